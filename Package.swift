@@ -1,0 +1,40 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+/// One list for every target: what this house asks of all its Swift.
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "FormStream",
+  products: [
+    .library(name: "Multipart", targets: ["Multipart"]),
+    .library(name: "FormStream", targets: ["FormStream"]),
+    .executable(name: "formstream", targets: ["formstream"]),
+  ],
+  targets: [
+    .target(name: "Multipart", swiftSettings: house),
+    .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
+    .target(name: "FormStreamCommand", dependencies: ["Multipart"], swiftSettings: house),
+    .executableTarget(
+      name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
+
+    .target(
+      name: "TestSupport", dependencies: ["FormStream"], path: "Tests/TestSupport",
+      swiftSettings: house),
+    .executableTarget(
+      name: "drain-probe", dependencies: ["FormStream"], path: "Tests/DrainProbe",
+      swiftSettings: house),
+    .testTarget(
+      name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: house),
+    .testTarget(
+      name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],
+      swiftSettings: house),
+    .testTarget(
+      name: "CommandTests", dependencies: ["FormStreamCommand", "TestSupport", "formstream"],
+      swiftSettings: house),
+  ]
+)

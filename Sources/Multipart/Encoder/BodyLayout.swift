@@ -1,0 +1,122 @@
+/// A form's body, laid out: where each byte comes from, and how many there are.
+///
+/// One walk over the form makes the list of segments; the length is their sum and nothing else, and
+/// the reader gives those segments and nothing else. A layout is a value: any number of readers can
+/// be made from it, one for each attempt.
+public struct BodyLayout: Sendable {
+  /// The form that was laid out.
+  public let form: Form
+  /// The exact number of bytes in the body; nil where a part's length can't be known.
+  public let contentLength: Int64?
+
+  let literals: [UInt8]
+  let segments: [Segment]
+  /// Where each segment starts, up to and with the first of unknown length.
+  let starts: [Int64]
+  /// The segments that can be read once, in order.
+  let oneShots: [Int]
+  /// The boundaries to look for in streams as they pass, for each such segment.
+  let scannedStreams: [Int: [Boundary]]
+  private let places: [Place]
+
+  struct Place: Sendable {
+    let headers: Range<Int>
+    let offset: Int64?
+    let bodyOffset: Int64?
+    let bodyLength: Int64?
+  }
+
+  init(
+    form: Form, contentLength: Int64?, literals: [UInt8], segments: [Segment], starts: [Int64],
+    scannedStreams: [Int: [Boundary]], places: [Place]
+  ) {
+    self.form = form
+    self.contentLength = contentLength
+    self.literals = literals
+    self.segments = segments
+    self.starts = starts
+    self.scannedStreams = scannedStreams
+    self.places = places
+    oneShots = segments.indices.filter { segments[$0].isOneShot }
+  }
+
+  /// The value of the request's `Content-Type` header.
+  public var contentType: String { form.contentType }
+
+  /// Whether the body can be read from its start more than once.
+  public var isReplayable: Bool { oneShots.isEmpty }
+
+  /// A reader at the body's start. Nothing is opened before the first read.
+  public func makeReader() -> BodyReader {
+    BodyReader(of: self)
+  }
+
+  /// The whole body in memory: for small forms and for tests.
+  ///
+  /// - Throws: `limitExceeded` where the body has more than `limit` bytes, and whatever reading throws.
+  public func bytes(limit: Int) throws(MultipartError) -> [UInt8] {
+    let reader = makeReader()
+    defer { reader.close() }
+    var body: [UInt8] = []
+    while true {
+      let piece = try reader.read(upTo: 64 * 1024)
+      if piece.isEmpty { return body }
+      guard body.count + piece.count <= limit else {
+        throw MultipartError(
+          .limitExceeded, on: contentType,
+          "The body has more than the \(limit) bytes that it may take in memory: read it in pieces, "
+            + "or raise the limit.")
+      }
+      body.append(contentsOf: piece)
+    }
+  }
+}
+
+extension BodyLayout {
+  /// Where one of the form's parts stands in the body.
+  public struct PlacedPart: Sendable {
+    /// The part.
+    public let part: Part
+    /// Its header lines as they are sent, up to and with the empty one.
+    public let headers: String
+    /// Where its delimiter starts; nil behind a part of unknown length.
+    public let offset: Int64?
+    /// Where its bytes start; nil behind a part of unknown length.
+    public let bodyOffset: Int64?
+    /// How many bytes it has; nil where that can't be known.
+    public let bodyLength: Int64?
+  }
+
+  /// The number of parts; those of a form inside the form count as one.
+  public var partCount: Int { places.count }
+
+  /// Where the part at `index` stands.
+  public func placedPart(at index: Int) -> PlacedPart {
+    let place = places[index]
+    return PlacedPart(
+      part: form.parts[index], headers: String(decoding: literals[place.headers], as: UTF8.self),
+      offset: place.offset, bodyOffset: place.bodyOffset, bodyLength: place.bodyLength)
+  }
+
+  /// The segment in which `offset` lies, or at whose start it lies, and how far into it. In a body of
+  /// unknown length, an offset behind the first part of unknown length lies in that part's segment.
+  func find(_ offset: Int64) -> (segment: Int, skip: Int64) {
+    if offset == contentLength { return (segments.count, 0) }
+    let next = starts.firstIndexInOrder { $0 >= offset }
+    if next < starts.count, starts[next] == offset { return (next, 0) }
+    return (next - 1, offset - starts[next - 1])
+  }
+}
+
+extension Collection where Index == Int {
+  /// The first index, in a collection where all elements that satisfy `isAtOrBehind` stand behind
+  /// those that don't, in O(log n).
+  func firstIndexInOrder(where isAtOrBehind: (Element) -> Bool) -> Int {
+    var (low, high) = (startIndex, endIndex)
+    while low < high {
+      let middle = low + (high - low) / 2
+      if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
+    }
+    return low
+  }
+}

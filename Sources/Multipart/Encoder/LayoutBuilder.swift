@@ -1,0 +1,245 @@
+extension Form {
+  /// Lays the body out: checks every name and type, looks at every file, and sums up the length.
+  /// No file is opened, unless `verify` asks for it.
+  ///
+  /// - Parameters:
+  ///   - guesser: asked for the type of parts that have a file name and no type.
+  ///   - verify: whether files and streams are searched for the boundary too, as parts in memory
+  ///     always are: files now, which reads them once more, and streams while they are read. A
+  ///     boundary drawn at random needs none of it.
+  /// - Throws: the first thing that stands in the way, naming the part or the path.
+  public func layout(
+    guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
+  ) throws(MultipartError) -> BodyLayout {
+    var builder = LayoutBuilder(guesser: guesser, verifies: verify)
+    try builder.add(self)
+    return try builder.finish(self)
+  }
+}
+
+/// The one walk over a form: it writes what is literal, notes what is not, and counts both.
+private struct LayoutBuilder {
+  let guesser: any MediaTypeGuessing
+  let verifies: Bool
+
+  private var literals: [UInt8] = []
+  /// Where the literal bytes start that no segment covers yet.
+  private var uncovered = 0
+  private var segments: [Segment] = []
+  private var starts: [Int64] = [0]
+  private var scannedStreams: [Int: [Boundary]] = [:]
+  private var places: [BodyLayout.Place] = []
+  /// The bytes in all segments so far; nil once one is of unknown length.
+  private var total: Int64? = 0
+  /// A scan for each form that is open, the outermost first: a part may hold none of their delimiters.
+  private var scans: [CollisionScan] = []
+
+  /// Bytes in memory up to this size stand among the literal ones: a copy is cheaper than a segment.
+  private static let inlineSize = 1024
+
+  init(guesser: any MediaTypeGuessing, verifies: Bool) {
+    self.guesser = guesser
+    self.verifies = verifies
+  }
+
+  mutating func finish(_ form: Form) throws(MultipartError) -> BodyLayout {
+    try coverLiterals()
+    return BodyLayout(
+      form: form, contentLength: total, literals: literals, segments: segments,
+      starts: Array(starts.prefix(segments.count)), scannedStreams: scannedStreams, places: places)
+  }
+
+  mutating func add(_ form: Form) throws(MultipartError) {
+    scans.append(CollisionScan(for: form.boundary))
+    let isOutermost = scans.count == 1
+    if isOutermost { places.reserveCapacity(form.parts.count) }
+
+    for (index, part) in form.parts.enumerated() {
+      let offset = try position()
+      form.boundary.appendDelimiter(first: index == 0, to: &literals)
+      let headers = try addHeaders(of: part, in: form)
+      let bodyOffset = try position()
+      let (firstSegment, firstLiteral) = (segments.count, literals.count)
+      try addBody(of: part, in: form)
+      guard isOutermost else { continue }
+      places.append(
+        BodyLayout.Place(
+          headers: headers, offset: offset, bodyOffset: bodyOffset,
+          bodyLength: try length(fromSegment: firstSegment, literal: firstLiteral)))
+    }
+    form.boundary.appendCloseDelimiter(first: form.parts.isEmpty, to: &literals)
+    scans.removeLast()
+  }
+
+  // MARK: A part
+
+  private mutating func addHeaders(
+    of part: Part, in form: Form
+  ) throws(MultipartError) -> Range<Int> {
+    let start = literals.count
+    try HeaderBlock.append(
+      part, type: try resolveType(of: part), escaping: form.escaping, to: &literals)
+    let range = start..<literals.count
+    for index in scans.indices { scans[index].restart() }
+    let collision = literals.withUnsafeBytes {
+      Self.scan(UnsafeRawBufferPointer(rebasing: $0[range]), with: &scans)
+    }
+    if let collision { throw CollisionScan.collision(collision, in: part.name) }
+    return range
+  }
+
+  private func resolveType(of part: Part) throws(MultipartError) -> MediaType? {
+    if case .form(let inner) = part.body.kind {
+      let outer = part.type ?? .multipartMixed
+      guard outer.essence.hasPrefix("multipart/") else {
+        throw MultipartError(
+          .invalidMediaType, on: part.name,
+          "Part \(part.name.quoted) holds a form, which can't be of type \"\(outer)\": give it a "
+            + "multipart type, or none.")
+      }
+      return MediaType(unchecked: "\(outer); boundary=\(inner.boundary.parameterValue)")
+    }
+    if let type = part.type { return type }
+    guard let filename = part.filename else { return nil }
+    var path: LocalPath?
+    if case .file(let origin) = part.body.kind { path = origin.path }
+    return guesser.mediaType(filename: filename, path: path) ?? .octetStream
+  }
+
+  private mutating func addBody(of part: Part, in form: Form) throws(MultipartError) {
+    switch part.body.kind {
+    case .text(let text):
+      let bytes =
+        form.browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)
+      try addMemory(MemoryBytes(bytes), of: part)
+    case .bytes(let bytes):
+      try addMemory(bytes, of: part)
+    case .file(let origin):
+      try addFile(origin, of: part)
+    case .stream(let origin):
+      try addStream(origin, of: part)
+    case .form(let inner):
+      try addForm(inner, of: part)
+    }
+  }
+
+  private mutating func addMemory(_ bytes: MemoryBytes, of part: Part) throws(MultipartError) {
+    var collision: Boundary?
+    bytes.withBytes { collision = Self.scan($0, with: &scans) }
+    if let collision { throw CollisionScan.collision(collision, in: part.name) }
+    if bytes.count <= Self.inlineSize {
+      bytes.withBytes { literals.append(contentsOf: $0) }
+    } else {
+      try add(.memory(bytes), length: Int64(bytes.count), of: part)
+    }
+  }
+
+  private mutating func addFile(
+    _ origin: FileOrigin, of part: Part
+  ) throws(MultipartError) {
+    switch try origin.lookUp(for: part.name) {
+    case .extent(let extent):
+      if verifies {
+        let reader = try FileReader(extent, part: part.name)
+        if let collision = try reader.scan(with: &scans) {
+          throw CollisionScan.collision(collision, in: part.name)
+        }
+      }
+      try add(.file(extent), length: extent.length, of: part)
+    case .stream(let stream):
+      try addStream(stream, of: part)
+    }
+  }
+
+  private mutating func addStream(
+    _ origin: StreamOrigin, of part: Part
+  ) throws(MultipartError) {
+    if let length = origin.length, length < 0 {
+      throw MultipartError(
+        .streamFailed, on: part.name,
+        "The stream of part \(part.name.quoted) promises \(length) bytes: promise 0 or more, or nil."
+      )
+    }
+    try coverLiterals()
+    if verifies { scannedStreams[segments.count] = scans.map(\.boundary) }
+    try add(.stream(origin), length: origin.length, of: part)
+  }
+
+  private mutating func addForm(_ inner: Form, of part: Part) throws(MultipartError) {
+    guard scans.count < Form.maximumNesting else {
+      throw MultipartError(
+        .nestedTooDeep, on: part.name,
+        "Part \(part.name.quoted) is a form \(scans.count) forms deep: \(Form.maximumNesting) is the "
+          + "most.")
+    }
+    // The inner delimiter lines stand inside this part: none may begin like an outer one.
+    for scan in scans
+    where inner.boundary.description.hasPrefix(scan.boundary.description) {
+      throw CollisionScan.collision(scan.boundary, in: part.name)
+    }
+    try add(inner)
+  }
+
+  private static func scan(
+    _ bytes: UnsafeRawBufferPointer, with scans: inout [CollisionScan]
+  ) -> Boundary? {
+    for index in scans.indices where scans[index].finds(in: bytes) { return scans[index].boundary }
+    return nil
+  }
+
+  // MARK: Segments
+
+  /// Where the next byte stands, or nil behind a part of unknown length.
+  private func position() throws(MultipartError) -> Int64? {
+    guard let total else { return nil }
+    return try sum(total, Int64(literals.count - uncovered))
+  }
+
+  /// How many bytes were added since there were so many segments and so many literal bytes.
+  private func length(
+    fromSegment firstSegment: Int, literal firstLiteral: Int
+  ) throws(MultipartError) -> Int64? {
+    var length = Int64(literals.count - firstLiteral)
+    for segment in segments[firstSegment...] {
+      if case .literal = segment.content { continue }
+      guard let more = segment.length else { return nil }
+      length = try sum(length, more)
+    }
+    return length
+  }
+
+  private mutating func coverLiterals() throws(MultipartError) {
+    guard uncovered < literals.count else { return }
+    let range = uncovered..<literals.count
+    uncovered = literals.count
+    try append(Segment(content: .literal(range), length: Int64(range.count), name: ""))
+  }
+
+  private mutating func add(
+    _ content: Segment.Content, length: Int64?, of part: Part
+  ) throws(MultipartError) {
+    try coverLiterals()
+    try append(Segment(content: content, length: length, name: part.name))
+  }
+
+  private mutating func append(_ segment: Segment) throws(MultipartError) {
+    segments.append(segment)
+    guard let sumSoFar = total else { return }
+    guard let length = segment.length else {
+      total = nil
+      return
+    }
+    total = try sum(sumSoFar, length)
+    if let total { starts.append(total) }
+  }
+
+  private func sum(_ one: Int64, _ other: Int64) throws(MultipartError) -> Int64 {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    guard !overflow else {
+      throw MultipartError(
+        .bodyTooLarge, on: "the body",
+        "The body would have more bytes than a 64-bit Content-Length can say: leave parts out.")
+    }
+    return sum
+  }
+}

@@ -1,0 +1,168 @@
+/// How names and file names are written into `Content-Disposition`.
+public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
+  private enum Kind: String {
+    case browser
+    case rfc2231
+    case backslash
+    case percent
+  }
+
+  private let kind: Kind
+
+  /// As browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): `"` is `%22`, CR is
+  /// `%0D`, LF is `%0A`, all else is raw UTF-8; in names each lone CR or LF is made CRLF first.
+  public static let browser = EscapingProfile(kind: .browser)
+  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) beside a file name that needs it. RFC 7578
+  /// §4.2 tells form senders not to; some mail-bred receivers ask for it.
+  public static let rfc2231 = EscapingProfile(kind: .rfc2231)
+  /// Quoted pairs as in mail headers (RFC 822) and in old curl: `\"` and `\\`. CR and LF can't be
+  /// written: an error.
+  public static let backslash = EscapingProfile(kind: .backslash)
+  /// File names percent-encoded as in a `file:` URI (RFC 7578 §2), so pure ASCII. Names stay as in
+  /// `browser`: the RFC's rule is for file names, and `tags[]` must stay `tags[]`.
+  public static let percent = EscapingProfile(kind: .percent)
+
+  /// Every profile, the default first.
+  public static let all: [EscapingProfile] = [browser, rfc2231, backslash, percent]
+
+  /// The profile's name, such as `browser`.
+  public var description: String { kind.rawValue }
+}
+
+/// What a profile can't write, so that the caller can say of which name.
+struct Inexpressible: Error {
+  let what: String
+}
+
+extension EscapingProfile {
+  /// The `name` parameter's quoted text, quotes included.
+  func appendName(_ name: String, to line: inout [UInt8]) throws(Inexpressible) {
+    switch kind {
+    case .browser, .rfc2231, .percent:
+      try Self.appendPercentQuoted(Self.withBrowserNewlines(name.utf8), to: &line)
+    case .backslash:
+      try Self.appendBackslashQuoted(name.utf8, to: &line)
+    }
+  }
+
+  /// The file name's parameters, from `filename=` on.
+  func appendFilename(_ filename: String, to line: inout [UInt8]) throws(Inexpressible) {
+    line.append(contentsOf: "filename=".utf8)
+    switch kind {
+    case .browser:
+      try Self.appendPercentQuoted(filename.utf8, to: &line)
+    case .rfc2231:
+      try Self.appendPercentQuoted(filename.utf8, to: &line)
+      if !filename.utf8.allSatisfy(Self.isPlain) {
+        line.append(contentsOf: "; filename*=UTF-8''".utf8)
+        Self.appendPercentEncoded(filename.utf8, keeping: Self.isAttributeByte, to: &line)
+      }
+    case .backslash:
+      try Self.appendBackslashQuoted(filename.utf8, to: &line)
+    case .percent:
+      if filename.utf8.contains(0) { throw Inexpressible(what: "a NUL") }
+      line.append(UInt8(ascii: "\""))
+      Self.appendPercentEncoded(filename.utf8, keeping: Self.isPathByte, to: &line)
+      line.append(UInt8(ascii: "\""))
+    }
+  }
+
+  /// WHATWG HTML, "multipart/form-data encoding algorithm", step 1 for the entry's name (and for
+  /// text values in browsers): "Replace every occurrence of U+000D (CR) not followed by U+000A (LF),
+  /// and every occurrence of U+000A (LF) not preceded by U+000D (CR), … by a string consisting of a
+  /// U+000D (CR) and U+000A (LF)."
+  static func withBrowserNewlines(_ text: String.UTF8View) -> [UInt8] {
+    var result: [UInt8] = []
+    result.reserveCapacity(text.count)
+    var previous: UInt8 = 0
+    for byte in text {
+      switch byte {
+      case 0x0D:
+        result.append(contentsOf: [0x0D, 0x0A])
+      case 0x0A:
+        // The LF of a CRLF was already written with its CR.
+        if previous != 0x0D { result.append(contentsOf: [0x0D, 0x0A]) }
+      default:
+        result.append(byte)
+      }
+      previous = byte
+    }
+    return result
+  }
+
+  /// WHATWG HTML, ibid.: "For field names and filenames for file fields, the result of the encoding …
+  /// must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with
+  /// `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes."
+  private static func appendPercentQuoted(
+    _ text: some Sequence<UInt8>, to line: inout [UInt8]
+  ) throws(Inexpressible) {
+    line.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch byte {
+      case 0x0A: line.append(contentsOf: "%0A".utf8)
+      case 0x0D: line.append(contentsOf: "%0D".utf8)
+      case UInt8(ascii: "\""): line.append(contentsOf: "%22".utf8)
+      case 0: throw Inexpressible(what: "a NUL")
+      default: line.append(byte)
+      }
+    }
+    line.append(UInt8(ascii: "\""))
+  }
+
+  /// RFC 822 §3.3: quoted-string = <"> *(qtext/quoted-pair) <">; qtext is any character but `"`, `\`
+  /// and CR.
+  private static func appendBackslashQuoted(
+    _ text: some Sequence<UInt8>, to line: inout [UInt8]
+  ) throws(Inexpressible) {
+    line.append(UInt8(ascii: "\""))
+    for byte in text {
+      switch byte {
+      case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+        line.append(contentsOf: [UInt8(ascii: "\\"), byte])
+      case 0x0A, 0x0D: throw Inexpressible(what: "a line break")
+      case 0: throw Inexpressible(what: "a NUL")
+      default: line.append(byte)
+      }
+    }
+    line.append(UInt8(ascii: "\""))
+  }
+
+  /// RFC 3986 §2.1: pct-encoded = "%" HEXDIG HEXDIG, upper case.
+  private static func appendPercentEncoded(
+    _ text: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool, to line: inout [UInt8]
+  ) {
+    let digits: StaticString = "0123456789ABCDEF"
+    for byte in text {
+      if isKept(byte) {
+        line.append(byte)
+      } else {
+        digits.withUTF8Buffer {
+          line.append(contentsOf: [UInt8(ascii: "%"), $0[Int(byte >> 4)], $0[Int(byte & 15)]])
+        }
+      }
+    }
+  }
+
+  /// Whether a byte means itself in a quoted string to every receiver, so that `filename*` adds nothing.
+  private static func isPlain(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"): false
+    default: (0x20...0x7E).contains(byte)
+    }
+  }
+
+  /// RFC 8187 §3.2.1: attr-char = ALPHA / DIGIT / "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" / "_" /
+  /// "`" / "|" / "~"; that is token without `*`, `'` and `%`.
+  private static func isAttributeByte(_ byte: UInt8) -> Bool {
+    switch byte {
+    case UInt8(ascii: "*"), UInt8(ascii: "'"), UInt8(ascii: "%"): false
+    default: HeaderGate.isTokenByte(byte)
+    }
+  }
+
+  /// RFC 3986 §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
+  private static func isPathByte(_ byte: UInt8) -> Bool {
+    if HeaderGate.isLetterOrDigit(byte) { return true }
+    return "-._~!$&'()*+,;=:@".utf8.contains(byte)
+  }
+}

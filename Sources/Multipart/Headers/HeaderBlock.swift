@@ -1,0 +1,55 @@
+/// A part's header block, written in one place and in one order: disposition, type, extra headers.
+enum HeaderBlock {
+  /// RFC 7578 §4.2: "Each part MUST contain a Content-Disposition header field … where the disposition
+  /// type is "form-data" … MUST also contain an additional parameter of "name"".
+  static func append(
+    _ part: Part, type: MediaType?, escaping: EscapingProfile, to bytes: inout [UInt8]
+  ) throws(MultipartError) {
+    let start = bytes.count
+    var disposition = Array("form-data; name=".utf8)
+    do {
+      try escaping.appendName(part.name, to: &disposition)
+    } catch {
+      throw inexpressible(.invalidName, "name", part.name, error, escaping)
+    }
+    if let filename = part.filename {
+      disposition.append(contentsOf: "; ".utf8)
+      do {
+        try escaping.appendFilename(filename, to: &disposition)
+      } catch {
+        throw inexpressible(.invalidFilename, "file name", filename, error, escaping)
+      }
+    }
+    appendLine("Content-Disposition", disposition, to: &bytes)
+    if let type { appendLine("Content-Type", type.description.utf8, to: &bytes) }
+    for field in part.headers { appendLine(field.name, field.value.utf8, to: &bytes) }
+    bytes.append(contentsOf: [0x0D, 0x0A])
+
+    guard bytes.count - start <= PartHeaders.maximumBlockSize else {
+      throw MultipartError(
+        .headersTooLarge, on: part.name,
+        "The headers of part \(part.name.quoted) take \(bytes.count - start) bytes; receivers accept "
+          + "\(PartHeaders.maximumBlockSize) at most. Shorten its name, file name or extra headers."
+      )
+    }
+  }
+
+  private static func appendLine(
+    _ name: String, _ value: some Collection<UInt8>, to bytes: inout [UInt8]
+  ) {
+    bytes.append(contentsOf: name.utf8)
+    bytes.append(contentsOf: [UInt8(ascii: ":"), UInt8(ascii: " ")])
+    bytes.append(contentsOf: value)
+    bytes.append(contentsOf: [0x0D, 0x0A])
+  }
+
+  private static func inexpressible(
+    _ code: MultipartError.Code, _ what: String, _ text: String, _ reason: Inexpressible,
+    _ escaping: EscapingProfile
+  ) -> MultipartError {
+    MultipartError(
+      code, on: text,
+      "The \(what) \(text.quoted) has \(reason.what) in it, which the escaping profile \"\(escaping)\" "
+        + "can't write: take it out, or choose another profile.")
+  }
+}

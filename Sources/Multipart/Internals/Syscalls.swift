@@ -1,0 +1,167 @@
+// The only file of this module that talks to the C library. Everything above it speaks Swift errors,
+// Swift integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a struct from C.
+
+import Glibc
+
+/// Calls `body` again for as long as a signal interrupts it; any other failure becomes an error, once.
+private func retryingInterrupts<Result: SignedInteger>(
+  _ body: () -> Result
+) throws(SystemError) -> Result {
+  while true {
+    let result = body()
+    if result >= 0 { return result }
+    let number = errno
+    if number != EINTR { throw SystemError(errno: number) }
+  }
+}
+
+/// The sentence that the C library has for an error number.
+///
+/// C: `strerror_r`
+func systemMessage(for number: Int32) -> String {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+    buffer.initialize(repeating: 0)
+    guard let start = buffer.baseAddress, strerror_r(number, start, buffer.count) == 0 else {
+      return "error \(number)"
+    }
+    return String(cString: start)
+  }
+}
+
+/// An open file descriptor with one owner: it is closed when that owner goes, on every way out.
+struct Descriptor: ~Copyable {
+  private let number: CInt
+
+  /// Opens a path for reading.
+  ///
+  /// Without `mayBlock` a FIFO that took a file's place cannot hold the caller up; with it, opening
+  /// a FIFO waits for its writer.
+  ///
+  /// C: `open`
+  init(
+    reading path: LocalPath, followsSymlinks: Bool, mayBlock: Bool
+  ) throws(SystemError) {
+    var flags = O_RDONLY | O_CLOEXEC | O_NOCTTY
+    if !followsSymlinks { flags |= O_NOFOLLOW }
+    if !mayBlock { flags |= O_NONBLOCK }
+    number = try retryingInterrupts { path.withCString { open($0, flags) } }
+  }
+
+  /// A second descriptor for an open one, so that its owner may close it while the first lives on.
+  ///
+  /// C: `fcntl(F_DUPFD_CLOEXEC)`
+  init(duplicating original: CInt) throws(SystemError) {
+    number = try retryingInterrupts { fcntl(original, F_DUPFD_CLOEXEC, 0) }
+  }
+
+  deinit { Glibc.close(number) }
+
+  /// C: `read`
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+    try retryingInterrupts { Glibc.read(number, buffer.baseAddress, buffer.count) }
+  }
+
+  /// C: `pread`
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
+    try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  /// C: `fstat`
+  func status() throws(SystemError) -> FileStatus {
+    var status = stat()
+    _ = try retryingInterrupts { fstat(number, &status) }
+    return FileStatus(status)
+  }
+}
+
+extension FileStatus {
+  /// Looks at a path without opening it.
+  ///
+  /// C: `stat`, `lstat`
+  init(of path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
+    var status = stat()
+    _ = try retryingInterrupts {
+      path.withCString { followsSymlinks ? stat($0, &status) : lstat($0, &status) }
+    }
+    self.init(status)
+  }
+
+  fileprivate init(_ status: stat) {
+    identity = FileIdentity(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      modified: Timestamp(status.st_mtim), changed: Timestamp(status.st_ctim))
+    links = UInt64(status.st_nlink)
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symlink
+      case S_IFIFO: .pipe
+      case S_IFSOCK: .socket
+      default: .device
+      }
+  }
+}
+
+/// Asks whether this process may read a path, without opening it.
+///
+/// C: `faccessat(AT_EACCESS)`
+func checkReadable(_ path: LocalPath) throws(SystemError) {
+  _ = try retryingInterrupts {
+    path.withCString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) }
+  }
+}
+
+extension Timestamp {
+  fileprivate init(_ time: timespec) {
+    self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+  }
+
+  /// The clock that the kernel stamps files with: it moves in ticks of up to 10 ms.
+  ///
+  /// C: `clock_gettime(CLOCK_REALTIME_COARSE)`
+  static var fileClock: Timestamp {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &now)
+    return Timestamp(now)
+  }
+}
+
+/// Rests for a millisecond.
+///
+/// C: `nanosleep`
+func restOneMillisecond() {
+  var duration = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+  nanosleep(&duration, nil)
+}
+
+extension UnsafeRawBufferPointer {
+  /// The first place of `byte` at or behind `start`.
+  ///
+  /// C: `memchr`
+  func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+    guard let base = baseAddress, start < count else { return nil }
+    guard let found = memchr(base + start, CInt(byte), count - start) else { return nil }
+    return UnsafeRawPointer(found) - base
+  }
+
+  /// Whether `other` stands in these bytes at `start`.
+  ///
+  /// C: `memcmp`
+  func has(_ other: UnsafeRawBufferPointer, at start: Int) -> Bool {
+    guard let base = baseAddress, let wanted = other.baseAddress, other.count <= count - start
+    else {
+      return false
+    }
+    return memcmp(base + start, wanted, other.count) == 0
+  }
+}
+
+extension SystemError {
+  /// The path leads nowhere.
+  var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
+  /// The path is a link where none is followed.
+  var isLinkRefused: Bool { errno == ELOOP }
+}

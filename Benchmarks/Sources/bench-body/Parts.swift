@@ -1,0 +1,54 @@
+import FormStream
+import Glibc
+
+/// Makes a form and lays it out; says how long the layout took and what both cost while they live.
+func measureLayout(parts count: Int, _ part: (Int) -> Part) throws {
+  // The first layout of a process pays for what is set up once; it is no cost of a part.
+  _ = try Form(parts: [part(0)]).layout()
+
+  let before = try residentBytes()
+  var form = Form()
+  let building = Timing { for number in 0..<count { form.append(part(number)) } }
+  let formed = try residentBytes()
+  var layout: BodyLayout?
+  let timing = try Timing { layout = try form.layout() }
+  let after = try residentBytes()
+  withExtendedLifetime((form, layout)) {
+    print(
+      """
+      {"parts": \(count), "bytes": \(layout?.contentLength ?? -1), "building": \(building.wall), \
+      "seconds": \(timing.wall), "form": \(formed - before), "layout": \(after - formed), \
+      "growth": \(after - before)}
+      """)
+  }
+}
+
+/// The plain way: the whole body in one array of bytes, files and all.
+func measureEager(parts count: Int, _ appendPart: (Int, inout [UInt8]) throws -> Void) throws {
+  let before = try residentBytes()
+  var body: [UInt8] = []
+  let timing = try Timing {
+    for number in 0..<count {
+      body.append(contentsOf: "\r\n--FormStream-benchmark-boundary-000000\r\n".utf8)
+      body.append(contentsOf: "Content-Disposition: form-data; ".utf8)
+      try appendPart(number, &body)
+    }
+    body.append(contentsOf: "\r\n--FormStream-benchmark-boundary-000000--\r\n".utf8)
+  }
+  let after = try residentBytes()
+  print(
+    """
+    {"parts": \(count), "bytes": \(body.count), "seconds": \(timing.wall), \
+    "growth": \(after - before)}
+    """)
+}
+
+/// All bytes of a small file.
+func bytes(of path: String) throws -> [UInt8] {
+  let file = open(path, O_RDONLY | O_CLOEXEC)
+  guard file >= 0 else { throw Failure("\(path) can't be opened") }
+  defer { close(file) }
+  return [UInt8](unsafeUninitializedCapacity: 64 * 1024) { buffer, filled in
+    filled = max(0, read(file, buffer.baseAddress, buffer.count))
+  }
+}

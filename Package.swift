@@ -34,7 +34,7 @@ let package = Package(
       name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],
       swiftSettings: house),
     .testTarget(
-      name: "CommandTests", dependencies: ["FormStreamCommand", "TestSupport", "formstream"],
+      name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],
       swiftSettings: house),
   ]
 )

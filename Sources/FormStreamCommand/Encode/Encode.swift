@@ -32,6 +32,6 @@ private func writeHeaders(of layout: BodyLayout, to output: OutputFile) throws(F
     try output.write("Content-Length: \(length)\n")
   } else {
     StandardError.write(
-      "formstream: there is no Content-Length: a part is a stream, whose length can't be known.")
+      "formstream: There is no Content-Length: a part is a stream, whose length can't be known.")
   }
 }

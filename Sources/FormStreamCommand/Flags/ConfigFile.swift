@@ -15,32 +15,38 @@ enum ConfigFile {
       for (index, line) in contents.split(separator: 0x0A, omittingEmptySubsequences: false)
         .enumerated()
       {
-        arguments += try self.arguments(in: line, place: "\(file.shown):\(index + 1)")
+        do throws(Failure) {
+          arguments += try self.flag(in: line)
+        } catch {
+          throw Failure(error.exit, "\(file.shown):\(index + 1): \(error.message)")
+        }
       }
     }
     return arguments
   }
 
-  private static func arguments(
-    in line: ArraySlice<UInt8>, place: String
-  ) throws(Failure) -> [Argument] {
+  /// The arguments that a line stands for: one flag and its value, or none.
+  private static func flag(in line: ArraySlice<UInt8>) throws(Failure) -> [Argument] {
+    let arguments = self.arguments(in: line)
+    var parser = ArgumentParser(arguments)
+    guard let item = try parser.next() else {
+      if arguments.isEmpty { return [] }
+      throw .usage("A flag has a name behind its hyphens.")
+    }
+    guard case .flag(let flag, _) = item, try parser.next() == nil else {
+      throw .usage("A line holds one flag, and its value where it has one.")
+    }
+    if flag.long == "config" { throw .usage("--config can't stand in a configuration file.") }
+    return arguments
+  }
+
+  private static func arguments(in line: ArraySlice<UInt8>) -> [Argument] {
     var line = line
     // A file from another system may end its lines with CRLF.
     if line.last == 0x0D { line.removeLast() }
     line = line.drop(while: isBlank)
     guard let first = line.first, first != UInt8(ascii: "#") else { return [] }
-    guard first == UInt8(ascii: "-") else {
-      throw .usage("\(place): a line holds one flag and begins with a hyphen.")
-    }
-
     let name = line.prefix { !isBlank($0) && $0 != UInt8(ascii: "=") }
-    let flag = Flag.named(String(decoding: name.dropFirst(2), as: UTF8.self))
-    if flag?.long == "config" {
-      throw .usage("\(place): --config can't stand in a configuration file.")
-    }
-    guard name.count > 1, !name.elementsEqual("--".utf8) else {
-      throw .usage("\(place): a flag has a name behind its hyphens.")
-    }
     let behind = line.dropFirst(name.count)
     let isSeparated = behind.first.map(isBlank) ?? false
     // "--flag=value" and "-Fvalue" are one argument, whatever stands in the value.

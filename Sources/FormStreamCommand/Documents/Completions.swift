@@ -1,0 +1,101 @@
+extension Document {
+  static var bashCompletions: String {
+    var cases = ""
+    for flag in Flag.all {
+      guard let value = flag.value else { continue }
+      let names = ["--\(flag.long)"] + (flag.short.map { ["-\($0)"] } ?? [])
+      let reply =
+        switch value.completion {
+        case .path: "compopt -o default; COMPREPLY=()"
+        case .choices(let choices):
+          "COMPREPLY=($(compgen -W '\(choices.joined(separator: " "))' -- \"$word\"))"
+        case .none: "COMPREPLY=()"
+        }
+      cases += "    \(names.joined(separator: "|"))) \(reply); return ;;\n"
+    }
+    return """
+      # bash completion for formstream
+      _formstream() {
+        local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
+        case "$before" in
+      \(cases)  esac
+        if [[ "$word" == -* ]]; then
+          COMPREPLY=($(compgen -W '\(Flag.all.map { "--\($0.long)" }.joined(separator: " "))' -- "$word"))
+        elif [[ $COMP_CWORD -eq 1 ]]; then
+          COMPREPLY=($(compgen -W '\(Verb.allCases.map(\.rawValue).joined(separator: " "))' -- "$word"))
+        fi
+      }
+      complete -F _formstream formstream
+
+      """
+  }
+
+  static var zshCompletions: String {
+    var lines = ""
+    for flag in Flag.all {
+      let summary = flag.summary.escaping("[]:", with: "\\")
+      var action = ""
+      if let value = flag.value {
+        action = ":\(value.placeholder.escaping(":", with: "\\")):"
+        switch value.completion {
+        case .path: action += "_files"
+        case .choices(let choices): action += "(\(choices.joined(separator: " ")))"
+        case .none: break
+        }
+      }
+      let isLong = flag.value == nil ? "" : "="
+      lines += "    \("*--\(flag.long)\(isLong)[\(summary)]\(action)".shellQuoted) \\\n"
+      guard let short = flag.short else { continue }
+      lines += "    \("*-\(short)[\(summary)]\(action)".shellQuoted) \\\n"
+    }
+    return """
+      #compdef formstream
+      _formstream() {
+        _arguments -s \\
+      \(lines)    '1:command:(\(Verb.allCases.map(\.rawValue).joined(separator: " ")))'
+      }
+      if [ "$funcstack[1]" = _formstream ]; then _formstream "$@"; else compdef _formstream formstream; fi
+
+      """
+  }
+
+  static var fishCompletions: String {
+    var text = "# fish completion for formstream\ncomplete -c formstream -f\n"
+    for verb in Verb.allCases {
+      text +=
+        "complete -c formstream -n __fish_use_subcommand -a \(verb.rawValue) "
+        + "-d \(verb.summary.fishQuoted)\n"
+    }
+    for flag in Flag.all {
+      text += "complete -c formstream -l \(flag.long)"
+      if let short = flag.short { text += " -s \(short)" }
+      switch flag.value?.completion {
+      case .path: text += " -r -F"
+      case .choices(let choices): text += " -x -a \(choices.joined(separator: " ").fishQuoted)"
+      case .some(.none): text += " -x"
+      case nil: break
+      }
+      text += " -d \(flag.summary.fishQuoted)\n"
+    }
+    return text
+  }
+}
+
+extension String {
+  /// This text between single quotes, as sh and its kin take it.
+  fileprivate var shellQuoted: String {
+    "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+  }
+
+  /// This text between single quotes, as fish takes it.
+  fileprivate var fishQuoted: String {
+    "'" + escaping("\\'", with: "\\") + "'"
+  }
+
+  fileprivate func escaping(_ characters: String, with mark: Character) -> String {
+    reduce(into: "") { result, character in
+      if characters.contains(character) { result.append(mark) }
+      result.append(character)
+    }
+  }
+}

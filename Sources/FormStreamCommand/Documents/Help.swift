@@ -1,0 +1,58 @@
+extension Document {
+  /// The help of a verb, or of the whole command: examples first.
+  static func help(for verb: Verb?) -> String {
+    verb.map(help(of:)) ?? overview
+  }
+
+  private static var overview: String {
+    var text = """
+      formstream: multipart/form-data, streamed
+
+      Examples:
+      \(examples(of: Verb.allCases))
+      Commands:
+
+      """
+    for verb in Verb.allCases {
+      text += row(verb.rawValue, verb.summary)
+    }
+    text += flags { $0.verbs.isEmpty }
+    text += "\n\"formstream COMMAND --help\" tells more, \"formstream --generate man\" tells all.\n"
+    return text
+  }
+
+  private static func help(of verb: Verb) -> String {
+    """
+    formstream \(verb.rawValue): \(verb.summary)
+
+    Examples:
+    \(examples(of: [verb]))
+    Usage: formstream \(verb.rawValue) [FLAG]...
+    \(flags { $0.isKnown(to: verb) })
+    Exit codes: 0 all well, 64 wrong command line, 66 input missing or unreadable, 74 reading or
+    writing failed or a source changed, 70 a bug of ours.
+
+    """
+  }
+
+  private static func examples(of verbs: [Verb]) -> String {
+    verbs.flatMap(\.examples).map { "  # \($0.purpose)\n  \($0.line)\n" }.joined()
+  }
+
+  private static func flags(where isWanted: (Flag) -> Bool) -> String {
+    var text = ""
+    for group in Flag.Group.allCases {
+      let flags = Flag.all.filter { $0.group == group && isWanted($0) }
+      guard !flags.isEmpty else { continue }
+      text += "\n\(group.rawValue):\n"
+      for flag in flags { text += row(flag.usage, flag.summary) }
+    }
+    return text
+  }
+
+  private static func row(_ name: String, _ summary: String) -> String {
+    let width = 30
+    let gap = String(repeating: " ", count: max(1, width - name.count))
+    return "  \(name)\(gap)\(summary)\n"
+  }
+}

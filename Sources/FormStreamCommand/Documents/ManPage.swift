@@ -1,0 +1,78 @@
+extension Document {
+  static var manPage: String {
+    var page = """
+      .TH FORMSTREAM 1 "" "formstream \(version)" "User Commands"
+      .SH NAME
+      formstream \\- multipart/form\\-data, streamed
+      .SH SYNOPSIS
+
+      """
+    for verb in Verb.allCases {
+      page += ".B formstream \(verb.rawValue)\n[\\fIFLAG\\fR]...\n.br\n"
+    }
+    page += """
+      .SH DESCRIPTION
+      Makes forms of text and files and streams them: the length announced is the length sent, memory
+      does not grow with the body, and a file that changes while it is read is an error.
+
+      """
+    for verb in Verb.allCases {
+      page += ".SS \"formstream \(verb.rawValue)\"\n\(roff(verb.summary)).\n"
+    }
+    for group in Flag.Group.allCases {
+      page += ".SH \"\(group.rawValue.uppercased())\"\n"
+      for flag in Flag.all where flag.group == group {
+        page += ".TP\n\(term(flag))\n\(roff(flag.summary)).\n"
+        if !flag.detail.isEmpty { page += roff(flag.detail) + "\n" }
+      }
+    }
+    page += ".SH EXAMPLES\n"
+    for example in Verb.allCases.flatMap(\.examples) {
+      page += ".PP\n\(roff(example.purpose)):\n.PP\n.RS 4\n.nf\n\(roff(example.line))\n.fi\n.RE\n"
+    }
+    page += """
+      .SH EXIT STATUS
+      .TP
+      0
+      All went well.
+      .TP
+      64
+      The command line is wrong; nothing was done.
+      .TP
+      66
+      An input is missing or can't be read.
+      .TP
+      70
+      A bug in formstream.
+      .TP
+      74
+      Reading or writing failed, or a source changed while it was read.
+      .TP
+      130, 143
+      Ended by SIGINT or SIGTERM; no half\\-made output file is left.
+
+      """
+    return page
+  }
+
+  private static func term(_ flag: Flag) -> String {
+    let names = [flag.short.map { "\\fB\\-\($0)\\fR" }, "\\fB\(roff("--\(flag.long)"))\\fR"]
+      .compactMap(\.self).joined(separator: ", ")
+    return flag.value.map { "\(names) \\fI\(roff($0.placeholder))\\fR" } ?? names
+  }
+
+  /// Text as roff takes it: backslashes and hyphens spelled out, no line that begins like a request.
+  private static func roff(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      switch character {
+      case "\\": result += "\\e"
+      case "-": result += "\\-"
+      case "'": result += "\\(aq"
+      case ".": result += "\\&."
+      default: result.append(character)
+      }
+    }
+    return result
+  }
+}

@@ -1,0 +1,59 @@
+import Multipart
+
+/// What the command line asks for, all told.
+enum Request {
+  case document(String)
+  case encode(EncodePlan)
+}
+
+/// What `encode` is to do.
+struct EncodePlan {
+  enum Product {
+    case body
+    case headers
+    case skeleton
+  }
+
+  let form: PlannedForm
+  let verifiesBoundary: Bool
+  let product: Product
+  let target: OutputTarget
+}
+
+extension LowArguments {
+  /// What was meant by what was typed.
+  func request() throws(Failure) -> Request {
+    switch document {
+    case .help: return .document(Document.help(for: verb))
+    case .version: return .document("formstream \(version)\n")
+    case .generated(let document): return .document(document.text)
+    case nil: return .encode(try encodePlan())
+    }
+  }
+
+  private func encodePlan() throws(Failure) -> EncodePlan {
+    if printsHeaders, isDryRun {
+      throw .usage("--headers and --dry-run are two things to print: ask for one of them.")
+    }
+    return EncodePlan(
+      form: try plannedForm(), verifiesBoundary: verifiesBoundary,
+      product: printsHeaders ? .headers : isDryRun ? .skeleton : .body,
+      target: try outputTarget())
+  }
+
+  private func outputTarget() throws(Failure) -> OutputTarget {
+    guard let output else {
+      if !printsHeaders, !isDryRun, isTerminal(.output) {
+        throw .usage(
+          "The body may hold anything, and standard output is a terminal: add -o FILE, -o - to see it "
+            + "raw all the same, or --dry-run to see what it is made of.")
+      }
+      return .standardOutput
+    }
+    if output.bytes == Array("-".utf8) { return .standardOutput }
+    guard !output.bytes.isEmpty, !output.bytes.contains(0) else {
+      throw .usage("-o needs the name of a file, or - for standard output.")
+    }
+    return .path(output.path)
+  }
+}

@@ -1,0 +1,38 @@
+import Multipart
+
+/// What a body is made of, with the place of everything in it; no contents.
+struct Skeleton {
+  private(set) var text = ""
+
+  init(of layout: BodyLayout, origins: [String]) {
+    line("Content-Type: \(layout.contentType)")
+    line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")
+    line("")
+    var end: Int64? = 0
+    for index in 0..<layout.partCount {
+      let placed = layout.placedPart(at: index)
+      line(place(placed.offset) + "--\(layout.form.boundary)")
+      for header in placed.headers.split(separator: "\r\n") {
+        line(Self.margin + header)
+      }
+      let size = placed.bodyLength.map { $0 == 1 ? "1 byte" : "\($0) bytes" } ?? "unknown length"
+      line(place(placed.bodyOffset) + "[\(size), \(origins[index])]")
+      end =
+        if let start = placed.bodyOffset, let length = placed.bodyLength { start + length } else {
+          nil
+        }
+    }
+    line(place(end) + "--\(layout.form.boundary)--")
+  }
+
+  private static let margin = String(repeating: " ", count: 14)
+
+  private func place(_ offset: Int64?) -> String {
+    let text = "@" + (offset.map(String.init) ?? "unknown")
+    return text + Self.margin.dropFirst(min(text.count, Self.margin.count - 1))
+  }
+
+  private mutating func line(_ line: String) {
+    text += visible(line) + "\n"
+  }
+}

@@ -1,0 +1,13 @@
+/// How the command ends. Scripts rely on these; none is ever given another meaning.
+public enum ExitCode: Int32, Sendable {
+  /// All went well.
+  case ok = 0
+  /// The command line is wrong; nothing was done.
+  case usage = 64
+  /// An input is missing or can't be read.
+  case noInput = 66
+  /// A bug of ours.
+  case bug = 70
+  /// Reading or writing failed, or a source changed while it was read.
+  case inputOutput = 74
+}

@@ -1,0 +1,71 @@
+/// Splits a command line into flags with their values, and words. It knows the shape of flags (`--long`,
+/// `--long=value`, `-s`, `-sVALUE`, `-abc`, `--`) and nothing of what they mean.
+struct ArgumentParser {
+  enum Item {
+    case flag(Flag, Argument)
+    case word(Argument)
+  }
+
+  private var rest: ArraySlice<Argument>
+  /// Switches still to come from a bundle such as `-hV`.
+  private var bundle: ArraySlice<UInt8> = []
+  private var flagsAreOver = false
+  private(set) var used: [Flag] = []
+
+  init(_ arguments: [Argument]) {
+    rest = arguments[...]
+  }
+
+  mutating func next() throws(Failure) -> Item? {
+    if !bundle.isEmpty { return try nextShort() }
+    guard let argument = rest.popFirst() else { return nil }
+    let bytes = argument.bytes
+    if flagsAreOver || bytes.first != UInt8(ascii: "-") || bytes.count == 1 {
+      return .word(argument)
+    }
+    if bytes == Array("--".utf8) {
+      flagsAreOver = true
+      return try next()
+    }
+    if bytes[1] == UInt8(ascii: "-") { return try long(argument) }
+    bundle = bytes[1...]
+    return try nextShort()
+  }
+
+  private mutating func long(_ argument: Argument) throws(Failure) -> Item {
+    let split = argument.splitAtEquals()
+    let name = String((split?.name ?? argument).shown.dropFirst(2))
+    guard let flag = Flag.named(name) else {
+      let known = Flag.all.map(\.long)
+      throw .usage(
+        "--\(name) is not a flag.\(Suggestion.text(for: name, among: known, before: "--"))")
+    }
+    used.append(flag)
+    guard flag.value != nil else {
+      if split != nil { throw .usage("--\(name) takes no value: leave out what follows it.") }
+      return .flag(flag, Argument(""))
+    }
+    if let value = split?.value { return .flag(flag, value) }
+    return .flag(flag, try value(of: flag, spelled: "--\(name)"))
+  }
+
+  private mutating func nextShort() throws(Failure) -> Item {
+    let letter = bundle.popFirst().map { Character(Unicode.Scalar($0)) } ?? "-"
+    guard let flag = Flag.named(letter) else {
+      bundle = []
+      throw .usage("-\(letter) is not a flag; \"formstream --help\" shows those that there are.")
+    }
+    used.append(flag)
+    guard flag.value != nil else { return .flag(flag, Argument("")) }
+    defer { bundle = [] }
+    if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle)) }
+    return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
+  }
+
+  private mutating func value(of flag: Flag, spelled name: String) throws(Failure) -> Argument {
+    guard let value = rest.popFirst() else {
+      throw .usage("\(name) needs a value: \(name) \(flag.value?.placeholder ?? "VALUE").")
+    }
+    return value
+  }
+}

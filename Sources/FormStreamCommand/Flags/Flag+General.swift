@@ -1,0 +1,61 @@
+/// The flags that decide what comes out, and those that every command knows.
+extension Flag {
+  static let outputFlags = [
+    Flag(
+      long: "headers", group: .output, verbs: [.encode],
+      summary: "Print the Content-Type and Content-Length lines, not the body",
+      detail: """
+        No file's contents are read. Give the same --boundary here and where the body is made. \
+        Where the length can't be known there is no Content-Length line.
+        """
+    ) { (typed, _) in typed.printsHeaders = true },
+    Flag(
+      long: "dry-run", group: .output, verbs: [.encode],
+      summary: "Print what would be sent, with offsets, reading no contents"
+    ) { (typed, _) in typed.isDryRun = true },
+    Flag(
+      long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
+      group: .output, verbs: [.encode],
+      summary: "Write to FILE; - is standard output, also where that is a terminal",
+      detail: """
+        A file appears under its name when it is whole, and not at all where something failed; one \
+        that was there stays until then.
+        """
+    ) { (typed, argument) in typed.output = argument },
+  ]
+
+  static let generalFlags = [
+    Flag(
+      long: "config", value: Value(placeholder: "FILE", completion: .path), group: .general,
+      summary: "Take flags from FILE, one a line, before those given here",
+      detail: """
+        Each line holds one flag, its value behind a space or =, to the end of the line: nothing is \
+        quoted or escaped. Empty lines and those that begin with # are passed over. Where a flag \
+        can be given once, the command line wins.
+        """
+    ) { (_, _) in /* Its flags were put before the others, by then: see ConfigFile. */ },
+    Flag(
+      long: "generate",
+      value: Value(placeholder: "KIND", completion: .choices(Document.allCases.map(\.rawValue))),
+      group: .general,
+      summary: "Print the man page or completions: man, bash, zsh or fish"
+    ) { (typed, argument) throws(Failure) in
+      guard let document = Document(rawValue: argument.shown) else {
+        let known = Document.allCases.map(\.rawValue)
+        throw .usage(
+          "--generate \"\(argument.shown)\" is nothing that can be made: choose one of "
+            + "\(known.joined(separator: ", ")).\(Suggestion.text(for: argument.shown, among: known))"
+        )
+      }
+      typed.document = typed.document ?? .generated(document)
+    },
+    Flag(
+      long: "help", short: "h", group: .general,
+      summary: "Print this help"
+    ) { (typed, _) in typed.document = .help },
+    Flag(
+      long: "version", short: "V", group: .general,
+      summary: "Print the version"
+    ) { (typed, _) in typed.document = typed.document ?? .version },
+  ]
+}

@@ -1,0 +1,91 @@
+import Multipart
+
+/// What was typed, noted down flag by flag; nothing is opened or made of it yet.
+struct LowArguments {
+  enum DocumentAsked {
+    case help
+    case version
+    case generated(Document)
+  }
+
+  var verb: Verb?
+  var document: DocumentAsked?
+
+  var parts: [TypedPart] = []
+  var boundary: String?
+  var escaping = EscapingProfile.browser
+  var browserText = false
+  var verifiesBoundary = false
+
+  var printsHeaders = false
+  var isDryRun = false
+  var output: Argument?
+}
+
+extension LowArguments {
+  init(parsing arguments: [Argument]) throws(Failure) {
+    var parser = ArgumentParser(arguments)
+    while let item = try parser.next() {
+      switch item {
+      case .flag(let flag, let value):
+        try flag.note(&self, value)
+      case .word(let word):
+        try note(word)
+      }
+    }
+    if document == nil { try checkFlags(parser.used) }
+  }
+
+  private mutating func note(_ word: Argument) throws(Failure) {
+    if let verb {
+      throw .usage(
+        "\"\(word.shown)\" is not a flag: \(verb.rawValue) takes flags only; a part is -F NAME=CONTENT "
+          + "or --file NAME=PATH.")
+    }
+    if word.shown == "help" {
+      document = .help
+    } else if let named = Verb(rawValue: word.shown) {
+      verb = named
+    } else {
+      let known = Verb.allCases.map(\.rawValue)
+      throw .usage(
+        "\"\(word.shown)\" is not a command: there is \(known.joined(separator: ", "))."
+          + Suggestion.text(for: word.shown, among: known))
+    }
+  }
+
+  private func checkFlags(_ used: [Flag]) throws(Failure) {
+    guard let verb else {
+      throw .usage(
+        "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")
+    }
+    for flag in used where !flag.isKnown(to: verb) {
+      throw .usage(
+        "--\(flag.long) is not a flag of \"\(verb.rawValue)\"; see \"formstream \(verb.rawValue) --help\"."
+      )
+    }
+  }
+}
+
+extension LowArguments {
+  /// Changes the part that was named last, for the flags that speak of it.
+  mutating func changePartBefore(
+    _ flag: String, _ change: (inout TypedPart) -> Void
+  ) throws(Failure) {
+    guard !parts.isEmpty else {
+      throw .usage(
+        "\(flag) is for the part before it, and there is none: put it behind -F, --field or --file."
+      )
+    }
+    change(&parts[parts.count - 1])
+  }
+
+  mutating func setOnPartBefore<Value>(
+    _ flag: String, _ property: WritableKeyPath<TypedPart, Value?>, to value: Value
+  ) throws(Failure) {
+    if let part = parts.last, part[keyPath: property] != nil {
+      throw .usage("\(flag) is given twice for part \"\(part.name)\": give it once.")
+    }
+    try changePartBefore(flag) { $0[keyPath: property] = value }
+  }
+}

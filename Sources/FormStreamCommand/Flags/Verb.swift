@@ -1,0 +1,39 @@
+/// What the command can be asked to do.
+enum Verb: String, CaseIterable, Sendable {
+  case encode
+
+  var summary: String {
+    switch self {
+    case .encode: "Write a form's body, its headers, or what it would be"
+    }
+  }
+
+  /// Lines for the head of the help: what it does, and how it is typed.
+  var examples: [(purpose: String, line: String)] {
+    switch self {
+    case .encode:
+      [
+        (
+          "a form with a text field and a photo, into a file",
+          "formstream encode -F title=Sunset -F photo=@sunset.jpg -o body.bin"
+        ),
+        (
+          "its headers, at once: no file is read",
+          "formstream encode --boundary B --headers -F photo=@sunset.jpg"
+        ),
+        (
+          "what would be sent, with offsets",
+          "formstream encode --dry-run -F title=Sunset -F photo=@sunset.jpg"
+        ),
+        (
+          "values and paths taken as they are, without any language",
+          "formstream encode --field 'note=a; b' --file 'data=a,b.csv' --type text/csv -o body.bin"
+        ),
+        (
+          "a pipe as a part",
+          "tar cz photos | formstream encode -F 'set=@-;filename=photos.tgz' -o body.bin"
+        ),
+      ]
+    }
+  }
+}

@@ -1,0 +1,104 @@
+import Multipart
+
+/// A form as it was meant: typed parts made into parts.
+struct PlannedForm {
+  let form: Form
+  /// Where each part's bytes come from, in words, for the skeleton.
+  let origins: [String]
+}
+
+extension LowArguments {
+  func plannedForm() throws(Failure) -> PlannedForm {
+    let boundary = try self.boundary.map { (text) throws(Failure) in
+      try explaining { () throws(MultipartError) in try Boundary(text) }
+    }
+    var form = Form(
+      boundary: boundary ?? .random(), escaping: escaping, browserText: browserText)
+    var origins: [String] = []
+    var readsStandardInput = false
+    for typed in parts {
+      if typed.isStandardInput {
+        if readsStandardInput {
+          throw .usage(
+            "Standard input is named twice, last for part \"\(typed.name)\": it can be read once.")
+        }
+        readsStandardInput = true
+      }
+      form.append(try typed.part())
+      origins.append(typed.origin)
+    }
+    return PlannedForm(form: form, origins: origins)
+  }
+}
+
+extension TypedPart {
+  fileprivate var isStandardInput: Bool { path?.bytes == Array("-".utf8) }
+
+  private var path: Argument? {
+    switch content {
+    case .value: nil
+    case .file(let path), .contents(let path): path
+    }
+  }
+
+  fileprivate var origin: String {
+    guard let path else { return "from the command line" }
+    return isStandardInput ? "from standard input" : "from the file \(path.shown)"
+  }
+
+  fileprivate func part() throws(Failure) -> Part {
+    var part = Part(
+      name: name, filename: filename ?? defaultFilename, type: try mediaType(), body: try body())
+    for line in headers { try add(line, to: &part.headers) }
+    for file in headerFiles {
+      for line in try HeaderFile.lines(of: file) { try add(line, to: &part.headers) }
+    }
+    return part
+  }
+
+  /// As curl has it, standard input is a file called "-" unless told otherwise.
+  private var defaultFilename: String? {
+    if case .file(let path) = content { path.path.lastComponent } else { nil }
+  }
+
+  private func mediaType() throws(Failure) -> MediaType? {
+    guard let type else { return nil }
+    guard let mediaType = MediaType(type) else {
+      throw .usage(
+        "The type \"\(type)\" of part \"\(name)\" is not a media type: write it as type/subtype, such as "
+          + "image/png or text/plain; charset=utf-8.")
+    }
+    return mediaType
+  }
+
+  private func body() throws(Failure) -> PartBody {
+    guard let path else {
+      if range != nil {
+        throw .usage("--range is for files, and part \"\(name)\" is a text field.")
+      }
+      return textBody
+    }
+    if isStandardInput { return try StandardInput.body(range: range, part: name) }
+    guard !path.bytes.isEmpty else {
+      throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
+    }
+    return .file(path.path, range: range)
+  }
+
+  /// A value that is not UTF-8 is sent as it was typed, byte for byte.
+  private var textBody: PartBody {
+    guard case .value(let value) = content else { return .text("") }
+    return value.text.map(PartBody.text) ?? .bytes(value.bytes)
+  }
+
+  private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+      throw .usage(
+        "The header \"\(line)\" of part \"\(name)\" has no colon: write \"Name: value\".")
+    }
+    let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+    try explaining { () throws(MultipartError) in
+      try headers.append(name: String(line[..<colon]), value: String(value))
+    }
+  }
+}

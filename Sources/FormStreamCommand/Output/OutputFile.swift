@@ -1,0 +1,61 @@
+import Multipart
+
+/// Where the product goes.
+enum OutputTarget {
+  case standardOutput
+  case path(LocalPath)
+}
+
+/// A file that appears under its name when it is whole: until then it stands beside it under another.
+/// Standard output, FIFOs and devices are written as they are.
+final class OutputFile {
+  private let descriptor: OutputDescriptor
+  private let name: String
+  private let pending: PendingFile?
+
+  init(_ target: OutputTarget) throws(Failure) {
+    switch target {
+    case .standardOutput:
+      (descriptor, name, pending) = (.standardOutput, "Standard output", nil)
+    case .path(let path):
+      name = "The file \"\(path)\""
+      do throws(SystemError) {
+        if try isReplaceable(path) {
+          let pending = try PendingFile(for: path)
+          (descriptor, self.pending) = (pending.descriptor, pending)
+        } else {
+          (descriptor, pending) = (try OutputDescriptor(writing: path), nil)
+        }
+      } catch {
+        throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another with -o.")
+      }
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure(error) }
+  }
+
+  func write(_ text: String) throws(Failure) {
+    do throws(SystemError) { try descriptor.write(text) } catch { throw failure(error) }
+  }
+
+  private func failure(_ error: SystemError) -> Failure {
+    if error.isBrokenPipe {
+      return Failure(
+        .inputOutput,
+        "\(name) was closed by its reader before all was written: what it got is not whole.")
+    }
+    return Failure(
+      .inputOutput, "\(name) could not be written: \(error). What was written is not whole.")
+  }
+
+  /// Gives the file its name, now that it is whole.
+  func commit() throws(Failure) {
+    do throws(SystemError) {
+      try pending?.commit()
+    } catch {
+      throw Failure(.inputOutput, "\(name) could not be given its name: \(error).")
+    }
+  }
+}

@@ -1,0 +1,22 @@
+/// Runs the command: what was typed, what it means, what comes of it.
+///
+/// Parsing opens nothing; a configuration file is opened here, and its flags stand before those that
+/// were typed.
+public func run(_ arguments: [Argument]) -> ExitCode {
+  prepareSignals()
+  do throws(Failure) {
+    let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
+    switch try typed.request() {
+    case .document(let text): try writeDocument(text)
+    case .encode(let plan): try encode(plan)
+    }
+    return .ok
+  } catch {
+    StandardError.write("formstream: \(error.message)")
+    return error.exit
+  }
+}
+
+private func writeDocument(_ text: String) throws(Failure) {
+  try OutputFile(.standardOutput).write(text)
+}

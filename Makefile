@@ -1,0 +1,56 @@
+# One command a verb, the same by hand and in CI. What takes more than three lines is in .ci.
+#
+# STRICT=1 turns warnings into errors; `make check` always does. Plain builds don't, so that a newer
+# Swift with a warning to tell keeps nobody from trying this out.
+
+PREFIX ?= /usr/local
+STRICT ?=
+export STRICT
+
+swift_sources = Package.swift Sources Tests \
+  Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
+
+.PHONY: demo test check lint samples sanitize bench format install clean
+
+# Encodes three small files and checks the length that was announced.
+demo:
+	@.ci/install demo
+	@.ci/demo
+
+test:
+	@.ci/install test
+	.ci/swift build . --build-tests
+	.ci/swift test . --skip-build --parallel
+
+# Style, warnings in every build, linkage, samples, demo.
+check: export STRICT = 1
+check:
+	@.ci/install check
+	@.ci/check
+
+lint:
+	swift format lint --strict --parallel -r $(swift_sources)
+
+format:
+	swift format --in-place --parallel -r $(swift_sources)
+
+# Builds and runs the programs in Samples.
+samples:
+	@.ci/samples
+
+# Tests under the address and thread sanitizers, and a search for leaks.
+sanitize:
+	@.ci/install sanitize
+	@.ci/sanitize
+
+# Measures against the bars that Benchmarks/README.md explains. BENCH=--record keeps the figures.
+bench:
+	@.ci/install bench
+	Benchmarks/run $(BENCH)
+
+# The command, its man page and its completions. DESTDIR is honoured.
+install:
+	@.ci/install-command "$(DESTDIR)$(PREFIX)"
+
+clean:
+	rm -rf .build Samples/.build Benchmarks/.build

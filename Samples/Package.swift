@@ -1,0 +1,14 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, as yours would be. Yours names the repository's URL instead of the path.
+let package = Package(
+  name: "FormStreamSamples",
+  dependencies: [.package(name: "FormStream", path: "..")],
+  targets: [
+    .executableTarget(
+      name: "encode-only", dependencies: [.product(name: "Multipart", package: "FormStream")]),
+    .executableTarget(
+      name: "stream-upload", dependencies: [.product(name: "FormStream", package: "FormStream")]),
+  ]
+)

@@ -1,0 +1,54 @@
+// Reads a form as an `InputStream`, the way an HTTP client does that takes one as a request's body,
+// and shows how far it is:
+//
+//     stream-upload photo.jpg > body
+//
+// Here the bytes go to standard output. A client would be given the same stream, and the two headers.
+
+import FormStream
+import Foundation
+
+func say(_ line: String) {
+  FileHandle.standardError.write(Data((line + "\n").utf8))
+}
+
+guard CommandLine.arguments.count > 1 else {
+  say("usage: stream-upload FILE... > BODY")
+  exit(64)
+}
+
+do {
+  var form = Form()
+  form.append(.text("title", "From the sample"))
+  for path in CommandLine.arguments.dropFirst() {
+    form.append(try .file("file", URL(fileURLWithPath: path)))
+  }
+
+  // The stream lays the form out, so its type and length are known before the first byte is read.
+  let stream = try FormInputStream(form)
+  say("Content-Type: \(stream.contentType)")
+  if let length = stream.contentLength { say("Content-Length: \(length)") }
+
+  stream.open()
+  defer { stream.close() }
+  var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+  var lastPercentage: Int64 = -1
+  while true {
+    let count = stream.read(&buffer, maxLength: buffer.count)
+    // 0 is the end, and only the end. Less than 0 is a failure, and `streamError` says which: perhaps
+    // the file was written to while it was read. What was sent so far must then be thrown away.
+    if count == 0 { break }
+    guard count > 0 else { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
+    try FileHandle.standardOutput.write(contentsOf: buffer[..<count])
+
+    // The length is nil where a part has no known one, such as a pipe: then there is no percentage.
+    if let length = stream.contentLength {
+      let percentage = stream.position * 100 / length
+      if percentage > lastPercentage { say("\(percentage) %") }
+      lastPercentage = percentage
+    }
+  }
+} catch {
+  say("\(error)")
+  exit(66)
+}

@@ -1,0 +1,15 @@
+// A fault on purpose: memory that nobody can reach any more. A search for leaks must find it.
+
+final class Node {
+  var next: Node?
+}
+
+@inline(never)
+func leak() {
+  let (one, other) = (Node(), Node())
+  one.next = other
+  other.next = one
+}
+
+for _ in 0..<100 { leak() }
+print("leaked")

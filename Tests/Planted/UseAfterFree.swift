@@ -1,0 +1,7 @@
+// A fault on purpose: the address sanitizer must report it, or its silence about the tests means
+// nothing.
+
+let memory = UnsafeMutablePointer<Int>.allocate(capacity: 8)
+memory.initialize(repeating: CommandLine.arguments.count, count: 8)
+memory.deallocate()
+print(memory[3])

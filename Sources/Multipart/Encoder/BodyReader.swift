@@ -20,7 +20,7 @@ public final class BodyReader {
   }
 
   /// Whether every byte of the body has been read.
-  public var isAtEnd: Bool { segment == layout.segments.count && failure == nil }
+  public var isAtEnd: Bool { segment == layout.segments.count }
 
   /// Reads into `buffer` and returns how many bytes are there: at least 1, or 0 at the end (or where
   /// `buffer` is empty). It never returns 0 for "later": it waits.

@@ -50,8 +50,10 @@ open class FormInputStream: InputStream {
     do throws(MultipartError) {
       try reader.seek(to: offset)
     } catch {
-      // A place that can't be reached leaves the stream as it was; a source that failed does not.
-      if error.code != .notReplayable, error.code != .offsetOutsideBody { fail(error) }
+      // A place that can't be reached leaves the stream as it was; a source that failed does not. What
+      // is closed stays closed.
+      let isUnreachable = error.code == .notReplayable || error.code == .offsetOutsideBody
+      if !isUnreachable, state != .closed { fail(error) }
       throw error
     }
     if state == .atEnd { state = .open }

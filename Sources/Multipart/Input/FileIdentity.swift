@@ -20,10 +20,9 @@ struct Timestamp: Hashable, Comparable, Sendable {
     (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
   }
 
-  /// Whether the kernel may yet give this very time to another change: it is not past, and no more
-  /// than a few ticks ahead.
-  var isOfThisTick: Bool {
-    let now = Timestamp.fileClock
+  /// Whether the kernel may yet give this very time to another change, where its clock shows `now`:
+  /// it is not past, and no more than a few ticks ahead.
+  func mayRecur(at now: Timestamp) -> Bool {
     guard self >= now, seconds <= now.seconds + 1 else { return false }
     return (seconds - now.seconds) * 1_000_000_000 + nanoseconds - now.nanoseconds <= 20_000_000
   }
@@ -50,16 +49,20 @@ extension FileStatus {
   ///
   /// The kernel stamps files in ticks of up to 10 ms: a rewrite within the tick of the last change
   /// leaves both times as they are, and would go unseen. So a file that was changed in this very tick
-  /// is looked at again when the tick is over. A time from a server whose clock runs ahead is not
-  /// waited for.
-  init(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
-    let first = try FileStatus(of: path, followsSymlinks: followsSymlinks)
-    var rests = 0
-    while first.kind == .regular, first.identity.changed.isOfThisTick, rests < 25 {
+  /// is looked at again until the tick of its last change is over; nil where something writes to it
+  /// so often that this never is. The clock is read before the file: what comes after this look bears
+  /// a later time. A time from a server whose clock runs ahead is not waited for.
+  init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
+    for _ in 0..<50 {
+      let now = Timestamp.fileClock
+      let status = try FileStatus(of: path, followsSymlinks: followsSymlinks)
+      if status.kind != .regular || !status.identity.changed.mayRecur(at: now) {
+        self = status
+        return
+      }
       restOneMillisecond()
-      rests += 1
     }
-    self = rests == 0 ? first : try FileStatus(of: path, followsSymlinks: followsSymlinks)
+    return nil
   }
 }
 

@@ -35,10 +35,10 @@ extension FileOrigin {
         .inputMissing, on: path.description,
         "\(subject(part)) has a NUL in its name, which no file has.")
     }
+    let settled: FileStatus?
     do {
-      let status = try FileStatus(settling: path, followsSymlinks: provenance.followsSymlinks)
-      if status.kind != .symlink { try checkReadable(path) }
-      return status
+      settled = try FileStatus(settling: path, followsSymlinks: provenance.followsSymlinks)
+      if let settled, settled.kind != .symlink { try checkReadable(path) }
     } catch  where error.isNotFound {
       throw MultipartError(
         .inputMissing, on: path.description,
@@ -48,6 +48,13 @@ extension FileOrigin {
         .inputUnreadable, on: path.description,
         "\(subject(part)) can't be read: \(error). Check its permissions.", underlying: error)
     }
+    guard let settled else {
+      throw MultipartError(
+        .sourceChanged, on: path.description,
+        "\(subject(part)) is being written to all the time: send it when nothing writes to it.",
+        change: .rewritten)
+    }
+    return settled
   }
 
   private func extent(

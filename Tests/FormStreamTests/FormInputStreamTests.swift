@@ -1,0 +1,209 @@
+import FormStream
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct FormInputStreamTests {
+  private func layout(_ parts: [Part]) throws -> BodyLayout {
+    try Form(boundary: Boundary("B"), parts: parts).layout()
+  }
+
+  private func small() throws -> BodyLayout { try layout([.text("a", "1")]) }
+
+  private func failing() throws -> BodyLayout {
+    try layout([.stream("s") { FailingSource(onCall: 2, with: Mishap(2)) }])
+  }
+
+  private func read(_ stream: InputStream, _ count: Int) -> Int {
+    var buffer = [UInt8](repeating: 0, count: max(count, 1))
+    return stream.read(&buffer, maxLength: count)
+  }
+
+  @Test func `it is not open, then open, then at its end, then closed`() throws {
+    let stream = FormInputStream(try small())
+    #expect(stream.streamStatus == .notOpen)
+    #expect(stream.hasBytesAvailable)
+    stream.open()
+    #expect(stream.streamStatus == .open)
+    let body = try drain(stream, chunk: 5)
+    #expect(body == (try small().bytes(limit: 1000)))
+    #expect(stream.streamStatus == .atEnd)
+    #expect(!stream.hasBytesAvailable)
+    #expect(read(stream, 5) == 0)
+    #expect(stream.streamError == nil)
+    stream.close()
+    #expect(stream.streamStatus == .closed)
+  }
+
+  @Test(arguments: [1, 7, 64, 4096])
+  func `it gives the layout's bytes, and their number`(chunk: Int) throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("f", noise(10_000))
+    let layout = try layout([.text("a", "1"), .file("f", path), .bytes("b", noise(2000))])
+    let stream = FormInputStream(layout)
+    #expect(try drain(stream, chunk: chunk) == layout.bytes(limit: 20_000))
+    #expect(stream.contentLength == stream.position)
+    #expect(stream.contentType == "multipart/form-data; boundary=B")
+  }
+
+  @Test func `there is more until the last byte has been read`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    let length = try #require(stream.contentLength)
+    for _ in 0..<length {
+      #expect(stream.hasBytesAvailable)
+      #expect(stream.streamStatus == .open)
+      #expect(read(stream, 1) == 1)
+    }
+    #expect(!stream.hasBytesAvailable)
+    #expect(stream.streamStatus == .atEnd)
+  }
+
+  @Test func `a failure is -1 with streamError, and never looks like the end`() throws {
+    let stream = FormInputStream(try failing())
+    #expect(failure { try drain(stream, chunk: 64) }?.code == .streamFailed)
+    #expect(stream.streamStatus == .error)
+    #expect(stream.hasBytesAvailable)
+    for _ in 1...3 { #expect(read(stream, 64) == -1) }
+    let error = try #require(stream.streamError as? MultipartError)
+    #expect(error.underlying as? Mishap == Mishap(2))
+  }
+
+  @Test func `before it is opened it reads nothing, and can be opened then`() throws {
+    let stream = FormInputStream(try small())
+    #expect(read(stream, 10) == -1)
+    #expect(stream.streamStatus == .notOpen)
+    #expect(try drain(stream, chunk: 10).count == stream.contentLength.map(Int.init))
+  }
+
+  @Test func `closed early it reads nothing, and does not look like the end`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    #expect(read(stream, 10) == 10)
+    stream.close()
+    #expect(stream.streamStatus == .closed)
+    #expect(read(stream, 10) == -1)
+    #expect(stream.hasBytesAvailable)
+    stream.open()
+    #expect(stream.streamStatus == .closed)
+    #expect(read(stream, 10) == -1)
+  }
+
+  @Test func `closed it stays closed whatever is asked of it`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    stream.close()
+    #expect(failure { try stream.seek(to: 3) }?.code == .notOpen)
+    #expect(stream.streamStatus == .closed)
+  }
+
+  @Test func `opened twice it goes on where it was`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    #expect(read(stream, 10) == 10)
+    stream.open()
+    #expect(stream.position == 10)
+    #expect(stream.streamStatus == .open)
+  }
+
+  @Test func `asked for nothing it gives nothing, and goes on`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    #expect(read(stream, 0) == 0)
+    #expect(stream.streamStatus == .open)
+    #expect(read(stream, 10) == 10)
+  }
+
+  @Test func `it lends no buffer`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    var start: UnsafeMutablePointer<UInt8>?
+    var count = 0
+    #expect(!stream.getBuffer(&start, length: &count))
+  }
+
+  @Test func `a copy is fresh and unopened, at the start`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    _ = read(stream, 10)
+    let copy = try #require(stream.copy() as? FormInputStream)
+    #expect(copy.streamStatus == .notOpen)
+    #expect(copy.position == 0)
+    #expect(try drain(copy, chunk: 3) == small().bytes(limit: 1000))
+    #expect(stream.position == 10)
+    stream.close()
+    let late = try #require(stream.copy() as? FormInputStream)
+    #expect(try drain(late, chunk: 3) == small().bytes(limit: 1000))
+  }
+
+  @Test func `its offset is a property that can be read and set`() throws {
+    let stream = FormInputStream(try small())
+    stream.open()
+    _ = read(stream, 10)
+    let offset = stream.property(forKey: .fileCurrentOffsetKey) as? NSNumber
+    #expect(offset?.int64Value == 10)
+    #expect(stream.property(forKey: .dataWrittenToMemoryStreamKey) == nil)
+    #expect(stream.setProperty(NSNumber(value: 4), forKey: .fileCurrentOffsetKey))
+    #expect(stream.position == 4)
+    #expect(!stream.setProperty(NSNumber(value: -1), forKey: .fileCurrentOffsetKey))
+    #expect(!stream.setProperty(NSString(string: "4"), forKey: .fileCurrentOffsetKey))
+    #expect(!stream.setProperty(NSNumber(value: 4), forKey: .dataWrittenToMemoryStreamKey))
+    #expect(stream.streamStatus == .open)
+    #expect(try drain(stream, chunk: 9) == Array(small().bytes(limit: 1000)[4...]))
+  }
+
+  @Test func `after a seek back from its end there is more again`() throws {
+    let stream = FormInputStream(try small())
+    let body = try drain(stream, chunk: 64)
+    try stream.seek(to: 5)
+    #expect(stream.streamStatus == .open)
+    #expect(stream.hasBytesAvailable)
+    #expect(try drain(stream, chunk: 64) == Array(body[5...]))
+    try stream.seek(to: Int64(body.count))
+    #expect(!stream.hasBytesAvailable)
+  }
+
+  @Test func `a place that can't be reached leaves it as it was`() throws {
+    let known = FormInputStream(try small())
+    let unknown = FormInputStream(try layout([.stream("s") { OneByteSource([1, 2, 3]) }]))
+    let once = FormInputStream(
+      try layout([.stream("s", length: 3, replay: .once) { OneByteSource([1, 2, 3]) }]))
+    for (stream, goal, code) in [
+      (known, 10_000, MultipartError.Code.offsetOutsideBody), (unknown, 10_000, .offsetOutsideBody),
+      (once, 60, .notReplayable),
+    ] as [(FormInputStream, Int64, MultipartError.Code)] {
+      stream.open()
+      #expect(read(stream, 10) == 10)
+      #expect(failure { try stream.seek(to: goal) }?.code == code)
+      #expect(stream.streamStatus == .open)
+      #expect(stream.streamError == nil)
+      #expect(try drain(stream, chunk: 64).count == stream.layout.bodyCount - 10)
+    }
+  }
+
+  @Test func `a seek that meets a failing source is a failure of the stream`() throws {
+    let stream = FormInputStream(try failing())
+    stream.open()
+    #expect(failure { try stream.seek(to: 100) }?.code == .streamFailed)
+    #expect(stream.streamStatus == .error)
+    #expect(read(stream, 1) == -1)
+  }
+
+  @Test func `let go it frees what is open`() throws {
+    let record = SourceRecord()
+    var stream: FormInputStream? = FormInputStream(
+      try layout([.stream("s") { ScriptedSource(noise(500), record: record) }]))
+    if let stream {
+      stream.open()
+      while stream.position < 100 { _ = read(stream, 60) }
+    }
+    #expect((record.opens, record.closes) == (1, 0))
+    stream = nil
+    #expect((record.opens, record.closes) == (1, 1))
+  }
+}
+
+extension BodyLayout {
+  /// The number of bytes in a small body, known beforehand or not: 58 of them are around 3 of a part.
+  fileprivate var bodyCount: Int { contentLength.map(Int.init) ?? 61 }
+}

@@ -1,0 +1,38 @@
+import FormStream
+import Foundation
+import FoundationNetworking
+import TestSupport
+import Testing
+
+/// The session of this Foundation opens the stream itself, asserts that it was not open, and takes
+/// `hasBytesAvailable == false` for the end.
+@Suite struct URLSessionTests {
+  @Test(.timeLimit(.minutes(1)))
+  func `a session reads a form's stream to its end`() async throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("f", noise(300_000))
+    let layout = try Form {
+      Part.text("a", "1")
+      Part.file("f", path)
+      Part.stream("s") { StaccatoSource(noise(3000), seed: 1) }
+      Part.text("z", "end")
+    }.layout()
+    let server = try LoopbackServer()
+    var request = URLRequest(
+      url: try #require(URL(string: "http://127.0.0.1:\(server.port)/upload")))
+    request.httpMethod = "POST"
+    request.setValue(layout.contentType, forHTTPHeaderField: "Content-Type")
+    request.httpBodyStream = FormInputStream(layout)
+    let session = URLSession(configuration: .ephemeral)
+    defer { session.invalidateAndCancel() }
+    let (_, response) = try await session.data(for: request)
+    #expect((response as? HTTPURLResponse)?.statusCode == 200)
+
+    let received = try #require(Dechunked(server.received))
+    #expect(received.head.hasPrefix("POST /upload HTTP/1.1\r\n"))
+    #expect(received.head.contains(layout.contentType))
+    #expect(received.head.lowercased().contains("transfer-encoding: chunked"))
+    let body = try layout.bytes(limit: 1 << 20)
+    #expect(received.body == body)
+  }
+}

@@ -1,0 +1,22 @@
+import Glibc
+public import Multipart
+
+/// A file that a test holds open itself, to see whether it stays open.
+public final class OpenFile {
+  /// The descriptor's number.
+  public let descriptor: Int32
+
+  /// Opens a file for reading.
+  public init(_ path: LocalPath) throws {
+    descriptor = withCPath(path.bytes) { open($0, O_RDONLY | O_CLOEXEC) }
+    if descriptor < 0 { throw SystemError(errno: errno) }
+  }
+
+  deinit { close(descriptor) }
+
+  /// Whether the descriptor is still open.
+  public var isOpen: Bool { fcntl(descriptor, F_GETFD) >= 0 }
+
+  /// Goes back to the file's start.
+  public func rewind() { lseek(descriptor, 0, Int32(SEEK_SET)) }
+}

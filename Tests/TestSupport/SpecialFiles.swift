@@ -1,0 +1,63 @@
+import Glibc
+public import Multipart
+import Synchronization
+
+/// Makes a FIFO.
+public func makeFIFO(_ path: LocalPath) throws {
+  guard withCPath(path.bytes, { mkfifo($0, 0o600) }) == 0 else { throw SystemError(errno: errno) }
+}
+
+/// Makes a symbolic link at `path` that says `target`.
+public func makeSymlink(_ path: LocalPath, to target: LocalPath) throws {
+  let result = withCPath(path.bytes) { path in
+    withCPath(target.bytes) { target in symlink(target, path) }
+  }
+  guard result == 0 else { throw SystemError(errno: errno) }
+}
+
+/// Makes a directory.
+public func makeDirectory(_ path: LocalPath) throws {
+  guard withCPath(path.bytes, { mkdir($0, 0o700) }) == 0 else { throw SystemError(errno: errno) }
+}
+
+/// Makes a socket in the file system, to which nobody listens.
+public func makeSocket(_ path: LocalPath) throws {
+  let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+  guard descriptor >= 0 else { throw SystemError(errno: errno) }
+  defer { close(descriptor) }
+  var address = sockaddr_un()
+  address.sun_family = sa_family_t(AF_UNIX)
+  withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.bytes) }
+  let result = withUnsafePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
+    }
+  }
+  guard result == 0 else { throw SystemError(errno: errno) }
+}
+
+/// Runs `work` on a thread of its own, which ends with it.
+public func onThread(_ work: @escaping @Sendable () -> Void) {
+  let box = Unmanaged.passRetained(Job(work))
+  var thread = pthread_t()
+  pthread_create(
+    &thread, nil,
+    { pointer in
+      if let pointer { Unmanaged<Job>.fromOpaque(pointer).takeRetainedValue().work() }
+      return nil
+    }, box.toOpaque())
+  pthread_detach(thread)
+}
+
+private final class Job: Sendable {
+  let work: @Sendable () -> Void
+  init(_ work: @escaping @Sendable () -> Void) { self.work = work }
+}
+
+/// Whether this process may do what permissions forbid.
+public var isSuperuser: Bool { geteuid() == 0 }
+
+/// Sets a file's permissions.
+public func setPermissions(_ path: LocalPath, _ mode: UInt32) {
+  _ = withCPath(path.bytes) { chmod($0, mode) }
+}

@@ -103,6 +103,11 @@ open class FormInputStream: InputStream {
     case .atEnd:
       return 0
     default:
+      failure =
+        failure
+        ?? MultipartError(
+          .notOpen, on: "the stream",
+          "The stream is not open: open it before reading, and make a new one after closing it.")
       return -1
     }
     do throws(MultipartError) {

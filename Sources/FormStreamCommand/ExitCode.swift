@@ -1,5 +1,5 @@
 /// How the command ends. Scripts rely on these; none is ever given another meaning.
-public enum ExitCode: Int32, Sendable {
+public enum ExitCode: Int32, CaseIterable, Sendable {
   /// All went well.
   case ok = 0
   /// The command line is wrong; nothing was done.
@@ -10,4 +10,15 @@ public enum ExitCode: Int32, Sendable {
   case bug = 70
   /// Reading or writing failed, or a source changed while it was read.
   case inputOutput = 74
+
+  /// What the code tells, for help and man page.
+  var meaning: String {
+    switch self {
+    case .ok: "All went well"
+    case .usage: "The command line is wrong; nothing was done"
+    case .noInput: "An input is missing or can't be read"
+    case .bug: "A bug of formstream's own"
+    case .inputOutput: "Reading or writing failed, or a source changed while it was read"
+    }
+  }
 }

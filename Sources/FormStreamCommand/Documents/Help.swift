@@ -29,9 +29,8 @@ extension Document {
     \(examples(of: [verb]))
     Usage: formstream \(verb.rawValue) [FLAG]...
     \(flags { $0.isKnown(to: verb) })
-    Exit codes: 0 all well, 64 wrong command line, 66 input missing or unreadable, 74 reading or
-    writing failed or a source changed, 70 a bug of ours.
-
+    Exit codes:
+    \(ExitCode.allCases.map { row("\($0.rawValue)", $0.meaning) }.joined())
     """
   }
 

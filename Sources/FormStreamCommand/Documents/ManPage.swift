@@ -30,28 +30,11 @@ extension Document {
     for example in Verb.allCases.flatMap(\.examples) {
       page += ".PP\n\(roff(example.purpose)):\n.PP\n.RS 4\n.nf\n\(roff(example.line))\n.fi\n.RE\n"
     }
-    page += """
-      .SH EXIT STATUS
-      .TP
-      0
-      All went well.
-      .TP
-      64
-      The command line is wrong; nothing was done.
-      .TP
-      66
-      An input is missing or can't be read.
-      .TP
-      70
-      A bug in formstream.
-      .TP
-      74
-      Reading or writing failed, or a source changed while it was read.
-      .TP
-      130, 143
-      Ended by SIGINT or SIGTERM; no half\\-made output file is left.
-
-      """
+    page += ".SH EXIT STATUS\n"
+    for code in ExitCode.allCases {
+      page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
+    }
+    page += ".TP\n129, 130, 143\nEnded by SIGHUP, SIGINT or SIGTERM; no half\\-made file is left.\n"
     return page
   }
 

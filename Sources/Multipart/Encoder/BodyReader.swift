@@ -20,7 +20,7 @@ public final class BodyReader {
   }
 
   /// Whether every byte of the body has been read.
-  public var isAtEnd: Bool { segment == layout.segments.count && failure == nil }
+  public var isAtEnd: Bool { segment == layout.segments.count }
 
   /// Reads into `buffer` and returns how many bytes are there: at least 1, or 0 at the end (or where
   /// `buffer` is empty). It never returns 0 for "later": it waits.
@@ -71,15 +71,18 @@ public final class BodyReader {
     }
     let target = layout.find(offset)
     try checkCrossing(to: target)
-    source = nil
+    let here = (segment: segment, skip: given)
+    let start = position
+    var obstacle: MultipartError?
     do throws(MultipartError) {
-      (segment, given) = (target.segment, 0)
-      position = offset - target.skip
-      try skip(target.skip)
+      obstacle = try go(to: target, at: offset)
+      // Only reading tells what lies behind a part of unknown length: then back to where we were.
+      if obstacle != nil { _ = try go(to: here, at: start) }
     } catch {
       fail(error)
       throw error
     }
+    if let obstacle { throw obstacle }
   }
 
   /// Closes what is open. The reader reads nothing more.
@@ -178,27 +181,41 @@ extension BodyReader {
     throw StreamOrigin.notReplayable(layout.segments[layout.oneShots[index]].name)
   }
 
-  /// From the start of a segment on, passes over `count` bytes.
-  private func skip(_ count: Int64) throws(MultipartError) {
-    guard count > 0 else { return }
+  /// Goes to a place in a segment, or tells what keeps the reader from there.
+  private func go(
+    to place: (segment: Int, skip: Int64), at offset: Int64
+  ) throws(MultipartError) -> MultipartError? {
+    source = nil
+    (segment, given) = (place.segment, 0)
+    position = offset - place.skip
+    return try skip(place.skip)
+  }
+
+  /// From the start of a segment on, passes over `count` bytes, or tells what stands in the way.
+  private func skip(_ count: Int64) throws(MultipartError) -> MultipartError? {
+    guard count > 0 else { return nil }
     guard case .stream = layout.segments[segment].content else {
       given = count
       position += count
-      return
+      return nil
     }
     let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     defer { scratch.deallocate() }
     var left = count
     while left > 0 {
+      if segment < layout.segments.count, layout.segments[segment].isOneShot {
+        return StreamOrigin.notReplayable(layout.segments[segment].name)
+      }
       let piece = Int(min(left, Int64(scratch.count)))
       let read = try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<piece]))
       guard read > 0 else {
-        throw MultipartError(
+        return MultipartError(
           .offsetOutsideBody, on: "\(position + left)",
           "The body ended \(left) bytes before byte \(position + left).")
       }
       left -= Int64(read)
       position += Int64(read)
     }
+    return nil
   }
 }

@@ -24,8 +24,8 @@ struct Timestamp: Hashable, Comparable, Sendable {
   /// than a few ticks ahead.
   var isOfThisTick: Bool {
     let now = Timestamp.fileClock
-    let horizon = Timestamp(seconds: now.seconds, nanoseconds: now.nanoseconds + 20_000_000)
-    return self >= now && self <= horizon
+    guard self >= now, seconds <= now.seconds + 1 else { return false }
+    return (seconds - now.seconds) * 1_000_000_000 + nanoseconds - now.nanoseconds <= 20_000_000
   }
 }
 

@@ -55,7 +55,7 @@ extension FileOrigin {
   ) throws(MultipartError) -> FileExtent {
     let size = status.identity.size
     let offset = range?.offset ?? 0
-    let length = range?.length ?? (size - min(offset, size))
+    let length = range?.length ?? (size - min(max(offset, 0), size))
     guard offset >= 0, length >= 0, offset <= size, length <= size - offset else {
       let end = range?.length.map { "\($0) bytes" } ?? "all"
       throw MultipartError(

@@ -75,7 +75,10 @@ private func removeTree(_ path: [UInt8]) {
   if withCPath(path, { unlink($0) }) == 0 { return }
   if let directory = withCPath(path, { opendir($0) }) {
     while let entry = readdir(directory) {
-      let name = withUnsafeBytes(of: entry.pointee.d_name) { $0.prefix { $0 != 0 }.map(\.self) }
+      // An entry is only as long as its name: a copy of the whole field would read behind it.
+      guard let start = entry.pointer(to: \.d_name) else { continue }
+      let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+      let name = UnsafeRawBufferPointer(start: text, count: strlen(text)).map(\.self)
       if name == [0x2E] || name == [0x2E, 0x2E] { continue }
       removeTree(path + [UInt8(ascii: "/")] + name)
     }

@@ -199,8 +199,12 @@ final class PendingFile {
 /// at any time, so it is one word, and what it points to is never freed.
 nonisolated(unsafe) private var doomedName: UnsafeMutablePointer<CChar>?
 
+/// Every name that a handler may have got hold of: kept, so that it is not lost either.
+nonisolated(unsafe) private var keptNames: [UnsafeMutablePointer<CChar>] = []
+
 private func removeOnSignal(_ path: LocalPath?) {
   doomedName = path?.withName { strdup($0) }
+  if let doomedName { keptNames.append(doomedName) }
 }
 
 /// A reader that goes away must give an error, not kill; a person who presses Ctrl-C must find no

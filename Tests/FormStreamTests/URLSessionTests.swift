@@ -28,7 +28,7 @@ import Testing
     let (_, response) = try await session.data(for: request)
     #expect((response as? HTTPURLResponse)?.statusCode == 200)
 
-    let received = try #require(Dechunked(server.received))
+    let received = try #require(ReceivedRequest(server.received))
     #expect(received.head.hasPrefix("POST /upload HTTP/1.1\r\n"))
     #expect(received.head.contains(layout.contentType))
     #expect(received.head.lowercased().contains("transfer-encoding: chunked"))

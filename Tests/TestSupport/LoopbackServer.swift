@@ -51,12 +51,12 @@ public final class LoopbackServer: Sendable {
   }
 
   private func isWhole(_ bytes: [UInt8]) -> Bool {
-    Dechunked(bytes) != nil
+    ReceivedRequest(bytes) != nil
   }
 }
 
-/// A request with a chunked body (RFC 9112 §7.1), taken apart.
-public struct Dechunked {
+/// A request, its body taken out of its framing (RFC 9112 §6).
+public struct ReceivedRequest {
   /// The request line and the headers.
   public let head: String
   /// The body without its framing.
@@ -65,18 +65,31 @@ public struct Dechunked {
   /// Takes the bytes of a whole request; nil where they are not whole yet.
   public init?(_ bytes: [UInt8]) {
     var rest = bytes[...]
-    guard let head = Self.take(&rest, upTo: [13, 10, 13, 10]) else { return nil }
+    guard let start = Self.take(&rest, upTo: [13, 10, 13, 10]) else { return nil }
+    head = String(decoding: start, as: UTF8.self)
+    let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
+      .flatMap { Int($0.dropFirst("Content-Length: ".count)) }
+    if let length {
+      guard rest.count >= length else { return nil }
+      body = Array(rest)
+    } else {
+      guard let body = Self.dechunked(rest) else { return nil }
+      self.body = body
+    }
+  }
+
+  /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF, up to a chunk of size 0.
+  private static func dechunked(_ chunks: ArraySlice<UInt8>) -> [UInt8]? {
+    var rest = chunks
     var body: [UInt8] = []
     while true {
-      guard let line = Self.take(&rest, upTo: [13, 10]),
+      guard let line = take(&rest, upTo: [13, 10]),
         let size = Int(String(decoding: line, as: UTF8.self), radix: 16), rest.count >= size + 2
       else { return nil }
       body.append(contentsOf: rest.prefix(size))
       rest = rest.dropFirst(size + 2)
-      if size == 0 { break }
+      if size == 0 { return body }
     }
-    self.head = String(decoding: head, as: UTF8.self)
-    self.body = body
   }
 
   private static func take(_ rest: inout ArraySlice<UInt8>, upTo end: [UInt8]) -> [UInt8]? {

@@ -113,6 +113,7 @@ extension FormLanguage {
 
   /// The type goes on over semicolons, since parameters stand behind them, up to the next option.
   private mutating func type() throws(Failure) -> String {
+    skipBlanks()
     var type = takeToEnd()
     while rest.first == UInt8(ascii: ";") {
       var ahead = self

@@ -1,5 +1,5 @@
 /// A file of header lines, as `;headers=@PATH` names it: one a line, `#` begins a comment, and a line
-/// that begins with a blank goes on with the one before.
+/// that begins with a blank goes on with the one before, blank and all.
 enum HeaderFile {
   /// More is not a part's headers.
   private static let maximumSize = 64 * 1024
@@ -22,7 +22,7 @@ enum HeaderFile {
             "The header file \"\(file.shown)\" begins with a blank: there is no line to go on with."
           )
         }
-        lines[lines.count - 1] += " " + String(line.drop { $0 == " " || $0 == "\t" })
+        lines[lines.count - 1] += line
       } else {
         lines.append(String(line))
       }

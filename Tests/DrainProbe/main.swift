@@ -6,12 +6,38 @@
 // `error` cuts the last file short when the first byte of its own has been read. "Early" is the same
 // place: the last file is open then. The stream is still held when descriptors are counted, but for
 // `drop-early`.
+//
+//   drain-probe chunk=0 session=PORT FILE…
+//
+// has a URLSession send the form to that port of the loopback instead, and counts the descriptors that
+// are open on the files (the session has some of its own).
 import FormStream
 import Foundation
+import FoundationNetworking
 import Glibc
 
 func openDescriptors() -> Int {
   (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").count) ?? -1
+}
+
+func descriptorsOpen(on files: [String]) -> Int {
+  let all = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+  return all.count { number in
+    let goal = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(number)")
+    return goal.map(files.contains) ?? false
+  }
+}
+
+func sendWithSession(to port: String, files: [String]) async throws -> (left: Int, bytes: Int) {
+  let layout = try Form { for file in files { Part.file("file", LocalPath(file)) } }.layout()
+  guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return (-1, -1) }
+  var request = URLRequest(url: url)
+  request.httpMethod = "POST"
+  request.setValue(layout.contentType, forHTTPHeaderField: "Content-Type")
+  let stream = FormInputStream(layout)
+  request.httpBodyStream = stream
+  _ = try await URLSession.shared.data(for: request)
+  return (descriptorsOpen(on: files), Int(stream.position))
 }
 
 func probe(chunk: Int, mode: String, files: [String]) throws -> (left: Int, bytes: Int) {
@@ -49,6 +75,10 @@ else {
   fatalError("usage: drain-probe chunk=N end|close-early|drop-early|error FILE…")
 }
 let files = Array(arguments.dropFirst(2))
-let (left, bytes) = try probe(chunk: chunk, mode: arguments[2], files: files)
+let mode = arguments[2]
+let (left, bytes) =
+  mode.hasPrefix("session=")
+  ? try await sendWithSession(to: String(mode.dropFirst(8)), files: files)
+  : try probe(chunk: chunk, mode: mode, files: files)
 print("descriptors left: \(left)")
 print("bytes read: \(bytes)")

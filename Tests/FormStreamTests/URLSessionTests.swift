@@ -35,4 +35,18 @@ import Testing
     let body = try layout.bytes(limit: 1 << 20)
     #expect(received.body == body)
   }
+
+  @Test func `a session leaves none of a form's files open`() throws {
+    let directory = try TemporaryDirectory()
+    try directory.write("one", noise(100_000))
+    try directory.write("two", noise(10))
+    let server = try LoopbackServer()
+    let said = try run(
+      "drain-probe",
+      ["chunk=0", "session=\(server.port)", directory.path("one"), directory.path("two")],
+      environment: ["no_proxy": "127.0.0.1"])
+    let body = try #require(Dechunked(server.received)).body
+    #expect(said.output == "descriptors left: 0\nbytes read: \(body.count)\n")
+    #expect(body.count > 100_010)
+  }
 }

@@ -95,4 +95,11 @@ import Testing
     let first = try layout.bytes(limit: 1 << 20)
     for _ in 1...10 { #expect(try layout.bytes(limit: 1 << 20) == first) }
   }
+
+  @Test func `an empty file whose name another empty one took is not the same`() throws {
+    let path = try directory.write("empty", "")
+    let layout = try Form { Part.file("a", path) }.layout()
+    try FileChange.renameOver.happen(to: path, size: 0)
+    #expect(failure { try layout.bytes(limit: 1000) }?.change == .replaced)
+  }
 }

@@ -13,13 +13,15 @@ public import Foundation
 /// and make the stream where it is read. A copy (`NSCopying`) is a fresh stream at the start.
 ///
 /// `close()` frees what is open, and so does letting the stream go.
-open class FormInputStream: InputStream {
+public final class FormInputStream: InputStream {
   /// The body that is read.
   public let layout: BodyLayout
 
   private let reader: BodyReader
-  private var state = Stream.Status.notOpen
-  private var failure: MultipartError?
+  private var isOpen = false
+  private var isClosed = false
+  /// The stream was read before it was opened, or after it was closed.
+  private var misuse: MultipartError?
 
   /// A stream over a body that is laid out already: no file is looked at again.
   public init(_ layout: BodyLayout) {
@@ -31,9 +33,9 @@ open class FormInputStream: InputStream {
 
   /// Lays a form out and makes a stream over it.
   public convenience init(
-    _ form: Form, guessing guesser: any MediaTypeGuessing = NoGuess()
+    _ form: Form, guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
   ) throws(MultipartError) {
-    self.init(try form.layout(guessing: guesser))
+    self.init(try form.layout(guessing: guesser, verify: verify))
   }
 
   /// The exact number of bytes that the stream will give; nil where that can't be known.
@@ -47,84 +49,71 @@ open class FormInputStream: InputStream {
 
   /// Goes to any place in the body. See ``Multipart/BodyReader/seek(to:)``.
   public func seek(to offset: Int64) throws(MultipartError) {
-    do throws(MultipartError) {
-      try reader.seek(to: offset)
-    } catch {
-      // A place that can't be reached leaves the stream as it was; a source that failed does not. What
-      // is closed stays closed.
-      let isUnreachable = error.code == .notReplayable || error.code == .offsetOutsideBody
-      if !isUnreachable, state != .closed { fail(error) }
-      throw error
-    }
-    if state == .atEnd { state = .open }
+    try reader.seek(to: offset)
   }
 
   // MARK: Stream
 
   /// Readies the stream. A stream can be opened once.
-  open override func open() {
-    if state == .notOpen { state = .open }
+  public override func open() {
+    if !isClosed { isOpen = true }
   }
 
   /// Frees what is open. Reading fails from here on; the stream can't be opened again.
-  open override func close() {
+  public override func close() {
     reader.close()
-    state = .closed
+    isOpen = false
+    isClosed = true
   }
 
   /// `.notOpen` until `open()`; `.atEnd` behind the last byte; `.error` once reading has failed.
-  open override var streamStatus: Stream.Status { state }
+  public override var streamStatus: Stream.Status {
+    if isClosed { return .closed }
+    if reader.failure != nil { return .error }
+    if !isOpen { return .notOpen }
+    return reader.isAtEnd ? .atEnd : .open
+  }
 
   /// Why reading failed: a `MultipartError`.
-  open override var streamError: (any Error)? { failure }
+  public override var streamError: (any Error)? { reader.failure ?? misuse }
 
   /// The position, for `.fileCurrentOffsetKey`, as file streams tell it; nil for any other key.
-  open override func property(forKey key: Stream.PropertyKey) -> AnyObject? {
+  public override func property(forKey key: Stream.PropertyKey) -> AnyObject? {
     key == .fileCurrentOffsetKey ? NSNumber(value: position) : nil
   }
 
   /// Seeks, for a number under `.fileCurrentOffsetKey`; false where that failed, and for other keys.
-  open override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
+  public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
     guard key == .fileCurrentOffsetKey, let offset = property as? NSNumber else { return false }
     return (try? seek(to: offset.int64Value)) != nil
   }
 
   /// Does nothing: the stream is polled.
-  open override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+  public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
   /// Does nothing: the stream is polled.
-  open override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+  public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
   // MARK: InputStream
 
   /// Reads at least 1 byte, waiting for it; 0 at the end; -1 on failure, with `streamError` set.
-  open override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
-    switch state {
-    case .open, .reading:
-      guard length > 0 else { return 0 }
-    case .atEnd:
-      return 0
-    default:
-      failure =
-        failure
-        ?? MultipartError(
-          .notOpen, on: "the stream",
-          "The stream is not open: open it before reading, and make a new one after closing it.")
-      return -1
-    }
+  public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
     do throws(MultipartError) {
-      let count = try reader.read(
-        into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
-      if reader.isAtEnd { state = .atEnd }
-      return count
+      guard isOpen, length >= 0 else { throw Self.misused }
+      return try reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
     } catch {
-      fail(error)
+      if reader.failure == nil { misuse = error }
       return -1
     }
   }
 
+  private static let misused = MultipartError(
+    .notOpen, on: "the stream",
+    "The stream can't be read: open it first, ask for 0 bytes or more, and make a new one after "
+      + "closing it.")
+
   /// Always false: no buffer is kept that could be lent.
-  open override func getBuffer(
+  public override func getBuffer(
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
     length: UnsafeMutablePointer<Int>
   ) -> Bool {
@@ -133,12 +122,7 @@ open class FormInputStream: InputStream {
 
   /// True until the last byte has been read, whatever else has happened: readers take false for the
   /// end of the body, so a stream that has failed or was closed early must not say it.
-  open override var hasBytesAvailable: Bool { !reader.isAtEnd }
-
-  private func fail(_ error: MultipartError) {
-    failure = error
-    state = .error
-  }
+  public override var hasBytesAvailable: Bool { !reader.isAtEnd }
 }
 
 extension FormInputStream: NSCopying {

@@ -1,13 +1,13 @@
 /// A failed system call: its error number and the system's own words for it.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The number as in `errno.h`.
-  public let errno: Int32
+  /// The error's number, as in `errno.h`.
+  public let number: Int32
 
   /// Wraps an error number.
-  public init(errno: Int32) {
-    self.errno = errno
+  public init(number: Int32) {
+    self.number = number
   }
 
   /// The system's own words, such as "Permission denied".
-  public var description: String { systemMessage(for: errno) }
+  public var description: String { systemMessage(for: number) }
 }

@@ -54,7 +54,7 @@ final class ChildProcess {
     }
     guard failure == 0 else {
       for descriptor in [ourInput, ourOutput, ourErrors] where descriptor >= 0 { close(descriptor) }
-      throw SystemError(errno: failure)
+      throw SystemError(number: failure)
     }
     self.pid = pid
     self.program = program
@@ -134,7 +134,7 @@ private let starting = Mutex(())
 private func makePipe() throws -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   try starting.withLock { _ in
-    guard pipe(&ends) == 0 else { throw SystemError(errno: errno) }
+    guard pipe(&ends) == 0 else { throw SystemError(number: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
   return (ends[0], ends[1])

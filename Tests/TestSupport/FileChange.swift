@@ -51,6 +51,6 @@ public enum FileChange: String, CaseIterable, Sendable {
   }
 
   private func check(_ result: Int32) throws {
-    if result < 0 { throw SystemError(errno: errno) }
+    if result < 0 { throw SystemError(number: errno) }
   }
 }

@@ -14,7 +14,7 @@ public final class LoopbackServer: Sendable {
   /// Starts to listen.
   public init() throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
-    guard descriptor >= 0 else { throw SystemError(errno: errno) }
+    guard descriptor >= 0 else { throw SystemError(number: errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
     var address = sockaddr_in()
     address.sin_family = sa_family_t(AF_INET)
@@ -27,7 +27,7 @@ public final class LoopbackServer: Sendable {
         return getsockname(listening, pointer, &size)
       }
     }
-    guard result == 0 else { throw SystemError(errno: errno) }
+    guard result == 0 else { throw SystemError(number: errno) }
     port = UInt16(bigEndian: address.sin_port)
     onThread { self.serve() }
   }

@@ -9,7 +9,7 @@ public final class OpenFile {
   /// Opens a file for reading.
   public init(_ path: LocalPath) throws {
     descriptor = withCPath(path.bytes) { open($0, O_RDONLY | O_CLOEXEC) }
-    if descriptor < 0 { throw SystemError(errno: errno) }
+    if descriptor < 0 { throw SystemError(number: errno) }
   }
 
   deinit { close(descriptor) }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Makes a FIFO.
 public func makeFIFO(_ path: LocalPath) throws {
-  guard withCPath(path.bytes, { mkfifo($0, 0o600) }) == 0 else { throw SystemError(errno: errno) }
+  guard withCPath(path.bytes, { mkfifo($0, 0o600) }) == 0 else { throw SystemError(number: errno) }
 }
 
 /// Makes a symbolic link at `path` that says `target`.
@@ -12,18 +12,18 @@ public func makeSymlink(_ path: LocalPath, to target: LocalPath) throws {
   let result = withCPath(path.bytes) { path in
     withCPath(target.bytes) { target in symlink(target, path) }
   }
-  guard result == 0 else { throw SystemError(errno: errno) }
+  guard result == 0 else { throw SystemError(number: errno) }
 }
 
 /// Makes a directory.
 public func makeDirectory(_ path: LocalPath) throws {
-  guard withCPath(path.bytes, { mkdir($0, 0o700) }) == 0 else { throw SystemError(errno: errno) }
+  guard withCPath(path.bytes, { mkdir($0, 0o700) }) == 0 else { throw SystemError(number: errno) }
 }
 
 /// Makes a socket in the file system, to which nobody listens.
 public func makeSocket(_ path: LocalPath) throws {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-  guard descriptor >= 0 else { throw SystemError(errno: errno) }
+  guard descriptor >= 0 else { throw SystemError(number: errno) }
   defer { close(descriptor) }
   var address = sockaddr_un()
   address.sun_family = sa_family_t(AF_UNIX)
@@ -33,7 +33,7 @@ public func makeSocket(_ path: LocalPath) throws {
       bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
     }
   }
-  guard result == 0 else { throw SystemError(errno: errno) }
+  guard result == 0 else { throw SystemError(number: errno) }
 }
 
 /// Runs `work` on a thread of its own, which ends with it.

@@ -10,7 +10,7 @@ public final class TemporaryDirectory: Sendable {
   public init() throws {
     let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = "\(parent)/formstream-test-XXXXXX".utf8CString.map(\.self)
-    guard mkdtemp(&template) != nil else { throw SystemError(errno: errno) }
+    guard mkdtemp(&template) != nil else { throw SystemError(number: errno) }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)
   }
 
@@ -40,7 +40,7 @@ public final class TemporaryDirectory: Sendable {
 public func writeFile(_ path: LocalPath, _ bytes: some Sequence<UInt8>) throws -> LocalPath {
   let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
   let descriptor = withCPath(path.bytes) { open($0, flags, 0o600) }
-  guard descriptor >= 0 else { throw SystemError(errno: errno) }
+  guard descriptor >= 0 else { throw SystemError(number: errno) }
   defer { close(descriptor) }
   try writeAll(Array(bytes), to: descriptor)
   return path
@@ -54,7 +54,7 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
       write(descriptor, buffer.baseAddress?.advanced(by: done), buffer.count - done)
     }
     if count < 0, errno == EINTR { continue }
-    guard count > 0 else { throw SystemError(errno: errno) }
+    guard count > 0 else { throw SystemError(number: errno) }
     done += count
   }
 }

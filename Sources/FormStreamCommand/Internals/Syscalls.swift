@@ -10,13 +10,13 @@ private func retryingInterrupts<Result: SignedInteger>(
     let result = body()
     if result >= 0 { return result }
     let number = Glibc.errno
-    if number != EINTR { throw SystemError(errno: number) }
+    if number != EINTR { throw SystemError(number: number) }
   }
 }
 
 extension SystemError {
-  var isBrokenPipe: Bool { errno == EPIPE }
-  fileprivate var isNotFound: Bool { errno == ENOENT }
+  var isBrokenPipe: Bool { number == EPIPE }
+  fileprivate var isNotFound: Bool { number == ENOENT }
 }
 
 extension LocalPath {
@@ -37,7 +37,7 @@ func readSmallFile(
   _ path: LocalPath, for flag: String, limit: Int
 ) throws(Failure) -> [UInt8] {
   do throws(SystemError) {
-    guard !path.bytes.isEmpty, !path.bytes.contains(0) else { throw SystemError(errno: ENOENT) }
+    guard !path.bytes.isEmpty, !path.bytes.contains(0) else { throw SystemError(number: ENOENT) }
     let number = try retryingInterrupts { path.withName { open($0, O_RDONLY | O_CLOEXEC) } }
     defer { close(number) }
     var contents: [UInt8] = []
@@ -141,7 +141,7 @@ func isReplaceable(_ path: LocalPath) throws(SystemError) -> Bool {
   case S_IFREG:
     _ = try retryingInterrupts { path.withName { access($0, W_OK) } }
     return true
-  case S_IFDIR: throw SystemError(errno: EISDIR)
+  case S_IFDIR: throw SystemError(number: EISDIR)
   default: return false
   }
 }

@@ -55,20 +55,24 @@ public struct BodyLayout: Sendable {
   ///
   /// - Throws: `limitExceeded` where the body has more than `limit` bytes, and whatever reading throws.
   public func bytes(limit: Int) throws(MultipartError) -> [UInt8] {
+    // Known before a stream that can be read once is used up.
+    if let contentLength, contentLength > limit { throw overLimit(limit) }
     let reader = makeReader()
     defer { reader.close() }
     var body: [UInt8] = []
     while true {
       let piece = try reader.read(upTo: 64 * 1024)
       if piece.isEmpty { return body }
-      guard body.count + piece.count <= limit else {
-        throw MultipartError(
-          .limitExceeded, on: contentType,
-          "The body has more than the \(limit) bytes that it may take in memory: read it in pieces, "
-            + "or raise the limit.")
-      }
+      guard body.count + piece.count <= limit else { throw overLimit(limit) }
       body.append(contentsOf: piece)
     }
+  }
+
+  private func overLimit(_ limit: Int) -> MultipartError {
+    MultipartError(
+      .limitExceeded, on: "the body",
+      "The body has more than the \(limit) bytes that it may take in memory: read it in pieces, or "
+        + "raise the limit.")
   }
 }
 

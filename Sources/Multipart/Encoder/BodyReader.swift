@@ -13,7 +13,9 @@ public final class BodyReader {
   /// How much of the segment has been given.
   private var given: Int64 = 0
   private var source: (any SegmentReader)?
-  private var failure: MultipartError?
+  /// Why reading failed, where it has: the reader reads nothing more then.
+  public private(set) var failure: MultipartError?
+  private var isClosed = false
 
   init(of layout: BodyLayout) {
     self.layout = layout
@@ -30,7 +32,7 @@ public final class BodyReader {
   ///
   /// - Throws: whatever keeps the body from being what the layout says; see ``MultipartError/Code``.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
-    if let failure { throw failure }
+    try checkUsable()
     do throws(MultipartError) {
       let count = try fill(buffer)
       position += Int64(count)
@@ -41,10 +43,10 @@ public final class BodyReader {
     }
   }
 
-  /// Reads up to `count` bytes; none at the end.
+  /// Reads up to `count` bytes, and no more than 1 MiB at a time; none at the end.
   public func read(upTo count: Int) throws(MultipartError) -> [UInt8] {
     var failure: MultipartError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: max(count, 0)) { buffer, filled in
+    let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) { buffer, filled in
       do throws(MultipartError) {
         filled = try read(into: UnsafeMutableRawBufferPointer(buffer))
       } catch {
@@ -61,7 +63,7 @@ public final class BodyReader {
   /// - Throws: `offsetOutsideBody`; `notReplayable` where a stream that can be read once lies between
   ///   here and there, and the position stays; whatever reading throws, and then the reader has failed.
   public func seek(to offset: Int64) throws(MultipartError) {
-    if let failure { throw failure }
+    try checkUsable()
     guard offset != position else { return }
     guard offset >= 0, offset <= layout.contentLength ?? .max else {
       throw MultipartError(
@@ -87,10 +89,15 @@ public final class BodyReader {
 
   /// Closes what is open. The reader reads nothing more.
   public func close() {
-    if failure == nil {
-      fail(
-        MultipartError(
-          .notOpen, on: "the body", "The body was closed: make a new reader to read it again."))
+    source = nil
+    isClosed = true
+  }
+
+  private func checkUsable() throws(MultipartError) {
+    if let failure { throw failure }
+    if isClosed {
+      throw MultipartError(
+        .notOpen, on: "the body", "The body was closed: make a new reader to read it again.")
     }
   }
 
@@ -115,7 +122,8 @@ extension BodyReader {
         layout.literals.withUnsafeBytes { count = copy($0[range], to: room) }
         isOver = hasEnded
       case .memory(let bytes):
-        bytes.withBytes { count = copy($0[...], to: room) }
+        bytes.withBytes { count = copy($0[..<min(bytes.count, $0.count)], to: room) }
+        if count == 0 { throw bytes.shrunk(in: current.name) }
         isOver = hasEnded
       case .file(let extent):
         count = try open(extent, of: current).read(into: room)

@@ -29,6 +29,8 @@ private struct LayoutBuilder {
   private var starts: [Int64] = [0]
   private var scannedStreams: [Int: [Boundary]] = [:]
   private var places: [BodyLayout.Place] = []
+  /// What parts will read up: pipes, and what stands open under a descriptor.
+  private var drained: Set<FileIdentity> = []
   /// The bytes in all segments so far; nil once one is of unknown length.
   private var total: Int64? = 0
   /// A scan for each form that is open, the outermost first: a part may hold none of their delimiters.
@@ -98,15 +100,27 @@ private struct LayoutBuilder {
   private func resolveType(of part: Part) throws(MultipartError) -> MediaType? {
     if case .form(let inner) = part.body.kind {
       let outer = part.type ?? .multipartMixed
-      guard outer.essence.hasPrefix("multipart/") else {
+      let names = outer.parameters?.map(\.name)
+      guard outer.essence.hasPrefix("multipart/"), let names, !names.contains("boundary") else {
         throw MultipartError(
           .invalidMediaType, on: part.name,
-          "Part \(part.name.quoted) holds a form, which can't be of type \"\(outer)\": give it a "
-            + "multipart type, or none.")
+          "Part \(part.name.quoted) holds a form, which can't be of type "
+            + "\(outer.description.quoted): give it a multipart type without a boundary, or none.")
       }
       return MediaType(unchecked: "\(outer); boundary=\(inner.boundary.parameterValue)")
     }
-    if let type = part.type { return type }
+    guard let type = part.type ?? guessType(of: part) else { return nil }
+    // A guess, or a literal in somebody's source, has not been looked at yet.
+    guard type.isWellFormed else {
+      throw MultipartError(
+        .invalidMediaType, on: part.name,
+        "The type \(type.description.quoted) of part \(part.name.quoted) is not a media type: write it "
+          + "as type/subtype, such as image/png.")
+    }
+    return type
+  }
+
+  private func guessType(of part: Part) -> MediaType? {
     guard let filename = part.filename else { return nil }
     var path: LocalPath?
     if case .file(let origin) = part.body.kind { path = origin.path }
@@ -122,7 +136,9 @@ private struct LayoutBuilder {
     case .bytes(let bytes):
       try addMemory(bytes, of: part)
     case .file(let origin):
-      try addFile(origin, of: part)
+      try add(try origin.lookUp(for: part.name), of: part)
+    case .descriptor(let origin):
+      try add(try origin.lookUp(for: part.name), of: part)
     case .stream(let origin):
       try addStream(origin, of: part)
     case .form(let inner):
@@ -141,10 +157,8 @@ private struct LayoutBuilder {
     }
   }
 
-  private mutating func addFile(
-    _ origin: FileOrigin, of part: Part
-  ) throws(MultipartError) {
-    switch try origin.lookUp(for: part.name) {
+  private mutating func add(_ finding: FileFinding, of part: Part) throws(MultipartError) {
+    switch finding {
     case .extent(let extent):
       if verifies {
         let reader = try FileReader(extent, part: part.name)
@@ -153,7 +167,11 @@ private struct LayoutBuilder {
         }
       }
       try add(.file(extent), length: extent.length, of: part)
-    case .stream(let stream):
+    case .stream(let stream, let status):
+      // A device gives each reader its own; of a pipe, the second would get what the first leaves.
+      if status.kind != .device, !drained.insert(status.identity).inserted {
+        throw StreamOrigin.notReplayable(part.name)
+      }
       try addStream(stream, of: part)
     }
   }
@@ -179,9 +197,10 @@ private struct LayoutBuilder {
         "Part \(part.name.quoted) is a form \(scans.count) forms deep: \(Form.maximumNesting) is the "
           + "most.")
     }
-    // The inner delimiter lines stand inside this part: none may begin like an outer one.
+    // The inner delimiter lines stand inside this part: none may begin like an outer one. The last
+    // one, which two hyphens close, is as long as any.
     for scan in scans
-    where inner.boundary.description.hasPrefix(scan.boundary.description) {
+    where "\(inner.boundary)--".hasPrefix(scan.boundary.description) {
       throw CollisionScan.collision(scan.boundary, in: part.name)
     }
     try add(inner)

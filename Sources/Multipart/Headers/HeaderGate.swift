@@ -1,6 +1,6 @@
-/// The one gate through which all header text goes: escaped names and file names, media types
-/// (guessed ones too), and extra headers. `EscapingProfile`, `MediaType` and `PartHeaders` ask it what may
-/// pass, and are the only things that `HeaderBlock` writes.
+/// The one gate for header text: what a header name, a header value and a media type may be made of.
+/// `HeaderBlock` writes nothing but what has passed it and the names, which `EscapingProfile` makes
+/// safe: those may hold control characters, as in browsers, but never a NUL or the end of a line.
 enum HeaderGate {
   /// RFC 9110 §5.6.2: token = 1*tchar.
   static func isToken(_ text: some Sequence<UInt8>) -> Bool {
@@ -37,8 +37,9 @@ enum HeaderGate {
     }
   }
 
-  /// RFC 9110 §5.5: field values are visible characters, spaces and tabs; "recipients … that contain
-  /// CR, LF, or NUL" must be kept from ever seeing such a value. Bytes over 0x7F pass: names are UTF-8.
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". The
+  /// other control characters but the tab are no part of its grammar either. Bytes over 0x7F pass: names
+  /// are UTF-8.
   static func isFieldValue(_ text: some Sequence<UInt8>) -> Bool {
     text.allSatisfy { $0 == 0x09 || ($0 >= 0x20 && $0 != 0x7F) }
   }

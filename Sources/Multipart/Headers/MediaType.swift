@@ -9,10 +9,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 
   /// Takes a text that has the form of a media type (RFC 9110 §8.3.1), or nothing.
   public init?(_ text: String) {
-    guard text.utf8.count <= Self.maximumLength, Self.isWellFormed(Array(text.utf8)) else {
-      return nil
-    }
-    description = text
+    self.init(unchecked: text)
+    guard isWellFormed else { return nil }
   }
 
   init(unchecked text: String) {
@@ -26,50 +24,31 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     return String(text.prefix { $0 != " " && $0 != "\t" })
   }
 
-  /// What is said of bytes of which nothing is known (RFC 2046 §4.5.1).
-  public static let octetStream = MediaType(unchecked: "application/octet-stream")
-  /// The type of a nested form.
-  public static let multipartMixed = MediaType(unchecked: "multipart/mixed")
+  /// The parameters in order, their names in lower case and their values out of their quotes; nil
+  /// where the text does not have the form of a media type.
+  var parameters: [(name: String, value: String)]? {
+    guard description.utf8.count <= Self.maximumLength else { return nil }
+    return MediaTypeText.parameters(of: Array(description.utf8))
+  }
+
+  var isWellFormed: Bool { parameters != nil }
+}
+
+extension MediaType: ExpressibleByStringLiteral {
+  /// Takes a type that stands in the source. One that is not of the form of a media type is an error
+  /// when the form is laid out.
+  public init(stringLiteral text: String) {
+    self.init(unchecked: text)
+  }
 }
 
 extension MediaType {
-  /// RFC 9110 §8.3.1: media-type = type "/" subtype parameters; §5.6.6: parameters = *( OWS ";" OWS
-  /// [ parameter ] ); parameter = parameter-name "=" ( token / quoted-string ).
-  private static func isWellFormed(_ text: [UInt8]) -> Bool {
-    var rest = text[...]
-
-    func takeToken(longest: Int = .max) -> Bool {
-      let token = rest.prefix { HeaderGate.isTokenByte($0) }
-      rest = rest.dropFirst(token.count)
-      return !token.isEmpty && token.count <= longest
-    }
-    func take(_ wanted: Unicode.Scalar) -> Bool {
-      guard let first = rest.first, first == UInt8(ascii: wanted) else { return false }
-      rest = rest.dropFirst()
-      return true
-    }
-    func takeQuotedString() -> Bool {
-      guard take("\"") else { return false }
-      while let byte = rest.popFirst() {
-        switch byte {
-        case UInt8(ascii: "\""): return true
-        case UInt8(ascii: "\\"):
-          guard let pair = rest.popFirst(), HeaderGate.isFieldValue([pair]) else { return false }
-        default:
-          guard HeaderGate.isFieldValue([byte]) else { return false }
-        }
-      }
-      return false
-    }
-
-    guard takeToken(longest: 127), take("/"), takeToken(longest: 127) else { return false }
-    while true {
-      rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-      if rest.isEmpty { return text.last != 0x20 && text.last != 0x09 }
-      guard take(";") else { return false }
-      rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-      if rest.isEmpty || rest.first == UInt8(ascii: ";") { continue }
-      guard takeToken(), take("="), takeQuotedString() || takeToken() else { return false }
-    }
-  }
+  /// What is said of bytes of which nothing is known (RFC 2046 §4.5.1).
+  public static let octetStream: MediaType = "application/octet-stream"
+  /// Text of which no more is known.
+  public static let plainText: MediaType = "text/plain"
+  /// A JSON text.
+  public static let json: MediaType = "application/json"
+  /// The type of a nested form.
+  public static let multipartMixed: MediaType = "multipart/mixed"
 }

@@ -21,10 +21,3 @@ final class DescriptorSource: ByteSource {
     descriptor = nil
   }
 }
-
-extension PartBody {
-  /// What an open descriptor still has to give, such as standard input (0). It can be read once.
-  public static func descriptor(_ number: Int32, length: Int64? = nil) -> PartBody {
-    .stream(length: length, replay: .once) { try DescriptorSource(duplicating: number) }
-  }
-}

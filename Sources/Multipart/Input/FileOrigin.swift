@@ -1,7 +1,8 @@
 /// What a path turns out to be when the form is laid out.
 enum FileFinding {
   case extent(FileExtent)
-  case stream(StreamOrigin)
+  /// With the file's status: two parts can't read one FIFO.
+  case stream(StreamOrigin, FileStatus)
 }
 
 extension FileOrigin {
@@ -16,10 +17,10 @@ extension FileOrigin {
       guard range == nil else {
         throw notAFile(part, "is a FIFO or a device, of which no range can be taken")
       }
-      return .stream(
-        StreamOrigin(length: nil, replay: .once) { [path] in
-          try DescriptorSource(opening: path)
-        })
+      let stream = StreamOrigin(length: nil, ticket: ticket) { [path] in
+        try DescriptorSource(opening: path)
+      }
+      return .stream(stream, status)
     case .directory:
       throw notAFile(part, "is a directory")
     case .symlink:
@@ -82,5 +83,22 @@ extension FileOrigin {
   private func notAFile(_ part: String, _ what: String) -> MultipartError {
     MultipartError(
       .notAFile, on: path.description, "\(subject(part)) \(what): name a regular file.")
+  }
+}
+
+extension DescriptorOrigin {
+  /// Looks at what is open under the number.
+  func lookUp(for part: String) throws(MultipartError) -> FileFinding {
+    let stream = StreamOrigin(length: length, ticket: ticket) { [number] in
+      try DescriptorSource(duplicating: number)
+    }
+    do {
+      return .stream(stream, try FileStatus(ofDescriptor: number))
+    } catch {
+      throw MultipartError(
+        .inputUnreadable, on: "descriptor \(number)",
+        "Descriptor \(number), which part \(part.quoted) would read, can't be read: \(error). Open it "
+          + "first.", underlying: error)
+    }
   }
 }

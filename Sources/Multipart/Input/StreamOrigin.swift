@@ -4,14 +4,15 @@ import Synchronization
 /// whether a stream that can be read once has been.
 struct StreamOrigin: Sendable {
   let length: Int64?
-  /// Shared by all copies of the form, so that no copy reads what another has used up.
   private let ticket: Ticket?
   private let make: @Sendable () throws -> any ByteSource
 
-  init(length: Int64?, replay: Replay, make: @escaping @Sendable () throws -> any ByteSource) {
+  init(
+    length: Int64?, ticket: Ticket?, make: @escaping @Sendable () throws -> any ByteSource
+  ) {
     self.length = length
+    self.ticket = ticket
     self.make = make
-    ticket = replay == .once ? Ticket() : nil
   }
 
   var isOneShot: Bool { ticket != nil }
@@ -35,7 +36,9 @@ struct StreamOrigin: Sendable {
   }
 }
 
-private final class Ticket: Sendable {
+/// The right to read, once, what can be read once. It is made with the part, and all copies and layouts
+/// of the form share it, so that none reads what another has used up.
+final class Ticket: Sendable {
   private let isRedeemed = Atomic(false)
 
   func redeem() -> Bool {

@@ -4,14 +4,31 @@
 import Glibc
 
 /// Calls `body` again for as long as a signal interrupts it; any other failure becomes an error, once.
-private func retryingInterrupts<Result: SignedInteger>(
+package func retryingInterrupts<Result: SignedInteger>(
   _ body: () -> Result
 ) throws(SystemError) -> Result {
   while true {
     let result = body()
     if result >= 0 { return result }
     let number = errno
-    if number != EINTR { throw SystemError(errno: number) }
+    if number != EINTR { throw SystemError(number: number) }
+  }
+}
+
+/// Does what `body` does, waiting for the descriptor where it is not ready: one that another program
+/// has set to non-blocking (terminals and pipes are shared) gives `EAGAIN`, which is no failure.
+///
+/// C: `poll`
+package func waitingWhenBusy<Result: SignedInteger>(
+  for events: Int32, on descriptor: CInt, _ body: () -> Result
+) throws(SystemError) -> Result {
+  while true {
+    do throws(SystemError) {
+      return try retryingInterrupts(body)
+    } catch where error.number == EAGAIN {
+      var waited = pollfd(fd: descriptor, events: Int16(events), revents: 0)
+      _ = try retryingInterrupts { poll(&waited, 1, -1) }
+    }
   }
 }
 
@@ -58,7 +75,9 @@ struct Descriptor: ~Copyable {
 
   /// C: `read`
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-    try retryingInterrupts { Glibc.read(number, buffer.baseAddress, buffer.count) }
+    try waitingWhenBusy(for: POLLIN, on: number) {
+      Glibc.read(number, buffer.baseAddress, buffer.count)
+    }
   }
 
   /// C: `pread`
@@ -70,9 +89,7 @@ struct Descriptor: ~Copyable {
 
   /// C: `fstat`
   func status() throws(SystemError) -> FileStatus {
-    var status = stat()
-    _ = try retryingInterrupts { fstat(number, &status) }
-    return FileStatus(status)
+    try FileStatus(ofDescriptor: number)
   }
 }
 
@@ -88,7 +105,16 @@ extension FileStatus {
     self.init(status)
   }
 
-  fileprivate init(_ status: stat) {
+  /// Looks at what is open under a descriptor.
+  ///
+  /// C: `fstat`
+  init(ofDescriptor number: CInt) throws(SystemError) {
+    var status = stat()
+    _ = try retryingInterrupts { fstat(number, &status) }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
     identity = FileIdentity(
       device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
       modified: Timestamp(status.st_mtim), changed: Timestamp(status.st_ctim))
@@ -161,7 +187,7 @@ extension UnsafeRawBufferPointer {
 
 extension SystemError {
   /// The path leads nowhere.
-  var isNotFound: Bool { errno == ENOENT || errno == ENOTDIR }
+  var isNotFound: Bool { number == ENOENT || number == ENOTDIR }
   /// The path is a link where none is followed.
-  var isLinkRefused: Bool { errno == ELOOP }
+  var isLinkRefused: Bool { number == ELOOP }
 }

@@ -17,6 +17,14 @@ struct MemoryBytes: Sendable {
     }
   }
 
+  /// A collection that holds a reference may come to have fewer bytes than it had.
+  func shrunk(in part: String) -> MultipartError {
+    MultipartError(
+      .sourceChanged, on: part,
+      "The bytes of part \(part.quoted) are fewer than the \(count) that were laid out: don't change "
+        + "them while they are sent.", change: .shrunk)
+  }
+
   func withBytes(_ body: (UnsafeRawBufferPointer) -> Void) {
     lend(body)
   }

@@ -40,6 +40,15 @@ public struct Part: Sendable {
       body: .file(path, range: range, provenance: provenance))
   }
 
+  /// A file whose path is in a string; see ``file(_:_:filename:type:range:provenance:)``.
+  public static func file(
+    _ name: String, path: String, filename: String? = nil, type: MediaType? = nil,
+    range: FileRange? = nil, provenance: FileProvenance = .named
+  ) -> Part {
+    .file(
+      name, LocalPath(path), filename: filename, type: type, range: range, provenance: provenance)
+  }
+
   /// Bytes in memory, sent as a file where `filename` is given.
   public static func bytes<Bytes: Collection & Sendable>(
     _ name: String, _ bytes: Bytes, filename: String? = nil, type: MediaType? = nil

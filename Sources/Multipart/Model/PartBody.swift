@@ -5,6 +5,7 @@ public struct PartBody: Sendable {
     case bytes(MemoryBytes)
     case file(FileOrigin)
     case stream(StreamOrigin)
+    case descriptor(DescriptorOrigin)
     case form(Form)
   }
 
@@ -33,21 +34,33 @@ public struct PartBody: Sendable {
   public static func file(
     _ path: LocalPath, range: FileRange? = nil, provenance: FileProvenance = .named
   ) -> PartBody {
-    PartBody(kind: .file(FileOrigin(path: path, range: range, provenance: provenance)))
+    PartBody(
+      kind: .file(
+        FileOrigin(
+          path: path, range: range, provenance: provenance,
+          ticket: provenance.streamsSpecialFiles ? Ticket() : nil)))
   }
 
   /// A stream, made by `open` each time the body is read.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes that the stream will give, where it is known. A stream that
-  ///     gives fewer or more is an error. Where nil, the whole body is of unknown length.
+  ///   - length: the number of bytes that the stream will give, where it is known. It must end there:
+  ///     it is asked for more, and one that gives fewer or more is an error. Where nil, the whole body
+  ///     is of unknown length.
   ///   - replay: whether `open` can be called again for the same bytes.
   ///   - open: makes the source; called on the thread that reads.
   public static func stream(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ open: @escaping @Sendable () throws -> any ByteSource
   ) -> PartBody {
-    PartBody(kind: .stream(StreamOrigin(length: length, replay: replay, make: open)))
+    let ticket = replay == .once ? Ticket() : nil
+    return PartBody(kind: .stream(StreamOrigin(length: length, ticket: ticket, make: open)))
+  }
+
+  /// What an open descriptor still has to give, such as standard input (0), up to its end. It can be
+  /// read once, and stays open.
+  public static func descriptor(_ number: Int32, length: Int64? = nil) -> PartBody {
+    PartBody(kind: .descriptor(DescriptorOrigin(number: number, length: length, ticket: Ticket())))
   }
 
   /// A form inside the form, as `multipart/mixed` with a boundary of its own.
@@ -62,6 +75,11 @@ public struct FileRange: Hashable, Sendable {
   public let offset: Int64
   /// The number of bytes; up to the end of the file where nil.
   public let length: Int64?
+
+  /// Names a range by its first byte and the one behind its last.
+  public init(_ bytes: Range<Int64>) {
+    self.init(offset: bytes.lowerBound, length: bytes.upperBound - bytes.lowerBound)
+  }
 
   /// Names a range; whether the file holds it is found out when the form is laid out.
   public init(offset: Int64, length: Int64? = nil) {
@@ -87,4 +105,13 @@ struct FileOrigin: Sendable {
   let path: LocalPath
   let range: FileRange?
   let provenance: FileProvenance
+  /// For a FIFO or device, where one may be named.
+  let ticket: Ticket?
+}
+
+/// An open descriptor as a part.
+struct DescriptorOrigin: Sendable {
+  let number: Int32
+  let length: Int64?
+  let ticket: Ticket
 }

@@ -106,7 +106,7 @@ import TestSupport
     let plain = try run(
       program: "/usr/bin/strace",
       ["-f", "-o", trace, builtBinary("formstream"), "encode", flag, "-F", "f=@a.txt"], in: place,
-      environment: traced)
+      environment: underStrace)
     #expect(plain.exit == 0)
     let lines = try shell("grep -c 'a\\.txt' trace; grep -c 'open.*a\\.txt' trace", in: place)
     let counts = lines.output.split(separator: "\n").compactMap { Int($0) }
@@ -122,7 +122,7 @@ import TestSupport
       [
         "-f", "-y", "-e", "trace=openat,pread64,close", "-o", place.path("trace"),
         builtBinary("formstream"), "encode", "-F", "a=@a.bin", "-F", "b=@b.bin",
-      ], in: place, environment: traced)
+      ], in: place, environment: underStrace)
     #expect(run.exit == 0)
     let trace = try shell("cat trace", in: place).output.split(separator: "\n")
     var isOpen = false
@@ -186,6 +186,3 @@ import TestSupport
     #expect(try formstream("encode", "--headers", "-F", "a=b").output != first.output)
   }
 }
-
-/// Under the address sanitizer, the search for leaks can't run in a program that strace holds.
-private let traced = ["ASAN_OPTIONS": "detect_leaks=0"]

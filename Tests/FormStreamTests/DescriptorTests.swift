@@ -27,7 +27,7 @@ import Testing
       [
         "-f", "-qq", "-a", "1", "-o", log, "-s", "0", "-e", "trace=openat,read,pread64,close", "-e",
         "signal=none", builtBinary("drain-probe"), "chunk=\(chunk)", mode,
-      ] + files, in: directory)
+      ] + files, in: directory, environment: underStrace)
     #expect(invocation.exit == 0, "\(invocation.stderr)")
     let figures = invocation.output.split(separator: "\n").map { line in
       line.split(separator: " ").last.flatMap { Int($0) }

@@ -89,3 +89,7 @@ public func builtBinary(_ name: String) -> String {
   return (own.split(separator: "/", omittingEmptySubsequences: false).dropLast() + [name[...]])
     .joined(separator: "/")
 }
+
+/// The environment for a program that strace holds: in it, the address sanitizer's search for leaks
+/// can't run, and would fail the program.
+public let underStrace = ["ASAN_OPTIONS": "detect_leaks=0"]

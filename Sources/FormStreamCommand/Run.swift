@@ -3,7 +3,7 @@
 /// Parsing opens nothing; a configuration file is opened here, and its flags stand before those that
 /// were typed.
 public func run(_ arguments: [Argument]) -> ExitCode {
-  prepareSignals()
+  prepareProcess()
   do throws(Failure) {
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
     switch try typed.request() {

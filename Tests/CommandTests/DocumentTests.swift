@@ -21,16 +21,24 @@ import TestSupport
     let run = try shell(
       """
       source <($F --generate bash)
+      compopt() { COMPREPLY=(paths); }
       complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _formstream 2> /dev/null; echo "${COMPREPLY[*]}"; }
       complete_line formstream en
       complete_line formstream encode --br
       complete_line formstream encode --escaping b
       complete_line formstream encode --field x
+      complete_line formstream encode --escaping = ba
+      complete_line formstream encode --file photo = sun
+      complete_line formstream encode -F photo =@ sun
+      complete_line formstream encode -F photo =@
+      complete_line formstream encode -F photo = sun
+      complete_line formstream encode --output = s
       complete -p formstream
       """)
     #expect(
       run.output
-        == "encode\n--browser-text\nbrowser backslash\n\ncomplete -F _formstream formstream\n")
+        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\npaths\npaths\n\npaths\ncomplete -F _formstream formstream\n"
+    )
   }
 
   @Test func `zsh takes its completions`() throws {

@@ -35,6 +35,12 @@ import TestSupport
     #expect(run.stderr == "")
   }
 
+  @Test func `header values are taken byte for byte`() throws {
+    let run = try formstream(
+      "encode", "-F", "a=b", "--part-header", "X:\u{301}a", "--part-header", "Y: \u{301}b")
+    #expect(run.output.contains("\r\nX: \u{301}a\r\nY: \u{301}b\r\n"), "\(run.output)")
+  }
+
   @Test func `a form without parts is a closing line`() throws {
     #expect(try formstream("encode", "--boundary=B").output == "--B--\r\n")
   }

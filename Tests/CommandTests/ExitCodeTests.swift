@@ -70,7 +70,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
       "1:9223372036854775807"),
     BadInput(66, "of --config can't be read", "encode", "--config", "missing"),
     BadInput(66, "of headers= can't be read", "encode", "-F", "a=b;headers=@missing"),
-    BadInput(74, "holds more than its size", "encode", "-F", "f=@/proc/cpuinfo"),
+    BadInput(74, "give it through a pipe", "encode", "-F", "f=@/proc/cpuinfo"),
     BadInput(74, "-o", "encode", "-F", "a=b", "-o", "/nonexistent/x"),
     BadInput(74, "directory", "encode", "-F", "a=b", "-o", "/tmp"),
     BadInput(74, "No space left", "encode", "-F", "a=b", "-o", "/dev/full"),

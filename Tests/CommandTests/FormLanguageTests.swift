@@ -12,7 +12,8 @@ import TestSupport
     ["a=b;type=text/x"], ["a=b; type=text/x"], ["a=b;TYPE=text/x"], ["a=b;type= text/x "],
     ["a=b;type=text/x; charset=utf-8"], ["a=b;type=text/x;charset=\"a b\""],
     ["a=b;type=text/x;charset=utf-8;filename=c"], ["a=b;filename=c;type=text/x"],
-    ["a=b;filename=c;type=a/b"], ["a=b;filename= c ;type=a/b"], ["a=b;filename=\"c;d\";type=a/b"], [#"a=b;filename="c\"d";type=a/b"#],
+    ["a=b;filename=c;type=a/b"], ["a=b;filename= c ;type=a/b"], ["a=b;filename=\"c;d\";type=a/b"],
+    [#"a=b;filename="c\"d";type=a/b"#],
     ["a=b;filename=c\rd\ne;type=a/b"], ["a=b;filename=é;type=a/b"], ["a=b;filename=;type=a/b"],
     ["a=b;headers=\"X-A: 1\""], ["a=b;headers=X-A: 1;headers=X-B: 2"], ["a=b;headers=@heads"],
     ["a=b;headers=<heads;type=text/x"],
@@ -48,7 +49,9 @@ import TestSupport
     ("f=</dev/null;filename=x;type=a/b", "filename=\"x\"\r\nContent-Type: a/b"),
     ("a=b;filename=c", "filename=\"c\"\r\nContent-Type: application/octet-stream"),
   ])
-  func `where curl drops a name or differs from browsers, this does not`(_ form: String, _ says: String) throws {
+  func `where curl drops a name or differs from browsers, this does not`(
+    _ form: String, _ says: String
+  ) throws {
     let run = try formstream("encode", "-F", form)
     #expect(run.output.contains("Content-Disposition: form-data; "))
     #expect(run.output.contains(says + "\r\n"), "\(run.output)")
@@ -61,7 +64,9 @@ import TestSupport
     ("f=@a.txt;type=a/b,a.txt", "repeat -F"), ("a=b;encoder=base64", "encoder= is not spoken"),
     ("a=(b", "nested parts"), ("=)", "nested parts"), ("a=\"b\"c", "follows the closing quote"),
     ("f=@a.txt;frob=1", "\";frob=1\""), ("a=b;type=text", "not a media type"),
-    ("a=b;headers=X", "no colon"), ("a=b;headers=@", "no path"),
+    ("a=b;type=a/b;type=c/d", "type= is given twice"),
+    ("a=b;filename=c;filename=d", "filename= is given twice"), ("a=b;headers=X", "no colon"),
+    ("a=b;headers=@", "no path"),
   ])
   func `what is beyond the core is a named error`(_ form: String, _ says: String) throws {
     let run = try formstream("encode", "-F", form, in: try Self.place())
@@ -89,7 +94,8 @@ import TestSupport
       standardInput: Array("from the pipe".utf8), in: place)
     try #require(run.exit == 0, "\(run.stderr)")
     let request = try #require(ReceivedRequest(server.received))
-    let boundary = try #require(request.head.split(separator: "boundary=").last?.prefix { $0 != "\r\n" })
+    let boundary = try #require(
+      request.head.split(separator: "boundary=").last?.prefix { $0 != "\r\n" })
     return (String(boundary), request.body)
   }
 }

@@ -53,6 +53,29 @@ import TestSupport
     #expect(run.output.hasSuffix("\r\n\r\nabc\r\n--B--\r\n"), "\(run.output)")
   }
 
+  /// The second reader of a pipe once got nothing, and the form looked whole.
+  @Test(arguments: ["a=@- -F b=@/dev/stdin", "a=@/dev/stdin -F b=@/dev/stdin", "a=@p -F b=@p"])
+  func `no two parts read one pipe`(_ forms: String) throws {
+    let run = try shell("mkfifo p; echo hi | $F encode -F \(forms); echo $?")
+    #expect(run.output == "74\n")
+    #expect(run.stderr.contains("can be read once"), "\(run.stderr)")
+  }
+
+  /// Pipes are shared, and so is their mode: ssh and node leave standard input non-blocking.
+  @Test func `a pipe that is not ready is waited for`() throws {
+    let run = try shell(
+      """
+      cat > mode.py <<'END'
+      import fcntl, os
+      fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_NONBLOCK)
+      END
+      mkfifo p q; exec 3<> p
+      { python3 mode.py; echo ready > q; $F encode --boundary B -F f=@- | tail -3; } < p &
+      cat q; echo late >&3; exec 3>&-; wait
+      """)
+    #expect(run.output == "ready\nlate\n\r\n--B--\r\n")
+  }
+
   @Test func `standard input is not read unless it is named`() throws {
     let run = try shell("echo secret | { $F encode --boundary B -F a=b > body; cat; }")
     #expect(run.output == "secret\n")

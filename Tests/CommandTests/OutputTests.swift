@@ -24,7 +24,7 @@ import TestSupport
     #expect(run.output == "74\nold\nbody\n")
   }
 
-  @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129)])
+  @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)])
   func `a signal ends the command and leaves no half-made file`(
     _ signal: String, _ code: Int
   ) throws {
@@ -51,11 +51,52 @@ import TestSupport
     #expect(run.output == "0\n--B--\r\n")
   }
 
-  @Test func `devices and FIFOs are written as they are`() throws {
-    let run = try shell(
-      "mkfifo p; cat p & $F encode --boundary B -o p; wait; $F encode -o /dev/null; test -c /dev/null && echo ok"
-    )
+  @Test func `a FIFO is written as it is`() throws {
+    let run = try shell("mkfifo p; cat p & $F encode --boundary B -o p; wait; test -p p && echo ok")
     #expect(run.output == "--B--\r\nok\n")
+  }
+
+  /// `-o /dev/stdout` once replaced the file that standard output was appending to.
+  @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
+  func `standard output by another name is not replaced`(_ name: String) throws {
+    let run = try shell(
+      "echo first > f; { $F encode --boundary B -o \(name); echo last; } >> f; cat f; ls")
+    #expect(run.output == "first\n--B--\r\nlast\nf\n")
+  }
+
+  /// The product once went to a file whose name was repaired to UTF-8.
+  @Test func `a name that is not UTF-8 is the name that is written`() throws {
+    let run = try shell(
+      "n=$(printf 'x\\377'); echo old > $n; $F encode --boundary B -o $n; cat $n; ls | wc -l")
+    #expect(run.output == "--B--\r\n1\n")
+  }
+
+  /// With standard error closed, the output file once got its number, and messages went into it.
+  @Test func `no message gets into the product where standard error is closed`() throws {
+    let run = try shell(
+      "mkfifo p; $F encode --boundary B --headers -F f=@p -o h 2>&-; echo $?; cat h")
+    #expect(run.output == "0\nContent-Type: multipart/form-data; boundary=B\n")
+  }
+
+  @Test func `the product is private until it is whole, and never set-user`() throws {
+    let run = try shell(
+      """
+      echo old > body; chmod 6755 body; mkfifo p; $F encode -F f=@p -o body & exec 3> p; echo x >&3
+      until ls -A | grep -q '^.formstream'; do :; done
+      stat -c %a .formstream*; exec 3>&-; wait; stat -c %a body
+      """)
+    #expect(run.output == "600\n755\n")
+  }
+
+  @Test func `a link that leads nowhere is refused`() throws {
+    let run = try shell("ln -s nowhere link; $F encode -o link; echo $?; ls")
+    #expect(run.output == "74\nlink\n")
+  }
+
+  @Test func `a file over the limit is an error, and is not left`() throws {
+    let run = try shell("ulimit -f 10; $F encode --file f=/bin/bash -o body; echo $?; ls -A")
+    #expect(run.output == "74\n")
+    #expect(run.stderr.contains("File too large"))
   }
 
   @Test func `an output that is also an input is no trouble`() throws {

@@ -6,18 +6,28 @@ extension Document {
       let names = ["--\(flag.long)"] + (flag.short.map { ["-\($0)"] } ?? [])
       let reply =
         switch value.completion {
-        case .path: "compopt -o default; COMPREPLY=()"
+        case .path: "compopt -o default"
         case .choices(let choices):
           "COMPREPLY=($(compgen -W '\(choices.joined(separator: " "))' -- \"$word\"))"
-        case .none: "COMPREPLY=()"
+        case .none: ":"
         }
       cases += "    \(names.joined(separator: "|"))) \(reply); return ;;\n"
     }
+    // Readline takes "=", "@" and "<" for words of their own: "--file photo=sun" comes as four words.
     return """
       # bash completion for formstream
       _formstream() {
-        local word="${COMP_WORDS[COMP_CWORD]}" before="${COMP_WORDS[COMP_CWORD-1]}"
-        case "$before" in
+        local word="${COMP_WORDS[COMP_CWORD]}" at=$((COMP_CWORD - 1)) mark=''
+        COMPREPLY=()
+        case "$word" in =|=@|=\\<) mark="$word" word='' at=$COMP_CWORD ;; esac
+        case "${COMP_WORDS[at]}" in
+          =|=@|=\\<) mark="${COMP_WORDS[at]}" at=$((at - 1))
+            [[ "${COMP_WORDS[at]}" == -* ]] || at=$((at - 1)) ;;
+        esac
+        case "${COMP_WORDS[at]}$mark" in
+          -F=@|-F=\\<|--form=@|--form=\\<) compopt -o default; return ;;
+        esac
+        case "${COMP_WORDS[at]}" in
       \(cases)  esac
         if [[ "$word" == -* ]]; then
           COMPREPLY=($(compgen -W '\(Flag.all.map { "--\($0.long)" }.joined(separator: " "))' -- "$word"))

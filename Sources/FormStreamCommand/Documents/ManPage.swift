@@ -34,7 +34,8 @@ extension Document {
     for code in ExitCode.allCases {
       page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
     }
-    page += ".TP\n129, 130, 143\nEnded by SIGHUP, SIGINT or SIGTERM; no half\\-made file is left.\n"
+    page +=
+      ".TP\n129, 130, 131, 143\nEnded by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-made file is left.\n"
     return page
   }
 

@@ -50,7 +50,8 @@ struct ArgumentParser {
   }
 
   private mutating func nextShort() throws(Failure) -> Item {
-    let letter = bundle.popFirst().map { Character(Unicode.Scalar($0)) } ?? "-"
+    let byte = bundle.popFirst() ?? 0
+    let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
     guard let flag = Flag.named(letter) else {
       bundle = []
       throw .usage("-\(letter) is not a flag; \"formstream --help\" shows those that there are.")

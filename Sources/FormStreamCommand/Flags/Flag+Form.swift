@@ -112,7 +112,10 @@ extension Flag {
     Flag(
       long: "browser-text", group: .wire, verbs: formVerbs,
       summary: "Make lone CR or LF in text fields CRLF, as browsers do",
-      detail: "Without it, text is sent byte for byte. Files and <PATH fields are, in any case."
+      detail: """
+        Without it, text is sent byte for byte. Files, <PATH fields and values that are not UTF-8 \
+        are, in any case.
+        """
     ) { (typed, _) in typed.browserText = true },
     Flag(
       long: "verify-boundary", group: .wire, verbs: formVerbs,

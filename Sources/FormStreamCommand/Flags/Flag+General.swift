@@ -5,7 +5,7 @@ extension Flag {
       long: "headers", group: .output, verbs: [.encode],
       summary: "Print the Content-Type and Content-Length lines, not the body",
       detail: """
-        No file's contents are read. Give the same --boundary here and where the body is made. \
+        No file's contents are read, but for --verify-boundary. Give the same --boundary here and where the body is made. \
         Where the length can't be known there is no Content-Length line.
         """
     ) { (typed, _) in typed.printsHeaders = true },
@@ -19,7 +19,8 @@ extension Flag {
       summary: "Write to FILE; - is standard output, also where that is a terminal",
       detail: """
         A file appears under its name when it is whole, and not at all where something failed; one \
-        that was there stays until then.
+        that was there stays until then, and the new one has its permissions, but is another file: \
+        hard links and the owner do not carry over. FIFOs and devices are written as they are.
         """
     ) { (typed, argument) in typed.output = argument },
   ]

@@ -37,13 +37,12 @@ extension LowArguments {
   }
 
   private mutating func note(_ word: Argument) throws(Failure) {
-    if let verb {
+    if word.shown == "help" {
+      document = .help
+    } else if let verb {
       throw .usage(
         "\"\(word.shown)\" is not a flag: \(verb.rawValue) takes flags only; a part is -F NAME=CONTENT "
           + "or --file NAME=PATH.")
-    }
-    if word.shown == "help" {
-      document = .help
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
     } else {

@@ -54,7 +54,7 @@ extension FormLanguage {
     skipBlanks()
     if let quoted = quotedWord() {
       let trailing = takeToEnd()
-      guard trailing.allSatisfy(Self.isBlank) else {
+      guard trailing.allSatisfy(Self.isWhiteSpace) else {
         throw Self.no(
           whole, "text follows the closing quote", "put all of the value in quotes, or none of it")
       }
@@ -95,10 +95,11 @@ extension FormLanguage {
     }
     skipBlanks()
     if take("type=") {
+      if part.type != nil { throw Self.no(whole, "type= is given twice", "give it once") }
       part.type = try type()
     } else if take("filename=") {
-      let name = try word()
-      part.filename = try name.text(for: "filename=")
+      if part.filename != nil { throw Self.no(whole, "filename= is given twice", "give it once") }
+      part.filename = try word().text(for: "filename=")
     } else if take("headers=") {
       try headers(of: &part)
     } else if take("encoder=") {
@@ -162,16 +163,16 @@ extension FormLanguage {
   }
 
   private mutating func skipBlanks() {
-    rest = rest.drop(while: Self.isBlank)
+    rest = rest.drop(while: Self.isWhiteSpace)
   }
 
   /// The white space of C's `isspace`.
-  private static func isBlank(_ byte: UInt8) -> Bool {
+  private static func isWhiteSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || (0x09...0x0D).contains(byte)
   }
 
   private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
-    let end = bytes.lastIndex { !isBlank($0) }
+    let end = bytes.lastIndex { !isWhiteSpace($0) }
     return bytes[...(end ?? -1)]
   }
 

@@ -11,21 +11,24 @@ enum HeaderFile {
         "The header file \"\(file.shown)\" is not UTF-8: convert it, for example with iconv.")
     }
     var lines: [String] = []
-    for var line in text.utf8.split(separator: UInt8(ascii: "\n")).map({ Substring($0) }) {
-      while let last = line.utf8.last, last == 0x0D || isBlank(last) {
-        line.unicodeScalars.removeLast()
+    var goesOn = false
+    for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
+      let end = line.lastIndex { $0 != 0x0D && !isBlank($0) }
+      guard let end, let first = line.first, first != UInt8(ascii: "#") else {
+        goesOn = false
+        continue
       }
-      guard let first = line.utf8.first, first != UInt8(ascii: "#") else { continue }
-      if isBlank(first) {
-        guard !lines.isEmpty else {
-          throw .usage(
-            "The header file \"\(file.shown)\" begins with a blank: there is no line to go on with."
-          )
-        }
-        lines[lines.count - 1] += line
+      let text = String(Substring(line[...end]))
+      if !isBlank(first) {
+        lines.append(text)
+      } else if goesOn {
+        lines[lines.count - 1] += text
       } else {
-        lines.append(String(line))
+        throw .usage(
+          "The header file \"\(file.shown)\" has a line that begins with a blank, \"\(text)\", and none "
+            + "before it to go on with.")
       }
+      goesOn = true
     }
     return lines
   }

@@ -92,13 +92,15 @@ extension TypedPart {
   }
 
   private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else {
+    let bytes = line.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       throw .usage(
         "The header \"\(line)\" of part \"\(name)\" has no colon: write \"Name: value\".")
     }
-    let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+    // By bytes: a letter may be one with the mark that follows it, and with a space before it.
+    let value = Substring(bytes[bytes.index(after: colon)...].drop { $0 == 0x20 || $0 == 0x09 })
     try explaining { () throws(MultipartError) in
-      try headers.append(name: String(line[..<colon]), value: String(value))
+      try headers.append(name: String(Substring(bytes[..<colon])), value: String(value))
     }
   }
 }

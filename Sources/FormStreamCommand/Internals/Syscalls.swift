@@ -3,55 +3,30 @@
 import Glibc
 import Multipart
 
-private func retryingInterrupts<Result: SignedInteger>(
-  _ body: () -> Result
-) throws(SystemError) -> Result {
-  while true {
-    let result = body()
-    if result >= 0 { return result }
-    let number = Glibc.errno
-    if number != EINTR { throw SystemError(number: number) }
-  }
-}
-
 extension SystemError {
-  var isBrokenPipe: Bool { number == EPIPE }
-  fileprivate var isNotFound: Bool { number == ENOENT }
-}
+  static let isADirectory = SystemError(number: EISDIR)
+  static let notFound = SystemError(number: ENOENT)
 
-extension LocalPath {
-  fileprivate func withName<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    (bytes + [0]).withUnsafeBytes { raw in
-      raw.withMemoryRebound(to: CChar.self) { body($0.baseAddress.unsafelyUnwrapped) }
-    }
-  }
+  var isBrokenPipe: Bool { number == EPIPE }
+  var isNotFound: Bool { number == ENOENT }
 }
 
 // MARK: Input
 
-/// Reads a file of which more than `limit` bytes would be a mistake. It may be a pipe: shells make one
-/// for `<(command)`.
+/// Reads a file up to its end, or until there are more than `limit` bytes. It may be a pipe.
 ///
 /// C: `open`, `read`
-func readSmallFile(
-  _ path: LocalPath, for flag: String, limit: Int
-) throws(Failure) -> [UInt8] {
-  do throws(SystemError) {
-    guard !path.bytes.isEmpty, !path.bytes.contains(0) else { throw SystemError(number: ENOENT) }
-    let number = try retryingInterrupts { path.withName { open($0, O_RDONLY | O_CLOEXEC) } }
-    defer { close(number) }
-    var contents: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 16 * 1024)
-    while contents.count <= limit {
-      let count = try retryingInterrupts { read(number, &buffer, buffer.count) }
-      if count == 0 { return contents }
-      contents.append(contentsOf: buffer[..<count])
-    }
-  } catch {
-    throw Failure(
-      .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). Check the path.")
+func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8] {
+  let number = try retryingInterrupts { path.withCString { open($0, O_RDONLY | O_CLOEXEC) } }
+  defer { close(number) }
+  var contents: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: 16 * 1024)
+  while contents.count <= limit {
+    let count = try retryingInterrupts { read(number, &buffer, buffer.count) }
+    if count == 0 { break }
+    contents.append(contentsOf: buffer[..<count])
   }
-  throw .usage("The file \"\(path)\" of \(flag) has more than \(limit) bytes: name another.")
+  return contents
 }
 
 /// How far standard input has been read, where it is a regular file that can be opened again; nil
@@ -80,37 +55,45 @@ func isTerminal(_ stream: StandardStream) -> Bool {
 
 /// An open descriptor that is written to, and closed with its owner unless it was there before.
 final class OutputDescriptor: Sendable {
-  fileprivate let number: CInt
+  private let number: CInt
   private let isOurs: Bool
 
   static let standardOutput = OutputDescriptor(StandardStream.output.rawValue, isOurs: false)
   static let standardError = OutputDescriptor(StandardStream.error.rawValue, isOurs: false)
 
-  /// Opens what is there already and is no regular file, such as `/dev/null`.
+  /// Opens what is there already and is no regular file, such as a FIFO.
   ///
   /// C: `open`
-  init(writing path: LocalPath) throws(SystemError) {
-    number = try retryingInterrupts {
-      path.withName { open($0, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOCTTY, 0o666) }
-    }
-    isOurs = true
+  convenience init(opening path: LocalPath) throws(SystemError) {
+    let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
+    self.init(try retryingInterrupts { path.withCString { open($0, flags) } }, isOurs: true)
   }
 
-  fileprivate init(_ number: CInt, isOurs: Bool) {
+  /// Makes a file that nobody else can read yet.
+  ///
+  /// C: `open(O_EXCL)`
+  convenience init(making path: LocalPath) throws(SystemError) {
+    let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
+    self.init(try retryingInterrupts { path.withCString { open($0, flags, 0o600) } }, isOurs: true)
+  }
+
+  private init(_ number: CInt, isOurs: Bool) {
     self.number = number
     self.isOurs = isOurs
   }
 
   deinit { if isOurs { close(number) } }
 
-  /// Writes all of it.
+  /// Writes all of it, waiting for a slow reader.
   ///
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     var rest = bytes[...]
     while !rest.isEmpty {
       let piece = UnsafeRawBufferPointer(rebasing: rest)
-      let count = try retryingInterrupts { Glibc.write(number, piece.baseAddress, piece.count) }
+      let count = try waitingWhenBusy(for: POLLOUT, on: number) {
+        Glibc.write(number, piece.baseAddress, piece.count)
+      }
       rest = rest.dropFirst(count)
     }
   }
@@ -123,97 +106,103 @@ final class OutputDescriptor: Sendable {
     }
     if let failure { throw failure }
   }
-}
 
-/// Whether a new file can take the path's place: a regular file is there that may be written, or
-/// nothing is.
-///
-/// C: `stat`, `lstat`, `access`
-func isReplaceable(_ path: LocalPath) throws(SystemError) -> Bool {
-  var status = stat()
-  do throws(SystemError) {
-    _ = try retryingInterrupts { path.withName { stat($0, &status) } }
-  } catch  where error.isNotFound {
-    // A link that leads nowhere is written through, as everywhere.
-    return path.withName { lstat($0, &status) } != 0
-  }
-  switch status.st_mode & S_IFMT {
-  case S_IFREG:
-    _ = try retryingInterrupts { path.withName { access($0, W_OK) } }
-    return true
-  case S_IFDIR: throw SystemError(number: EISDIR)
-  default: return false
+  /// C: `fchmod`
+  func setPermissions(_ permissions: UInt32) throws(SystemError) {
+    _ = try retryingInterrupts { fchmod(number, permissions) }
   }
 }
 
-/// A file in the making, beside the one whose place it will take. It goes when it is not committed,
-/// also where a signal ends the program.
-final class PendingFile {
-  let descriptor: OutputDescriptor
-  private let path: LocalPath
-  private let target: LocalPath
-  private var isCommitted = false
+/// What an output path names.
+enum OutputPlace {
+  case nothing
+  /// A file that may be written, with its permissions (without the set-user bits).
+  case file(permissions: UInt32)
+  /// What standard output is, too, by another name such as `/dev/stdout`.
+  case standardOutput
+  /// A FIFO or device.
+  case special
 
-  /// C: `realpath`, `open(O_EXCL)`, `fchmod`
-  init(for wanted: LocalPath) throws(SystemError) {
-    // The file behind a link is replaced, not the link.
-    let resolved = wanted.withName { name in
-      realpath(name, nil).map { found in
-        defer { free(found) }
-        return LocalPath(String(cString: found))
-      }
-    }
-    let target = resolved ?? wanted
-    self.target = target
-    let directory = target.bytes.lastIndex(of: UInt8(ascii: "/")).map { target.bytes[...$0] } ?? []
-    let mark = String(UInt64.random(in: .min ... .max), radix: 36)
-    path = LocalPath(bytes: directory + Array(".formstream-\(mark)".utf8))
-
-    let number = try retryingInterrupts { [path] in
-      path.withName { open($0, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666) }
-    }
-    descriptor = OutputDescriptor(number, isOurs: true)
+  /// C: `stat`, `lstat`, `fstat`, `access`
+  init(at path: LocalPath) throws(SystemError) {
     var status = stat()
-    if target.withName({ stat($0, &status) }) == 0 { fchmod(number, status.st_mode & 0o7777) }
-    removeOnSignal(path)
+    do throws(SystemError) {
+      _ = try retryingInterrupts { path.withCString { stat($0, &status) } }
+    } catch  where error.isNotFound {
+      // A link that leads nowhere: whether it is the link or its target that is meant can't be known.
+      guard path.withCString({ lstat($0, &status) }) != 0 else { throw error }
+      self = .nothing
+      return
+    }
+    var output = stat()
+    if fstat(STDOUT_FILENO, &output) == 0,
+      (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
+    {
+      self = .standardOutput
+      return
+    }
+    switch status.st_mode & S_IFMT {
+    case S_IFREG:
+      _ = try retryingInterrupts { path.withCString { access($0, W_OK) } }
+      self = .file(permissions: status.st_mode & 0o777)
+    case S_IFDIR: throw .isADirectory
+    default: self = .special
+    }
   }
+}
 
-  /// C: `rename`
-  func commit() throws(SystemError) {
-    _ = try retryingInterrupts { path.withName { old in target.withName { rename(old, $0) } } }
-    isCommitted = true
-    removeOnSignal(nil)
-  }
+/// The permissions that a new file has.
+///
+/// C: `umask`
+func permissionsOfNewFiles() -> UInt32 {
+  let mask = umask(0o077)
+  umask(mask)
+  return 0o666 & ~mask
+}
 
-  /// C: `unlink`
-  deinit {
-    guard !isCommitted else { return }
-    _ = path.withName { unlink($0) }
-    removeOnSignal(nil)
+/// The file behind a path's links.
+///
+/// C: `realpath`
+func resolved(_ path: LocalPath) throws(SystemError) -> LocalPath {
+  guard let found = path.withCString({ realpath($0, nil) }) else {
+    throw SystemError(number: errno)
   }
+  defer { free(found) }
+  return LocalPath(
+    bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map(UInt8.init(bitPattern:)))
+}
+
+/// C: `rename`
+func rename(_ old: LocalPath, to new: LocalPath) throws(SystemError) {
+  _ = try retryingInterrupts { old.withCString { old in new.withCString { rename(old, $0) } } }
+}
+
+/// C: `unlink`
+func remove(_ path: LocalPath) {
+  _ = path.withCString { unlink($0) }
 }
 
 // MARK: Signals
 
-/// The file that a signal's handler removes. Written by the main thread only; a handler may read it
-/// at any time, so it is one word, and what it points to is never freed.
+/// The file that a signal's handler removes. It is set once, before the file is made: a handler may
+/// read it at any time, so it is one word, and what it points to is never freed. Once the file has
+/// another name, removing this one removes nothing.
 nonisolated(unsafe) private var doomedName: UnsafeMutablePointer<CChar>?
 
-/// Every name that a handler may have got hold of: kept, so that it is not lost either.
-nonisolated(unsafe) private var keptNames: [UnsafeMutablePointer<CChar>] = []
-
-private func removeOnSignal(_ path: LocalPath?) {
-  doomedName = path?.withName { strdup($0) }
-  if let doomedName { keptNames.append(doomedName) }
+/// Has the file removed where a signal ends the program. There is one such file in a run.
+func removeOnSignal(_ path: LocalPath) {
+  doomedName = path.withCString { strdup($0) }
 }
 
-/// A reader that goes away must give an error, not kill; a person who presses Ctrl-C must find no
-/// half-made file.
+/// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
+/// presses Ctrl-C must find no half-made file; and a file that is opened must never get the number of
+/// standard error, or messages would go into it.
 ///
-/// C: `signal`
-func prepareSignals() {
+/// C: `signal`, `fcntl`, `dup2`
+func prepareProcess() {
   signal(SIGPIPE, SIG_IGN)
-  for number in [SIGINT, SIGTERM, SIGHUP] {
+  signal(SIGXFSZ, SIG_IGN)
+  for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
     let inherited = signal(number) { number in
       if let doomedName { unlink(doomedName) }
       _exit(128 + number)
@@ -221,6 +210,13 @@ func prepareSignals() {
     // What `nohup` or a shell's background job ignores stays ignored.
     if unsafeBitCast(inherited, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(number, SIG_IGN)
+    }
+  }
+  if fcntl(STDERR_FILENO, F_GETFD) < 0 {
+    let nowhere = open("/dev/null", O_WRONLY)
+    if nowhere >= 0, nowhere != STDERR_FILENO {
+      dup2(nowhere, STDERR_FILENO)
+      close(nowhere)
     }
   }
 }

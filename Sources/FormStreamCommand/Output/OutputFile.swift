@@ -20,11 +20,17 @@ final class OutputFile {
     case .path(let path):
       name = "The file \"\(path)\""
       do throws(SystemError) {
-        if try isReplaceable(path) {
-          let pending = try PendingFile(for: path)
-          (descriptor, self.pending) = (pending.descriptor, pending)
-        } else {
-          (descriptor, pending) = (try OutputDescriptor(writing: path), nil)
+        switch try OutputPlace(at: path) {
+        case .nothing:
+          let file = try PendingFile(for: path, permissions: permissionsOfNewFiles())
+          (descriptor, pending) = (file.descriptor, file)
+        case .file(let permissions):
+          let file = try PendingFile(for: try resolved(path), permissions: permissions)
+          (descriptor, pending) = (file.descriptor, file)
+        case .standardOutput:
+          (descriptor, pending) = (.standardOutput, nil)
+        case .special:
+          (descriptor, pending) = (try OutputDescriptor(opening: path), nil)
         }
       } catch {
         throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another with -o.")
@@ -55,7 +61,8 @@ final class OutputFile {
     do throws(SystemError) {
       try pending?.commit()
     } catch {
-      throw Failure(.inputOutput, "\(name) could not be given its name: \(error).")
+      throw Failure(
+        .inputOutput, "\(name) could not be given its name: \(error). Try -o - with a redirection.")
     }
   }
 }

@@ -15,10 +15,12 @@ func visible(_ text: String) -> String {
 
 private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
   if scalar.isASCII { return scalar.value >= 0x20 && scalar.value != 0x7F }
-  switch scalar.properties.generalCategory {
+  let properties = scalar.properties
+  switch properties.generalCategory {
   case .control, .lineSeparator, .paragraphSeparator: return false
-  // Joiners build emoji and letters; everything else of the kind is invisible or turns the direction.
-  case .format: return scalar.value == 0x200D || scalar.value == 0x200C
-  default: return true
+  // Joiners and variation selectors build emoji and letters; all else of the kind is invisible, or
+  // turns the direction.
+  case .format: return scalar.value == 0x200C || scalar.value == 0x200D
+  default: return !properties.isDefaultIgnorableCodePoint || properties.isVariationSelector
   }
 }

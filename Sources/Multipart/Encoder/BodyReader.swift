@@ -46,7 +46,8 @@ public final class BodyReader {
   /// Reads up to `count` bytes, and no more than 1 MiB at a time; none at the end.
   public func read(upTo count: Int) throws(MultipartError) -> [UInt8] {
     var failure: MultipartError?
-    let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) { buffer, filled in
+    let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) {
+      buffer, filled in
       do throws(MultipartError) {
         filled = try read(into: UnsafeMutableRawBufferPointer(buffer))
       } catch {

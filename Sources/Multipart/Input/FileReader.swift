@@ -68,7 +68,11 @@ final class FileReader: SegmentReader {
     } catch {
       throw readFailed(error)
     }
-    if count > 0 { throw Self.changed(.grown, extent, part) }
+    guard count > 0 else { return }
+    throw MultipartError(
+      .sourceChanged, on: extent.path.description,
+      "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and contents all "
+        + "the same, as files that the kernel makes up do: give it through a pipe.", change: .grown)
   }
 
   private func readFailed(_ error: SystemError) -> MultipartError {
@@ -86,8 +90,7 @@ final class FileReader: SegmentReader {
       switch change {
       case .shrunk:
         size.map { "it shrank from \(was) to \($0) bytes" } ?? "it ended before its size"
-      case .grown:
-        size.map { "it grew from \(was) to \($0) bytes" } ?? "it holds more than its size"
+      case .grown: "it grew from \(was) to \(size ?? was) bytes"
       case .replaced: "another file took its place, or it was removed"
       default: "it was written to, or its attributes were changed"
       }

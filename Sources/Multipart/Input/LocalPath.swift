@@ -26,7 +26,7 @@ public struct LocalPath: Hashable, Sendable {
 
   /// Lends the path to a C function. A path with a NUL inside would be cut there and name another
   /// file, so the layout refuses it before anything comes here (`isUsable`).
-  func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
+  package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
       for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
       buffer[bytes.count] = 0
@@ -34,7 +34,8 @@ public struct LocalPath: Hashable, Sendable {
     }
   }
 
-  var isUsable: Bool { !bytes.contains(0) }
+  /// Whether C can take the path whole.
+  package var isUsable: Bool { !bytes.contains(0) }
 }
 
 extension LocalPath: ExpressibleByStringLiteral {

@@ -25,7 +25,7 @@ package func waitingWhenBusy<Result: SignedInteger>(
   while true {
     do throws(SystemError) {
       return try retryingInterrupts(body)
-    } catch where error.number == EAGAIN {
+    } catch  where error.number == EAGAIN {
       var waited = pollfd(fd: descriptor, events: Int16(events), revents: 0)
       _ = try retryingInterrupts { poll(&waited, 1, -1) }
     }

@@ -1,0 +1,20 @@
+import Multipart
+
+/// Reads a file that a flag names and of which more than `limit` bytes would be a mistake. It may be a
+/// pipe: shells make one for `<(command)`.
+func readSmallFile(
+  _ path: LocalPath, for flag: String, limit: Int
+) throws(Failure) -> [UInt8] {
+  let bytes: [UInt8]
+  do throws(SystemError) {
+    guard path.isUsable else { throw .notFound }
+    bytes = try contents(of: path, upTo: limit)
+  } catch {
+    throw Failure(
+      .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). Check the path.")
+  }
+  guard bytes.count <= limit else {
+    throw .usage("The file \"\(path)\" of \(flag) has more than \(limit) bytes: name another.")
+  }
+  return bytes
+}

@@ -1,3 +1,4 @@
+import Glibc
 import Multipart
 import TestSupport
 import Testing
@@ -112,6 +113,15 @@ import Testing
     try directory.write("other", "1")
     try FileChange.unlink.happen(to: path, size: 1)
     try makeSymlink(path, to: "other")
+    #expect(failure { try content(layout) }?.change == .replaced)
+  }
+
+  @Test func `a file found that is moved and linked to from its old place is refused`() throws {
+    let path = try directory.write("file", "1")
+    let layout = try layOut(path, .found)
+    #expect(rename(path.description, directory.path("moved")) == 0)
+    try makeSymlink(path, to: "moved")
+    // Through the link it would be the same file, with a new change time.
     #expect(failure { try content(layout) }?.change == .replaced)
   }
 

@@ -84,8 +84,10 @@ public func builtBinary(_ name: String) -> String {
   let count = readlink("/proc/self/exe", &buffer, buffer.count)
   var own = String(
     decoding: buffer.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  // `swift test` may run the bundle through a helper of the toolchain: then the bundle is an argument.
-  for argument in CommandLine.arguments where argument.hasSuffix(".xctest") { own = argument }
+  // Some toolchains run the bundle through a helper of their own: then the bundle is an argument.
+  if !own.hasSuffix(".xctest") {
+    for argument in CommandLine.arguments where argument.hasSuffix(".xctest") { own = argument }
+  }
   return (own.split(separator: "/", omittingEmptySubsequences: false).dropLast() + [name[...]])
     .joined(separator: "/")
 }

@@ -70,7 +70,7 @@ import TestSupport
       fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_NONBLOCK)
       END
       mkfifo p q; exec 3<> p
-      { python3 mode.py; echo ready > q; $F encode --boundary B -F f=@- | tail -3; } < p &
+      { python3 mode.py; echo ready > q; $F encode --boundary B -F f=@- | tail -3; } < p 3>&- &
       cat q; echo late >&3; exec 3>&-; wait
       """)
     #expect(run.output == "ready\nlate\n\r\n--B--\r\n")

@@ -189,6 +189,25 @@ import Testing
     #expect(read(stream, 1) == -1)
   }
 
+  /// The states once contradicted each other: see each line.
+  @Test func `misuse is told, and changes nothing`() throws {
+    let stream = FormInputStream(try layout([.text("a", "1")]))
+    #expect(read(stream, 1) == -1)
+    #expect((stream.streamError as? MultipartError)?.code == .notOpen)
+    #expect(stream.streamStatus == .notOpen)
+    stream.open()
+    #expect(read(stream, -5) == -1)
+    #expect(stream.streamStatus == .open)
+    let body = try drain(stream, chunk: 16)
+    #expect(body.count == stream.contentLength.map(Int.init))
+    try stream.seek(to: Int64(body.count))
+    #expect(stream.streamStatus == .atEnd)
+    stream.close()
+    #expect(!stream.hasBytesAvailable, "it was read to its end before it was closed")
+    #expect(read(stream, 1) == -1)
+    #expect(stream.streamStatus == .closed)
+  }
+
   @Test func `let go it frees what is open`() throws {
     let record = SourceRecord()
     var stream: FormInputStream? = FormInputStream(

@@ -7,7 +7,11 @@ import Testing
 /// The session of this Foundation opens the stream itself, asserts that it was not open, and takes
 /// `hasBytesAvailable == false` for the end.
 @Suite struct URLSessionTests {
-  @Test(.timeLimit(.minutes(1)))
+  @Test(
+    .timeLimit(.minutes(1)),
+    .disabled(
+      if: ProcessInfo.processInfo.environment["SANITIZER"] == "address",
+      "libcurl under this Foundation loses 51 bytes at the end of a process, whoever uses it"))
   func `a session reads a form's stream to its end`() async throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", noise(300_000))
@@ -45,7 +49,7 @@ import Testing
       "drain-probe",
       ["chunk=0", "session=\(server.port)", directory.path("one"), directory.path("two")],
       environment: ["no_proxy": "127.0.0.1"])
-    let body = try #require(Dechunked(server.received)).body
+    let body = try #require(ReceivedRequest(server.received)).body
     #expect(said.output == "descriptors left: 0\nbytes read: \(body.count)\n")
     #expect(body.count > 100_010)
   }

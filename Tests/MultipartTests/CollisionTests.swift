@@ -105,6 +105,11 @@ import Testing
     #expect(failure { try nested("A", "A").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("A", "AB").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("AB", "A").layout() } == nil)
+    // The last line of the inner form is the inner boundary and two hyphens: it once went unseen.
+    #expect(failure { try nested("A--", "A").layout() }?.code == .boundaryCollision)
+    #expect(failure { try nested("A-", "A").layout() }?.code == .boundaryCollision)
+    #expect(failure { try nested("A-B", "A").layout() } == nil)
+    #expect(failure { try nested("A---", "A").layout() } == nil)
     #expect(failure { try nested("A", "BA").layout() } == nil)
   }
 

@@ -95,6 +95,39 @@ import Testing
     #expect(failure { try content(layout) }?.code == .notReplayable)
   }
 
+  /// Each layout, and each of two parts, once read a FIFO as if it were the first.
+  @Test func `a FIFO is read once by all layouts and parts together`() throws {
+    let directory = try TemporaryDirectory()
+    let path = directory.local("fifo")
+    try makeFIFO(path)
+    let form = Form { Part.file("f", path) }
+    let (first, second) = (try form.layout(), try form.layout())
+    onThread { _ = try? writeFile(path, [1, 2, 3]) }
+    #expect(failure { try first.bytes(limit: 4096) } == nil)
+    #expect(failure { try second.bytes(limit: 4096) }?.code == .notReplayable)
+    let twice = Form {
+      Part.file("f", path)
+      Part.file("g", path)
+    }
+    #expect(failure { try twice.layout() }?.code == .notReplayable)
+  }
+
+  @Test func `a descriptor that is not open is unreadable, and one is no part twice`() throws {
+    let closed = Form { Part(name: "f", body: .descriptor(9999)) }
+    #expect(failure { try closed.layout() }?.code == .inputUnreadable)
+    var ends: [Int32] = [0, 0]
+    #expect(pipe(&ends) == 0)
+    defer {
+      close(ends[0])
+      close(ends[1])
+    }
+    let twice = Form {
+      Part(name: "f", body: .descriptor(ends[0]))
+      Part(name: "g", body: .descriptor(ends[0]))
+    }
+    #expect(failure { try twice.layout() }?.code == .notReplayable)
+  }
+
   @Test func `links are followed where they are named and refused where they are found`() throws {
     try directory.write("file", "linked")
     try makeSymlink(directory.local("link"), to: "file")

@@ -166,6 +166,16 @@ import Testing
     longer.append(.text("last", ""))
     #expect(longer.parts.last?.name == "last")
   }
+
+  /// The outer type once got a second boundary parameter behind one that it had.
+  @Test func `a nested form's type has no boundary of its own`() throws {
+    func form(_ type: MediaType) -> Form {
+      Form { Part(name: "f", type: type, body: .form(Form())) }
+    }
+    #expect(failure { try form("multipart/mixed; Boundary=x").layout() }?.code == .invalidMediaType)
+    #expect(failure { try form("text/plain").layout() }?.code == .invalidMediaType)
+    #expect(failure { try form("multipart/related; type=\"text/x\"").layout() } == nil)
+  }
 }
 
 /// The whole body of a small form, as text.

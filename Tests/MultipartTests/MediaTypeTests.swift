@@ -36,6 +36,24 @@ import Testing
     #expect(MediaType(text) == nil)
   }
 
+  /// A quoted string that failed on its first byte was once read on as a token: `x="` and a line break
+  /// passed, and forged a header behind it.
+  @Test(arguments: ["\n", "\r", "\0", "\\\n", "\\\0", "\u{7F}", "\u{1B}"])
+  func `nothing unprintable hides behind an opening quote`(_ smuggled: String) throws {
+    for text in [
+      "a/b;x=\"\(smuggled)foo", "a/b;x=\"\(smuggled)X-Evil;y=\":z\"", "a/b;x=\"a\(smuggled)b\"",
+    ] {
+      #expect(MediaType(text) == nil)
+      let form = Form { Part(name: "a", type: MediaType(stringLiteral: text), body: .text("")) }
+      #expect(failure { try form.layout() }?.code == .invalidMediaType)
+    }
+  }
+
+  @Test func `a type in the source that is none is an error of the layout, not another type`() {
+    let form = Form { Part.file("f", "/etc/passwd", type: "image/jpeg ") }
+    #expect(failure { try form.layout() }?.code == .invalidMediaType)
+  }
+
   /// RFC 6838 §4.2: "127 characters" for each of the two names.
   @Test func `names have 127 characters at most, the whole 1024`() {
     let name = String(repeating: "n", count: 127)

@@ -1,4 +1,5 @@
 import Multipart
+import Synchronization
 import TestSupport
 import Testing
 
@@ -64,6 +65,36 @@ import Testing
     #expect(failure { try endless.bytes(limit: 1_000_000) }?.code == .limitExceeded)
   }
 
+  /// All that can be had at once is the natural thing to ask for; it once ended in a trap.
+  @Test func `a read of everything gives a piece`() throws {
+    #expect(try layout.makeReader().read(upTo: .max).isEmpty == false)
+    let large = try Form { Part.bytes("b", [UInt8](repeating: 0, count: 3_000_000)) }.layout()
+    #expect(try large.makeReader().read(upTo: .max).count == 1_048_576)
+  }
+
+  @Test func `a body known to be over the limit uses up no stream`() throws {
+    let once = try Form {
+      Part.stream("s", length: 100, replay: .once) { ScriptedSource(noise(100)) }
+    }.layout()
+    #expect(failure { try once.bytes(limit: 50) }?.code == .limitExceeded)
+    #expect(failure { try once.bytes(limit: 500) } == nil)
+  }
+
+  /// A collection may hold a reference; one that shrank once made the reader spin for ever.
+  @Test(arguments: [0, 1, 1999, 2001, 5000])
+  func `bytes in memory that change their number are never sent as more or less`(_ later: Int)
+    throws
+  {
+    let bytes = ShiftingBytes(2000)
+    let form = try Form(boundary: Boundary("B")) { Part.bytes("b", bytes) }.layout()
+    bytes.resize(to: later)
+    let error = failure { try form.bytes(limit: 10_000) }
+    #expect(error?.code == (later < 2000 ? .sourceChanged : nil))
+    if error == nil {
+      #expect(try form.bytes(limit: 10_000).count == form.contentLength.map(Int.init))
+    }
+  }
+
   @Test func `readers of one layout do not disturb each other`() throws {
     let one = layout.makeReader()
     let other = layout.makeReader()
@@ -83,5 +114,26 @@ import Testing
       error.description == "The file \"/none\" of part \"photo\" is not there: check the path.")
     #expect("\(error)" == error.description)
     #expect(error.code.rawValue == "input-missing")
+  }
+}
+
+/// A collection whose number of bytes changes under its owner's hands.
+private final class ShiftingBytes: Collection, Sendable {
+  private let bytes: Mutex<[UInt8]>
+
+  init(_ count: Int) { bytes = Mutex([UInt8](repeating: 1, count: count)) }
+
+  func resize(to count: Int) { bytes.withLock { $0 = [UInt8](repeating: 2, count: count) } }
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { bytes.withLock(\.count) }
+  func index(after index: Int) -> Int { index + 1 }
+  subscript(position: Int) -> UInt8 { bytes.withLock { $0[position] } }
+
+  func withContiguousStorageIfAvailable<Result>(
+    _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
+  ) rethrows -> Result? {
+    let now = bytes.withLock(\.self)
+    return try now.withUnsafeBufferPointer(body)
   }
 }

@@ -1,7 +1,8 @@
 /// What makes a file "the same file with the same bytes", as far as the system can tell: place, size
 /// and both times. A rewrite that sets the modification time back still moves the change time.
 ///
-/// A store through `mmap` to a page that is already dirty moves neither time, and so can't be seen.
+/// A store through `mmap` to a page that is already dirty moves neither time, and so can't be seen; nor
+/// can what a single write goes on to do, 20 ms and more after it began.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -12,19 +13,16 @@ struct FileIdentity: Hashable, Sendable {
 
 /// A point in time as the file system keeps it. The two numbers stay apart: their sum in nanoseconds
 /// does not fit 64 bits for every date that a file can bear.
-struct Timestamp: Hashable, Comparable, Sendable {
+struct Timestamp: Hashable, Sendable {
   let seconds: Int64
   let nanoseconds: Int64
 
-  static func < (one: Timestamp, other: Timestamp) -> Bool {
-    (one.seconds, one.nanoseconds) < (other.seconds, other.nanoseconds)
-  }
-
-  /// Whether the kernel may yet give this very time to another change, where its clock shows `now`:
-  /// it is not past, and no more than a few ticks ahead.
-  func mayRecur(at now: Timestamp) -> Bool {
-    guard self >= now, seconds <= now.seconds + 1 else { return false }
-    return (seconds - now.seconds) * 1_000_000_000 + nanoseconds - now.nanoseconds <= 20_000_000
+  /// Whether less than 20 ms have passed since, where the clock shows `now`. A time that is further
+  /// ahead than that comes from another clock.
+  func isRecent(at now: Timestamp) -> Bool {
+    let seconds = now.seconds.subtractingReportingOverflow(self.seconds).partialValue
+    guard (-1...1).contains(seconds) else { return false }
+    return abs(seconds * 1_000_000_000 + now.nanoseconds - nanoseconds) < 20_000_000
   }
 }
 
@@ -45,18 +43,18 @@ struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-  /// Looks at a path for an identity that any later change will disturb.
+  /// Looks at a path for an identity that any later change will disturb; nil where something writes to
+  /// the file so often that none can be had.
   ///
   /// The kernel stamps files in ticks of up to 10 ms: a rewrite within the tick of the last change
-  /// leaves both times as they are, and would go unseen. So a file that was changed in this very tick
-  /// is looked at again until the tick of its last change is over; nil where something writes to it
-  /// so often that this never is. The clock is read before the file: what comes after this look bears
-  /// a later time. A time from a server whose clock runs ahead is not waited for.
+  /// leaves both times as they are, and would go unseen. And it stamps at the beginning of a write: what
+  /// a long one does after that goes unseen, too. So a file is looked at until it has been quiet for
+  /// 20 ms. The clock is read before the file: what comes after this look bears a later time.
   init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
-    for _ in 0..<50 {
+    for _ in 0..<100 {
       let now = Timestamp.fileClock
       let status = try FileStatus(of: path, followsSymlinks: followsSymlinks)
-      if status.kind != .regular || !status.identity.changed.mayRecur(at: now) {
+      if status.kind != .regular || !status.identity.changed.isRecent(at: now) {
         self = status
         return
       }

@@ -3,8 +3,9 @@ import Foundation
 extension PartBody {
   /// What an asynchronous sequence of chunks gives, such as `Data` or `[UInt8]` from a download.
   ///
-  /// The sequence runs ahead of the reader by one chunk. Whoever reads the body waits for it, blocking
-  /// its thread; the sequence itself runs on a thread of its own, so the waiting never starves it.
+  /// The sequence runs ahead of the reader by one chunk. Whoever reads the body blocks a thread until
+  /// there is one, so read on a thread of your own, not in a Swift task: tasks share a few threads, and
+  /// what feeds the sequence may need one of them. The loop over the sequence has its own.
   ///
   /// - Parameters:
   ///   - length: the number of bytes in all chunks, where it is known.
@@ -18,7 +19,8 @@ extension PartBody {
     .stream(length: length, replay: replay) { AsyncSource(make) }
   }
 
-  /// What an asynchronous sequence of single bytes gives. Chunks cost less.
+  /// What an asynchronous sequence of single bytes gives. Chunks cost less, and come through at once:
+  /// bytes are gathered to 16 KiB before they are handed on.
   ///
   /// See ``asyncChunks(length:replay:_:)``.
   public static func asyncBytes<Bytes: AsyncSequence & SendableMetatype>(

@@ -61,8 +61,12 @@ public final class BodyReader {
   /// Goes to any place in the body, in O(log n) but for what lies before it in a stream, which has
   /// to be read.
   ///
-  /// - Throws: `offsetOutsideBody`; `notReplayable` where a stream that can be read once lies between
-  ///   here and there, and the position stays; whatever reading throws, and then the reader has failed.
+  /// Behind a stream of unknown length no place is known beforehand: to go from one to another there,
+  /// even forward, the stream is read again from its start.
+  ///
+  /// - Throws: `offsetOutsideBody`; `notReplayable` where a stream that can be read once would have to
+  ///   be passed over or read again, and the position stays; whatever reading throws, and then the
+  ///   reader has failed.
   public func seek(to offset: Int64) throws(MultipartError) {
     try checkUsable()
     guard offset != position else { return }

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test check lint samples sanitize bench format install clean
+.PHONY: demo test test-release check lint samples sanitize bench format install clean
 
 # Encodes three small files and checks the length that was announced.
 demo:
@@ -21,6 +21,12 @@ test:
 	@.ci/install test
 	.ci/swift build . --build-tests
 	.ci/swift test . --skip-build --parallel
+
+# The tests in a release build, where those of every size run over all sizes and all reads.
+test-release:
+	@.ci/install test
+	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
+	.ci/swift test . -c release --skip-build -Xswiftc -enable-testing
 
 # Style, warnings in every build, linkage, samples, demo.
 check: export STRICT = 1

@@ -4,11 +4,11 @@ import Testing
 
 /// Every small body with every small read, and both around the sizes of buffers.
 ///
-/// In a release build the grid for bytes and text is whole: sizes 0…5,000 by reads of 1…70. A debug build
-/// takes all pairs up to 200 and around 1,024 (where memory stops being copied), and of the rest each
-/// fourteenth pair, so that still every size and every read occurs. Streams and files, which cost a
-/// call for each read, take all pairs up to 200, and beyond them every size with few reads
-/// (one-byte streams: each eleventh size).
+/// In a release build (`make test-release`) each grid is whole: sizes 0…5,000 by reads of 1…70. A debug
+/// build takes all pairs up to 200 (for memory also around 1,024, where it stops being copied). Of the
+/// rest it takes each fourteenth pair for memory, so that still every size and every read occurs; for
+/// streams and files, which cost a call for each read, every size with few reads (one-byte streams: each
+/// eleventh size).
 @Suite struct EverySizeTests {
   private static let content = noise(262_147)
   private static let edges = [4096, 65_536, 262_144].flatMap { ($0 - 3)...($0 + 3) }
@@ -35,12 +35,25 @@ import Testing
   }
 
   private func memoryReads(for size: Int) -> [Int] {
+    let isDense = (1018...1030).contains(size)
+    return sourceReads(for: size, few: (1...70).filter { isDense || ($0 + size) % 14 == 0 })
+  }
+
+  /// All reads where the grid is whole or the size is small; otherwise few.
+  private func sourceReads(for size: Int, few: [Int]) -> [Int] {
     #if DEBUG
-      if size > 200, !(1018...1030).contains(size) {
-        return (1...70).filter { ($0 + size) % 14 == 0 }
-      }
+      if size > 200 { return few }
     #endif
     return Array(1...70)
+  }
+
+  /// All sizes where the grid is whole or the size is small; otherwise each eleventh.
+  private var slowSizes: [Int] {
+    #if DEBUG
+      return Array(0...200) + stride(from: 201, through: 5000, by: 11)
+    #else
+      return Array(0...5000)
+    #endif
   }
 
   @Test func `bytes of every size`() throws {
@@ -57,12 +70,12 @@ import Testing
   }
 
   @Test func `streams of every size that give one byte at a time`() throws {
-    for size in Array(0...200) + stride(from: 201, through: 5000, by: 11) {
+    for size in slowSizes {
       let content = Array(Self.content[..<size])
       for length in [nil, Int64(size)] {
         let part = Part.stream("a", length: length) { OneByteSource(content) }
         try expect(
-          part, size, reads: size <= 200 ? Array(1...70) : [70], knowsLength: length != nil)
+          part, size, reads: sourceReads(for: size, few: [70]), knowsLength: length != nil)
       }
     }
   }
@@ -73,7 +86,7 @@ import Testing
       for length in [nil, Int64(size)] {
         let part = Part.stream("a", length: length) { StaccatoSource(content, seed: UInt64(size)) }
         try expect(
-          part, size, reads: size <= 200 ? Array(1...70) : [61, 4096], knowsLength: length != nil)
+          part, size, reads: sourceReads(for: size, few: [61, 4096]), knowsLength: length != nil)
       }
     }
   }
@@ -85,7 +98,7 @@ import Testing
     for size in 0...5000 {
       try expect(
         .file("a", directory.local("\(size)"), filename: "f", type: MediaType("a/b")), size,
-        reads: size <= 200 ? Array(1...70) : [64, 4096], prefix: Self.named)
+        reads: sourceReads(for: size, few: [64, 4096]), prefix: Self.named)
     }
   }
 
@@ -96,7 +109,7 @@ import Testing
       try expect(
         .file(
           "a", path, type: MediaType("a/b"), range: FileRange(offset: 3, length: Int64(size))),
-        size, reads: size <= 100 ? Array(1...70) : [64, 4096], prefix: Self.named)
+        size, reads: sourceReads(for: size, few: [64, 4096]), prefix: Self.named)
     }
   }
 

@@ -71,7 +71,8 @@ import Testing
     #expect(said.stderr.contains("usage: drain-probe"))
   }
 
-  @Test func `memory that a program took is seen`() throws {
+  @Test(.disabled(if: sanitizer != nil, "a child inherits the peak of a runner that is large"))
+  func `memory that a program took is seen`() throws {
     // The dd holds one block of 200 MB; the shell that waits for it is small.
     let said = try run(
       program: "/bin/dd", ["if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"])

@@ -8,6 +8,9 @@ public import Foundation
 /// request.setValue(stream.contentType, forHTTPHeaderField: "Content-Type")
 /// ```
 ///
+/// Where it is given to a `URLSession` on Linux, set no `Content-Length` beside it: this Foundation
+/// sends streams chunked, and both framings at once are refused or worse.
+///
 /// The stream is polled: `read` waits for bytes. It is not scheduled on run loops, and no delegate is
 /// called. It belongs to one thread at a time and is not Sendable: pass the `BodyLayout`, which is,
 /// and make the stream where it is read. A copy (`NSCopying`) is a fresh stream at the start.

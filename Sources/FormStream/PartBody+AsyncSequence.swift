@@ -4,8 +4,9 @@ extension PartBody {
   /// What an asynchronous sequence of chunks gives, such as `Data` or `[UInt8]` from a download.
   ///
   /// The sequence runs ahead of the reader by one chunk. Whoever reads the body blocks a thread until
-  /// there is one, so read on a thread of your own, not in a Swift task: tasks share a few threads, and
-  /// what feeds the sequence may need one of them. The loop over the sequence has its own.
+  /// there is one, so read on a thread of your own: not in a Swift task, since tasks share a few threads
+  /// and what feeds the sequence may need one of them, and not on the main thread, where every `Task`
+  /// of a `main.swift` runs. The loop over the sequence has a thread of its own.
   ///
   /// - Parameters:
   ///   - length: the number of bytes in all chunks, where it is known.

@@ -29,15 +29,17 @@ import TestSupport
       complete_line formstream encode --field x
       complete_line formstream encode --escaping = ba
       complete_line formstream encode --file photo = sun
+      touch sunset.jpg
       complete_line formstream encode -F photo =@ sun
       complete_line formstream encode -F photo =@
+      complete_line formstream encode -F photo '=<' sun
       complete_line formstream encode -F photo = sun
       complete_line formstream encode --output = s
       complete -p formstream
       """)
     #expect(
       run.output
-        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\npaths\npaths\n\npaths\ncomplete -F _formstream formstream\n"
+        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\n@sunset.jpg\n@sunset.jpg\npaths\n\npaths\ncomplete -F _formstream formstream\n"
     )
   }
 

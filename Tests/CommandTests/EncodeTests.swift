@@ -41,8 +41,16 @@ import TestSupport
     #expect(run.output.contains("\r\nX: \u{301}a\r\nY: \u{301}b\r\n"), "\(run.output)")
   }
 
-  @Test func `a form without parts is a closing line`() throws {
-    #expect(try formstream("encode", "--boundary=B").output == "--B--\r\n")
+  @Test func `a form without parts is a closing line, and a note`() throws {
+    let run = try formstream("encode", "--boundary=B")
+    #expect(run.output == "--B--\r\n")
+    #expect(run.stderr == "formstream: The form has no parts: -F, --field and --file add them.\n")
+  }
+
+  /// Headers and body are made in two runs: with a boundary of its own each, no part is found.
+  @Test func `headers with a boundary drawn for them alone are noted`() throws {
+    #expect(try formstream("encode", "--headers", "-F", "a=b").stderr.contains("give --boundary"))
+    #expect(try formstream("encode", "--headers", "--boundary=B", "-F", "a=b").stderr == "")
   }
 
   @Test func `headers name a length that is the number of bytes`() throws {

@@ -19,6 +19,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "\"photo.jpg\" is not a flag", "encode", "photo.jpg"),
     BadInput(64, "Did you mean --boundary?", "encode", "--bounday", "x"),
     BadInput(64, "-y is not a flag", "encode", "-y"),
+    BadInput(64, "Did you mean --headers?", "encode", "--head"),
+    BadInput(64, "--field does the same", "encode", "--form-string", "a=b"),
     BadInput(64, "--boundary needs a value: --boundary B.", "encode", "--boundary"),
     BadInput(64, "-F needs a value", "encode", "-F"),
     BadInput(64, "--headers takes no value", "encode", "--headers=yes"),
@@ -117,6 +119,21 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     let run = try shell("$F encode -F a=b >&-; echo $? >&2")
     #expect(run.stderr.contains("could not be written"))
     #expect(run.stderr.hasSuffix("74\n"))
+  }
+
+  @Test func `a directory as standard input is unreadable before anything is written`() throws {
+    let run = try shell("$F encode -F a=@- < /tmp; echo $?")
+    #expect(run.output == "66\n")
+    #expect(run.stderr.contains("Is a directory"))
+  }
+
+  /// The file was emptied by the shell before it was read, or grew as it was: both went out.
+  @Test(arguments: [">", ">>", "1<>"])
+  func `a file is not read while it is written to`(_ redirection: String) throws {
+    let run = try shell("echo x > log; $F encode -F a=@log \(redirection) log; echo $? >&2")
+    #expect(run.stderr.hasSuffix("write to another.\n64\n"), "\(run.stderr)")
+    let harmless = try shell("$F encode -F a=@/dev/null > /dev/null; echo $?")
+    #expect(harmless.output == "0\n")
   }
 
   @Test func `a closed standard input is an error only where it is named`() throws {

@@ -125,11 +125,12 @@ import TestSupport
   }
 
   @Test(arguments: [
-    ("encode\n", "c:1: A line holds one flag"), ("--field a=b\n--\n", "c:2: A flag has a name"),
+    ("encode\n", "c:1: \"encode\" is not one flag"),
+    ("--field a=b\n--\n", "c:2: A flag has a name"),
     ("--config d\n", "c:1: --config can't stand"),
     ("--nonsense\n", "c:1: --nonsense is not a flag"),
     ("--field\n", "c:1: --field needs a value"),
-    ("--browser-text yes\n", "c:1: A line holds one flag"),
+    ("--browser-text yes\n", "c:1: \"--browser-text yes\" is not one flag"),
   ])
   func `a bad line is named`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()

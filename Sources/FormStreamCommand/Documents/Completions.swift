@@ -6,7 +6,11 @@ extension Document {
       let names = ["--\(flag.long)"] + (flag.short.map { ["-\($0)"] } ?? [])
       let reply =
         switch value.completion {
-        case .path: "compopt -o default"
+        case .path, .namedPath: "compopt -o default"
+        // Readline takes the @ for part of the word that is completed, though bash does not.
+        case .formPath:
+          "local IFS=$'\\n'; [[ $mark == =@ ]] && COMPREPLY=($(compgen -f -P @ -- \"$word\")); "
+            + "[[ $mark == '=<' ]] && compopt -o default"
         case .choices(let choices):
           "COMPREPLY=($(compgen -W '\(choices.joined(separator: " "))' -- \"$word\"))"
         case .none: ":"
@@ -23,9 +27,6 @@ extension Document {
         case "${COMP_WORDS[at]}" in
           =|=@|=\\<) mark="${COMP_WORDS[at]}" at=$((at - 1))
             [[ "${COMP_WORDS[at]}" == -* ]] || at=$((at - 1)) ;;
-        esac
-        case "${COMP_WORDS[at]}$mark" in
-          -F=@|-F=\\<|--form=@|--form=\\<) compopt -o default; return ;;
         esac
         case "${COMP_WORDS[at]}" in
       \(cases)  esac
@@ -49,6 +50,8 @@ extension Document {
         action = ":\(value.placeholder.escaping(":", with: "\\")):"
         switch value.completion {
         case .path: action += "_files"
+        case .namedPath: action += "_formstream_named"
+        case .formPath: action += "_formstream_form"
         case .choices(let choices): action += "(\(choices.joined(separator: " ")))"
         case .none: break
         }
@@ -60,6 +63,8 @@ extension Document {
     }
     return """
       #compdef formstream
+      _formstream_named() { compset -P '*=' && _files }
+      _formstream_form() { compset -P '*=[@<]' && _files }
       _formstream() {
         _arguments -s \\
       \(lines)    '1:command:(\(Verb.allCases.map(\.rawValue).joined(separator: " ")))'
@@ -80,7 +85,7 @@ extension Document {
       text += "complete -c formstream -l \(flag.long)"
       if let short = flag.short { text += " -s \(short)" }
       switch flag.value?.completion {
-      case .path: text += " -r -F"
+      case .path, .namedPath, .formPath: text += " -r -F"
       case .choices(let choices): text += " -x -a \(choices.joined(separator: " ").fishQuoted)"
       case .some(.none): text += " -x"
       case nil: break

@@ -2,6 +2,7 @@ import Multipart
 
 /// Carries out `encode`: the output is opened first, so that nothing is read in vain.
 func encode(_ plan: EncodePlan) throws(Failure) {
+  for note in plan.notes { StandardError.write("formstream: \(note)") }
   let output = try OutputFile(plan.target)
   let layout = try explaining { () throws(MultipartError) in
     try plan.form.form.layout(verify: plan.verifiesBoundary)

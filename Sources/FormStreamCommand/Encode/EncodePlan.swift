@@ -18,6 +18,8 @@ struct EncodePlan {
   let verifiesBoundary: Bool
   let product: Product
   let target: OutputTarget
+  /// What the person should know, and what keeps nothing from being done.
+  let notes: [String]
 }
 
 extension LowArguments {
@@ -35,10 +37,32 @@ extension LowArguments {
     if printsHeaders, isDryRun {
       throw .usage("--headers and --dry-run are two things to print: ask for one of them.")
     }
+    try checkInputs()
     return EncodePlan(
       form: try plannedForm(), verifiesBoundary: verifiesBoundary,
       product: printsHeaders ? .headers : isDryRun ? .skeleton : .body,
-      target: try outputTarget())
+      target: try outputTarget(), notes: notes)
+  }
+
+  private var notes: [String] {
+    var notes: [String] = []
+    if parts.isEmpty { notes.append("The form has no parts: -F, --field and --file add them.") }
+    if printsHeaders, boundary == nil {
+      notes.append(
+        "This boundary was drawn for this run alone: give --boundary here and where the body is made."
+      )
+    }
+    return notes
+  }
+
+  /// A file that is read while it is written to never ends, or is empty by now.
+  private func checkInputs() throws(Failure) {
+    for part in parts {
+      guard let path = part.path, isStandardOutput(path.path) else { continue }
+      throw .usage(
+        "The file \"\(path.shown)\" of part \"\(part.name)\" is also what standard output goes to: "
+          + "write to another.")
+    }
   }
 
   private func outputTarget() throws(Failure) -> OutputTarget {

@@ -36,6 +36,9 @@ struct ArgumentParser {
     let split = argument.splitAtEquals()
     let name = String((split?.name ?? argument).shown.dropFirst(2))
     guard let flag = Flag.named(name) else {
+      if name == "form-string" {
+        throw .usage("--form-string is not a flag here: --field does the same.")
+      }
       let known = Flag.all.map(\.long)
       throw .usage(
         "--\(name) is not a flag.\(Suggestion.text(for: name, among: known, before: "--"))")

@@ -34,7 +34,9 @@ enum ConfigFile {
       throw .usage("A flag has a name behind its hyphens.")
     }
     guard case .flag(let flag, _) = item, try parser.next() == nil else {
-      throw .usage("A line holds one flag, and its value where it has one.")
+      let line = String(decoding: line, as: UTF8.self)
+      throw .usage(
+        "\"\(line)\" is not one flag: write --NAME or --NAME VALUE, such as --boundary B.")
     }
     if flag.long == "config" { throw .usage("--config can't stand in a configuration file.") }
     return arguments

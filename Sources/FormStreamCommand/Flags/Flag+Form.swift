@@ -6,9 +6,9 @@ extension Flag {
 
   static let partFlags = [
     Flag(
-      long: "form", short: "F", value: Value(placeholder: "NAME=CONTENT"), group: .parts,
-      verbs: formVerbs,
-      summary: "Add a part, in the core of curl's form language",
+      long: "form", short: "F", value: Value(placeholder: "NAME=CONTENT", completion: .formPath),
+      group: .parts, verbs: formVerbs,
+      summary: "Add a part as in curl: NAME=VALUE, NAME=@FILE, NAME=<FILE",
       detail: """
         NAME=VALUE is a text field, NAME=@PATH a file, NAME=<PATH a text field whose value is the \
         file's contents; the path - is standard input. Behind it may stand ;type=TYPE, \
@@ -27,7 +27,7 @@ extension Flag {
       typed.parts.append(TypedPart(name: name, content: .value(value), spelling: "--field"))
     },
     Flag(
-      long: "file", value: Value(placeholder: "NAME=PATH", completion: .path), group: .parts,
+      long: "file", value: Value(placeholder: "NAME=PATH", completion: .namedPath), group: .parts,
       verbs: formVerbs,
       summary: "Add a file; all behind the first = is its path, - is standard input",
       detail: """

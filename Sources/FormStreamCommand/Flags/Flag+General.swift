@@ -27,12 +27,13 @@ extension Flag {
 
   static let generalFlags = [
     Flag(
-      long: "config", value: Value(placeholder: "FILE", completion: .path), group: .general,
+      long: "config", short: "K", value: Value(placeholder: "FILE", completion: .path),
+      group: .general,
       summary: "Take flags from FILE, one a line, before those given here",
       detail: """
         Each line holds one flag, its value behind a space or =, to the end of the line: nothing is \
-        quoted or escaped. Empty lines and those that begin with # are passed over. Where a flag \
-        can be given once, the command line wins.
+        quoted or escaped, but by the language of -F. Empty lines and those that begin with # are \
+        passed over. Of a flag that counts once, the last counts, so the command line wins.
         """
     ) { (_, _) in /* Its flags were put before the others, by then: see ConfigFile. */ },
     Flag(

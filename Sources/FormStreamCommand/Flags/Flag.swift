@@ -8,6 +8,10 @@ struct Flag: Sendable {
     enum Completion: Sendable {
       case none
       case path
+      /// A path behind `NAME=`.
+      case namedPath
+      /// A path behind `NAME=@` or `NAME=<`.
+      case formPath
       case choices([String])
     }
   }

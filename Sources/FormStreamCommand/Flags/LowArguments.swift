@@ -48,7 +48,7 @@ extension LowArguments {
     } else {
       let known = Verb.allCases.map(\.rawValue)
       throw .usage(
-        "\"\(word.shown)\" is not a command: there is \(known.joined(separator: ", "))."
+        "\"\(word.shown)\" is not a command; \"formstream --help\" shows those that there are."
           + Suggestion.text(for: word.shown, among: known))
     }
   }

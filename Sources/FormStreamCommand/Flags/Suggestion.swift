@@ -2,6 +2,9 @@
 enum Suggestion {
   /// A sentence to put behind the message, or nothing where no word is near.
   static func text(for typed: String, among known: [String], before prefix: String = "") -> String {
+    // A beginning says more than letters that happen to be alike.
+    let begun = known.filter { typed.count > 2 && $0.hasPrefix(typed) }
+    if begun.count == 1 { return " Did you mean \(prefix)\(begun[0])?" }
     let near = known.map { (word: $0, distance: distance(typed, $0)) }
       .filter { $0.distance <= max(2, typed.count / 3) }
       .min { $0.distance < $1.distance }

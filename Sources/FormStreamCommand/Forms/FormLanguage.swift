@@ -90,7 +90,7 @@ extension FormLanguage {
   private mutating func option(of part: inout TypedPart) throws(Failure) {
     guard rest.removeFirst() == UInt8(ascii: ";") else {
       throw Self.no(
-        whole, "a comma parts a list of files in curl's language, and lists are not spoken here",
+        whole, "a comma parts a list of files in curl's language, which is not spoken here",
         "repeat -F for each file; for a path with a comma, put it in double quotes or use --file")
     }
     skipBlanks()

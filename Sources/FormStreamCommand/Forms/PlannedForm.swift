@@ -34,7 +34,7 @@ extension LowArguments {
 extension TypedPart {
   fileprivate var isStandardInput: Bool { path?.bytes == Array("-".utf8) }
 
-  private var path: Argument? {
+  var path: Argument? {
     switch content {
     case .value: nil
     case .file(let path), .contents(let path): path

@@ -6,6 +6,8 @@ import Multipart
 extension SystemError {
   static let isADirectory = SystemError(number: EISDIR)
   static let notFound = SystemError(number: ENOENT)
+  /// Whether it is the link or the file behind it that is meant can't be known.
+  static let deadLink = SystemError(number: ELOOP)
 
   var isBrokenPipe: Bool { number == EPIPE }
   var isNotFound: Bool { number == ENOENT }
@@ -36,6 +38,7 @@ func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8
 func standardInputOffset() throws(SystemError) -> Int64? {
   var status = stat()
   _ = try retryingInterrupts { fstat(STDIN_FILENO, &status) }
+  if status.st_mode & S_IFMT == S_IFDIR { throw .isADirectory }
   guard status.st_mode & S_IFMT == S_IFREG, access("/dev/stdin", R_OK) == 0 else { return nil }
   return try Int64(retryingInterrupts { lseek(STDIN_FILENO, 0, SEEK_CUR) })
 }
@@ -113,9 +116,20 @@ final class OutputDescriptor: Sendable {
   }
 }
 
+/// Whether a path names the regular file that standard output goes to.
+///
+/// C: `stat`, `fstat`
+func isStandardOutput(_ path: LocalPath) -> Bool {
+  var (status, output) = (stat(), stat())
+  return path.withCString { stat($0, &status) } == 0 && fstat(STDOUT_FILENO, &output) == 0
+    && status.st_mode & S_IFMT == S_IFREG
+    && (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
+}
+
 /// What an output path names.
 enum OutputPlace {
   case nothing
+  case deadLink
   /// A file that may be written, with its permissions (without the set-user bits).
   case file(permissions: UInt32)
   /// What standard output is, too, by another name such as `/dev/stdout`.
@@ -129,9 +143,7 @@ enum OutputPlace {
     do throws(SystemError) {
       _ = try retryingInterrupts { path.withCString { stat($0, &status) } }
     } catch  where error.isNotFound {
-      // A link that leads nowhere: whether it is the link or its target that is meant can't be known.
-      guard path.withCString({ lstat($0, &status) }) != 0 else { throw error }
-      self = .nothing
+      self = path.withCString { lstat($0, &status) } == 0 ? .deadLink : .nothing
       return
     }
     var output = stat()

@@ -21,6 +21,8 @@ final class OutputFile {
       name = "The file \"\(path)\""
       do throws(SystemError) {
         switch try OutputPlace(at: path) {
+        case .deadLink:
+          throw .deadLink
         case .nothing:
           let file = try PendingFile(for: path, permissions: permissionsOfNewFiles())
           (descriptor, pending) = (file.descriptor, file)
@@ -32,6 +34,10 @@ final class OutputFile {
         case .special:
           (descriptor, pending) = (try OutputDescriptor(opening: path), nil)
         }
+      } catch  where error == .deadLink {
+        throw Failure(
+          .inputOutput,
+          "\(name) is a link that leads nowhere: make its target first, or choose another.")
       } catch {
         throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another with -o.")
       }

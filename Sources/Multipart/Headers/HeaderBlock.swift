@@ -28,8 +28,8 @@ enum HeaderBlock {
     guard bytes.count - start <= PartHeaders.maximumBlockSize else {
       throw MultipartError(
         .headersTooLarge, on: part.name,
-        "The headers of part \(part.name.quoted) take \(bytes.count - start) bytes; receivers accept "
-          + "\(PartHeaders.maximumBlockSize) at most. Shorten its name, file name or extra headers."
+        "The headers of part \(part.name.quoted) take \(bytes.count - start) bytes, and "
+          + "\(PartHeaders.maximumBlockSize) is the most that receivers can be expected to take. Shorten its name, file name or extra headers."
       )
     }
   }

@@ -64,7 +64,7 @@ final class StreamReader: SegmentReader {
     } catch {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) failed after \(given) bytes: \(error).",
+        "The stream of part \(part.quoted) failed at byte \(given): \(error).",
         underlying: error)
     }
     guard (0...buffer.count).contains(count) else {

@@ -4,7 +4,7 @@
 /// ```swift
 /// let form = Form {
 ///   Part.text("title", "Sunset")
-///   Part.file("photo", "sunset.jpg", type: MediaType("image/jpeg"))
+///   Part.file("photo", "sunset.jpg", type: "image/jpeg")
 /// }
 /// let layout = try form.layout()
 /// ```

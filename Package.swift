@@ -17,6 +17,9 @@ let package = Package(
   ],
   targets: [
     .target(name: "Multipart", swiftSettings: house),
+    .systemLibrary(
+      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
+    .target(name: "Records", dependencies: ["Multipart", "CCrypto"], swiftSettings: house),
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStreamCommand", dependencies: ["Multipart"], swiftSettings: house),
     .executableTarget(
@@ -28,8 +31,14 @@ let package = Package(
     .executableTarget(
       name: "drain-probe", dependencies: ["FormStream"], path: "Tests/DrainProbe",
       swiftSettings: house),
+    .executableTarget(
+      name: "digest-probe", dependencies: ["Records"], path: "Tests/DigestProbe",
+      swiftSettings: house),
     .testTarget(
       name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: house),
+    .testTarget(
+      name: "RecordsTests", dependencies: ["Multipart", "Records", "TestSupport", "digest-probe"],
+      swiftSettings: house),
     .testTarget(
       name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],
       swiftSettings: house),

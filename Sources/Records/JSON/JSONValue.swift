@@ -1,0 +1,30 @@
+/// A JSON value whose objects keep their keys in the order given: records promise one.
+///
+/// Values are made by our record types, which decide how deep they nest; nothing here is made from
+/// JSON that came from outside, so walking it by recursion is safe.
+package enum JSONValue: Hashable, Sendable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  case string(String)
+  case array([JSONValue])
+  case object([Member])
+
+  /// A key of an object, and what stands behind it. That no key stands twice is its author's business.
+  package struct Member: Hashable, Sendable {
+    package var key: String
+    package var value: JSONValue
+
+    package init(_ key: String, _ value: JSONValue) {
+      self.key = key
+      self.value = value
+    }
+  }
+}
+
+extension JSONValue {
+  /// The text, or null where there is none.
+  package static func string(orNull text: String?) -> JSONValue {
+    text.map(JSONValue.string) ?? .null
+  }
+}

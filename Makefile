@@ -56,6 +56,7 @@ bench:
 
 # The command, its man page and its completions. DESTDIR is honoured.
 install:
+	@.ci/install demo
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"
 
 clean:

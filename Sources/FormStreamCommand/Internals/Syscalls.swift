@@ -219,7 +219,8 @@ func prepareProcess() {
       if let doomedName { unlink(doomedName) }
       _exit(128 + number)
     }
-    // What `nohup` or a shell's background job ignores stays ignored.
+    // What `nohup` or a shell's background job ignores stays ignored. Functions can be compared as
+    // numbers only.
     if unsafeBitCast(inherited, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
       signal(number, SIG_IGN)
     }

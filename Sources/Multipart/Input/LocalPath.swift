@@ -30,6 +30,7 @@ public struct LocalPath: Hashable, Sendable {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
       for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
       buffer[bytes.count] = 0
+      // There is room for the NUL at least, so there is a place.
       return body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
     }
   }

@@ -21,7 +21,9 @@ public struct ContentDisposition: Hashable, Sendable {
     let reading: [ParameterText.Backslash] =
       escaping == .backslash ? [.quotedPairs] : [.quotes, .literal]
     for backslash in reading {
-      guard let parsed = ParameterText.parse(value, backslash: backslash) else { continue }
+      guard let parsed = ParameterText.parse(value, backslash: backslash),
+        HeaderGate.isToken(parsed.value.utf8)
+      else { continue }
       self.init(parsed, escaping: escaping)
       return
     }

@@ -26,9 +26,7 @@ struct ParameterText {
   /// value or comes twice.
   static func parse(_ text: [UInt8], backslash: Backslash) -> Parsed? {
     var reader = ParameterText(rest: text[...], backslash: backslash)
-    let value = reader.takeToSemicolon()
-    guard HeaderGate.isToken(value) else { return nil }
-    var parsed = Parsed(value: String(decoding: value, as: UTF8.self))
+    var parsed = Parsed(value: String(decoding: reader.takeToSemicolon(), as: UTF8.self))
     while reader.rest.popFirst() != nil {
       reader.skipBlanks()
       // An empty parameter, as behind a last semicolon, is passed over.

@@ -93,7 +93,8 @@ import TestSupport
     #expect(run.output == "74\nlink\n")
   }
 
-  @Test func `a file over the limit is an error, and is not left`() throws {
+  @Test(.disabled(if: sanitizer == "thread", "the sanitizer itself crashes under such a limit"))
+  func `a file over the limit is an error, and is not left`() throws {
     let run = try shell("ulimit -f 10; $F encode --file f=/bin/bash -o body; echo $?; ls -A")
     #expect(run.output == "74\n")
     #expect(run.stderr.contains("File too large"))

@@ -52,6 +52,11 @@ public struct MultipartError: Error, Sendable {
     public static let offsetOutsideBody = Code(rawValue: "offset-outside-body")
     /// The body is larger than the caller would hold.
     public static let limitExceeded = Code(rawValue: "limit-exceeded")
+    /// The body that was read is not one that RFC 2046 and RFC 7578 allow; `MultipartError.offset` says
+    /// where.
+    public static let malformedBody = Code(rawValue: "malformed-body")
+    /// The body that was read ended before its last delimiter.
+    public static let bodyIncomplete = Code(rawValue: "body-incomplete")
     /// The reader or stream was closed, or not yet opened.
     public static let notOpen = Code(rawValue: "not-open")
   }
@@ -62,6 +67,8 @@ public struct MultipartError: Error, Sendable {
   public let subject: String
   /// How the source changed, where `code` is `sourceChanged`.
   public let change: SourceChange?
+  /// The place in a body that was read, where the failure has one.
+  public let offset: Int64?
   /// The cause, where another error is one.
   public let underlying: (any Error)?
   /// A full sentence, and the remedy.
@@ -69,12 +76,13 @@ public struct MultipartError: Error, Sendable {
 
   package init(
     _ code: Code, on subject: String, _ description: String,
-    change: SourceChange? = nil, underlying: (any Error)? = nil
+    change: SourceChange? = nil, offset: Int64? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.subject = subject
     self.description = description
     self.change = change
+    self.offset = offset
     self.underlying = underlying
   }
 }

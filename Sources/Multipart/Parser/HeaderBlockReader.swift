@@ -1,0 +1,69 @@
+/// Takes a part's header block apart into its lines.
+enum HeaderBlockReader {
+  /// A line that is none, and its place in the block.
+  struct Flaw: Error {
+    let place: Int
+    let what: String
+  }
+
+  /// - Parameters:
+  ///   - block: the lines, up to and with the empty one; each ends with LF, and before it with CR
+  ///     unless `allowsBareLF`.
+  static func fields(
+    in block: [UInt8], limit: Int, allowsBareLF: Bool
+  ) throws(Flaw) -> [PartHead.Field] {
+    var fields: [(name: String, value: [UInt8])] = []
+    var start = 0
+    while let end = block[start...].firstIndex(of: 0x0A) {
+      var line = block[start..<end]
+      if line.last == 0x0D {
+        line.removeLast()
+      } else if !allowsBareLF {
+        throw Flaw(place: end, what: "a line ends with LF alone")
+      }
+      if let place = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
+        throw Flaw(
+          place: place,
+          what: line[place] == 0 ? "a header has a NUL in it" : "a header has a CR in it")
+      }
+      start = end + 1
+      guard let first = line.first else { break }
+      if isBlank(first) {
+        // RFC 822 §3.1.1: a line that begins with white space goes on with the one before.
+        guard !fields.isEmpty else {
+          throw Flaw(place: line.startIndex, what: "the first header begins with white space")
+        }
+        fields[fields.count - 1].value += [0x20] + trimmed(line)
+        continue
+      }
+      guard fields.count < limit else {
+        throw Flaw(place: line.startIndex, what: "a part has more than \(limit) headers")
+      }
+      fields.append(try field(line))
+    }
+    return fields.map { PartHead.Field(name: $0.name, bytes: $0.value) }
+  }
+
+  private static func field(
+    _ line: ArraySlice<UInt8>
+  ) throws(Flaw) -> (name: String, value: [UInt8]) {
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
+      throw Flaw(place: line.startIndex, what: "a header has no colon")
+    }
+    let name = line[..<colon]
+    guard HeaderGate.isToken(name) else {
+      throw Flaw(place: line.startIndex, what: "a header's name is not one")
+    }
+    return (String(decoding: name, as: UTF8.self), Array(trimmed(line[(colon + 1)...])))
+  }
+
+  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    let start = bytes.drop(while: isBlank)
+    guard let end = start.lastIndex(where: { !isBlank($0) }) else { return [] }
+    return start[...end]
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09
+  }
+}

@@ -311,7 +311,7 @@ extension FormParser {
 
   /// The delimiter was none: its text is data, and what follows it is looked at again.
   private func takeBack() throws(MultipartError) -> Step {
-    if hasCRBeforeDelimiter { [0x0D].withUnsafeBytes(held.append) }
+    if hasCRBeforeDelimiter { [UInt8(0x0D)].withUnsafeBytes(held.append) }
     scanner.delimiter.withUnsafeBytes {
       held.append(UnsafeRawBufferPointer(rebasing: $0.dropFirst(unrealInDelimiter)))
     }

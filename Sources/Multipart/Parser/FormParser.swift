@@ -355,8 +355,7 @@ extension FormParser {
     try take(1, of: &input)
     let isBehindCR = !tail.isEmpty
     switch byte {
-    case 0x20,
-      0x09 where !isBehindCR:
+    case 0x20 where !isBehindCR, 0x09 where !isBehindCR:
       return .again
     case 0x0D where !isBehindCR:
       tail.append(byte)

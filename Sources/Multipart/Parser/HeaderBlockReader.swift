@@ -33,7 +33,9 @@ enum HeaderBlockReader {
         guard !fields.isEmpty else {
           throw Flaw(place: line.startIndex, what: "the first header begins with white space")
         }
-        fields[fields.count - 1].value += [0x20] + trimmed(line)
+        let more = trimmed(line)
+        let isBegun = !fields[fields.count - 1].value.isEmpty
+        if !more.isEmpty { fields[fields.count - 1].value += (isBegun ? [0x20] : []) + more }
         continue
       }
       guard fields.count < limit else {

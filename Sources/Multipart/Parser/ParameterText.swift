@@ -46,7 +46,7 @@ struct ParameterText {
     guard rest.popFirst() == UInt8(ascii: "="), HeaderGate.isToken(trimmed) else { return nil }
     skipBlanks()
     let isQuoted = rest.first == UInt8(ascii: "\"")
-    guard let value = isQuoted ? takeQuoted() : Array(takeToSemicolon()) else { return nil }
+    guard let value = isQuoted ? takeQuoted() : takeUnquoted() else { return nil }
     return (String(decoding: trimmed, as: UTF8.self).lowercased(), value)
   }
 
@@ -69,6 +69,13 @@ struct ParameterText {
       }
     }
     return nil
+  }
+
+  /// Senders leave out the quotes where they must not, as around spaces. But a quote within is one that
+  /// another reader may take for the beginning of quoted text.
+  private mutating func takeUnquoted() -> [UInt8]? {
+    let value = takeToSemicolon()
+    return value.contains(UInt8(ascii: "\"")) ? nil : Array(value)
   }
 
   private mutating func takeToSemicolon() -> ArraySlice<UInt8> {

@@ -382,10 +382,16 @@ extension FormParser {
     guard end != nil else { return .needsMore }
 
     let line = block[lineStart...]
+    let place = blockOffset + Int64(lineStart)
     lineStart = block.count
-    guard line.elementsEqual([0x0D, 0x0A]) || (options.allowsBareLF && line.count == 1) else {
-      return .again
+    if line.starts(with: scanner.delimiter.dropFirst(options.allowsBareLF ? 1 : 2)) {
+      throw malformed("a delimiter stands among the headers of a part", at: place)
     }
+    let isBare = line.dropLast().last != 0x0D
+    if isBare && !options.allowsBareLF {
+      throw malformed("a line ends with LF alone", at: offset - 1)
+    }
+    guard line.count == (isBare ? 1 : 2) else { return .again }
     let head = try head()
     isInPart = true
     bytesOfPart = 0
@@ -397,7 +403,7 @@ extension FormParser {
     let fields: [PartHead.Field]
     do {
       fields = try HeaderBlockReader.fields(
-        in: block, limit: options.limits.headersPerPart, allowsBareLF: options.allowsBareLF)
+        in: block, limit: options.limits.headersPerPart)
     } catch {
       throw malformed(error.what, at: blockOffset + Int64(error.place))
     }

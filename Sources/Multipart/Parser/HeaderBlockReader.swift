@@ -6,21 +6,13 @@ enum HeaderBlockReader {
     let what: String
   }
 
-  /// - Parameters:
-  ///   - block: the lines, up to and with the empty one; each ends with LF, and before it with CR
-  ///     unless `allowsBareLF`.
-  static func fields(
-    in block: [UInt8], limit: Int, allowsBareLF: Bool
-  ) throws(Flaw) -> [PartHead.Field] {
+  /// - Parameter block: the lines, up to and with the empty one; each ends with CRLF or LF.
+  static func fields(in block: [UInt8], limit: Int) throws(Flaw) -> [PartHead.Field] {
     var fields: [(name: String, value: [UInt8])] = []
     var start = 0
     while let end = block[start...].firstIndex(of: 0x0A) {
       var line = block[start..<end]
-      if line.last == 0x0D {
-        line.removeLast()
-      } else if !allowsBareLF {
-        throw Flaw(place: end, what: "a line ends with LF alone")
-      }
+      if line.last == 0x0D { line.removeLast() }
       if let place = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
         throw Flaw(
           place: place,

@@ -82,7 +82,9 @@ public final class FormParser {
 
   private var isInPart = false
   private var parts = 0
+  private var bodyOffset: Int64 = 0
   private var bytesOfPart: Int64 = 0
+  private var noneOffset: Int64 = 0
   private var bytesOfNone: Int64 = 0
 
   /// - Parameters:
@@ -187,7 +189,7 @@ extension FormParser {
     input = UnsafeRawBufferPointer(rebasing: input[count...])
     offset += Int64(count)
     if let limit = options.limits.totalBytes, offset > limit {
-      throw overLimit("The body has more than \(limit) bytes")
+      throw overLimit("The body has more than \(limit) bytes", at: limit)
     }
   }
 
@@ -268,7 +270,7 @@ extension FormParser {
     }
     bytesOfPart += Int64(bytes.count)
     if let limit = options.limits.partBytes, bytesOfPart > limit {
-      throw overLimit("A part has more than \(limit) bytes")
+      throw overLimit("A part has more than \(limit) bytes", at: bodyOffset + limit)
     }
     return .event(.partBytes(bytes))
   }
@@ -284,7 +286,7 @@ extension FormParser {
   ) throws(MultipartError) {
     bytesOfNone += Int64(count)
     if bytesOfNone > limit {
-      throw overLimit("The body has more than \(limit) bytes \(place)")
+      throw overLimit("The body has more than \(limit) bytes \(place)", at: noneOffset + limit)
     }
   }
 
@@ -325,7 +327,7 @@ extension FormParser {
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
     parts += 1
     guard parts <= options.limits.parts else {
-      throw overLimit("The body has more than \(options.limits.parts) parts")
+      throw overLimit("The body has more than \(options.limits.parts) parts", at: offset)
     }
     state = next
     block.removeAll(keepingCapacity: true)
@@ -336,6 +338,7 @@ extension FormParser {
   }
 
   private func close() -> Event {
+    noneOffset = offset
     bytesOfNone = 0
     guard let event = endPart() else {
       state = .epilogue
@@ -374,8 +377,10 @@ extension FormParser {
   private func headers(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let end = input.firstIndex(of: 0x0A, from: 0).map { $0 + 1 }
     let count = end ?? input.count
-    guard block.count + count <= options.limits.headerBlock else {
-      throw overLimit("The headers of a part take more than \(options.limits.headerBlock) bytes")
+    let limit = options.limits.headerBlock
+    guard block.count + count <= limit else {
+      throw overLimit(
+        "The headers of a part take more than \(limit) bytes", at: blockOffset + Int64(limit))
     }
     block.append(contentsOf: input[..<count])
     try take(count, of: &input)
@@ -394,6 +399,7 @@ extension FormParser {
     guard line.count == (isBare ? 1 : 2) else { return .again }
     let head = try head()
     isInPart = true
+    bodyOffset = offset
     bytesOfPart = 0
     beginData()
     return .event(.partBegan(head))
@@ -434,9 +440,11 @@ extension FormParser {
       offset: place)
   }
 
-  private func overLimit(_ what: String) -> MultipartError {
+  /// - Parameter place: the first byte that is one too many, so that it is the same however the input
+  ///   is cut.
+  private func overLimit(_ what: String, at place: Int64) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the body",
-      "\(what), seen at byte \(offset): send less, or raise the limit.", offset: offset)
+      "\(what), seen at byte \(place): send less, or raise the limit.", offset: place)
   }
 }

@@ -411,7 +411,8 @@ extension FormParser {
       fields = try HeaderBlockReader.fields(
         in: block, limit: options.limits.headersPerPart)
     } catch {
-      throw malformed(error.what, at: blockOffset + Int64(error.place))
+      let place = blockOffset + Int64(error.place)
+      throw error.isOverLimit ? overLimit(error.what, at: place) : malformed(error.what, at: place)
     }
     let dispositions = fields.filter { $0.name.lowercased() == "content-disposition" }
     let disposition = dispositions.first.flatMap {

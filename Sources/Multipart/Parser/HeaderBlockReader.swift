@@ -4,6 +4,8 @@ enum HeaderBlockReader {
   struct Flaw: Error {
     let place: Int
     let what: String
+    /// Whether the block asks for too much, but is one.
+    var isOverLimit = false
   }
 
   /// - Parameter block: the lines, up to and with the empty one; each ends with CRLF or LF.
@@ -31,7 +33,8 @@ enum HeaderBlockReader {
         continue
       }
       guard fields.count < limit else {
-        throw Flaw(place: line.startIndex, what: "a part has more than \(limit) headers")
+        throw Flaw(
+          place: line.startIndex, what: "A part has more than \(limit) headers", isOverLimit: true)
       }
       fields.append(try field(line))
     }

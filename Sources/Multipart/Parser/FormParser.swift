@@ -176,6 +176,12 @@ extension FormParser {
     case .padding: return try padding(&input)
     case .headers: return try headers(&input)
     case .closing, .epilogue:
+      // The rest of the last delimiter's line end is no epilogue.
+      if offset == noneOffset, tail.last == 0x0D, input[0] == 0x0A {
+        try take(1, of: &input)
+        noneOffset = offset
+        tail.removeAll()
+      }
       let count = input.count
       try take(count, of: &input)
       try pass(count, limit: options.limits.epilogue, of: "behind its last delimiter")

@@ -29,11 +29,15 @@ struct ParameterText {
     let value = reader.takeToSemicolon()
     guard HeaderGate.isToken(value) else { return nil }
     var parsed = Parsed(value: String(decoding: value, as: UTF8.self))
+    // A set: a header block holds thousands of parameters, and looking through all for each is slow.
+    var names: Set<String> = []
     while reader.rest.popFirst() != nil {
       reader.skipBlanks()
       // An empty parameter, as behind a last semicolon, is passed over.
       if reader.rest.isEmpty || reader.rest.first == UInt8(ascii: ";") { continue }
-      guard let (name, value) = reader.takeParameter(), parsed[name] == nil else { return nil }
+      guard let (name, value) = reader.takeParameter(), names.insert(name).inserted else {
+        return nil
+      }
       parsed.parameters.append((name, value))
     }
     return parsed

@@ -111,12 +111,26 @@ public final class FormParser {
   /// The next event, or nil where more input is needed; what was taken in is cut off `input`.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
-      while true {
-        switch try step(&input) {
-        case .event(let event): return event
-        case .again: continue
-        case .needsMore: return nil
-        }
+      let limit = options.limits.totalBytes ?? .max
+      let room = Int(clamping: limit - offset)
+      // Cut here, so that the limit is passed at the same byte however the input is cut.
+      var allowed = UnsafeRawBufferPointer(rebasing: input.prefix(max(0, room)))
+      let size = allowed.count
+      let event = try advance(&allowed)
+      input = UnsafeRawBufferPointer(rebasing: input[(size - allowed.count)...])
+      guard case nil = event, !input.isEmpty else { return event }
+      throw overLimit("The body has more than \(limit) bytes", at: limit)
+    }
+  }
+
+  private func advance(
+    _ input: inout UnsafeRawBufferPointer
+  ) throws(MultipartError) -> Event? {
+    while true {
+      switch try step(&input) {
+      case .event(let event): return event
+      case .again: continue
+      case .needsMore: return nil
       }
     }
   }
@@ -178,25 +192,20 @@ extension FormParser {
     case .closing, .epilogue:
       // The rest of the last delimiter's line end is no epilogue.
       if offset == noneOffset, tail.last == 0x0D, input[0] == 0x0A {
-        try take(1, of: &input)
+        take(1, of: &input)
         noneOffset = offset
         tail.removeAll()
       }
       let count = input.count
-      try take(count, of: &input)
+      take(count, of: &input)
       try pass(count, limit: options.limits.epilogue, of: "behind its last delimiter")
       return .needsMore
     }
   }
 
-  private func take(
-    _ count: Int, of input: inout UnsafeRawBufferPointer
-  ) throws(MultipartError) {
+  private func take(_ count: Int, of input: inout UnsafeRawBufferPointer) {
     input = UnsafeRawBufferPointer(rebasing: input[count...])
     offset += Int64(count)
-    if let limit = options.limits.totalBytes, offset > limit {
-      throw overLimit("The body has more than \(limit) bytes", at: limit)
-    }
   }
 
   // MARK: Data
@@ -217,7 +226,7 @@ extension FormParser {
     held.append(UnsafeRawBufferPointer(rebasing: input.prefix(length)))
     switch scanner.scan(held.bytes) {
     case .delimiter(let place):
-      try take(place + length - before, of: &input)
+      take(place + length - before, of: &input)
       held.truncate(to: place)
       unrealInDelimiter = max(0, unreal - place)
       return try found(UnsafeRawBufferPointer(rebasing: held.bytes.dropFirst(unreal)))
@@ -226,7 +235,7 @@ extension FormParser {
       if end >= before {
         held.truncate(to: before)
       } else {
-        try take(input.count, of: &input)
+        take(input.count, of: &input)
       }
       lent = min(end, before)
       return try give(UnsafeRawBufferPointer(rebasing: held.bytes[..<lent].dropFirst(unreal)))
@@ -239,12 +248,12 @@ extension FormParser {
     let bytes = input
     switch scanner.scan(bytes) {
     case .delimiter(let place):
-      try take(place + scanner.delimiter.count, of: &input)
+      take(place + scanner.delimiter.count, of: &input)
       unrealInDelimiter = 0
       return try found(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
     case .data(let end):
       let end = withoutCR(before: end, in: bytes)
-      try take(bytes.count, of: &input)
+      take(bytes.count, of: &input)
       held.append(UnsafeRawBufferPointer(rebasing: bytes[end...]))
       return try give(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     }
@@ -302,7 +311,7 @@ extension FormParser {
   /// them. What begins like one and goes on in another way is data.
   private func readTail(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let byte = input[0]
-    try take(1, of: &input)
+    take(1, of: &input)
     tail.append(byte)
     let hyphen = UInt8(ascii: "-")
     let isBlank = byte == 0x20 || byte == 0x09
@@ -361,7 +370,7 @@ extension FormParser {
 
   private func padding(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let byte = input[0]
-    try take(1, of: &input)
+    take(1, of: &input)
     let isBehindCR = !tail.isEmpty
     switch byte {
     case 0x20 where !isBehindCR, 0x09 where !isBehindCR:
@@ -389,7 +398,7 @@ extension FormParser {
         "The headers of a part take more than \(limit) bytes", at: blockOffset + Int64(limit))
     }
     block.append(contentsOf: input[..<count])
-    try take(count, of: &input)
+    take(count, of: &input)
     guard end != nil else { return .needsMore }
 
     let line = block[lineStart...]

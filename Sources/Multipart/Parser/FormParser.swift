@@ -283,11 +283,16 @@ extension FormParser {
       forgetLent()
       return .again
     }
+    let limit = options.limits.partBytes ?? .max
+    let allowed = bytes.prefix(Int(clamping: max(0, limit - bytesOfPart)))
     bytesOfPart += Int64(bytes.count)
-    if let limit = options.limits.partBytes, bytesOfPart > limit {
-      throw overLimit("A part has more than \(limit) bytes", at: bodyOffset + limit)
+    if bytesOfPart > limit {
+      let error = overLimit("A part has more than \(limit) bytes", at: bodyOffset + max(0, limit))
+      guard !allowed.isEmpty else { throw error }
+      // The bytes up to the limit are given however the input is cut; the next call fails.
+      failure = error
     }
-    return .event(.partBytes(bytes))
+    return .event(.partBytes(UnsafeRawBufferPointer(rebasing: allowed)))
   }
 
   private func forgetLent() {

@@ -81,6 +81,18 @@ import Testing
     #expect(try run("--BX\r\n--B--") { $0.preamble = 3 }.code == .limitExceeded)
   }
 
+  /// There was none on this: a body could go on for ever without an event.
+  @Test func `white space behind a delimiter, as much as a header block`() throws {
+    let body = { "--B\(String(repeating: " ", count: $0))\r\n\r\n\r\n--B--" }
+    var options = FormParser.Options()
+    options.requiresNames = false
+    options.limits.headerBlock = 9
+    #expect(try ParserRun(body(9), options: options).isComplete)
+    let tooLong = try ParserRun(body(10), options: options)
+    #expect(tooLong.code == .limitExceeded)
+    #expect(tooLong.offset == 12)
+  }
+
   /// The line end of the last delimiter was counted in part: with no epilogue allowed, what this
   /// library's own encoder writes was refused.
   @Test func `an epilogue, without the line end before it`() throws {
@@ -125,7 +137,7 @@ import Testing
       ("--B\r\n", "X"), ("--B\r\nX: ", "yyyyyyyyy"), ("--B\r\n", "\r"),
       ("--B\r\nX: y\r\n", " \r\n"),
       ("", "x"), ("", "\r\n"), ("", "\r\n--BX"), ("", "\r\n--B-"), ("--B--", "x"),
-      ("--B--\r\n", "\r\n--B\r\n"),
+      ("--B--\r\n", "\r\n--B\r\n"), ("--B", " "), ("--B", " \t  \t"),
     ])
   func `headers, preambles and epilogues without an end are refused`(
     start: String, piece: String

@@ -379,6 +379,12 @@ extension FormParser {
     let isBehindCR = !tail.isEmpty
     switch byte {
     case 0x20 where !isBehindCR, 0x09 where !isBehindCR:
+      // The first one was read before `blockOffset`.
+      guard offset - blockOffset < Int64(options.limits.headerBlock) else {
+        throw overLimit(
+          "A delimiter has more than \(options.limits.headerBlock) bytes of white space behind it",
+          at: offset - 1)
+      }
       return .again
     case 0x0D where !isBehindCR:
       tail.append(byte)

@@ -3,7 +3,8 @@ extension FormParser {
   public struct Limits: Hashable, Sendable {
     /// The most bytes in the boundary (RFC 2046 §5.1.1 allows 70).
     public var boundary = Boundary.maximumLength
-    /// The most bytes in a part's header block, which is held in memory.
+    /// The most bytes in a part's header block, which is held in memory; and of white space behind a
+    /// delimiter.
     public var headerBlock = PartHeaders.maximumBlockSize
     /// The most headers in a part.
     public var headersPerPart = PartHeaders.maximumCount

@@ -18,9 +18,14 @@ public struct ContentDisposition: Hashable, Sendable {
   /// - Parameter escaping: the profile that the sender is known to use; what it escapes is then
   ///   decoded. Where nil, only `\"` is.
   public init?(parsing value: [UInt8], escaping: EscapingProfile? = nil) {
-    let reading: [ParameterText.Backslash] =
-      escaping == .backslash ? [.quotedPairs] : [.quotes, .literal]
-    for backslash in reading {
+    let readings: [ParameterText.Backslash] =
+      switch escaping {
+      case nil: [.quotes, .literal]
+      case .backslash: [.quotedPairs]
+      // Their quotes are percent codes: a backslash before a quote is the text's last byte.
+      default: [.literal]
+      }
+    for backslash in readings {
       guard let parsed = ParameterText.parse(value, backslash: backslash),
         HeaderGate.isToken(parsed.value.utf8)
       else { continue }

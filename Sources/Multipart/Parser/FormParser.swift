@@ -28,22 +28,6 @@ public final class FormParser {
     case formEnded
   }
 
-  /// What a body is read as.
-  public struct Options: Hashable, Sendable {
-    /// Whether each part must be a field of a form: `Content-Disposition: form-data` with a name. A
-    /// `multipart/mixed` body need not have any.
-    public var requiresNames = true
-    /// Whether a line may end with LF alone, as some hand-made bodies have it.
-    public var allowsBareLF = false
-    /// The escaping profile that the sender is known to use; see ``ContentDisposition``.
-    public var escaping: EscapingProfile?
-    /// How much a body may ask for.
-    public var limits = Limits()
-
-    /// A form, with lines as they should be.
-    public init() {}
-  }
-
   private enum State {
     /// Bytes of no part, or of one, up to a delimiter.
     case data
@@ -82,7 +66,9 @@ public final class FormParser {
 
   private var isInPart = false
   private var parts = 0
+  private var bodyOffset: Int64 = 0
   private var bytesOfPart: Int64 = 0
+  private var noneOffset: Int64 = 0
   private var bytesOfNone: Int64 = 0
 
   /// - Parameters:
@@ -109,12 +95,26 @@ public final class FormParser {
   /// The next event, or nil where more input is needed; what was taken in is cut off `input`.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
-      while true {
-        switch try step(&input) {
-        case .event(let event): return event
-        case .again: continue
-        case .needsMore: return nil
-        }
+      let limit = options.limits.totalBytes ?? .max
+      let room = Int(clamping: limit - offset)
+      // Cut here, so that the limit is passed at the same byte however the input is cut.
+      var allowed = UnsafeRawBufferPointer(rebasing: input.prefix(max(0, room)))
+      let size = allowed.count
+      let event = try advance(&allowed)
+      input = UnsafeRawBufferPointer(rebasing: input[(size - allowed.count)...])
+      guard case nil = event, !input.isEmpty else { return event }
+      throw .overLimit("The body has more than \(limit) bytes", at: limit)
+    }
+  }
+
+  private func advance(
+    _ input: inout UnsafeRawBufferPointer
+  ) throws(MultipartError) -> Event? {
+    while true {
+      switch try step(&input) {
+      case .event(let event): return event
+      case .again: continue
+      case .needsMore: return nil
       }
     }
   }
@@ -174,21 +174,22 @@ extension FormParser {
     case .padding: return try padding(&input)
     case .headers: return try headers(&input)
     case .closing, .epilogue:
+      // The rest of the last delimiter's line end is no epilogue.
+      if offset == noneOffset, tail.last == 0x0D, input[0] == 0x0A {
+        take(1, of: &input)
+        noneOffset = offset
+        tail.removeAll()
+      }
       let count = input.count
-      try take(count, of: &input)
+      take(count, of: &input)
       try pass(count, limit: options.limits.epilogue, of: "behind its last delimiter")
       return .needsMore
     }
   }
 
-  private func take(
-    _ count: Int, of input: inout UnsafeRawBufferPointer
-  ) throws(MultipartError) {
+  private func take(_ count: Int, of input: inout UnsafeRawBufferPointer) {
     input = UnsafeRawBufferPointer(rebasing: input[count...])
     offset += Int64(count)
-    if let limit = options.limits.totalBytes, offset > limit {
-      throw overLimit("The body has more than \(limit) bytes")
-    }
   }
 
   // MARK: Data
@@ -209,7 +210,7 @@ extension FormParser {
     held.append(UnsafeRawBufferPointer(rebasing: input.prefix(length)))
     switch scanner.scan(held.bytes) {
     case .delimiter(let place):
-      try take(place + length - before, of: &input)
+      take(place + length - before, of: &input)
       held.truncate(to: place)
       unrealInDelimiter = max(0, unreal - place)
       return try found(UnsafeRawBufferPointer(rebasing: held.bytes.dropFirst(unreal)))
@@ -218,7 +219,7 @@ extension FormParser {
       if end >= before {
         held.truncate(to: before)
       } else {
-        try take(input.count, of: &input)
+        take(input.count, of: &input)
       }
       lent = min(end, before)
       return try give(UnsafeRawBufferPointer(rebasing: held.bytes[..<lent].dropFirst(unreal)))
@@ -231,12 +232,12 @@ extension FormParser {
     let bytes = input
     switch scanner.scan(bytes) {
     case .delimiter(let place):
-      try take(place + scanner.delimiter.count, of: &input)
+      take(place + scanner.delimiter.count, of: &input)
       unrealInDelimiter = 0
       return try found(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
     case .data(let end):
       let end = withoutCR(before: end, in: bytes)
-      try take(bytes.count, of: &input)
+      take(bytes.count, of: &input)
       held.append(UnsafeRawBufferPointer(rebasing: bytes[end...]))
       return try give(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     }
@@ -266,11 +267,17 @@ extension FormParser {
       forgetLent()
       return .again
     }
+    let limit = options.limits.partBytes ?? .max
+    let allowed = bytes.prefix(Int(clamping: max(0, limit - bytesOfPart)))
     bytesOfPart += Int64(bytes.count)
-    if let limit = options.limits.partBytes, bytesOfPart > limit {
-      throw overLimit("A part has more than \(limit) bytes")
+    if bytesOfPart > limit {
+      let error = MultipartError.overLimit(
+        "A part has more than \(limit) bytes", at: bodyOffset + max(0, limit))
+      guard !allowed.isEmpty else { throw error }
+      // The bytes up to the limit are given however the input is cut; the next call fails.
+      failure = error
     }
-    return .event(.partBytes(bytes))
+    return .event(.partBytes(UnsafeRawBufferPointer(rebasing: allowed)))
   }
 
   private func forgetLent() {
@@ -284,7 +291,7 @@ extension FormParser {
   ) throws(MultipartError) {
     bytesOfNone += Int64(count)
     if bytesOfNone > limit {
-      throw overLimit("The body has more than \(limit) bytes \(place)")
+      throw .overLimit("The body has more than \(limit) bytes \(place)", at: noneOffset + limit)
     }
   }
 
@@ -294,7 +301,7 @@ extension FormParser {
   /// them. What begins like one and goes on in another way is data.
   private func readTail(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let byte = input[0]
-    try take(1, of: &input)
+    take(1, of: &input)
     tail.append(byte)
     let hyphen = UInt8(ascii: "-")
     let isBlank = byte == 0x20 || byte == 0x09
@@ -311,7 +318,7 @@ extension FormParser {
 
   /// The delimiter was none: its text is data, and what follows it is looked at again.
   private func takeBack() throws(MultipartError) -> Step {
-    if hasCRBeforeDelimiter { [0x0D].withUnsafeBytes(held.append) }
+    if hasCRBeforeDelimiter { [UInt8(0x0D)].withUnsafeBytes(held.append) }
     scanner.delimiter.withUnsafeBytes {
       held.append(UnsafeRawBufferPointer(rebasing: $0.dropFirst(unrealInDelimiter)))
     }
@@ -325,7 +332,7 @@ extension FormParser {
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
     parts += 1
     guard parts <= options.limits.parts else {
-      throw overLimit("The body has more than \(options.limits.parts) parts")
+      throw .overLimit("The body has more than \(options.limits.parts) parts", at: offset)
     }
     state = next
     block.removeAll(keepingCapacity: true)
@@ -336,6 +343,7 @@ extension FormParser {
   }
 
   private func close() -> Event {
+    noneOffset = offset
     bytesOfNone = 0
     guard let event = endPart() else {
       state = .epilogue
@@ -352,11 +360,16 @@ extension FormParser {
 
   private func padding(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let byte = input[0]
-    try take(1, of: &input)
+    take(1, of: &input)
     let isBehindCR = !tail.isEmpty
     switch byte {
-    case 0x20,
-      0x09 where !isBehindCR:
+    case 0x20 where !isBehindCR, 0x09 where !isBehindCR:
+      // The first one was read before `blockOffset`.
+      guard offset - blockOffset < Int64(options.limits.headerBlock) else {
+        throw .overLimit(
+          "A delimiter has more than \(options.limits.headerBlock) bytes of white space behind it",
+          at: offset - 1)
+      }
       return .again
     case 0x0D where !isBehindCR:
       tail.append(byte)
@@ -366,7 +379,7 @@ extension FormParser {
       state = .headers
       return .again
     default:
-      throw malformed("a delimiter is followed by more than white space", at: offset - 1)
+      throw .malformed("a delimiter is followed by more than white space", at: offset - 1)
     }
   }
 }
@@ -375,63 +388,41 @@ extension FormParser {
   private func headers(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let end = input.firstIndex(of: 0x0A, from: 0).map { $0 + 1 }
     let count = end ?? input.count
-    guard block.count + count <= options.limits.headerBlock else {
-      throw overLimit("The headers of a part take more than \(options.limits.headerBlock) bytes")
+    let limit = options.limits.headerBlock
+    guard block.count + count <= limit else {
+      throw .overLimit(
+        "The headers of a part take more than \(limit) bytes", at: blockOffset + Int64(limit))
     }
     block.append(contentsOf: input[..<count])
-    try take(count, of: &input)
+    take(count, of: &input)
     guard end != nil else { return .needsMore }
 
     let line = block[lineStart...]
+    let place = blockOffset + Int64(lineStart)
     lineStart = block.count
-    guard line.elementsEqual([0x0D, 0x0A]) || (options.allowsBareLF && line.count == 1) else {
-      return .again
+    if line.starts(with: scanner.delimiter.dropFirst(options.allowsBareLF ? 1 : 2)) {
+      throw .malformed("a delimiter stands among the headers of a part", at: place)
     }
+    let isBare = line.dropLast().last != 0x0D
+    if isBare && !options.allowsBareLF {
+      throw .malformed("a line ends with LF alone", at: offset - 1)
+    }
+    guard line.count == (isBare ? 1 : 2) else { return .again }
     let head = try head()
     isInPart = true
+    bodyOffset = offset
     bytesOfPart = 0
     beginData()
     return .event(.partBegan(head))
   }
 
   private func head() throws(MultipartError) -> PartHead {
-    let fields: [PartHead.Field]
     do {
-      fields = try HeaderBlockReader.fields(
-        in: block, limit: options.limits.headersPerPart, allowsBareLF: options.allowsBareLF)
+      return try PartHead(reading: block, options: options)
     } catch {
-      throw malformed(error.what, at: blockOffset + Int64(error.place))
+      let place = blockOffset + Int64(error.place)
+      throw error.isOverLimit
+        ? .overLimit(error.what, at: place) : .malformed(error.what, at: place)
     }
-    let dispositions = fields.filter { $0.name.lowercased() == "content-disposition" }
-    let disposition = dispositions.first.flatMap {
-      ContentDisposition(parsing: $0.bytes, escaping: options.escaping)
-    }
-    if options.requiresNames {
-      let flaw: String? =
-        switch (dispositions.count, disposition) {
-        case (0, _): "a part has no Content-Disposition"
-        case (2..., _): "a part has two Content-Dispositions"
-        case (_, nil): "a part's Content-Disposition can't be read"
-        case (_, let disposition?) where disposition.type != "form-data":
-          "a part's Content-Disposition is not form-data"
-        case (_, let disposition?) where disposition.name == nil: "a part has no name"
-        default: nil
-        }
-      if let flaw { throw malformed(flaw, at: blockOffset) }
-    }
-    return PartHead(fields: fields, disposition: disposition)
-  }
-
-  private func malformed(_ what: String, at place: Int64) -> MultipartError {
-    MultipartError(
-      .malformedBody, on: "the body",
-      "The body is malformed at byte \(place): \(what). Send one that RFC 7578 allows.",
-      offset: place)
-  }
-
-  private func overLimit(_ what: String) -> MultipartError {
-    MultipartError(
-      .limitExceeded, on: "the body",
-      "\(what), seen at byte \(offset): send less, or raise the limit.", offset: offset)
   }
 }

@@ -4,23 +4,17 @@ enum HeaderBlockReader {
   struct Flaw: Error {
     let place: Int
     let what: String
+    /// Whether the block asks for too much, but is one.
+    var isOverLimit = false
   }
 
-  /// - Parameters:
-  ///   - block: the lines, up to and with the empty one; each ends with LF, and before it with CR
-  ///     unless `allowsBareLF`.
-  static func fields(
-    in block: [UInt8], limit: Int, allowsBareLF: Bool
-  ) throws(Flaw) -> [PartHead.Field] {
+  /// - Parameter block: the lines, up to and with the empty one; each ends with CRLF or LF.
+  static func fields(in block: [UInt8], limit: Int) throws(Flaw) -> [PartHead.Field] {
     var fields: [(name: String, value: [UInt8])] = []
     var start = 0
     while let end = block[start...].firstIndex(of: 0x0A) {
       var line = block[start..<end]
-      if line.last == 0x0D {
-        line.removeLast()
-      } else if !allowsBareLF {
-        throw Flaw(place: end, what: "a line ends with LF alone")
-      }
+      if line.last == 0x0D { line.removeLast() }
       if let place = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
         throw Flaw(
           place: place,
@@ -33,11 +27,14 @@ enum HeaderBlockReader {
         guard !fields.isEmpty else {
           throw Flaw(place: line.startIndex, what: "the first header begins with white space")
         }
-        fields[fields.count - 1].value += [0x20] + trimmed(line)
+        let more = trimmed(line)
+        let isBegun = !fields[fields.count - 1].value.isEmpty
+        if !more.isEmpty { fields[fields.count - 1].value += (isBegun ? [0x20] : []) + more }
         continue
       }
       guard fields.count < limit else {
-        throw Flaw(place: line.startIndex, what: "a part has more than \(limit) headers")
+        throw Flaw(
+          place: line.startIndex, what: "A part has more than \(limit) headers", isOverLimit: true)
       }
       fields.append(try field(line))
     }

@@ -27,11 +27,15 @@ struct ParameterText {
   static func parse(_ text: [UInt8], backslash: Backslash) -> Parsed? {
     var reader = ParameterText(rest: text[...], backslash: backslash)
     var parsed = Parsed(value: String(decoding: reader.takeToSemicolon(), as: UTF8.self))
+    // A set: a header block holds thousands of parameters, and looking through all for each is slow.
+    var names: Set<String> = []
     while reader.rest.popFirst() != nil {
       reader.skipBlanks()
       // An empty parameter, as behind a last semicolon, is passed over.
       if reader.rest.isEmpty || reader.rest.first == UInt8(ascii: ";") { continue }
-      guard let (name, value) = reader.takeParameter(), parsed[name] == nil else { return nil }
+      guard let (name, value) = reader.takeParameter(), names.insert(name).inserted else {
+        return nil
+      }
       parsed.parameters.append((name, value))
     }
     return parsed
@@ -44,7 +48,7 @@ struct ParameterText {
     guard rest.popFirst() == UInt8(ascii: "="), HeaderGate.isToken(trimmed) else { return nil }
     skipBlanks()
     let isQuoted = rest.first == UInt8(ascii: "\"")
-    guard let value = isQuoted ? takeQuoted() : Array(takeToSemicolon()) else { return nil }
+    guard let value = isQuoted ? takeQuoted() : takeUnquoted() else { return nil }
     return (String(decoding: trimmed, as: UTF8.self).lowercased(), value)
   }
 
@@ -67,6 +71,13 @@ struct ParameterText {
       }
     }
     return nil
+  }
+
+  /// Senders leave out the quotes where they must not, as around spaces. But a quote within is one that
+  /// another reader may take for the beginning of quoted text.
+  private mutating func takeUnquoted() -> [UInt8]? {
+    let value = takeToSemicolon()
+    return value.contains(UInt8(ascii: "\"")) ? nil : Array(value)
   }
 
   private mutating func takeToSemicolon() -> ArraySlice<UInt8> {

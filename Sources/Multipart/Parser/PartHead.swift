@@ -29,3 +29,30 @@ public struct PartHead: Hashable, Sendable {
     return fields.first { $0.name.lowercased() == wanted }
   }
 }
+
+extension PartHead {
+  /// Reads a header block, up to and with its empty line, and asks of it what the options ask.
+  init(
+    reading block: [UInt8], options: FormParser.Options
+  ) throws(HeaderBlockReader.Flaw) {
+    let fields = try HeaderBlockReader.fields(in: block, limit: options.limits.headersPerPart)
+    let dispositions = fields.filter { $0.name.lowercased() == "content-disposition" }
+    let disposition = dispositions.first.flatMap {
+      ContentDisposition(parsing: $0.bytes, escaping: options.escaping)
+    }
+    self.init(fields: fields, disposition: disposition)
+    guard options.requiresNames else { return }
+
+    let flaw: String? =
+      switch (dispositions.count, disposition) {
+      case (0, _): "a part has no Content-Disposition"
+      case (2..., _): "a part has two Content-Dispositions"
+      case (_, nil): "a part's Content-Disposition can't be read"
+      case (_, let disposition?) where disposition.type != "form-data":
+        "a part's Content-Disposition is not form-data"
+      case (_, let disposition?) where disposition.name == nil: "a part has no name"
+      default: nil
+      }
+    if let flaw { throw HeaderBlockReader.Flaw(place: 0, what: flaw) }
+  }
+}

@@ -1,5 +1,5 @@
-// Longer than other files here: it is one machine, whose states share what they hold, and nothing else may
-// touch that.
+// Longer than other files here: it is one machine, whose states share what they hold, and nothing
+// else may touch that.
 
 /// Reads a multipart body back: bytes in, events out. It does no I/O and holds no more than one header
 /// block and the bytes in which a delimiter may be beginning; however its input is cut, the events are

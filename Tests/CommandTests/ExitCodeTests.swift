@@ -132,8 +132,17 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   func `a file is not read while it is written to`(_ redirection: String) throws {
     let run = try shell("echo x > log; $F encode -F a=@log \(redirection) log; echo $? >&2")
     #expect(run.stderr.hasSuffix("write to another.\n64\n"), "\(run.stderr)")
-    let harmless = try shell("$F encode -F a=@/dev/null > /dev/null; echo $?")
-    #expect(harmless.output == "0\n")
+    let input = try shell("echo x > log; $F encode -F a=@- < log \(redirection) log; echo $? >&2")
+    #expect(input.stderr.hasSuffix("64\n"), "\(input.stderr)")
+  }
+
+  /// Standard output may go to an input, as a script's log does, where the product goes elsewhere.
+  @Test func `an input that standard output only could go to is read`() throws {
+    let run = try shell(
+      "echo x > log; $F encode --boundary B -F a=@log -o body >> log; echo $? >&2; wc -l < body")
+    #expect(run.stderr == "0\n")
+    #expect(run.output == "7\n")
+    #expect(try shell("$F encode -F a=@/dev/null > /dev/null; echo $?").output == "0\n")
   }
 
   @Test func `a closed standard input is an error only where it is named`() throws {

@@ -37,11 +37,12 @@ extension LowArguments {
     if printsHeaders, isDryRun {
       throw .usage("--headers and --dry-run are two things to print: ask for one of them.")
     }
-    try checkInputs()
+    let target = try outputTarget()
+    if case .standardOutput = target { try checkInputs() }
     return EncodePlan(
       form: try plannedForm(), verifiesBoundary: verifiesBoundary,
       product: printsHeaders ? .headers : isDryRun ? .skeleton : .body,
-      target: try outputTarget(), notes: notes)
+      target: target, notes: notes)
   }
 
   private var notes: [String] {
@@ -58,7 +59,8 @@ extension LowArguments {
   /// A file that is read while it is written to never ends, or is empty by now.
   private func checkInputs() throws(Failure) {
     for part in parts {
-      guard let path = part.path, isStandardOutput(path.path) else { continue }
+      guard let path = part.path else { continue }
+      guard isOutputFile(part.isStandardInput ? "/dev/stdin" : path.path) else { continue }
       throw .usage(
         "The file \"\(path.shown)\" of part \"\(part.name)\" is also what standard output goes to: "
           + "write to another.")

@@ -46,21 +46,17 @@ enum ConfigFile {
     var line = line
     // A file from another system may end its lines with CRLF.
     if line.last == 0x0D { line.removeLast() }
-    line = line.drop(while: isBlank)
+    line = line.drop(while: \.isBlank)
     guard let first = line.first, first != UInt8(ascii: "#") else { return [] }
-    let name = line.prefix { !isBlank($0) && $0 != UInt8(ascii: "=") }
+    let name = line.prefix { !$0.isBlank && $0 != UInt8(ascii: "=") }
     let behind = line.dropFirst(name.count)
-    let isSeparated = behind.first.map(isBlank) ?? false
+    let isSeparated = behind.first?.isBlank ?? false
     // "--flag=value" and "-Fvalue" are one argument, whatever stands in the value.
     guard isSeparated, name.count == 2 || name.starts(with: "--".utf8) else {
       return [Argument(bytes: line)]
     }
-    let value = behind.drop(while: isBlank)
+    let value = behind.drop(while: \.isBlank)
     return value.isEmpty
       ? [Argument(bytes: name)] : [Argument(bytes: name), Argument(bytes: value)]
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09
   }
 }

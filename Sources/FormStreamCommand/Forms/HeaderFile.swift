@@ -1,3 +1,5 @@
+import Multipart
+
 /// A file of header lines, as `;headers=@PATH` names it: one a line, `#` begins a comment, and a line
 /// that begins with a blank goes on with the one before, blank and all.
 enum HeaderFile {
@@ -13,13 +15,13 @@ enum HeaderFile {
     var lines: [String] = []
     var goesOn = false
     for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
-      let end = line.lastIndex { $0 != 0x0D && !isBlank($0) }
+      let end = line.lastIndex { $0 != 0x0D && !$0.isBlank }
       guard let end, let first = line.first, first != UInt8(ascii: "#") else {
         goesOn = false
         continue
       }
       let text = String(Substring(line[...end]))
-      if !isBlank(first) {
+      if !first.isBlank {
         lines.append(text)
       } else if goesOn {
         lines[lines.count - 1] += text
@@ -31,9 +33,5 @@ enum HeaderFile {
       goesOn = true
     }
     return lines
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09
   }
 }

@@ -32,7 +32,7 @@ extension LowArguments {
 }
 
 extension TypedPart {
-  fileprivate var isStandardInput: Bool { path?.bytes == Array("-".utf8) }
+  var isStandardInput: Bool { path?.bytes == Array("-".utf8) }
 
   var path: Argument? {
     switch content {
@@ -72,23 +72,20 @@ extension TypedPart {
   }
 
   private func body() throws(Failure) -> PartBody {
-    guard let path else {
+    switch content {
+    case .value(let value):
       if range != nil {
         throw .usage("--range is for files, and part \"\(name)\" is a text field.")
       }
-      return textBody
+      // A value that is not UTF-8 is sent as it was typed, byte for byte.
+      return value.text.map(PartBody.text) ?? .bytes(value.bytes)
+    case .file(let path), .contents(let path):
+      if isStandardInput { return try StandardInput.body(range: range, part: name) }
+      guard !path.bytes.isEmpty else {
+        throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
+      }
+      return .file(path.path, range: range)
     }
-    if isStandardInput { return try StandardInput.body(range: range, part: name) }
-    guard !path.bytes.isEmpty else {
-      throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
-    }
-    return .file(path.path, range: range)
-  }
-
-  /// A value that is not UTF-8 is sent as it was typed, byte for byte.
-  private var textBody: PartBody {
-    guard case .value(let value) = content else { return .text("") }
-    return value.text.map(PartBody.text) ?? .bytes(value.bytes)
   }
 
   private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {
@@ -98,7 +95,7 @@ extension TypedPart {
         "The header \"\(line)\" of part \"\(name)\" has no colon: write \"Name: value\".")
     }
     // By bytes: a letter may be one with the mark that follows it, and with a space before it.
-    let value = Substring(bytes[bytes.index(after: colon)...].drop { $0 == 0x20 || $0 == 0x09 })
+    let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
     try explaining { () throws(MultipartError) in
       try headers.append(name: String(Substring(bytes[..<colon])), value: String(value))
     }

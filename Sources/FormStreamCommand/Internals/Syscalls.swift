@@ -119,10 +119,15 @@ final class OutputDescriptor: Sendable {
 /// Whether a path names the regular file that standard output goes to.
 ///
 /// C: `stat`, `fstat`
-func isStandardOutput(_ path: LocalPath) -> Bool {
-  var (status, output) = (stat(), stat())
-  return path.withCString { stat($0, &status) } == 0 && fstat(STDOUT_FILENO, &output) == 0
-    && status.st_mode & S_IFMT == S_IFREG
+func isOutputFile(_ path: LocalPath) -> Bool {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+    && isStandardOutput(status)
+}
+
+private func isStandardOutput(_ status: stat) -> Bool {
+  var output = stat()
+  return fstat(STDOUT_FILENO, &output) == 0
     && (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
 }
 
@@ -146,10 +151,7 @@ enum OutputPlace {
       self = path.withCString { lstat($0, &status) } == 0 ? .deadLink : .nothing
       return
     }
-    var output = stat()
-    if fstat(STDOUT_FILENO, &output) == 0,
-      (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
-    {
+    if isStandardOutput(status) {
       self = .standardOutput
       return
     }

@@ -65,7 +65,7 @@ private struct LayoutBuilder {
 
     for (index, part) in form.parts.enumerated() {
       let offset = try position()
-      form.boundary.appendDelimiter(first: index == 0, to: &literals)
+      form.boundary.appendDelimiter(isFirst: index == 0, closes: false, to: &literals)
       let headers = try addHeaders(of: part, in: form)
       let bodyOffset = try position()
       let (firstSegment, firstLiteral) = (segments.count, literals.count)
@@ -76,7 +76,7 @@ private struct LayoutBuilder {
           headers: headers, offset: offset, bodyOffset: bodyOffset,
           bodyLength: try length(fromSegment: firstSegment, literal: firstLiteral)))
     }
-    form.boundary.appendCloseDelimiter(first: form.parts.isEmpty, to: &literals)
+    form.boundary.appendDelimiter(isFirst: form.parts.isEmpty, closes: true, to: &literals)
     scans.removeLast()
   }
 

@@ -21,7 +21,7 @@ struct MediaTypeText {
       }
       parameters.append((Self.string(name).lowercased(), Self.string(value)))
     }
-    let isPadded = text.last == 0x20 || text.last == 0x09
+    let isPadded = text.last?.isBlank ?? false
     return isPadded ? nil : parameters
   }
 
@@ -64,6 +64,6 @@ struct MediaTypeText {
   }
 
   private mutating func skipBlanks() {
-    rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
+    rest = rest.drop(while: \.isBlank)
   }
 }

@@ -56,20 +56,14 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Boundary {
-  /// RFC 2046 §5.1.1: dash-boundary := "--" boundary; delimiter := CRLF dash-boundary. The first one
-  /// in a body has no CRLF before it.
-  func appendDelimiter(first: Bool, to bytes: inout [UInt8]) {
-    if !first { bytes.append(contentsOf: [0x0D, 0x0A]) }
+  /// RFC 2046 §5.1.1: dash-boundary := "--" boundary; delimiter := CRLF dash-boundary; close-delimiter :=
+  /// delimiter "--". The first one in a body has no CRLF before it. A CRLF ends the last one, too: some
+  /// receivers wait for it.
+  func appendDelimiter(isFirst: Bool, closes: Bool, to bytes: inout [UInt8]) {
+    if !isFirst { bytes.append(contentsOf: [0x0D, 0x0A]) }
     bytes.append(contentsOf: "--".utf8)
     bytes.append(contentsOf: description.utf8)
+    if closes { bytes.append(contentsOf: "--".utf8) }
     bytes.append(contentsOf: [0x0D, 0x0A])
-  }
-
-  /// RFC 2046 §5.1.1: close-delimiter := delimiter "--". A CRLF ends it: some receivers wait for one.
-  func appendCloseDelimiter(first: Bool, to bytes: inout [UInt8]) {
-    if !first { bytes.append(contentsOf: [0x0D, 0x0A]) }
-    bytes.append(contentsOf: "--".utf8)
-    bytes.append(contentsOf: description.utf8)
-    bytes.append(contentsOf: "--\r\n".utf8)
   }
 }

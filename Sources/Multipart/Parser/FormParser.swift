@@ -307,14 +307,13 @@ extension FormParser {
     take(1, of: &input)
     tail.append(byte)
     let hyphen = UInt8(ascii: "-")
-    let isBlank = byte == 0x20 || byte == 0x09
     switch tail.count {
     case 1 where byte == 0x0A && options.allowsBareLF: return try beginPart(.headers)
-    case 1 where isBlank: return try beginPart(.padding)
+    case 1 where byte.isBlank: return try beginPart(.padding)
     case 1 where byte == 0x0D || byte == hyphen: return .again
     case 2 where tail[0] == 0x0D && byte == 0x0A: return try beginPart(.headers)
     case 2 where tail[0] == hyphen && byte == hyphen: return .again
-    case 3 where isBlank || byte == 0x0D || byte == 0x0A: return .event(close())
+    case 3 where byte.isBlank || byte == 0x0D || byte == 0x0A: return .event(close())
     default: return try takeBack()
     }
   }

@@ -22,12 +22,12 @@ enum HeaderBlockReader {
       }
       start = end + 1
       guard let first = line.first else { break }
-      if isBlank(first) {
+      if first.isBlank {
         // RFC 822 §3.1.1: a line that begins with white space goes on with the one before.
         guard !fields.isEmpty else {
           throw Flaw(place: line.startIndex, what: "the first header begins with white space")
         }
-        let more = trimmed(line)
+        let more = line.trimmingBlanks()
         let isBegun = !fields[fields.count - 1].value.isEmpty
         if !more.isEmpty { fields[fields.count - 1].value += (isBegun ? [0x20] : []) + more }
         continue
@@ -51,16 +51,6 @@ enum HeaderBlockReader {
     guard HeaderGate.isToken(name) else {
       throw Flaw(place: line.startIndex, what: "a header's name is not one")
     }
-    return (String(decoding: name, as: UTF8.self), Array(trimmed(line[(colon + 1)...])))
-  }
-
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let start = bytes.drop(while: isBlank)
-    guard let end = start.lastIndex(where: { !isBlank($0) }) else { return [] }
-    return start[...end]
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09
+    return (String(decoding: name, as: UTF8.self), Array(line[(colon + 1)...].trimmingBlanks()))
   }
 }

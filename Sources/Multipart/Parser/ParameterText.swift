@@ -44,7 +44,7 @@ struct ParameterText {
   private mutating func takeParameter() -> (name: String, value: [UInt8])? {
     let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
     rest = rest.dropFirst(name.count)
-    let trimmed = Self.trimmed(name)
+    let trimmed = name.trimmingBlanks()
     guard rest.popFirst() == UInt8(ascii: "="), HeaderGate.isToken(trimmed) else { return nil }
     skipBlanks()
     let isQuoted = rest.first == UInt8(ascii: "\"")
@@ -83,16 +83,10 @@ struct ParameterText {
   private mutating func takeToSemicolon() -> ArraySlice<UInt8> {
     let taken = rest.prefix { $0 != UInt8(ascii: ";") }
     rest = rest.dropFirst(taken.count)
-    return Self.trimmed(taken)
+    return taken.trimmingBlanks()
   }
 
   private mutating func skipBlanks() {
-    rest = rest.drop { $0 == 0x20 || $0 == 0x09 }
-  }
-
-  private static func trimmed(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-    let start = bytes.drop { $0 == 0x20 || $0 == 0x09 }
-    guard let end = start.lastIndex(where: { $0 != 0x20 && $0 != 0x09 }) else { return [] }
-    return start[...end]
+    rest = rest.drop(while: \.isBlank)
   }
 }

@@ -7,10 +7,10 @@ PREFIX ?= /usr/local
 STRICT ?=
 export STRICT
 
-swift_sources = Package.swift Sources Tests \
+swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release check lint samples sanitize bench format install clean
+.PHONY: demo test test-release check lint samples sanitize fuzz bench format install clean
 
 # Encodes three small files and checks the length that was announced.
 demo:
@@ -48,6 +48,12 @@ samples:
 sanitize:
 	@.ci/install sanitize
 	@.ci/sanitize
+
+# Looks for inputs that break what Fuzz/README.md says must hold: 10 minutes a target, or
+# FUZZ='60 parser' for 60 seconds of one.
+fuzz:
+	@.ci/install fuzz
+	@.ci/fuzz $(FUZZ)
 
 # Measures against the bars that Benchmarks/README.md explains. BENCH=--record keeps the figures.
 bench:

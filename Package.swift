@@ -28,6 +28,9 @@ let package = Package(
     .target(
       name: "TestSupport", dependencies: ["FormStream"], path: "Tests/TestSupport",
       swiftSettings: house),
+    .target(
+      name: "FuzzProperties", dependencies: ["Multipart", "TestSupport"], path: "Fuzz/Properties",
+      swiftSettings: house),
     .executableTarget(
       name: "drain-probe", dependencies: ["FormStream"], path: "Tests/DrainProbe",
       swiftSettings: house),
@@ -35,7 +38,8 @@ let package = Package(
       name: "digest-probe", dependencies: ["Records"], path: "Tests/DigestProbe",
       swiftSettings: house),
     .testTarget(
-      name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: house),
+      name: "MultipartTests", dependencies: ["Multipart", "TestSupport", "FuzzProperties"],
+      swiftSettings: house),
     .testTarget(
       name: "RecordsTests", dependencies: ["Multipart", "Records", "TestSupport", "digest-probe"],
       swiftSettings: house),

@@ -35,6 +35,9 @@ public struct ParserRun: Equatable, Sendable {
   public private(set) var offset: Int64?
   /// Whether it gave an event for no bytes, which it never may.
   public private(set) var hasEmptyBytes = false
+  /// Whether the end stayed what it was: a parser that has failed fails in the same way again, one that
+  /// is done has no more to tell.
+  public private(set) var isSteady = true
 
   /// Whether the form was read to its end.
   public var isComplete: Bool { code == nil && events.last == .done }
@@ -72,6 +75,7 @@ public struct ParserRun: Equatable, Sendable {
       code = error.code
       offset = error.offset
     }
+    isSteady = endsAgain(parser)
   }
 
   /// Parses a text; see ``init(_:boundary:cuts:options:)``.
@@ -93,6 +97,17 @@ public struct ParserRun: Equatable, Sendable {
     memory.copyBytes(from: piece)
     var input = UnsafeRawBufferPointer(memory)
     while let event = try parser.next(&input) { note(event) }
+  }
+
+  private func endsAgain(_ parser: FormParser) -> Bool {
+    var nothing = UnsafeRawBufferPointer(start: nil, count: 0)
+    do {
+      guard code != nil else { return try parser.finish() == nil }
+      _ = try parser.next(&nothing)
+      return false
+    } catch {
+      return error.code == code && error.offset == offset && code != nil
+    }
   }
 
   private mutating func note(_ event: FormParser.Event) {

@@ -1,0 +1,7 @@
+import FuzzProperties
+
+/// What libFuzzer calls.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+  Property.roundTrip.fuzz(start, count)
+}

@@ -339,7 +339,12 @@ extension FormParser {
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
     parts += 1
     guard parts <= options.limits.parts else {
-      throw .overLimit("The body has more than \(options.limits.parts) parts", at: offset)
+      let error = MultipartError.overLimit(
+        "The body has more than \(options.limits.parts) parts", at: offset)
+      guard let event = endPart() else { throw error }
+      // The part before is whole, and its end is told; the next call fails.
+      failure = error
+      return .event(event)
     }
     state = next
     block.removeAll(keepingCapacity: true)

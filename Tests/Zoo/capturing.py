@@ -2,6 +2,7 @@
 
 import contextlib
 import http.server
+import socketserver
 import threading
 
 
@@ -33,7 +34,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-class Server(http.server.ThreadingHTTPServer):
+# Not http.server's own, which looks its host's name up.
+class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 
     def __init__(self):

@@ -43,6 +43,7 @@ SENDINGS = [
     value("only-crlf", "\r\n"),
     value("line-breaks", "1\n2\r3\r\n4"),
     value("unicode-value", "\u00fc \u6587 \U0001f600"),
+    Case("field-over-64-KiB", [field("v", "x" * 65535 + "\r\n"), field("after", "1")]),
     Case("all-bytes", [file("f", ALL_BYTES)]),
     Case("1-MiB-and-3-crlf-dense", [file("f", CRLF_DENSE), file("last", b"2")]),
     Case("300-parts", [field(f"n{number}", str(number)) for number in range(300)]),

@@ -98,7 +98,7 @@ public final class FormParser {
   /// The next event, or nil where more input is needed; what was taken in is cut off `input`.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
-      let limit = options.limits.totalBytes ?? .max
+      let limit = max(0, options.limits.totalBytes ?? .max)
       let room = Int(clamping: limit - offset)
       // Cut here, so that the limit is passed at the same byte however the input is cut.
       var allowed = UnsafeRawBufferPointer(rebasing: input.prefix(max(0, room)))
@@ -274,12 +274,12 @@ extension FormParser {
       forgetLent()
       return .again
     }
-    let limit = options.limits.partBytes ?? .max
+    let limit = max(0, options.limits.partBytes ?? .max)
     let allowed = bytes.prefix(Int(clamping: max(0, limit - bytesOfPart)))
     bytesOfPart += Int64(bytes.count)
     if bytesOfPart > limit {
       let error = MultipartError.overLimit(
-        "A part has more than \(limit) bytes", at: bodyOffset + max(0, limit))
+        "A part has more than \(limit) bytes", at: bodyOffset + limit)
       guard !allowed.isEmpty else { throw error }
       // The bytes up to the limit are given however the input is cut; the next call fails.
       failure = error

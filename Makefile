@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release check lint samples sanitize fuzz bench format install clean
+.PHONY: demo test test-release check lint samples zoo sanitize fuzz bench format install clean
 
 # Encodes three small files and checks the length that was announced.
 demo:
@@ -28,10 +28,10 @@ test-release:
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/swift test . -c release --skip-build -Xswiftc -enable-testing
 
-# Style, warnings in every build, linkage, samples, demo.
+# Style, warnings in every build, linkage, samples, demo, zoo.
 check: export STRICT = 1
 check:
-	@.ci/install check
+	@.ci/install check zoo
 	@.ci/check
 
 lint:
@@ -43,6 +43,11 @@ format:
 # Builds and runs the programs in Samples.
 samples:
 	@.ci/samples
+
+# Our bodies read by seven foreign parsers, and bodies of foreign clients by ours.
+zoo:
+	@.ci/install zoo
+	@.ci/zoo
 
 # Tests under the address and thread sanitizers, and a search for leaks.
 sanitize:

@@ -10,5 +10,7 @@ let package = Package(
       name: "encode-only", dependencies: [.product(name: "Multipart", package: "FormStream")]),
     .executableTarget(
       name: "stream-upload", dependencies: [.product(name: "FormStream", package: "FormStream")]),
+    .executableTarget(
+      name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]
 )

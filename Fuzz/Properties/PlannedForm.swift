@@ -56,12 +56,12 @@ struct PlannedForm {
     case .invalidMediaType:
       return all.contains { $0.part.type.map { MediaType($0) == nil } ?? false }
     case .boundaryCollision:
-      let texts = all.map(\.part.bytes)
+      let texts = all.flatMap(\.part.texts)
       return boundaries.enumerated().contains { index, boundary in
         let dashes = Array("--\(boundary)".utf8)
         return texts.contains { $0.contains(dashes) }
           || boundaries.enumerated().contains { other, inner in
-            other != index && "\(inner)--".utf8.starts(with: boundary.utf8)
+            other != index && Array("--\(inner)--".utf8).contains(dashes)
           }
       }
     default:
@@ -87,6 +87,8 @@ extension PlannedForm {
     try hold(run.isComplete && run.parts.count == parts.count, "\(self) came as \(run)")
     for (read, part) in zip(run.parts, parts) {
       try part.check(read, from: self)
+      let collides = read.body.contains(Array("--\(boundary)".utf8))
+      try hold(!collides, "\(self) holds a delimiter in \(part)")
       guard let inner = part.inner else { continue }
       let type = read.head.contentType ?? ""
       _ = try inner.check(

@@ -46,6 +46,13 @@ struct PlannedPart {
     bytes = Array(repeatElement(text, count: times).joined())
   }
 
+  /// All in which a boundary may stand.
+  var texts: [[UInt8]] {
+    let lines = headers.map { "\($0.name): \($0.value)" }
+    return [bytes, Array(text.utf8)]
+      + ([name, filename ?? "", type ?? ""] + lines).map { Array($0.utf8) }
+  }
+
   /// Nil where a header can't be, or what stands in the part.
   func part() throws -> Part? {
     var headers = PartHeaders()

@@ -35,11 +35,12 @@ import TestSupport
       complete_line formstream encode -F photo '=<' sun
       complete_line formstream encode -F photo = sun
       complete_line formstream encode --output = s
+      complete_line formstream parse bo
       complete -p formstream
       """)
     #expect(
       run.output
-        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\n@sunset.jpg\n@sunset.jpg\npaths\n\npaths\ncomplete -F _formstream formstream\n"
+        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\n@sunset.jpg\n@sunset.jpg\npaths\n\npaths\npaths\ncomplete -F _formstream formstream\n"
     )
   }
 
@@ -59,10 +60,12 @@ import TestSupport
       export HOME=$PWD
       $F --generate fish > f.fish && fish --no-execute f.fish || exit 1
       fish -c 'source f.fish; complete -C "formstream encode --escaping ba"; complete -C "formstream encode --brow"'
+      touch body.bin; fish -c 'source f.fish; complete -C "formstream parse bod"'
       """)
     #expect(run.exit == 0, "\(run.stderr)")
     #expect(run.output.contains("backslash"), "\(run.output)")
     #expect(run.output.contains("--browser-text\tMake lone CR"), "\(run.output)")
+    #expect(run.output.hasSuffix("body.bin\n"), "\(run.output)")
   }
 
   @Test func `the version is one line`() throws {

@@ -41,36 +41,60 @@ import Testing
   }
 
   @Test func `each body has its expectation, and there are some`() {
-    #expect(Self.names(of: ".http").count >= 20)
+    #expect(Self.names(of: ".http").count >= 40)
     #expect(Self.names(of: ".http") == Self.names(of: ".expected.json"))
   }
 
-  @Test(arguments: names(of: ".http")) func `a body is read as expected`(name: String) throws {
-    let body = try Data(contentsOf: Self.folder.appending(path: "\(name).http"))
-    let expected = try JSONDecoder().decode(
-      Expected.self, from: Data(contentsOf: Self.folder.appending(path: "\(name).expected.json")))
-    var options = FormParser.Options()
-    options.requiresNames = expected.options?.requiresNames ?? true
-    options.allowsBareLF = expected.options?.allowsBareLF ?? false
-    if let escaping = expected.options?.escaping {
-      let profile = EscapingProfile.all.first { $0.description == escaping }
-      options.escaping = profile
-      #expect(profile != nil)
+  /// A body, and what is expected of it.
+  private struct Case {
+    let body: [UInt8]
+    let expected: Expected
+    private var options = FormParser.Options()
+
+    init(named name: String) throws {
+      body = try Array(Data(contentsOf: folder.appending(path: "\(name).http")))
+      expected = try JSONDecoder().decode(
+        Expected.self, from: Data(contentsOf: folder.appending(path: "\(name).expected.json")))
+      options.requiresNames = expected.options?.requiresNames ?? true
+      options.allowsBareLF = expected.options?.allowsBareLF ?? false
+      if let escaping = expected.options?.escaping {
+        let profile: EscapingProfile = try #require(
+          EscapingProfile.all.first { $0.description == escaping })
+        options.escaping = profile
+      }
     }
 
-    for cuts in [0..<0, 0..<body.count] {
-      let run = try ParserRun(
-        Array(body), boundary: expected.boundary, cuts: cuts, options: options)
-      #expect(run.isComplete == (expected.error == nil))
-      #expect(run.code?.rawValue == expected.error?.code)
-      #expect(run.offset == expected.error?.offset)
-      guard let parts = expected.parts else { continue }
-      #expect(
-        run.parts.map {
-          Expected.Part(
-            name: $0.head.name, filename: $0.head.filename, contentType: $0.head.contentType,
-            body: $0.text)
-        } == parts)
+    func run(cuts: some Sequence<Int> = EmptyCollection<Int>()) throws -> ParserRun {
+      try ParserRun(body, boundary: expected.boundary, cuts: cuts, options: options)
+    }
+  }
+
+  @Test(arguments: names(of: ".http")) func `a body is read as expected`(name: String) throws {
+    let one = try Case(named: name)
+    let run = try one.run()
+    #expect(run.isComplete == (one.expected.error == nil))
+    #expect(run.code?.rawValue == one.expected.error?.code)
+    #expect(run.offset == one.expected.error?.offset)
+    guard let parts = one.expected.parts else { return }
+    #expect(
+      run.parts.map {
+        Expected.Part(
+          name: $0.head.name, filename: $0.head.filename, contentType: $0.head.contentType,
+          body: $0.text)
+      } == parts)
+  }
+
+  /// At every one and two places, and everywhere at once.
+  @Test(arguments: names(of: ".http")) func `however it is cut it is read the same`(
+    name: String
+  ) throws {
+    let one = try Case(named: name)
+    let whole = try one.run()
+    #expect(try one.run(cuts: one.body.indices) == whole)
+    for first in 0...one.body.count {
+      for second in first...one.body.count where try one.run(cuts: [first, second]) != whole {
+        Issue.record("cut at \(first) and \(second)")
+      }
     }
   }
 }

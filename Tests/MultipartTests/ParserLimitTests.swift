@@ -146,4 +146,17 @@ import Testing
     #expect(error?.code == .limitExceeded)
     #expect((error?.offset ?? .max) <= 65_536 + 7)
   }
+
+  /// Subtracting from the lowest number there is ended in a trap.
+  @Test func `a limit below nothing is as one of nothing`() throws {
+    var options = FormParser.Options()
+    options.requiresNames = false
+    options.limits.totalBytes = .min
+    #expect(try ParserRun("x", options: options).offset == 0)
+    options.limits = .init()
+    options.limits.partBytes = .min
+    let run = try ParserRun("--B\r\na:\r\n\r\nx\r\n--B--", options: options)
+    #expect(run.code == .limitExceeded)
+    #expect(run.offset == 11)
+  }
 }

@@ -66,7 +66,7 @@ import Testing
     var random = SeededSequence(seed: 2046)
     var options = FormParser.Options()
     options.escaping = escaping
-    for round in 0..<500 {
+    for round in 0..<2_500 {
       let parts = try (0..<Int.random(in: 0...4, using: &random)).map { _ in
         Part(
           name: Self.name(for: escaping, using: &random),

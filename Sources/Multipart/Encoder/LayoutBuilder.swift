@@ -197,11 +197,12 @@ private struct LayoutBuilder {
         "Part \(part.name.quoted) is a form \(scans.count) forms deep: \(Form.maximumNesting) is the "
           + "most.")
     }
-    // The inner delimiter lines stand inside this part: none may begin like an outer one. The last
-    // one, which two hyphens close, is as long as any.
-    for scan in scans
-    where "\(inner.boundary)--".hasPrefix(scan.boundary.description) {
-      throw CollisionScan.collision(scan.boundary, in: part.name)
+    // The inner delimiter lines stand inside this part, too; the last one, which two hyphens close, is
+    // as long as any.
+    let delimiter = Array("--\(inner.boundary)--".utf8)
+    for index in scans.indices { scans[index].restart() }
+    if let collision = delimiter.withUnsafeBytes({ Self.scan($0, with: &scans) }) {
+      throw CollisionScan.collision(collision, in: part.name)
     }
     try add(inner)
   }

@@ -98,7 +98,7 @@ public final class FormParser {
   /// The next event, or nil where more input is needed; what was taken in is cut off `input`.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
-      let limit = options.limits.totalBytes ?? .max
+      let limit = max(0, options.limits.totalBytes ?? .max)
       let room = Int(clamping: limit - offset)
       // Cut here, so that the limit is passed at the same byte however the input is cut.
       var allowed = UnsafeRawBufferPointer(rebasing: input.prefix(max(0, room)))
@@ -185,7 +185,9 @@ extension FormParser {
       }
       let count = input.count
       take(count, of: &input)
-      try pass(count, limit: options.limits.epilogue, of: "behind its last delimiter")
+      try pass(
+        count, limit: options.limits.epilogue, of: "behind its last delimiter",
+        remedy: "send none, or raise the limit")
       return .needsMore
     }
   }
@@ -266,16 +268,18 @@ extension FormParser {
       return .again
     }
     guard isInPart else {
-      try pass(bytes.count, limit: options.limits.preamble, of: "before its first delimiter")
+      try pass(
+        bytes.count, limit: options.limits.preamble, of: "before its first delimiter",
+        remedy: "its boundary is another, or it needs a higher limit")
       forgetLent()
       return .again
     }
-    let limit = options.limits.partBytes ?? .max
+    let limit = max(0, options.limits.partBytes ?? .max)
     let allowed = bytes.prefix(Int(clamping: max(0, limit - bytesOfPart)))
     bytesOfPart += Int64(bytes.count)
     if bytesOfPart > limit {
       let error = MultipartError.overLimit(
-        "A part has more than \(limit) bytes", at: bodyOffset + max(0, limit))
+        "A part has more than \(limit) bytes", at: bodyOffset + limit)
       guard !allowed.isEmpty else { throw error }
       // The bytes up to the limit are given however the input is cut; the next call fails.
       failure = error
@@ -290,11 +294,12 @@ extension FormParser {
   }
 
   private func pass(
-    _ count: Int, limit: Int64, of place: String
+    _ count: Int, limit: Int64, of place: String, remedy: String
   ) throws(MultipartError) {
     bytesOfNone += Int64(count)
     if bytesOfNone > limit {
-      throw .overLimit("The body has more than \(limit) bytes \(place)", at: noneOffset + limit)
+      throw .overLimit(
+        "The body has more than \(limit) bytes \(place)", at: noneOffset + limit, remedy: remedy)
     }
   }
 
@@ -334,7 +339,12 @@ extension FormParser {
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
     parts += 1
     guard parts <= options.limits.parts else {
-      throw .overLimit("The body has more than \(options.limits.parts) parts", at: offset)
+      let error = MultipartError.overLimit(
+        "The body has more than \(options.limits.parts) parts", at: offset)
+      guard let event = endPart() else { throw error }
+      // The part before is whole, and its end is told; the next call fails.
+      failure = error
+      return .event(event)
     }
     state = next
     block.removeAll(keepingCapacity: true)

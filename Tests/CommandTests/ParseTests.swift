@@ -165,6 +165,18 @@ import Testing
     #expect(run.exit == 0, "\(run.stderr)")
   }
 
+  /// A blank before the type let a form pass whose parts have no names.
+  @Test(arguments: [
+    ("multipart/form-data; boundary=B", 1), (" Multipart/Form-Data ; boundary=B", 1),
+    ("Content-Type:\r\n multipart/form-data; boundary=B", 1),
+    ("multipart/form-data-like; boundary=B", 0),
+  ])
+  func `a form is known however its type is written`(_ type: String, _ exit: Int32) throws {
+    let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
+    let run = try formstream("parse", "--content-type", type, "-", standardInput: body)
+    #expect(run.exit == exit, "\(run.stderr)")
+  }
+
   @Test func `parts need names in a form only`() throws {
     let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
     let form = try formstream(

@@ -83,12 +83,23 @@ final class DirectoryDescriptor: Sendable {
 /// A file that is written to.
 final class FileDescriptor {
   private let number: CInt
+  private var isOpen = true
 
   init(_ number: CInt) {
     self.number = number
   }
 
-  deinit { close(number) }
+  deinit { if isOpen { Glibc.close(number) } }
+
+  /// Nothing is written to it any more. Network file systems and quotas may say only here that there was
+  /// no room. It is closed also where this fails, so it is not tried again.
+  ///
+  /// C: `close`
+  func close() throws(SystemError) {
+    isOpen = false
+    guard Glibc.close(number) < 0, errno != EINTR else { return }
+    throw SystemError(number: errno)
+  }
 
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {

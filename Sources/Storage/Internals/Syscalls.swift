@@ -50,12 +50,12 @@ final class DirectoryDescriptor: Sendable {
       return true
     } catch  where error.number == EEXIST {
       return false
-    } catch  where error.number == EPERM || error.number == EOPNOTSUPP {
+    } catch  where [EPERM, EOPNOTSUPP, ENOSYS].contains(error.number) {
       return try claim(new, for: old)
     }
   }
 
-  /// The same where a file can't have two names, as on FAT: an empty file takes the name, and is then
+  /// The same where a file can't have two names, as on FAT or behind FUSE: an empty file takes the name, and is then
   /// written over.
   ///
   /// C: `openat(O_EXCL)`, `renameat`

@@ -24,7 +24,7 @@ package struct SafeName: Hashable, Sendable {
     else { return nil }
     var scalars = Self.trimmed(component.map(Self.replaced)[...])
     guard let first = scalars.first else { return nil }
-    if [".", "-", "~"].contains(first) { scalars[scalars.startIndex] = "_" }
+    if [".", "-", "~", "+"].contains(first) { scalars[scalars.startIndex] = "_" }
     if Self.isReserved(scalars) { scalars = ["_"] + scalars }
 
     let ending = scalars.lastIndex(of: ".").map { scalars[$0...] } ?? []

@@ -95,6 +95,7 @@ package final class IncomingFile {
   /// Gives the file its name, now that it is whole; returns the name that it has in the directory, which
   /// is another where that one was taken.
   package func store(as name: SafeName) throws(StorageError) -> LocalPath {
+    try directory.attempting("written") { () throws(SystemError) in try file.close() }
     let stored = try directory.rename(temporaryName, to: name)
     isStored = true
     return stored

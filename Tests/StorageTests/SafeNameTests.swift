@@ -32,6 +32,7 @@ import Testing
     // What hides, or looks like a flag or a home.
     (".htaccess", "_htaccess"), (".ssh", "_ssh"), ("..a", "_.a"), ("-rf", "_rf"),
     ("--help", "_-help"),
+    ("+!touch x", "_!touch x"), ("+1", "_1"), ("a+b", "a+b"),
     ("-", "_"), ("~", "_"), ("~root", "_root"), (" -rf", "_rf"), (" .a", "_a"),
     // What Windows drops at the end.
     ("a.", "a"), ("a...", "a"), ("a ", "a"), ("a. . ", "a"), ("a.txt\u{2003}", "a.txt"),
@@ -109,7 +110,7 @@ import Testing
       guard let safe = Self.named(name) else { continue }
       let text = safe.description
       let last = text.unicodeScalars.last.map(String.init)
-      if text.isEmpty || [".", "-", "~"].contains(text.first) || [".", " "].contains(last)
+      if text.isEmpty || [".", "-", "~", "+"].contains(text.first) || [".", " "].contains(last)
         || text.unicodeScalars.contains(where: { "/\\:*?\"<>|".unicodeScalars.contains($0) })
         || !text.unicodeScalars.allSatisfy(\.isHarmless)
       {

@@ -78,7 +78,7 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse],
-      summary: "The boundary; a form is made with one drawn at random without it",
+      summary: "The form's boundary; encode draws one at random without it",
       detail: """
         In encode it is for reproducible bytes: text that is part of the command line is always \
         searched for it; files and streams only with --verify-boundary. In parse it is the one that \

@@ -55,8 +55,8 @@ final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same where a file can't have two names, as on FAT or behind FUSE: an empty file takes the name, and is then
-  /// written over.
+  /// The same where a file can't have two names, as on FAT or behind FUSE: an empty file takes the name,
+  /// and is then written over. A process that is killed in between leaves the empty one.
   ///
   /// C: `openat(O_EXCL)`, `renameat`
   private func claim(_ new: LocalPath, for old: LocalPath) throws(SystemError) -> Bool {

@@ -21,8 +21,8 @@
 public final class FormParser {
   /// What was found.
   public enum Event {
-    /// A part begins.
-    case partBegan(PartHead)
+    /// A part begins. (Indirect: the events of bytes are many, and small without it.)
+    indirect case partBegan(PartHead)
     /// Bytes of the part, never none; they are lent until the parser is called again.
     case partBytes(UnsafeRawBufferPointer)
     /// The part is whole.
@@ -395,7 +395,7 @@ extension FormParser {
       throw .overLimit(
         "The headers of a part take more than \(limit) bytes", at: blockOffset + Int64(limit))
     }
-    block.append(contentsOf: input[..<count])
+    block.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<count]))
     take(count, of: &input)
     guard end != nil else { return .needsMore }
 

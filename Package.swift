@@ -20,8 +20,11 @@ let package = Package(
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "Records", dependencies: ["Multipart", "CCrypto"], swiftSettings: house),
+    .target(name: "Storage", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
-    .target(name: "FormStreamCommand", dependencies: ["Multipart"], swiftSettings: house),
+    .target(
+      name: "FormStreamCommand", dependencies: ["Multipart", "Records", "Storage"],
+      swiftSettings: house),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
 
@@ -38,6 +41,9 @@ let package = Package(
       name: "MultipartTests", dependencies: ["Multipart", "TestSupport"], swiftSettings: house),
     .testTarget(
       name: "RecordsTests", dependencies: ["Multipart", "Records", "TestSupport", "digest-probe"],
+      swiftSettings: house),
+    .testTarget(
+      name: "StorageTests", dependencies: ["Multipart", "Storage", "TestSupport"],
       swiftSettings: house),
     .testTarget(
       name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],

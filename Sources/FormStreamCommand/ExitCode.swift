@@ -2,6 +2,8 @@
 public enum ExitCode: Int32, CaseIterable, Sendable {
   /// All went well.
   case ok = 0
+  /// It failed for good: trying again would change nothing.
+  case failed = 1
   /// The command line is wrong; nothing was done.
   case usage = 64
   /// An input is missing or can't be read.
@@ -15,6 +17,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   var meaning: String {
     switch self {
     case .ok: "All went well"
+    case .failed: "The form that was read is malformed, cut off or over a limit"
     case .usage: "The command line is wrong; nothing was done"
     case .noInput: "An input is missing or can't be read"
     case .bug: "A bug of formstream's own"

@@ -19,6 +19,7 @@ extension Failure {
   init(_ error: MultipartError) {
     let exit: ExitCode =
       switch error.code {
+      case .malformedBody, .bodyIncomplete, .limitExceeded: .failed
       case .inputMissing, .inputUnreadable, .notAFile, .rangeOutsideFile: .noInput
       case .sourceChanged, .readFailed, .streamFailed, .streamTooShort, .streamTooLong,
         .notReplayable:

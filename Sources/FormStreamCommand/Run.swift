@@ -9,6 +9,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     switch try typed.request() {
     case .document(let text): try writeDocument(text)
     case .encode(let plan): try encode(plan)
+    case .parse(let plan): try parse(plan)
     }
     return .ok
   } catch {

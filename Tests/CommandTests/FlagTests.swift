@@ -4,38 +4,48 @@ import TestSupport
 /// Each flag has a line here that shows it at work; a flag without one, or one that is not in the
 /// help, fails.
 @Suite struct FlagTests {
-  /// What to give, and what must then be in the output and would not be without it.
+  /// What to give, and what must then be in the output and would not be without it. A flag that several
+  /// commands know has a line for each; the general ones have one.
   private static let shown: [String: (arguments: [String], output: String)] = [
-    "form": (["encode", "-F", "a=b"], "name=\"a\"\r\n\r\nb\r\n"),
-    "field": (["encode", "--field", "a=@b;c"], "\r\n\r\n@b;c\r\n"),
-    "file": (["encode", "--file", "a=one.flags"], "filename=\"one.flags\""),
-    "type": (["encode", "-F", "a=b", "--type", "text/x"], "Content-Type: text/x\r\n"),
-    "filename": (["encode", "-F", "a=b", "--filename", "c;d"], "filename=\"c;d\""),
-    "part-header": (["encode", "-F", "a=b", "--part-header", "X-A:  1"], "X-A: 1\r\n"),
-    "range": (["encode", "--file", "a=one.flags", "--range", "2:5"], "\r\n\r\nbound\r\n"),
-    "boundary": (["encode", "--boundary", "xyz"], "--xyz--"),
-    "escaping": (["encode", "--escaping=backslash", "--field", "a\"=b"], #"name="a\"""#),
-    "browser-text": (["encode", "--browser-text", "--field", "a=1\n2"], "1\r\n2"),
-    "verify-boundary": (["encode", "--verify-boundary", "-F", "f=@one.flags"], "--boundary"),
-    "headers": (["encode", "--headers"], "Content-Length: "),
-    "dry-run": (["encode", "--dry-run"], "@0 "),
-    "output": (["encode", "--boundary", "q", "-o", "/dev/stdout"], "--q--"),
+    "encode form": (["-F", "a=b"], "name=\"a\"\r\n\r\nb\r\n"),
+    "encode field": (["--field", "a=@b;c"], "\r\n\r\n@b;c\r\n"),
+    "encode file": (["--file", "a=one.flags"], "filename=\"one.flags\""),
+    "encode type": (["-F", "a=b", "--type", "text/x"], "Content-Type: text/x\r\n"),
+    "encode filename": (["-F", "a=b", "--filename", "c;d"], "filename=\"c;d\""),
+    "encode part-header": (["-F", "a=b", "--part-header", "X-A:  1"], "X-A: 1\r\n"),
+    "encode range": (["--file", "a=one.flags", "--range", "2:5"], "\r\n\r\nbound\r\n"),
+    "encode boundary": (["--boundary", "xyz"], "--xyz--"),
+    "encode escaping": (["--escaping=backslash", "--field", "a\"=b"], #"name="a\"""#),
+    "encode browser-text": (["--browser-text", "--field", "a=1\n2"], "1\r\n2"),
+    "encode verify-boundary": (["--verify-boundary", "-F", "f=@one.flags"], "--boundary"),
+    "encode headers": (["--headers"], "Content-Length: "),
+    "encode dry-run": (["--dry-run"], "@0 "),
+    "encode output": (["--boundary", "q", "-o", "/dev/stdout"], "--q--"),
+    "parse boundary": (["--boundary", "B", "body"], "The form is whole: 2 parts"),
+    "parse escaping": (["--boundary", "B", "--escaping", "browser", "body"], "a\"b"),
+    "parse content-type": (["--content-type", "multipart/x; boundary=B", "body"], "2 parts"),
+    "parse bare-lf": (["--boundary", "B", "--bare-lf", "lf"], "1 part,"),
+    "parse limit": (["--boundary", "B", "--limit", "preamble=70000", "late"], "no parts"),
+    "parse json": (["--boundary", "B", "--json", "body"], "{\"schema\":\"formstream.parsed/1\""),
+    "parse into": (["--boundary", "B", "--into", "d", "body"], "stored as one.flags"),
     "config": (["encode", "--config", "one.flags"], "--from-file--"),
     "generate": (["--generate", "man"], ".TH FORMSTREAM"),
     "help": (["--help"], "Examples:"),
     "version": (["--version"], "formstream 0."),
   ]
 
-  private static func flagsInHelp() throws -> Set<String> {
-    let help = try formstream("encode", "--help").output
+  private static func flags(inHelpOf verb: String) throws -> Set<String> {
+    let help = try formstream(verb, "--help").output
+    let general = ["config", "generate", "help", "version"]
     return Set(
       help.split(separator: "\n").filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
         .compactMap { $0.split(separator: "--").last?.split(separator: " ").first.map(String.init) }
-    )
+        .map { general.contains($0) ? $0 : "\(verb) \($0)" })
   }
 
   @Test func `every flag in the help is shown at work here`() throws {
-    #expect(try Self.flagsInHelp() == Set(Self.shown.keys))
+    let flags = try Self.flags(inHelpOf: "encode").union(Self.flags(inHelpOf: "parse"))
+    #expect(flags == Set(Self.shown.keys))
   }
 
   @Test(arguments: shown.keys.sorted())
@@ -43,7 +53,14 @@ import TestSupport
     let (arguments, output) = try #require(Self.shown[flag])
     let place = try TemporaryDirectory()
     try place.write("one.flags", "--boundary from-file\n")
-    let run = try run("formstream", arguments, in: place)
+    let made = try formstream(
+      "encode", "--boundary", "B", "--field", "a\"b=c", "-F", "f=@one.flags", "-o", "body",
+      in: place)
+    #expect(made.exit == 0)
+    try place.write("lf", "--B\nContent-Disposition: form-data; name=a\n\nb\n--B--\n")
+    try place.write("late", String(repeating: "x", count: 66_000) + "\r\n--B--\r\n")
+    let verb = flag.split(separator: " ").dropLast().map(String.init)
+    let run = try run("formstream", verb + arguments, in: place)
     #expect(run.exit == 0, "\(run.stderr)")
     #expect(run.output.contains(output), "\(run.output)")
   }
@@ -65,25 +82,31 @@ import TestSupport
   }
 
   @Test func `each verb has its own help, examples first`() throws {
-    for arguments in [
-      ["encode", "--help"], ["help", "encode"], ["encode", "-F", "a=@missing", "-h"],
+    for (verb, arguments) in [
+      ("encode", ["encode", "--help"]), ("encode", ["help", "encode"]),
+      ("encode", ["encode", "-F", "a=@missing", "-h"]), ("parse", ["parse", "missing", "-h"]),
+      ("parse", ["help", "parse"]),
     ] {
       let help = try run("formstream", arguments)
       #expect(help.exit == 0)
-      #expect(help.output.hasPrefix("formstream encode: "))
+      #expect(help.output.hasPrefix("formstream \(verb): "))
       #expect(help.output.contains("\n\nExamples:\n"))
       #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
   }
 
-  @Test func `the examples in the help do what they say`() throws {
+  @Test(arguments: [("encode", 5), ("parse", 4)])
+  func `the examples in the help do what they say`(_ verb: String, _ count: Int) throws {
     let place = try TemporaryDirectory()
     try place.write("sunset.jpg", noise(1000))
     try place.write("a,b.csv", "1,2\n")
-    let help = try formstream("encode", "--help").output
-    let examples = help.split(separator: "\n").filter { $0.contains("formstream encode -") }
-      .map { $0.replacing("formstream encode", with: "$F encode") }
-    #expect(examples.count == 5)
+    let body = try formstream(
+      "encode", "--boundary", "B", "-F", "photo=@sunset.jpg", "-o", "body.bin", in: place)
+    #expect(body.exit == 0)
+    let help = try formstream(verb, "--help").output
+    let examples = help.split(separator: "\n").filter { $0.contains("formstream \(verb) -") }
+      .map { $0.replacing("formstream \(verb)", with: "$F \(verb)") }
+    #expect(examples.count == count)
     for example in examples {
       let run = try shell("mkdir -p photos; \(example)", in: place)
       #expect(run.exit == 0, "\(example): \(run.stderr)")

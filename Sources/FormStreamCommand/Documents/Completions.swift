@@ -1,4 +1,9 @@
 extension Document {
+  /// The commands behind which a file is named.
+  private static var operandVerbs: [String] {
+    Verb.allCases.filter { $0.operand != nil }.map(\.rawValue)
+  }
+
   static var bashCompletions: String {
     var cases = ""
     for flag in Flag.all {
@@ -34,6 +39,8 @@ extension Document {
           COMPREPLY=($(compgen -W '\(Flag.all.map { "--\($0.long)" }.joined(separator: " "))' -- "$word"))
         elif [[ $COMP_CWORD -eq 1 ]]; then
           COMPREPLY=($(compgen -W '\(Verb.allCases.map(\.rawValue).joined(separator: " "))' -- "$word"))
+        else
+          case "${COMP_WORDS[1]}" in \(operandVerbs.joined(separator: "|"))) compopt -o default ;; esac
         fi
       }
       complete -F _formstream formstream
@@ -67,7 +74,8 @@ extension Document {
       _formstream_form() { compset -P '*=[@<]' && _files }
       _formstream() {
         _arguments -s \\
-      \(lines)    '1:command:(\(Verb.allCases.map(\.rawValue).joined(separator: " ")))'
+      \(lines)    '1:command:(\(Verb.allCases.map(\.rawValue).joined(separator: " ")))' \\
+          '2:file:_files'
       }
       if [ "$funcstack[1]" = _formstream ]; then _formstream "$@"; else compdef _formstream formstream; fi
 
@@ -81,6 +89,8 @@ extension Document {
         "complete -c formstream -n __fish_use_subcommand -a \(verb.rawValue) "
         + "-d \(verb.summary.fishQuoted)\n"
     }
+    text +=
+      "complete -c formstream -n '__fish_seen_subcommand_from \(operandVerbs.joined(separator: " "))' -F\n"
     for flag in Flag.all {
       text += "complete -c formstream -l \(flag.long)"
       if let short = flag.short { text += " -s \(short)" }

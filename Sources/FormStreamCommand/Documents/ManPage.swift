@@ -8,12 +8,14 @@ extension Document {
 
       """
     for verb in Verb.allCases {
-      page += ".B formstream \(verb.rawValue)\n[\\fIFLAG\\fR]...\n.br\n"
+      let operand = verb.operand.map { " \\fI\($0)\\fR" } ?? ""
+      page += ".B formstream \(verb.rawValue)\n[\\fIFLAG\\fR]...\(operand)\n.br\n"
     }
     page += """
       .SH DESCRIPTION
       Makes forms of text and files and streams them: the length announced is the length sent, memory
-      does not grow with the body, and a file that changes while it is read is an error.
+      does not grow with the body, and a file that changes while it is read is an error. Reads forms
+      back, within limits.
 
       """
     for verb in Verb.allCases {

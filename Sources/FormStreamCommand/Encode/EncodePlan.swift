@@ -1,11 +1,5 @@
 import Multipart
 
-/// What the command line asks for, all told.
-enum Request {
-  case document(String)
-  case encode(EncodePlan)
-}
-
 /// What `encode` is to do.
 struct EncodePlan {
   enum Product {
@@ -23,17 +17,7 @@ struct EncodePlan {
 }
 
 extension LowArguments {
-  /// What was meant by what was typed.
-  func request() throws(Failure) -> Request {
-    switch document {
-    case .help: return .document(Document.help(for: verb))
-    case .version: return .document("formstream \(version)\n")
-    case .generated(let document): return .document(document.text)
-    case nil: return .encode(try encodePlan())
-    }
-  }
-
-  private func encodePlan() throws(Failure) -> EncodePlan {
+  func encodePlan() throws(Failure) -> EncodePlan {
     if printsHeaders, isDryRun {
       throw .usage("--headers and --dry-run are two things to print: ask for one of them.")
     }

@@ -76,11 +76,13 @@ extension Flag {
 
   static let wireFlags = [
     Flag(
-      long: "boundary", value: Value(placeholder: "B"), group: .wire, verbs: formVerbs,
-      summary: "The boundary, in place of one drawn at random",
+      long: "boundary", value: Value(placeholder: "B"), group: .wire,
+      verbs: formVerbs + [.parse],
+      summary: "The boundary; a form is made with one drawn at random without it",
       detail: """
-        For reproducible bytes. Text that is part of the command line is always searched for it; \
-        files and streams only with --verify-boundary.
+        In encode it is for reproducible bytes: text that is part of the command line is always \
+        searched for it; files and streams only with --verify-boundary. In parse it is the one that \
+        the body was made with, without the two hyphens before it.
         """
     ) { (typed, argument) throws(Failure) in
       typed.boundary = try argument.text(for: "--boundary")
@@ -90,13 +92,14 @@ extension Flag {
       value: Value(
         placeholder: "PROFILE",
         completion: .choices(EscapingProfile.all.map(\.description))),
-      group: .wire, verbs: formVerbs,
+      group: .wire, verbs: formVerbs + [.parse],
       summary: "How names are escaped: browser, rfc2231, backslash or percent",
       detail: """
         browser (the default) does as browsers do: a quote, CR and LF become %22, %0D and %0A, all \
         else is raw UTF-8. rfc2231 adds filename* for file names that need it. backslash writes \
         \\" and \\\\, as mail and old curl do. percent writes file names as in a file: URI \
-        (RFC 7578, section 2).
+        (RFC 7578, section 2). parse decodes what the profile escapes; without one, it takes \\" for a \
+        quote, where that leaves a whole header, and all else as it stands.
         """
     ) { (typed, argument) throws(Failure) in
       guard let profile = EscapingProfile.all.first(where: { $0.description == argument.text })

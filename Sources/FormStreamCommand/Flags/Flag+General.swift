@@ -14,6 +14,22 @@ extension Flag {
       summary: "Print what would be sent, with offsets, reading no contents"
     ) { (typed, _) in typed.isDryRun = true },
     Flag(
+      long: "json", group: .output, verbs: [.parse],
+      summary: "Print a record, one line of JSON with digests, not the table"
+    ) { (typed, _) in typed.printsJSON = true },
+    Flag(
+      long: "into", value: Value(placeholder: "DIR", completion: .path), group: .output,
+      verbs: [.parse],
+      summary: "Store the files in DIR, under names that are safe",
+      detail: """
+        DIR is made where it is not there. Of a file name only what is behind the last slash or \
+        backslash counts; characters that other systems or shells read, and a dot or hyphen at the \
+        start, become _. A name that is taken gets a number: nothing is ever written over. A file \
+        has its name when its part is whole; it stays where the body turns out to be broken further \
+        on. Text fields too long for the record (over 64 KiB, or 16 MiB in all) are stored, too.
+        """
+    ) { (typed, argument) in typed.directory = argument },
+    Flag(
       long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
       group: .output, verbs: [.encode],
       summary: "Write to FILE; - is standard output, also where that is a terminal",

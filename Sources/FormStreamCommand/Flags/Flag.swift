@@ -20,7 +20,8 @@ struct Flag: Sendable {
   enum Group: String, CaseIterable, Sendable {
     case parts = "Parts of the form"
     case previousPart = "For the part before"
-    case wire = "How the form is written"
+    case wire = "On the wire"
+    case reading = "How the body is read"
     case output = "What comes out"
     case general = "General"
   }
@@ -41,7 +42,8 @@ struct Flag: Sendable {
 
 extension Flag {
   /// Every flag, in the order of the help.
-  static let all: [Flag] = partFlags + previousPartFlags + wireFlags + outputFlags + generalFlags
+  static let all: [Flag] =
+    partFlags + previousPartFlags + wireFlags + readingFlags + outputFlags + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }

@@ -13,13 +13,21 @@ struct LowArguments {
 
   var parts: [TypedPart] = []
   var boundary: String?
-  var escaping = EscapingProfile.browser
+  var escaping: EscapingProfile?
   var browserText = false
   var verifiesBoundary = false
 
   var printsHeaders = false
   var isDryRun = false
   var output: Argument?
+
+  /// The one word that is no flag: what the command is done to.
+  var operand: Argument?
+  var contentType: String?
+  var allowsBareLF = false
+  var limits = FormParser.Limits()
+  var directory: Argument?
+  var printsJSON = false
 }
 
 extension LowArguments {
@@ -37,7 +45,14 @@ extension LowArguments {
   }
 
   private mutating func note(_ word: Argument) throws(Failure) {
-    if word.shown == "help" {
+    if let verb, let placeholder = verb.operand {
+      guard operand == nil else {
+        throw .usage(
+          "\"\(word.shown)\" is one word too many: \(verb.rawValue) takes one \(placeholder). Quote it "
+            + "where it has spaces.")
+      }
+      operand = word
+    } else if word.shown == "help" {
       document = .help
     } else if let verb {
       throw .usage(
@@ -54,10 +69,7 @@ extension LowArguments {
   }
 
   private func checkFlags(_ used: [Flag]) throws(Failure) {
-    guard let verb else {
-      throw .usage(
-        "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")
-    }
+    guard let verb else { return }
     for flag in used where !flag.isKnown(to: verb) {
       throw .usage(
         "--\(flag.long) is not a flag of \"\(verb.rawValue)\"; see \"formstream \(verb.rawValue) --help\"."

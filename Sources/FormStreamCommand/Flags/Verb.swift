@@ -1,10 +1,20 @@
 /// What the command can be asked to do.
 enum Verb: String, CaseIterable, Sendable {
   case encode
+  case parse
 
   var summary: String {
     switch self {
     case .encode: "Write a form's body, its headers, or what it would be"
+    case .parse: "Read a form's body back: its parts, its files, or where it is broken"
+    }
+  }
+
+  /// What stands behind the flags, where something must.
+  var operand: String? {
+    switch self {
+    case .encode: nil
+    case .parse: "FILE"
     }
   }
 
@@ -32,6 +42,25 @@ enum Verb: String, CaseIterable, Sendable {
         (
           "a pipe as a part",
           "tar cz photos | formstream encode -F 'set=@-;filename=photos.tgz' -o body.bin"
+        ),
+      ]
+    case .parse:
+      [
+        (
+          "the parts of a body that was kept in a file",
+          "formstream parse --boundary B body.bin"
+        ),
+        (
+          "its files, into a directory, and a record for a script",
+          "formstream parse --boundary B --into received --json body.bin"
+        ),
+        (
+          "from a pipe, with the type that the request had",
+          "formstream parse --content-type 'multipart/form-data; boundary=B' - < body.bin"
+        ),
+        (
+          "a body of many parts from somebody who is trusted",
+          "formstream parse --boundary B --limit parts=1000000 body.bin"
         ),
       ]
     }

@@ -13,7 +13,7 @@ extension LowArguments {
       try explaining { () throws(MultipartError) in try Boundary(text) }
     }
     var form = Form(
-      boundary: boundary ?? .random(), escaping: escaping, browserText: browserText)
+      boundary: boundary ?? .random(), escaping: escaping ?? .browser, browserText: browserText)
     var origins: [String] = []
     var readsStandardInput = false
     for typed in parts {

@@ -91,14 +91,7 @@ final class OutputDescriptor: Sendable {
   ///
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-    var rest = bytes[...]
-    while !rest.isEmpty {
-      let piece = UnsafeRawBufferPointer(rebasing: rest)
-      let count = try waitingWhenBusy(for: POLLOUT, on: number) {
-        Glibc.write(number, piece.baseAddress, piece.count)
-      }
-      rest = rest.dropFirst(count)
-    }
+    try writeAll(bytes, to: number)
   }
 
   /// Writes all of a text, as UTF-8.

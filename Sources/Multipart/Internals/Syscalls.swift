@@ -32,6 +32,22 @@ package func waitingWhenBusy<Result: SignedInteger>(
   }
 }
 
+/// Writes all of it, waiting for a slow reader.
+///
+/// C: `write`
+package func writeAll(
+  _ bytes: UnsafeRawBufferPointer, to descriptor: CInt
+) throws(SystemError) {
+  var rest = bytes[...]
+  while !rest.isEmpty {
+    let piece = UnsafeRawBufferPointer(rebasing: rest)
+    let count = try waitingWhenBusy(for: POLLOUT, on: descriptor) {
+      Glibc.write(descriptor, piece.baseAddress, piece.count)
+    }
+    rest = rest.dropFirst(count)
+  }
+}
+
 /// The sentence that the C library has for an error number.
 ///
 /// C: `strerror_r`

@@ -8,9 +8,10 @@ extension MultipartError {
 
   /// - Parameter place: the first byte that is one too many, so that it is the same however the input
   ///   is cut.
-  static func overLimit(_ what: String, at place: Int64) -> MultipartError {
+  static func overLimit(
+    _ what: String, at place: Int64, remedy: String = "send less, or raise the limit"
+  ) -> MultipartError {
     MultipartError(
-      .limitExceeded, on: "the body",
-      "\(what), seen at byte \(place): send less, or raise the limit.", offset: place)
+      .limitExceeded, on: "the body", "\(what), seen at byte \(place): \(remedy).", offset: place)
   }
 }

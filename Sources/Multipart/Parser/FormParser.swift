@@ -185,7 +185,9 @@ extension FormParser {
       }
       let count = input.count
       take(count, of: &input)
-      try pass(count, limit: options.limits.epilogue, of: "behind its last delimiter")
+      try pass(
+        count, limit: options.limits.epilogue, of: "behind its last delimiter",
+        remedy: "send none, or raise the limit")
       return .needsMore
     }
   }
@@ -266,7 +268,9 @@ extension FormParser {
       return .again
     }
     guard isInPart else {
-      try pass(bytes.count, limit: options.limits.preamble, of: "before its first delimiter")
+      try pass(
+        bytes.count, limit: options.limits.preamble, of: "before its first delimiter",
+        remedy: "its boundary is another, or it needs a higher limit")
       forgetLent()
       return .again
     }
@@ -290,11 +294,12 @@ extension FormParser {
   }
 
   private func pass(
-    _ count: Int, limit: Int64, of place: String
+    _ count: Int, limit: Int64, of place: String, remedy: String
   ) throws(MultipartError) {
     bytesOfNone += Int64(count)
     if bytesOfNone > limit {
-      throw .overLimit("The body has more than \(limit) bytes \(place)", at: noneOffset + limit)
+      throw .overLimit(
+        "The body has more than \(limit) bytes \(place)", at: noneOffset + limit, remedy: remedy)
     }
   }
 

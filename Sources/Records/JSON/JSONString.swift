@@ -1,8 +1,11 @@
+import Multipart
+
 /// Appends text as a JSON string. A Swift string is valid Unicode, so what comes out is valid UTF-8.
 ///
 /// RFC 8259 §7: "All Unicode characters may be placed within the quotation marks, except for the
 /// characters that MUST be escaped: quotation mark, reverse solidus, and the control characters (U+0000
-/// through U+001F)." More than those is escaped here, see `isHarmless`.
+/// through U+001F)." More than those is escaped here, for a record may be shown on a terminal: all that is
+/// not harmless. To a reader of JSON it is the same text.
 func writeString(_ text: String, to bytes: inout [UInt8]) {
   bytes.append(UInt8(ascii: "\""))
   var text = text
@@ -16,7 +19,7 @@ func writeString(_ text: String, to bytes: inout [UInt8]) {
         continue
       }
       let (scalar, length) = scalar(at: index, of: utf8)
-      if !isHarmless(scalar) {
+      if scalar == "\"" || scalar == "\\" || !scalar.isHarmless {
         bytes += utf8[copied..<index]
         writeEscape(of: scalar, to: &bytes)
         copied = index + length
@@ -30,21 +33,6 @@ func writeString(_ text: String, to bytes: inout [UInt8]) {
 
 private func isPlainASCII(_ byte: UInt8) -> Bool {
   byte >= 0x20 && byte < 0x7F && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
-}
-
-/// Whether a scalar may stand as it is. A record may be shown on a terminal: what would move the cursor,
-/// change colours, end a line (U+0085, U+2028 and U+2029 do for some readers), turn the direction of
-/// writing or hide is escaped. To a reader of JSON it is the same text.
-private func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
-  if scalar.isASCII { return isPlainASCII(UInt8(truncatingIfNeeded: scalar.value)) }
-  let properties = scalar.properties
-  switch properties.generalCategory {
-  case .control, .lineSeparator, .paragraphSeparator: return false
-  // Joiners build emoji and letters, variation selectors too; all else of the kind is invisible, or
-  // turns the direction.
-  case .format: return scalar.value == 0x200C || scalar.value == 0x200D
-  default: return !properties.isDefaultIgnorableCodePoint || properties.isVariationSelector
-  }
 }
 
 /// RFC 8259 §7: char = … escape ( `"` / `\` / `/` / b / f / n / r / t / uXXXX ). "To escape an extended

@@ -1,0 +1,59 @@
+import Multipart
+
+/// What `parse` is to do.
+struct ParsePlan {
+  let input: BodyInput
+  let boundary: String
+  let options: FormParser.Options
+  /// Where files are stored; nowhere where nil.
+  let directory: LocalPath?
+  let printsJSON: Bool
+}
+
+extension LowArguments {
+  func parsePlan() throws(Failure) -> ParsePlan {
+    guard let operand, !operand.bytes.isEmpty else {
+      throw .usage("Name the file that has the body, or - for standard input.")
+    }
+    if let directory, directory.bytes.isEmpty {
+      throw .usage("--into needs the name of a directory.")
+    }
+    var options = FormParser.Options()
+    options.allowsBareLF = allowsBareLF
+    options.escaping = escaping
+    options.limits = limits
+    return ParsePlan(
+      input: operand.bytes == Array("-".utf8) ? .standardInput : .path(operand.path),
+      boundary: try boundaryOfBody(&options), options: options, directory: directory?.path,
+      printsJSON: printsJSON)
+  }
+
+  private func boundaryOfBody(_ options: inout FormParser.Options) throws(Failure) -> String {
+    switch (boundary, contentType) {
+    case (let boundary?, nil):
+      return boundary
+    case (nil, let contentType?):
+      let type = Self.withoutName(contentType)
+      guard let boundary = FormParser.boundary(inContentType: type) else {
+        throw .usage(
+          "--content-type \"\(contentType)\" names no boundary: give the whole header of the request, such "
+            + "as \"multipart/form-data; boundary=B\", or give --boundary.")
+      }
+      options.requiresNames = type.lowercased().hasPrefix("multipart/form-data")
+      return boundary
+    case (nil, nil):
+      throw .usage(
+        "The boundary is not known: give --content-type as the request had it, or --boundary. A body "
+          + "mostly begins with two hyphens and the boundary.")
+    case (_?, _?):
+      throw .usage("--boundary and --content-type both name the boundary: give one of them.")
+    }
+  }
+
+  /// The value of a header line; or the text, where it is the value alone.
+  private static func withoutName(_ line: String) -> String {
+    let name = "content-type:"
+    guard line.lowercased().hasPrefix(name) else { return line }
+    return String(line.dropFirst(name.count).drop { $0 == " " || $0 == "\t" })
+  }
+}

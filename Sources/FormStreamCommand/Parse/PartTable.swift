@@ -1,0 +1,51 @@
+import Records
+
+/// What was found in a form, for people.
+enum PartTable {
+  private static let maximumWidth = 40
+
+  static func text(of record: ParsedRecord) -> String {
+    var rows = [["#", "name", "file name", "type", "bytes", "content"]]
+    for part in record.parts {
+      rows.append([
+        "\(part.index + 1)", part.name ?? "", part.filename ?? "", part.contentType ?? "",
+        "\(part.size)", content(of: part),
+      ])
+    }
+    rows = rows.map { $0.map(cell) }
+    let widths = rows[0].indices.map { column in
+      rows.reduce(0) { max($0, $1[column].count) }
+    }
+    var text = rows.count > 1 ? rows.map { line($0, widths: widths) }.joined() : ""
+    if record.isComplete {
+      let count = record.parts.count
+      let parts = count == 0 ? "no parts" : count == 1 ? "1 part" : "\(count) parts"
+      text += "The form is whole: \(parts), \(record.bodyBytes) bytes.\n"
+    }
+    return text
+  }
+
+  private static func content(of part: ParsedPartRecord) -> String {
+    if let name = part.storedAs { return "stored as \(name)" }
+    guard let value = part.value else { return "" }
+    // What is cut off anyway need not be made visible first.
+    return String(decoding: value.prefix(4 * maximumWidth + 4), as: UTF8.self)
+  }
+
+  private static func cell(_ text: String) -> String {
+    let text = visible(text)
+    return text.count <= maximumWidth ? text : text.prefix(maximumWidth - 1) + "…"
+  }
+
+  private static func line(_ cells: [String], widths: [Int]) -> String {
+    let isNumeric = [true, false, false, false, true, false]
+    var line = ""
+    for (column, cell) in cells.enumerated() {
+      let padding = String(repeating: " ", count: widths[column] - cell.count)
+      line += column > 0 ? "  " : ""
+      line += isNumeric[column] ? padding + cell : cell + padding
+    }
+    while line.last == " " { line.removeLast() }
+    return line + "\n"
+  }
+}

@@ -1,0 +1,45 @@
+package import Multipart
+
+/// What went wrong while a file was stored, on what, and what to do about it.
+package struct StorageError: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure. The set is open.
+  package struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code as it stands in records.
+    package let rawValue: String
+
+    /// Takes a code by its text.
+    package init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The directory is not one, or can't be opened or made.
+    package static let directoryUnusable = Code(rawValue: "directory-unusable")
+    /// A file in it can't be made, written, or given its name.
+    package static let storeFailed = Code(rawValue: "store-failed")
+  }
+
+  /// The kind of failure.
+  package let code: Code
+  /// The directory that the failure is about.
+  package let subject: LocalPath
+  /// What the system said.
+  package let underlying: SystemError
+  /// A full sentence, and the remedy.
+  package let description: String
+
+  static func unusable(_ directory: LocalPath, _ cause: SystemError) -> StorageError {
+    StorageError(
+      code: .directoryUnusable, subject: directory, underlying: cause,
+      description: "The directory \"\(directory)\" can't be used: \(cause). Name one that can.")
+  }
+
+  static func failed(
+    to act: String, in directory: LocalPath, _ cause: SystemError
+  ) -> StorageError {
+    StorageError(
+      code: .storeFailed, subject: directory, underlying: cause,
+      description:
+        "A file in the directory \"\(directory)\" could not be \(act): \(cause). What was "
+        + "there of it is gone; see that there is room, and that the directory may be written.")
+  }
+}

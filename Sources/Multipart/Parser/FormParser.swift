@@ -21,8 +21,8 @@
 public final class FormParser {
   /// What was found.
   public enum Event {
-    /// A part begins.
-    case partBegan(PartHead)
+    /// A part begins. (Indirect: the events of bytes are many, and small without it.)
+    indirect case partBegan(PartHead)
     /// Bytes of the part, never none; they are lent until the parser is called again.
     case partBytes(UnsafeRawBufferPointer)
     /// The part is whole.
@@ -402,7 +402,7 @@ extension FormParser {
     let end = input.firstIndex(of: 0x0A, from: 0).map { $0 + 1 }
     let count = end ?? input.count
     try checkRoom(for: count)
-    block.append(contentsOf: input[..<count])
+    block.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<count]))
     headerBytes += Int64(count)
     take(count, of: &input)
     guard end != nil else { return .needsMore }

@@ -1,11 +1,10 @@
 /// Finds a delimiter in bytes that come in pieces. It is a pure function of the piece: it keeps nothing.
 ///
 /// The search skips (Horspool): it looks at the last byte of a window as long as the delimiter, and most
-/// bytes let the window jump by its whole length. Where that byte is the delimiter's last and the window
-/// is no delimiter, the search goes on at the next line end: nowhere else may one begin.
-///
-/// The time is linear whatever comes. A delimiter has a line end at its start only, so what matches its
-/// beginning at one place never overlaps with what does at another, and no byte is compared twice.
+/// bytes let the window jump by its whole length. Input made against it (hyphens for a boundary of
+/// hyphens) would have it compare everything again at each step; once it has compared more than it has
+/// advanced, an automaton that never steps back (Knuth, Morris, Pratt) takes over, so the time is
+/// linear whatever comes.
 struct BoundaryScanner: Sendable {
   enum Finding: Equatable {
     /// The delimiter stands at this place; all before it is data.
@@ -17,8 +16,10 @@ struct BoundaryScanner: Sendable {
   let delimiter: [UInt8]
   /// How far the window may jump, by its last byte.
   private let jumps: [Int]
+  /// For each prefix of the delimiter, the length of its longest proper prefix that is also its end.
+  private let borders: [Int]
 
-  /// - Parameter delimiter: what to look for; never empty. Its first byte stands nowhere else in it.
+  /// - Parameter delimiter: what to look for; never empty.
   init(for delimiter: [UInt8]) {
     self.delimiter = delimiter
     var jumps = [Int](repeating: delimiter.count, count: 256)
@@ -26,38 +27,56 @@ struct BoundaryScanner: Sendable {
       jumps[Int(byte)] = delimiter.count - 1 - index
     }
     self.jumps = jumps
+
+    var borders = [0]
+    var length = 0
+    for index in delimiter.indices.dropFirst() {
+      while length > 0, delimiter[index] != delimiter[length] { length = borders[length - 1] }
+      if delimiter[index] == delimiter[length] { length += 1 }
+      borders.append(length)
+    }
+    self.borders = borders
   }
 
   /// Looks for the delimiter in one piece.
   func scan(_ bytes: UnsafeRawBufferPointer) -> Finding {
-    delimiter.withUnsafeBytes { wanted in
+    delimiter.withUnsafeBufferPointer { wanted in
       jumps.withUnsafeBufferPointer { jumps in
         let last = wanted.count - 1
         var end = last
+        var work = 0
         while end < bytes.count {
           let byte = bytes[end]
-          let jumped = end + jumps[Int(byte)]
           if byte == wanted[last] {
             let start = end - last
-            if bytes.has(wanted, at: start) { return .delimiter(at: start) }
-            guard let next = bytes.firstIndex(of: wanted[0], from: start + 1) else { break }
-            end = max(jumped, next + last)
-          } else {
-            end = jumped
+            var matched = 0
+            while matched < last, bytes[start + matched] == wanted[matched] { matched += 1 }
+            if matched == last { return .delimiter(at: start) }
+            work += matched
+            if work > 1024 + start { return scanWithoutSteppingBack(bytes, from: start + 1) }
           }
+          end += jumps[Int(byte)]
         }
-        return .data(upTo: suspectedStart(of: wanted, in: bytes))
+        return .data(upTo: suspectedStart(in: bytes, from: max(0, bytes.count - last)))
       }
     }
   }
 
-  /// Where a delimiter may be beginning at the end of the piece: nowhere but at the last line end.
-  private func suspectedStart(
-    of wanted: UnsafeRawBufferPointer, in bytes: UnsafeRawBufferPointer
-  ) -> Int {
-    guard let start = bytes.suffix(wanted.count - 1).lastIndex(of: wanted[0]),
-      wanted.starts(with: bytes[start...])
-    else { return bytes.count }
+  private func scanWithoutSteppingBack(
+    _ bytes: UnsafeRawBufferPointer, from start: Int
+  ) -> Finding {
+    var matched = 0
+    for index in start..<bytes.count {
+      while matched > 0, bytes[index] != delimiter[matched] { matched = borders[matched - 1] }
+      if bytes[index] == delimiter[matched] { matched += 1 }
+      if matched == delimiter.count { return .delimiter(at: index + 1 - matched) }
+    }
+    return .data(upTo: bytes.count - matched)
+  }
+
+  /// Where the longest end of the piece starts that a delimiter may begin with.
+  private func suspectedStart(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+    if case .data(let place) = scanWithoutSteppingBack(bytes, from: start) { return place }
     return start
   }
 }

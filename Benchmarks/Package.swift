@@ -1,21 +1,29 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+let house: [SwiftSetting] = [
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
 // A package of its own, so that the benchmarks live on what the library gives to everybody.
 let package = Package(
   name: "FormStreamBenchmarks",
   dependencies: [.package(name: "FormStream", path: "..")],
   targets: [
+    .target(name: "Measuring", swiftSettings: house),
     .executableTarget(
       name: "bench-body",
       dependencies: [
+        "Measuring",
         .product(name: "FormStream", package: "FormStream"),
         .product(name: "Multipart", package: "FormStream"),
       ],
-      swiftSettings: [
-        .enableUpcomingFeature("ExistentialAny"),
-        .enableUpcomingFeature("InternalImportsByDefault"),
-        .enableUpcomingFeature("MemberImportVisibility"),
-      ])
+      swiftSettings: house),
+    .executableTarget(
+      name: "bench-parse",
+      dependencies: ["Measuring", .product(name: "Multipart", package: "FormStream")],
+      swiftSettings: house),
   ]
 )

@@ -92,7 +92,7 @@ extension MultipartError: CustomStringConvertible {}
 extension String {
   /// This text in quotes for a message, cut where it would drown the sentence. What stands in it is
   /// not made safe for a terminal here: whoever writes to one does that, for all text alike.
-  var quoted: String {
+  package var quoted: String {
     let longest = 80
     let head = self.utf8.prefix(longest + 1)
     if head.count <= longest { return "\"\(self)\"" }

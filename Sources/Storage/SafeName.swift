@@ -1,8 +1,9 @@
 package import Multipart
 
-/// A file name that is safe to make, whatever the sender called the file: one component, that neither
-/// hides, nor looks like a flag, nor means something to a shell or to another system that the file may be
-/// carried to.
+/// A file name that is safe to make, whatever the sender called the file: one component that does not
+/// hide, begins with nothing that programs take for a flag or a command, and can be carried to other
+/// systems. Within it a shell's own characters may stand (`$`, `;`, backquotes): a script quotes names in
+/// any case.
 ///
 /// Two names that look alike (`é` as one character or as two) stay two names: what keeps one from taking
 /// the other's place is the system, which is asked at the moment of storing.
@@ -24,7 +25,7 @@ package struct SafeName: Hashable, Sendable {
     else { return nil }
     var scalars = Self.trimmed(component.map(Self.replaced)[...])
     guard let first = scalars.first else { return nil }
-    if [".", "-", "~"].contains(first) { scalars[scalars.startIndex] = "_" }
+    if [".", "-", "~", "+", "@"].contains(first) { scalars[scalars.startIndex] = "_" }
     if Self.isReserved(scalars) { scalars = ["_"] + scalars }
 
     let ending = scalars.lastIndex(of: ".").map { scalars[$0...] } ?? []
@@ -79,7 +80,7 @@ extension SafeName {
   private static func isReserved(_ scalars: ArraySlice<Unicode.Scalar>) -> Bool {
     let stem = scalars.prefix { $0 != "." }
     let name = String(String.UnicodeScalarView(trimmed(stem))).uppercased()
-    if ["CON", "PRN", "AUX", "NUL"].contains(name) { return true }
+    if ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"].contains(name) { return true }
     guard name.hasPrefix("COM") || name.hasPrefix("LPT"), name.count == 4 else { return false }
     return name.last.map { "0123456789¹²³".contains($0) } ?? false
   }

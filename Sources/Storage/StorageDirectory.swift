@@ -33,7 +33,7 @@ package final class StorageDirectory: Sendable {
 
   /// Begins a file, under a name of ``temporaryName()``.
   package func makeFile(temporaryName: LocalPath) throws(StorageError) -> IncomingFile {
-    let file: FileDescriptor = try attempting("made") { () throws(SystemError) in
+    let file: FileDescriptor = try attempting(.made) { () throws(SystemError) in
       try descriptor.makeFile(temporaryName)
     }
     return IncomingFile(file, named: temporaryName, in: self)
@@ -47,7 +47,7 @@ package final class StorageDirectory: Sendable {
     while true {
       number += 1
       let candidate = name.numbered(number)
-      let isDone: Bool = try attempting("given its name") { () throws(SystemError) in
+      let isDone: Bool = try attempting(.named) { () throws(SystemError) in
         try descriptor.rename(temporaryName, toFree: candidate)
       }
       guard isDone else { continue }
@@ -64,9 +64,9 @@ package final class StorageDirectory: Sendable {
   }
 
   fileprivate func attempting<Result>(
-    _ act: String, _ body: () throws(SystemError) -> Result
+    _ act: StorageError.Act, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
-    do throws(SystemError) { return try body() } catch { throw .failed(to: act, in: path, error) }
+    do throws(SystemError) { return try body() } catch { throw .failed(act, in: path, error) }
   }
 }
 
@@ -89,12 +89,13 @@ package final class IncomingFile {
 
   /// Writes the next bytes.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    try directory.attempting("written") { () throws(SystemError) in try file.write(bytes) }
+    try directory.attempting(.written) { () throws(SystemError) in try file.write(bytes) }
   }
 
   /// Gives the file its name, now that it is whole; returns the name that it has in the directory, which
   /// is another where that one was taken.
   package func store(as name: SafeName) throws(StorageError) -> LocalPath {
+    try directory.attempting(.written) { () throws(SystemError) in try file.close() }
     let stored = try directory.rename(temporaryName, to: name)
     isStored = true
     return stored

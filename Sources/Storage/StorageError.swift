@@ -33,13 +33,27 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
       description: "The directory \"\(directory)\" can't be used: \(cause). Name one that can.")
   }
 
+  /// What can be done with a file that is stored, and what to see to where it can't.
+  enum Act: String {
+    case made, written, closed
+    case named = "given its name"
+
+    fileprivate var remedy: String {
+      switch self {
+      case .made: "See that the directory is there, and may be written to."
+      case .written, .closed: "What was there of it is gone; see that there is room."
+      case .named: "It is gone; see that the directory may be written to and takes long names."
+      }
+    }
+  }
+
   static func failed(
-    to act: String, in directory: LocalPath, _ cause: SystemError
+    _ act: Act, in directory: LocalPath, _ cause: SystemError
   ) -> StorageError {
     StorageError(
       code: .storeFailed, subject: directory, underlying: cause,
       description:
-        "A file in the directory \"\(directory)\" could not be \(act): \(cause). What was "
-        + "there of it is gone; see that there is room, and that the directory may be written.")
+        "A file in the directory \"\(directory)\" could not be \(act.rawValue): \(cause). "
+        + act.remedy)
   }
 }

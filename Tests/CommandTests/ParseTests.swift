@@ -74,6 +74,18 @@ import Testing
         """)
   }
 
+  /// A value of long characters was cut without a sign of it, and a name of one character took 14 KB.
+  @Test func `what the table cuts ends in an ellipsis, whatever it is made of`() throws {
+    let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
+    let marked = "a" + String(repeating: "\u{301}", count: 7_000)
+    let head = "--B\r\nContent-Disposition: form-data; name=\"\(marked)\"\r\n\r\n"
+    let run = try parse(head + String(repeating: family, count: 60) + "\r\n--B--")
+    // 160 scalars are 22 families of seven, and six scalars of the next.
+    #expect(run.output.contains(String(repeating: family, count: 22)), "\(run.output)")
+    #expect(run.output.contains("…\nThe form is whole"), "\(run.output)")
+    #expect(run.output.utf8.count < 2_000)
+  }
+
   @Test func `a form without parts is a form`() throws {
     #expect(try parse("--B--\r\n").output == "The form is whole: no parts, 7 bytes.\n")
   }
@@ -124,7 +136,9 @@ import Testing
 
   @Test(arguments: [
     ("boundary=0", 64, "must have 1 to 0 bytes"), ("header-block=45", 1, "more than 45 bytes"),
-    ("headers=0", 1, "more than 0 headers"), ("parts=1", 1, "more than 1 parts"),
+    ("headers=0", 1, "more than 0 headers"),
+    ("all-headers=90", 1, "headers of all parts take more than 90 bytes, seen at byte 110"),
+    ("parts=1", 1, "more than 1 parts"),
     ("preamble=2", 1, "before its first delimiter"), ("epilogue=1", 1, "behind its last delimiter"),
     ("part-bytes=2", 1, "A part has more than 2 bytes"),
     ("body=50", 1, "The body has more than 50"),
@@ -163,6 +177,18 @@ import Testing
     let run = try formstream(
       "parse", "--content-type", type, "-", standardInput: Array(Self.body.utf8))
     #expect(run.exit == 0, "\(run.stderr)")
+  }
+
+  /// A blank before the type let a form pass whose parts have no names.
+  @Test(arguments: [
+    ("multipart/form-data; boundary=B", 1), (" Multipart/Form-Data ; boundary=B", 1),
+    ("Content-Type:\r\n multipart/form-data; boundary=B", 1),
+    ("multipart/form-data-like; boundary=B", 0),
+  ])
+  func `a form is known however its type is written`(_ type: String, _ exit: Int32) throws {
+    let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
+    let run = try formstream("parse", "--content-type", type, "-", standardInput: body)
+    #expect(run.exit == exit, "\(run.stderr)")
   }
 
   @Test func `parts need names in a form only`() throws {

@@ -14,7 +14,9 @@ import Testing
     ("é", "filename=\"é\"; filename*=UTF-8''%C3%A9"),
     ("😀.png", "filename=\"😀.png\"; filename*=UTF-8''%F0%9F%98%80.png"),
     ("a\"b", "filename=\"a%22b\"; filename*=UTF-8''a%22b"),
-    ("a\\b", "filename=\"a\\b\"; filename*=UTF-8''a%5Cb"),
+    ("a\\b", "filename=\"a%5Cb\"; filename*=UTF-8''a%5Cb"),
+    // Written as it was, it hid the closing quote, and with it filename*, from four receivers of seven.
+    ("ab\\", "filename=\"ab%5C\"; filename*=UTF-8''ab%5C"),
     ("50%", "filename=\"50%\"; filename*=UTF-8''50%25"),
     ("a\rb", "filename=\"a%0Db\"; filename*=UTF-8''a%0Db"),
     ("\r\n", "filename=\"%0D%0A\"; filename*=UTF-8''%0D%0A"),

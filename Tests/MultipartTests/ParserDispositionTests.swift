@@ -96,6 +96,15 @@ import Testing
     #expect(disposition?.filename == filename)
   }
 
+  /// aiohttp writes names in quoted pairs and file names in percent codes: the whole body was refused.
+  @Test(arguments: [EscapingProfile.browser, .rfc2231, .percent])
+  func `a header that can be read in quoted pairs alone is read so`(escaping: EscapingProfile) {
+    let header = #"form-data; name="a\"b"; filename="c.txt""#
+    let disposition = ContentDisposition(parsing: Array(header.utf8), escaping: escaping)
+    #expect(disposition?.name == #"a"b"#)
+    #expect(disposition?.filename == "c.txt")
+  }
+
   @Test func `the backslash profile takes every pair apart, and percent codes never`() {
     let value = #"form-data; name="a\\\"\b%22"; filename="C:\\x\\""#
     let disposition = ContentDisposition(parsing: Array(value.utf8), escaping: .backslash)

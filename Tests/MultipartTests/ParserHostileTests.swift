@@ -19,7 +19,8 @@ import Testing
   private static let hyphens = String(repeating: "-", count: 70)
   static let fillings = [
     Filling("-", for: hyphens), Filling("\r\n" + hyphens, for: hyphens),
-    Filling("\r\n-" + hyphens, for: hyphens), Filling("-", for: "-"), Filling("\r\n", for: "B"),
+    Filling("\r\n-" + hyphens, for: hyphens), Filling("-\r", for: hyphens),
+    Filling("-", for: "-"), Filling("\r\n", for: "B"),
     Filling("\r", for: "B"), Filling("\n", for: "B"), Filling("\r\n--", for: "--"),
     Filling("\r\n--B", for: "BB"), Filling("\r\n--BX", for: "B"), Filling("\r\n--B-", for: "B"),
     Filling("\r\n--B\r", for: "B"), Filling("\r\n--B--x", for: "B"),

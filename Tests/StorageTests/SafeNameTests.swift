@@ -32,6 +32,7 @@ import Testing
     // What hides, or looks like a flag or a home.
     (".htaccess", "_htaccess"), (".ssh", "_ssh"), ("..a", "_.a"), ("-rf", "_rf"),
     ("--help", "_-help"),
+    ("+!touch x", "_!touch x"), ("+1", "_1"), ("a+b", "a+b"),
     ("-", "_"), ("~", "_"), ("~root", "_root"), (" -rf", "_rf"), (" .a", "_a"),
     // What Windows drops at the end.
     ("a.", "a"), ("a...", "a"), ("a ", "a"), ("a. . ", "a"), ("a.txt\u{2003}", "a.txt"),
@@ -40,6 +41,7 @@ import Testing
     ("CON", "_CON"), ("con", "_con"), ("con.txt", "_con.txt"), ("Nul.tar.gz", "_Nul.tar.gz"),
     ("AUX.", "_AUX"), ("prn ", "_prn"), ("COM1", "_COM1"), ("com9.log", "_com9.log"),
     ("LPT0", "_LPT0"), ("lpt¹.txt", "_lpt¹.txt"), ("CON .txt", "_CON .txt"), ("dir/nul", "_nul"),
+    ("CONIN$", "_CONIN$"), ("@file", "_file"),
     // Characters that mean something elsewhere.
     ("a<b>c", "a_b_c"), ("a|b", "a_b"), ("what?", "what_"), ("*.txt", "_.txt"),
     ("say \"a\"", "say _a_"),
@@ -109,7 +111,8 @@ import Testing
       guard let safe = Self.named(name) else { continue }
       let text = safe.description
       let last = text.unicodeScalars.last.map(String.init)
-      if text.isEmpty || [".", "-", "~"].contains(text.first) || [".", " "].contains(last)
+      if text.isEmpty || [".", "-", "~", "+", "@"].contains(text.first)
+        || [".", " "].contains(last)
         || text.unicodeScalars.contains(where: { "/\\:*?\"<>|".unicodeScalars.contains($0) })
         || !text.unicodeScalars.allSatisfy(\.isHarmless)
       {

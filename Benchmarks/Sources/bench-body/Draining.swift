@@ -1,5 +1,6 @@
 import FormStream
 import Glibc
+import Measuring
 
 /// Reads `path` through FormInputStream and through a plain loop, in turn: whatever the machine does
 /// meanwhile, it does to both. Which goes first changes with each round.

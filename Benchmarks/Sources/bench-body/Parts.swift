@@ -1,5 +1,6 @@
 import FormStream
 import Glibc
+import Measuring
 
 /// Makes a form and lays it out; says how long the layout took and what both cost while they live.
 func measureLayout(parts count: Int, _ part: (Int) -> Part) throws {
@@ -41,6 +42,15 @@ func measureEager(parts count: Int, _ appendPart: (Int, inout [UInt8]) throws ->
     {"parts": \(count), "bytes": \(body.count), "seconds": \(timing.wall), \
     "growth": \(after - before)}
     """)
+}
+
+/// What of this process is in memory now: the second number of `/proc/self/statm`, in pages.
+private func residentBytes() throws -> Int {
+  let text = String(decoding: try bytes(of: "/proc/self/statm"), as: UTF8.self)
+  guard let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {
+    throw Failure("/proc/self/statm can't be read")
+  }
+  return pages * sysconf(Int32(_SC_PAGESIZE))
 }
 
 /// All bytes of a small file.

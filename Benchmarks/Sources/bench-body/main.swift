@@ -3,6 +3,7 @@
 
 import FormStream
 import Glibc
+import Measuring
 
 let usage = """
   usage: bench-body drain FILE BUFFER ROUNDS     FormInputStream against read(2), alternating

@@ -78,7 +78,7 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse],
-      summary: "The boundary; a form is made with one drawn at random without it",
+      summary: "The form's boundary; encode draws one at random without it",
       detail: """
         In encode it is for reproducible bytes: text that is part of the command line is always \
         searched for it; files and streams only with --verify-boundary. In parse it is the one that \
@@ -96,7 +96,8 @@ extension Flag {
       summary: "How names are escaped: browser, rfc2231, backslash or percent",
       detail: """
         browser (the default) does as browsers do: a quote, CR and LF become %22, %0D and %0A, all \
-        else is raw UTF-8. rfc2231 adds filename* for file names that need it. backslash writes \
+        else is raw UTF-8. rfc2231 adds filename* for file names that need it, and writes a \
+        backslash before it as %5C. backslash writes \
         \\" and \\\\, as mail and old curl do. percent writes file names as in a file: URI \
         (RFC 7578, section 2). parse decodes what the profile escapes; without one, it takes \\" for a \
         quote, where that leaves a whole header, and all else as it stands.

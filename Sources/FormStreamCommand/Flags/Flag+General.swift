@@ -23,10 +23,11 @@ extension Flag {
       summary: "Store the files in DIR, under names that are safe",
       detail: """
         DIR is made where it is not there. Of a file name only what is behind the last slash or \
-        backslash counts; characters that other systems or shells read, and a dot or hyphen at the \
-        start, become _. A name that is taken gets a number: nothing is ever written over. A file \
-        has its name when its part is whole; it stays where the body turns out to be broken further \
-        on. Text fields too long for the record (over 64 KiB, or 16 MiB in all) are stored, too.
+        backslash counts; characters that other systems don't take, and . - ~ + @ at the start, \
+        become _. A name that is taken gets a number: nothing is ever written over. A file has its name \
+        when its part is whole; it stays where the body turns out to be broken further on. Text fields \
+        too long for the record (over 64 KiB, or 16 MiB in all) are stored, too. A kill -9 may leave \
+        one file called .formstream- and a mark.
         """
     ) { (typed, argument) in typed.directory = argument },
     Flag(

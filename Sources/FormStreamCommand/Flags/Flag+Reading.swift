@@ -19,7 +19,7 @@ extension Flag {
     ) { (typed, _) in typed.allowsBareLF = true },
     Flag(
       long: "limit", value: Value(placeholder: "NAME=N"), group: .reading, verbs: [.parse],
-      summary: "How much a body may ask for; can be given for each limit",
+      summary: "How much a body may ask for, such as parts=100; can be repeated",
       detail: """
         N may end in K, M, G or T, for powers of 1024. A body that asks for more is refused at once. \
         The limits: \(BodyLimit.allCases.map { "\($0.rawValue), \($0.meaning)" }.joined(separator: "; ")).
@@ -35,6 +35,7 @@ enum BodyLimit: String, CaseIterable {
   case boundary
   case headerBlock = "header-block"
   case headers
+  case allHeaders = "all-headers"
   case parts
   case preamble
   case epilogue
@@ -47,6 +48,7 @@ enum BodyLimit: String, CaseIterable {
     case .boundary: "bytes of the boundary (\(limits.boundary))"
     case .headerBlock: "bytes of a part's headers (\(limits.headerBlock))"
     case .headers: "headers of a part (\(limits.headersPerPart))"
+    case .allHeaders: "bytes of all headers (\(limits.allHeaders))"
     case .parts: "parts (\(limits.parts))"
     case .preamble: "bytes before the first part (\(limits.preamble))"
     case .epilogue: "bytes behind the last (\(limits.epilogue))"
@@ -78,6 +80,7 @@ enum BodyLimit: String, CaseIterable {
     case .boundary: limits.boundary = Int(clamping: number)
     case .headerBlock: limits.headerBlock = Int(clamping: number)
     case .headers: limits.headersPerPart = Int(clamping: number)
+    case .allHeaders: limits.allHeaders = number
     case .parts: limits.parts = Int(clamping: number)
     case .preamble: limits.preamble = number
     case .epilogue: limits.epilogue = number

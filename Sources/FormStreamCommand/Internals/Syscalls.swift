@@ -94,10 +94,10 @@ final class OutputDescriptor: Sendable {
     try writeAll(bytes, to: number)
   }
 
-  /// Writes all of a text, as UTF-8.
-  func write(_ text: String) throws(SystemError) {
+  /// Writes all of an array. Its closure throws nothing: a typed error there crashes the compiler.
+  func write(_ bytes: [UInt8]) throws(SystemError) {
     var failure: SystemError?
-    Array(text.utf8).withUnsafeBytes { bytes in
+    bytes.withUnsafeBytes { bytes in
       do throws(SystemError) { try write(bytes) } catch { failure = error }
     }
     if let failure { throw failure }

@@ -48,8 +48,12 @@ final class OutputFile {
     do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure(error) }
   }
 
+  func write(_ bytes: [UInt8]) throws(Failure) {
+    do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure(error) }
+  }
+
   func write(_ text: String) throws(Failure) {
-    do throws(SystemError) { try descriptor.write(text) } catch { throw failure(error) }
+    try write(Array(text.utf8))
   }
 
   private func failure(_ error: SystemError) -> Failure {

@@ -15,24 +15,26 @@ final class FormIntake {
   private(set) var current: PartIntake?
 
   private let store: FileStore?
-  private let makesDigests: Bool
+  private let isForRecord: Bool
   private var bytesLeft = maximumValues
 
-  init(store: FileStore?, makesDigests: Bool) {
+  /// - Parameter isForRecord: whether digests and headers are wanted.
+  init(store: FileStore?, isForRecord: Bool) {
     self.store = store
-    self.makesDigests = makesDigests
+    self.isForRecord = isForRecord
   }
 
   func take(_ event: FormParser.Event) throws {
     switch event {
     case .partBegan(let head):
       current = PartIntake(
-        head, store: store, digest: makesDigests ? try SHA256() : nil,
+        head, store: store, digest: isForRecord ? try SHA256() : nil,
         keeping: min(Self.maximumValue, bytesLeft))
     case .partBytes(let bytes):
       try current?.take(bytes)
     case .partEnded:
-      guard let record = try current?.finish(index: parts.count) else { break }
+      guard var record = try current?.finish(index: parts.count) else { break }
+      if !isForRecord { record.headers = [] }
       bytesLeft -= record.value?.count ?? 0
       parts.append(record)
       current = nil

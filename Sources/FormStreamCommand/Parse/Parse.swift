@@ -9,20 +9,24 @@ func parse(_ plan: ParsePlan) throws(Failure) {
   }
   let source = try plan.input.open()
   let store = try plan.directory.map { (path) throws(Failure) in try FileStore(path) }
-  let intake = FormIntake(store: store, makesDigests: plan.printsJSON)
+  let intake = FormIntake(store: store, isForRecord: plan.printsJSON)
   var flaw: BodyFlaw?
   do {
     try parser.parse(source, to: intake.take)
   } catch let error as SystemError where parser.offset == 0 {
     throw plan.input.unreadable(error)
   } catch {
-    flaw = BodyFlaw(error, in: plan.input, at: parser.offset, part: intake)
+    flaw = BodyFlaw(error, of: plan, at: parser.offset, intake: intake)
   }
   let record = ParsedRecord(
     bodyBytes: flaw?.offset ?? parser.offset, isComplete: flaw == nil, parts: intake.parts,
     error: flaw?.record)
-  try OutputFile(.standardOutput).write(
-    plan.printsJSON ? "\(record.json)\n" : PartTable.text(of: record))
+  let output = try OutputFile(.standardOutput)
+  if plan.printsJSON {
+    try output.write(record.json.line())
+  } else {
+    try output.write(PartTable.text(of: record))
+  }
   if let flaw { throw Failure(flaw.exit, flaw.record.message) }
 }
 
@@ -31,38 +35,49 @@ private struct BodyFlaw {
   let exit: ExitCode
   let record: RecordFailure
   /// Where that is, the same however the body came in pieces.
-  let offset: Int64?
+  private(set) var offset: Int64?
 
-  init(_ error: any Error, in input: BodyInput, at place: Int64, part intake: FormIntake) {
+  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: FormIntake) {
+    let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
       exit = Failure(error).exit
       offset = error.offset
-      let place = intake.current.map {
-        " That is in part \(intake.parts.count + 1), \"\($0.head.name ?? "")\", of which \($0.size) bytes "
-          + "came."
-      }
-      record = RecordFailure(
-        code: error.code.rawValue, message: error.description + (place ?? ""))
+      (code, message) = (
+        error.code.rawValue, error.description + (intake.whereabouts ?? plan.doubtOfBoundary)
+      )
     case let error as SystemError:
       exit = .inputOutput
-      offset = nil
-      record = RecordFailure(
-        code: MultipartError.Code.readFailed.rawValue,
-        message:
-          "\(input) could not be read on from byte \(place): \(error). Try again, or from a copy.")
+      (code, message) = (
+        MultipartError.Code.readFailed.rawValue,
+        "\(plan.input) could not be read on from byte \(place): \(error). Try again, or from a copy."
+      )
     case let error as StorageError:
       exit = .inputOutput
-      offset = nil
-      record = RecordFailure(code: error.code.rawValue, message: error.description)
+      (code, message) = (error.code.rawValue, error.description + (intake.whereabouts ?? ""))
     case let error as RecordsError:
       exit = .inputOutput
-      offset = nil
-      record = RecordFailure(code: error.code.rawValue, message: error.description)
+      (code, message) = (error.code.rawValue, error.description)
     default:
       exit = .bug
-      offset = nil
-      record = RecordFailure(code: "bug", message: "\(input) could not be read: \(error).")
+      (code, message) = ("bug", "\(plan.input) could not be read: \(error).")
+    }
+    record = RecordFailure(code: code, message: message)
+  }
+}
+
+extension ParsePlan {
+  /// A word on the likeliest mistake, where no part was found.
+  fileprivate var doubtOfBoundary: String {
+    boundary.hasPrefix("--") ? " The two hyphens before a boundary are not part of it." : ""
+  }
+}
+
+extension FormIntake {
+  /// In which part something failed; nil between parts.
+  fileprivate var whereabouts: String? {
+    current.map {
+      " That is in part \(parts.count + 1), \(($0.head.name ?? "").quoted), of which \($0.size) bytes came."
     }
   }
 }

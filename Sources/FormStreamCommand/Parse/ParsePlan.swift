@@ -39,7 +39,8 @@ extension LowArguments {
           "--content-type \"\(contentType)\" names no boundary: give the whole header of the request, such "
             + "as \"multipart/form-data; boundary=B\", or give --boundary.")
       }
-      options.requiresNames = type.lowercased().hasPrefix("multipart/form-data")
+      let name = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }
+      options.requiresNames = name.lowercased() == "multipart/form-data"
       return boundary
     case (nil, nil):
       throw .usage(

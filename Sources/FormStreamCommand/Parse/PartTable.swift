@@ -3,6 +3,8 @@ import Records
 /// What was found in a form, for people.
 enum PartTable {
   private static let maximumWidth = 40
+  /// What people see as one character may be made of any number of these.
+  private static let maximumScalars = 4 * maximumWidth
 
   static func text(of record: ParsedRecord) -> String {
     var rows = [["#", "name", "file name", "type", "bytes", "content"]]
@@ -28,13 +30,16 @@ enum PartTable {
   private static func content(of part: ParsedPartRecord) -> String {
     if let name = part.storedAs { return "stored as \(name)" }
     guard let value = part.value else { return "" }
-    // What is cut off anyway need not be made visible first.
-    return String(decoding: value.prefix(4 * maximumWidth + 4), as: UTF8.self)
+    // A scalar has at most four bytes: of these there is one more than is shown, so that the cell tells
+    // that it was cut.
+    return String(decoding: value.prefix(4 * (maximumScalars + 1)), as: UTF8.self)
   }
 
   private static func cell(_ text: String) -> String {
-    let text = visible(text)
-    return text.count <= maximumWidth ? text : text.prefix(maximumWidth - 1) + "…"
+    let scalars = text.unicodeScalars.prefix(maximumScalars)
+    let isWhole = scalars.endIndex == text.unicodeScalars.endIndex
+    let text = visible(String(scalars))
+    return isWhole && text.count <= maximumWidth ? text : text.prefix(maximumWidth - 1) + "…"
   }
 
   private static func line(_ cells: [String], widths: [Int]) -> String {

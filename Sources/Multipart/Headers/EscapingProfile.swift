@@ -12,8 +12,9 @@ public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
   /// As browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): `"` is `%22`, CR is
   /// `%0D`, LF is `%0A`, all else is raw UTF-8; in names each lone CR or LF is made CRLF first.
   public static let browser = EscapingProfile(kind: .browser)
-  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) beside a file name that needs it. RFC 7578
-  /// §4.2 tells form senders not to; some mail-bred receivers ask for it.
+  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) beside a file name that needs it; in the
+  /// `filename` before it a backslash is `%5C`. RFC 7578 §4.2 tells form senders not to; some mail-bred
+  /// receivers ask for it.
   public static let rfc2231 = EscapingProfile(kind: .rfc2231)
   /// Quoted pairs as in mail headers (RFC 822) and in old curl: `\"` and `\\`. CR and LF can't be
   /// written: an error.
@@ -52,7 +53,8 @@ extension EscapingProfile {
     case .browser:
       try Self.appendPercentQuoted(filename.utf8, to: &line)
     case .rfc2231:
-      try Self.appendPercentQuoted(filename.utf8, to: &line)
+      // One at the end would make a quoted pair of the closing quote, to some, and hide `filename*`.
+      try Self.appendPercentQuoted(filename.utf8, withBackslashes: false, to: &line)
       if !filename.utf8.allSatisfy(Self.isPlain) {
         line.append(contentsOf: "; filename*=UTF-8''".utf8)
         Self.appendPercentEncoded(filename.utf8, keeping: Self.isAttributeByte, to: &line)
@@ -94,11 +96,12 @@ extension EscapingProfile {
   /// must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with
   /// `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes."
   private static func appendPercentQuoted(
-    _ text: some Sequence<UInt8>, to line: inout [UInt8]
+    _ text: some Sequence<UInt8>, withBackslashes: Bool = true, to line: inout [UInt8]
   ) throws(Inexpressible) {
     line.append(UInt8(ascii: "\""))
     for byte in text {
       switch byte {
+      case UInt8(ascii: "\\") where !withBackslashes: line.append(contentsOf: "%5C".utf8)
       case 0x0A: line.append(contentsOf: "%0A".utf8)
       case 0x0D: line.append(contentsOf: "%0D".utf8)
       case UInt8(ascii: "\""): line.append(contentsOf: "%22".utf8)

@@ -29,7 +29,7 @@ enum HeaderBlock {
       throw MultipartError(
         .headersTooLarge, on: part.name,
         "The headers of part \(part.name.quoted) take \(bytes.count - start) bytes, and "
-          + "\(PartHeaders.maximumBlockSize) is the most that receivers can be expected to take. Shorten its name, file name or extra headers."
+          + "\(PartHeaders.maximumBlockSize) is the most, and many receivers take less. Shorten its name, file name or extra headers."
       )
     }
   }

@@ -14,7 +14,7 @@ public struct PartHeaders: Hashable, Sendable {
   private var fields: [Field] = []
 
   /// The most bytes that a part's header block may have, derived headers included. Receivers stop at
-  /// 16 KiB or before; a longer name is a value in the wrong place.
+  /// 16 KiB or before, Django at 1 KiB; a longer name is a value in the wrong place.
   public static let maximumBlockSize = 16 * 1024
   /// The most headers that a part may bear, derived ones included.
   public static let maximumCount = 32

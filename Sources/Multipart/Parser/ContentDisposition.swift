@@ -22,8 +22,9 @@ public struct ContentDisposition: Hashable, Sendable {
       switch escaping {
       case nil: [.quotes, .literal]
       case .backslash: [.quotedPairs]
-      // Their quotes are percent codes: a backslash before a quote is the text's last byte.
-      default: [.literal]
+      // Their quotes are percent codes: a backslash before a quote is the text's last byte. But aiohttp
+      // writes file names in percent codes, and names in quoted pairs.
+      default: [.literal, .quotes]
       }
     for backslash in readings {
       guard let parsed = ParameterText.parse(value, backslash: backslash),

@@ -24,6 +24,8 @@ extension FormParser {
     public var headerBlock = PartHeaders.maximumBlockSize
     /// The most headers in a part.
     public var headersPerPart = PartHeaders.maximumCount
+    /// The most bytes in the header blocks of all parts together, which a reader may want to keep.
+    public var allHeaders: Int64 = 16 * 1024 * 1024
     /// The most parts.
     public var parts = 10_000
     /// The most bytes before the first delimiter, which are passed over.

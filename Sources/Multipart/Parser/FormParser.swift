@@ -21,8 +21,8 @@
 public final class FormParser {
   /// What was found.
   public enum Event {
-    /// A part begins.
-    case partBegan(PartHead)
+    /// A part begins. (Indirect: the events of bytes are many, and small without it.)
+    indirect case partBegan(PartHead)
     /// Bytes of the part, never none; they are lent until the parser is called again.
     case partBytes(UnsafeRawBufferPointer)
     /// The part is whole.
@@ -66,6 +66,7 @@ public final class FormParser {
   private var block: [UInt8] = []
   private var lineStart = 0
   private var blockOffset: Int64 = 0
+  private var headerBytes: Int64 = 0
 
   private var isInPart = false
   private var parts = 0
@@ -400,12 +401,9 @@ extension FormParser {
   private func headers(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let end = input.firstIndex(of: 0x0A, from: 0).map { $0 + 1 }
     let count = end ?? input.count
-    let limit = options.limits.headerBlock
-    guard block.count + count <= limit else {
-      throw .overLimit(
-        "The headers of a part take more than \(limit) bytes", at: blockOffset + Int64(limit))
-    }
-    block.append(contentsOf: input[..<count])
+    try checkRoom(for: count)
+    block.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<count]))
+    headerBytes += Int64(count)
     take(count, of: &input)
     guard end != nil else { return .needsMore }
 
@@ -426,6 +424,20 @@ extension FormParser {
     bytesOfPart = 0
     beginData()
     return .event(.partBegan(head))
+  }
+
+  private func checkRoom(for count: Int) throws(MultipartError) {
+    let limits = options.limits
+    let (inBlock, inAll) = (limits.headerBlock - block.count, limits.allHeaders - headerBytes)
+    if Int64(inBlock) <= inAll, count > inBlock {
+      throw .overLimit(
+        "The headers of a part take more than \(limits.headerBlock) bytes",
+        at: offset + Int64(inBlock))
+    }
+    if Int64(count) > inAll {
+      throw .overLimit(
+        "The headers of all parts take more than \(limits.allHeaders) bytes", at: offset + inAll)
+    }
   }
 
   private func head() throws(MultipartError) -> PartHead {

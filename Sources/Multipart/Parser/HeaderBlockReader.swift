@@ -10,7 +10,7 @@ enum HeaderBlockReader {
 
   /// - Parameter block: the lines, up to and with the empty one; each ends with CRLF or LF.
   static func fields(in block: [UInt8], limit: Int) throws(Flaw) -> [PartHead.Field] {
-    var fields: [(name: String, value: [UInt8])] = []
+    var fields: [PartHead.Field] = []
     var start = 0
     while let end = block[start...].firstIndex(of: 0x0A) {
       var line = block[start..<end]
@@ -28,8 +28,9 @@ enum HeaderBlockReader {
           throw Flaw(place: line.startIndex, what: "the first header begins with white space")
         }
         let more = line.trimmingBlanks()
-        let isBegun = !fields[fields.count - 1].value.isEmpty
-        if !more.isEmpty { fields[fields.count - 1].value += (isBegun ? [0x20] : []) + more }
+        let isBegun = !fields[fields.count - 1].bytes.isEmpty
+        if isBegun && !more.isEmpty { fields[fields.count - 1].bytes.append(0x20) }
+        fields[fields.count - 1].bytes += more
         continue
       }
       guard fields.count < limit else {
@@ -38,12 +39,10 @@ enum HeaderBlockReader {
       }
       fields.append(try field(line))
     }
-    return fields.map { PartHead.Field(name: $0.name, bytes: $0.value) }
+    return fields
   }
 
-  private static func field(
-    _ line: ArraySlice<UInt8>
-  ) throws(Flaw) -> (name: String, value: [UInt8]) {
+  private static func field(_ line: ArraySlice<UInt8>) throws(Flaw) -> PartHead.Field {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw Flaw(place: line.startIndex, what: "a header has no colon")
     }
@@ -51,6 +50,8 @@ enum HeaderBlockReader {
     guard HeaderGate.isToken(name) else {
       throw Flaw(place: line.startIndex, what: "a header's name is not one")
     }
-    return (String(decoding: name, as: UTF8.self), Array(line[(colon + 1)...].trimmingBlanks()))
+    return PartHead.Field(
+      name: String(decoding: name, as: UTF8.self),
+      bytes: Array(line[(colon + 1)...].trimmingBlanks()))
   }
 }

@@ -10,10 +10,9 @@ final class HeldBytes {
 
   deinit { memory.deallocate() }
 
-  var room: Int { memory.count - count }
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-  /// Takes in bytes, of which there must be no more than `room`.
+  /// Takes in bytes, no more than there is room for.
   func append(_ bytes: UnsafeRawBufferPointer) {
     UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
     count += bytes.count

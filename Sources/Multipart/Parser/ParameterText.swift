@@ -56,18 +56,20 @@ struct ParameterText {
   private mutating func takeQuoted() -> [UInt8]? {
     rest = rest.dropFirst()
     var value: [UInt8] = []
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "\"") {
+    let quote = UInt8(ascii: "\"")
+    while let place = rest.firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\\") }) {
+      let mark = rest[place]
+      value += rest[..<place]
+      rest = rest[(place + 1)...]
+      if mark == quote {
         skipBlanks()
         return rest.isEmpty || rest.first == UInt8(ascii: ";") ? value : nil
       }
-      if byte == UInt8(ascii: "\\"), let next = rest.first,
-        backslash == .quotedPairs || backslash == .quotes && next == UInt8(ascii: "\"")
-      {
+      if let next = rest.first, backslash == .quotedPairs || backslash == .quotes && next == quote {
         value.append(next)
         rest = rest.dropFirst()
       } else {
-        value.append(byte)
+        value.append(mark)
       }
     }
     return nil

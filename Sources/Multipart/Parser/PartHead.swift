@@ -5,7 +5,7 @@ public struct PartHead: Hashable, Sendable {
     /// The header's name, as it was written.
     public let name: String
     /// The value's bytes, without the white space around them.
-    public let bytes: [UInt8]
+    public internal(set) var bytes: [UInt8]
 
     /// The value as text, repaired where it is not UTF-8.
     public var value: String { String(decoding: bytes, as: UTF8.self) }

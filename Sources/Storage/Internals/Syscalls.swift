@@ -50,13 +50,13 @@ final class DirectoryDescriptor: Sendable {
       return true
     } catch  where error.number == EEXIST {
       return false
-    } catch  where error.number == EPERM || error.number == EOPNOTSUPP {
+    } catch  where [EPERM, EOPNOTSUPP, ENOSYS].contains(error.number) {
       return try claim(new, for: old)
     }
   }
 
-  /// The same where a file can't have two names, as on FAT: an empty file takes the name, and is then
-  /// written over.
+  /// The same where a file can't have two names, as on FAT or behind FUSE: an empty file takes the name,
+  /// and is then written over. A process that is killed in between leaves the empty one.
   ///
   /// C: `openat(O_EXCL)`, `renameat`
   private func claim(_ new: LocalPath, for old: LocalPath) throws(SystemError) -> Bool {
@@ -83,12 +83,23 @@ final class DirectoryDescriptor: Sendable {
 /// A file that is written to.
 final class FileDescriptor {
   private let number: CInt
+  private var isOpen = true
 
   init(_ number: CInt) {
     self.number = number
   }
 
-  deinit { close(number) }
+  deinit { if isOpen { Glibc.close(number) } }
+
+  /// Nothing is written to it any more. Network file systems and quotas may say only here that there was
+  /// no room. It is closed also where this fails, so it is not tried again.
+  ///
+  /// C: `close`
+  func close() throws(SystemError) {
+    isOpen = false
+    guard Glibc.close(number) < 0, errno != EINTR else { return }
+    throw SystemError(number: errno)
+  }
 
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {

@@ -1,0 +1,27 @@
+// One measurement a process, as in bench-body. Results go to stdout as one JSON object.
+
+import Glibc
+import Measuring
+
+let usage = """
+  usage: bench-parse file FILE BOUNDARY PIECE    a body in memory, in pieces of PIECE bytes, or whole: 0
+         bench-parse linear MIB ROUNDS           bodies made to be slow, of 1 MiB up to so many
+
+  """
+
+do {
+  let arguments = CommandLine.arguments.dropFirst()
+  let numbers = arguments.map { Int($0) ?? 0 }
+  switch (arguments.first, arguments.count) {
+  case ("file", 4):
+    try measureFile(arguments[2], boundary: arguments[3], piece: numbers[3])
+  case ("linear", 3):
+    try measureWorst(upTo: numbers[1] << 20, rounds: numbers[2])
+  default:
+    complain(usage)
+    exit(64)
+  }
+} catch {
+  complain("bench-parse: \(error)\n")
+  exit(1)
+}

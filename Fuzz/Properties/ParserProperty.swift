@@ -47,7 +47,7 @@ extension FormParser.Options {
     let flags = choices.byte()
     requiresNames = flags & 1 == 0
     allowsBareLF = flags & 2 != 0
-    let profile = Int(flags >> 2)
+    let profile = Int(flags >> 2) & 15
     if (1...EscapingProfile.all.count).contains(profile) {
       escaping = EscapingProfile.all[profile - 1]
     }
@@ -65,6 +65,7 @@ extension FormParser.Options {
     lower(5) { limits.partBytes = Int64($0) }
     lower(6) { limits.totalBytes = Int64($0) * 4 }
     lower(7) { limits.boundary = $0 }
+    if flags & 64 != 0 { limits.allHeaders = Int64(values[0]) }
   }
 }
 
@@ -93,14 +94,17 @@ private func checkPlausible(
 private func checkLimits(_ run: ParserRun, _ limits: FormParser.Limits) throws {
   try hold(run.parts.count <= limits.parts, "\(run.parts.count) parts")
   var sum: Int64 = 0
+  var headers: Int64 = 0
   for part in run.parts {
     sum += Int64(part.body.count)
     try hold(part.body.count <= limits.partBytes ?? .max, "\(part.body.count) bytes in a part")
     try hold(part.head.fields.count <= limits.headersPerPart, "\(part.head.fields.count) headers")
     let block = part.head.fields.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count + 1 }
     try hold(block <= limits.headerBlock, "\(block) bytes of headers")
+    headers += Int64(block)
   }
   try hold(sum <= limits.totalBytes ?? .max, "\(sum) bytes in all")
+  try hold(headers <= limits.allHeaders, "\(headers) bytes of all headers")
 }
 
 /// The parser gives the parts that stand there, up to where it fails, and misses no end.

@@ -1,10 +1,11 @@
 /// Finds a delimiter in bytes that come in pieces. It is a pure function of the piece: it keeps nothing.
 ///
 /// The search skips (Horspool): it looks at the last byte of a window as long as the delimiter, and most
-/// bytes let the window jump by its whole length. Input made against it (hyphens for a boundary of
-/// hyphens) would have it compare everything again at each step; once it has compared more than it has
-/// advanced, an automaton that never steps back (Knuth, Morris, Pratt) takes over, so the time is
-/// linear whatever comes.
+/// bytes let the window jump by its whole length. A delimiter that begins with a line end can't be met
+/// within itself, so what is compared twice is little. One without, as the encoder looks for (hyphens for a
+/// boundary of hyphens), would have it compare everything again at each step: once it has compared more
+/// than it has advanced, an automaton that never steps back (Knuth, Morris, Pratt) takes over, so the time
+/// is linear whatever comes.
 struct BoundaryScanner: Sendable {
   enum Finding: Equatable {
     /// The delimiter stands at this place; all before it is data.

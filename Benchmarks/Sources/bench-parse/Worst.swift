@@ -34,6 +34,7 @@ struct WorstBody {
     var options = FormParser.Options()
     options.allowsBareLF = bareLF
     options.limits.parts = .max
+    options.limits.allHeaders = .max
     self.options = options
   }
 

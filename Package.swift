@@ -13,6 +13,8 @@ let package = Package(
   products: [
     .library(name: "Multipart", targets: ["Multipart"]),
     .library(name: "FormStream", targets: ["FormStream"]),
+    .library(name: "FormStreamURLSession", targets: ["FormStreamURLSession"]),
+    .library(name: "MediaTypes", targets: ["MediaTypes"]),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
   targets: [
@@ -20,10 +22,13 @@ let package = Package(
     .systemLibrary(
       name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
     .target(name: "Records", dependencies: ["Multipart", "CCrypto"], swiftSettings: house),
+    .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
+    .target(name: "MediaTypes", dependencies: ["Multipart", "CMagic"], swiftSettings: house),
     .target(name: "Storage", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
+    .target(name: "FormStreamURLSession", dependencies: ["FormStream"], swiftSettings: house),
     .target(
-      name: "FormStreamCommand", dependencies: ["Multipart", "Records", "Storage"],
+      name: "FormStreamCommand", dependencies: ["MediaTypes", "Multipart", "Records", "Storage"],
       swiftSettings: house),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -47,10 +52,17 @@ let package = Package(
       name: "RecordsTests", dependencies: ["Multipart", "Records", "TestSupport", "digest-probe"],
       swiftSettings: house),
     .testTarget(
+      name: "MediaTypesTests", dependencies: ["MediaTypes", "Multipart", "TestSupport"],
+      exclude: ["make-kinds.py"],
+      swiftSettings: house),
+    .testTarget(
       name: "StorageTests", dependencies: ["Multipart", "Storage", "TestSupport"],
       swiftSettings: house),
     .testTarget(
       name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],
+      swiftSettings: house),
+    .testTarget(
+      name: "FormStreamURLSessionTests", dependencies: ["FormStreamURLSession", "TestSupport"],
       swiftSettings: house),
     .testTarget(
       name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],

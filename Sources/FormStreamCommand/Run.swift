@@ -10,6 +10,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .document(let text): try writeDocument(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
+    case .sniff(let plan): try waiting { () async throws(Failure) in try await sniff(plan) }
     }
     return .ok
   } catch {

@@ -90,7 +90,8 @@ import TestSupport
     let place = try TemporaryDirectory()
     try place.write("a.txt", "hello\n")
     let run = try formstream(
-      "encode", "--boundary", "B", "--dry-run", "-F", "t=x", "-F", "f=@a.txt", "-F", "s=<-",
+      "encode", "--boundary", "B", "--dry-run", "--sniff", "none", "-F", "t=x", "-F", "f=@a.txt",
+      "-F", "s=<-",
       standardInput: [1], in: place)
     #expect(
       run.output == """
@@ -119,7 +120,10 @@ import TestSupport
     let trace = place.path("trace")
     let plain = try run(
       program: "/usr/bin/strace",
-      ["-f", "-o", trace, builtBinary("formstream"), "encode", flag, "-F", "f=@a.txt"], in: place,
+      [
+        "-f", "-o", trace, builtBinary("formstream"), "encode", flag, "--sniff", "extension", "-F",
+        "f=@a.txt",
+      ], in: place,
       environment: underStrace)
     #expect(plain.exit == 0)
     let lines = try shell("grep -c 'a\\.txt' trace; grep -c 'open.*a\\.txt' trace", in: place)
@@ -135,7 +139,7 @@ import TestSupport
       program: "/usr/bin/strace",
       [
         "-f", "-y", "-e", "trace=openat,pread64,close", "-o", place.path("trace"),
-        builtBinary("formstream"), "encode", "-F", "a=@a.bin", "-F", "b=@b.bin",
+        builtBinary("formstream"), "encode", "--sniff", "none", "-F", "a=@a.bin", "-F", "b=@b.bin",
       ], in: place, environment: underStrace)
     #expect(run.exit == 0)
     let trace = try shell("cat trace", in: place).output.split(separator: "\n")
@@ -155,6 +159,25 @@ import TestSupport
     }
     #expect(opened == 2)
     #expect(!isOpen)
+  }
+
+  @Test func `what was sniffed is what is sent, through the descriptor that was sniffed`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("a.bin", [UInt8](repeating: 1, count: 600_000))
+    let trace = place.path("trace")
+    let run = try run(
+      program: "/usr/bin/strace",
+      ["-f", "-y", "-o", trace, builtBinary("formstream"), "encode", "-F", "a=@a.bin"], in: place,
+      environment: underStrace)
+    #expect(run.exit == 0)
+    let lines = try shell(
+      "grep 'a\\.bin' trace | grep -oE '(openat|pread64|lseek|close)\\(.*'", in: place)
+    let calls = lines.output.split(separator: "\n")
+    #expect(calls.count { $0.hasPrefix("openat(") } == 1, "\(lines.output)")
+    #expect(calls.count { $0.hasPrefix("close(") } == 1)
+    #expect(!calls.contains { $0.hasPrefix("lseek(") })
+    // Once for libmagic, and then from the start again for the body.
+    #expect(calls.count { $0.hasPrefix("pread64(") && $0.contains(", 0) = ") } == 2)
   }
 
   @Test(arguments: [

@@ -14,6 +14,24 @@ import TestSupport
     "encode filename": (["-F", "a=b", "--filename", "c;d"], "filename=\"c;d\""),
     "encode part-header": (["-F", "a=b", "--part-header", "X-A:  1"], "X-A: 1\r\n"),
     "encode range": (["--file", "a=one.flags", "--range", "2:5"], "\r\n\r\nbound\r\n"),
+    "encode sniff": (["--sniff", "extension", "--file", "a=x.png"], "Content-Type: image/png\r\n"),
+    "encode type-for": (["--type-for", "*.png=a/b", "--file", "a=x.png"], "Content-Type: a/b\r\n"),
+    "encode magic-file": (
+      ["--magic-file", "/usr/share/misc/magic.mgc", "--file", "a=x.png"], "Content-Type: text/plain"
+    ),
+    "sniff sniff": (["--sniff", "none", "x.png"], "x.png\tapplication/octet-stream\tdefault\n"),
+    "sniff type-for": (["--type-for", "x*=a/b", "x.png"], "x.png\ta/b\toverride\n"),
+    "sniff magic-file": (
+      ["--magic-file", "/usr/share/misc/magic.mgc", "x.png"], "x.png\ttext/plain\tcontent\n"
+    ),
+    "encode charset": (
+      ["--charset", "--file", "a=x.png"], "Content-Type: text/plain; charset=us-ascii\r\n"
+    ),
+    "sniff charset": (["--charset", "x.png"], "x.png\ttext/plain; charset=us-ascii\tcontent\n"),
+    "sniff files-from": (["--files-from", "list"], "x.png\ttext/plain\tcontent\nlf\t"),
+    "sniff files-from0": (["--files-from0", "list0"], "x.png\ttext/plain\tcontent\nlf\t"),
+    "sniff null": (["-0", "x.png"], "x.png\ttext/plain\tcontent\0"),
+    "sniff json": (["--json", "x.png"], "{\"schema\":\"formstream.sniffed/1\",\"path\":\"x.png\""),
     "encode boundary": (["--boundary", "xyz"], "--xyz--"),
     "encode escaping": (["--escaping=backslash", "--field", "a\"=b"], #"name="a\"""#),
     "encode browser-text": (["--browser-text", "--field", "a=1\n2"], "1\r\n2"),
@@ -44,8 +62,8 @@ import TestSupport
   }
 
   @Test func `every flag in the help is shown at work here`() throws {
-    let flags = try Self.flags(inHelpOf: "encode").union(Self.flags(inHelpOf: "parse"))
-    #expect(flags == Set(Self.shown.keys))
+    let flags = try ["encode", "parse", "sniff"].map { try Self.flags(inHelpOf: $0) }
+    #expect(Set(flags.joined()) == Set(Self.shown.keys))
   }
 
   @Test(arguments: shown.keys.sorted())
@@ -58,6 +76,9 @@ import TestSupport
       in: place)
     #expect(made.exit == 0)
     try place.write("lf", "--B\nContent-Disposition: form-data; name=a\n\nb\n--B--\n")
+    try place.write("x.png", "words\n")
+    try place.write("list", "x.png\nlf\n")
+    try place.write("list0", "x.png\0lf\0")
     try place.write("late", String(repeating: "x", count: 66_000) + "\r\n--B--\r\n")
     let verb = flag.split(separator: " ").dropLast().map(String.init)
     let run = try run("formstream", verb + arguments, in: place)
@@ -95,7 +116,7 @@ import TestSupport
     }
   }
 
-  @Test(arguments: [("encode", 5), ("parse", 4)])
+  @Test(arguments: [("encode", 5), ("parse", 4), ("sniff", 3)])
   func `the examples in the help do what they say`(_ verb: String, _ count: Int) throws {
     let place = try TemporaryDirectory()
     try place.write("sunset.jpg", noise(1000))
@@ -104,11 +125,13 @@ import TestSupport
       "encode", "--boundary", "B", "-F", "photo=@sunset.jpg", "-o", "body.bin", in: place)
     #expect(body.exit == 0)
     let help = try formstream(verb, "--help").output
-    let examples = help.split(separator: "\n").filter { $0.contains("formstream \(verb) -") }
-      .map { $0.replacing("formstream \(verb)", with: "$F \(verb)") }
+    let examples = help.split(separator: "\n").filter {
+      $0.contains("formstream \(verb) ") && !$0.contains("Usage") && !$0.hasPrefix("form")
+    }
+    .map { $0.replacing("formstream \(verb)", with: "$F \(verb)") }
     #expect(examples.count == count)
     for example in examples {
-      let run = try shell("mkdir -p photos; \(example)", in: place)
+      let run = try shell("mkdir -p photos; touch a.dat; \(example)", in: place)
       #expect(run.exit == 0, "\(example): \(run.stderr)")
     }
   }

@@ -9,7 +9,8 @@ import TestSupport
 
   @Test func `a pipe is a file called - and of unknown length`() throws {
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
-    let run = try formstream("encode", "--boundary=B", "-F", "f=@-", standardInput: bytes)
+    let run = try formstream(
+      "encode", "--sniff=none", "--boundary=B", "-F", "f=@-", standardInput: bytes)
     let head = Array((Self.start + "; filename=\"-\"" + Self.typeLine).utf8)
     #expect(run.stdout == head + bytes + Array("\r\n--B--\r\n".utf8))
   }
@@ -28,8 +29,8 @@ import TestSupport
     let run = try shell(
       """
       { head -c 4 > /dev/null; $F encode --boundary B --headers -F f=@-; } < in
-      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --boundary B -F f=@- | wc -c; } < in
-      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --boundary B -F f=@- ; } < in
+      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --sniff none --boundary B -F f=@- | wc -c; } < in
+      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --sniff none --boundary B -F f=@- ; } < in
       """, in: place)
     let head = Self.start + "; filename=\"-\"" + Self.typeLine
     let length = head.utf8.count + 6 + 9
@@ -106,7 +107,8 @@ import TestSupport
   func `the literal flags take any path as it is`(_ name: String) throws {
     let place = try TemporaryDirectory()
     try place.write(name, "!")
-    let run = try formstream("encode", "--boundary=B", "--file", "f=\(name)", in: place)
+    let run = try formstream(
+      "encode", "--sniff=none", "--boundary=B", "--file", "f=\(name)", in: place)
     #expect(run.exit == 0, "\(run.stderr)")
     #expect(run.output.hasSuffix(Self.typeLine + "!\r\n--B--\r\n"))
     let field = try formstream("encode", "--boundary=B", "--field", "f=\(name)")

@@ -2,17 +2,22 @@ import Glibc
 import Multipart
 import Synchronization
 
-/// A server on a free port of the loopback that takes one connection and one request, notes all bytes,
-/// answers 200 and closes.
+/// A server on a free port of the loopback. It takes one connection after the other with one request
+/// each, notes all bytes, gives the answers that it was made with, byte for byte, and closes.
 public final class LoopbackServer: Sendable {
+  /// The answer that all is well.
+  public static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
   /// The port.
   public let port: UInt16
 
   private let descriptor: Int32
-  private let state = Mutex<[UInt8]>([])
+  private let state = Mutex<[[UInt8]]>([])
 
   /// Starts to listen.
-  public init() throws {
+  ///
+  /// - Parameter answers: one a connection. With none, nobody is let in; see `hasCaller`.
+  public init(answers: [String] = [LoopbackServer.ok]) throws {
     descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError(number: errno) }
     _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -29,29 +34,52 @@ public final class LoopbackServer: Sendable {
     }
     guard result == 0 else { throw SystemError(number: errno) }
     port = UInt16(bigEndian: address.sin_port)
-    onThread { self.serve() }
+    if !answers.isEmpty { onThread { for answer in answers { self.serve(answer) } } }
   }
 
-  /// All that was received in the one request.
-  public var received: [UInt8] { state.withLock(\.self) }
+  deinit { close(descriptor) }
 
-  private func serve() {
-    defer { close(descriptor) }
+  /// What was received on each connection, whole or not.
+  public var requests: [[UInt8]] { state.withLock(\.self) }
+
+  /// All that was received on the first connection.
+  public var received: [UInt8] { requests.first ?? [] }
+
+  /// Whether a connection waits to be let in. The system takes connections for us, so nobody who has
+  /// tried is missed.
+  public var hasCaller: Bool {
+    var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&waiting, 1, 0) > 0
+  }
+
+  private func serve(_ answer: String) {
     let connection = accept(descriptor, nil, nil)
     guard connection >= 0 else { return }
     defer { close(connection) }
+    let index = state.withLock { requests in
+      requests.append([])
+      return requests.count - 1
+    }
+    var request: [UInt8] = []
+    var hasBidden = false
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
-    while !isWhole(received) {
+    while ReceivedRequest(request) == nil {
       let count = recv(connection, &buffer, buffer.count, 0)
       if count <= 0 { return }
-      state.withLock { $0.append(contentsOf: buffer[..<count]) }
+      request.append(contentsOf: buffer[..<count])
+      state.withLock { [request] in $0[index] = request }
+      // RFC 9110 §10.1.1: who sends this waits for leave to send the body.
+      if !hasBidden, ReceivedRequest.head(of: request)?.contains("Expect: 100-continue") == true {
+        hasBidden = true
+        send("HTTP/1.1 100 Continue\r\n\r\n", to: connection)
+      }
     }
-    let answer = Array("HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n".utf8)
-    _ = send(connection, answer, answer.count, Int32(MSG_NOSIGNAL))
+    send(answer, to: connection)
   }
 
-  private func isWhole(_ bytes: [UInt8]) -> Bool {
-    ReceivedRequest(bytes) != nil
+  private func send(_ text: String, to connection: Int32) {
+    let bytes = Array(text.utf8)
+    _ = Glibc.send(connection, bytes, bytes.count, Int32(MSG_NOSIGNAL))
   }
 }
 
@@ -67,15 +95,31 @@ public struct ReceivedRequest {
     var rest = bytes[...]
     guard let start = Self.take(&rest, upTo: [13, 10, 13, 10]) else { return nil }
     head = String(decoding: start, as: UTF8.self)
-    let length = head.split(separator: "\r\n").first { $0.hasPrefix("Content-Length: ") }
-      .flatMap { Int($0.dropFirst("Content-Length: ".count)) }
-    if let length {
-      guard rest.count >= length else { return nil }
-      body = Array(rest)
-    } else {
+    // RFC 9112 §6.3: "If a message is received with both a Transfer-Encoding and a Content-Length
+    // header field, the Transfer-Encoding overrides the Content-Length." Without either there is none.
+    if Self.header("Transfer-Encoding", in: head) == "chunked" {
       guard let body = Self.dechunked(rest) else { return nil }
       self.body = body
+    } else {
+      let length = Self.header("Content-Length", in: head).flatMap { Int($0) } ?? 0
+      guard rest.count >= length else { return nil }
+      body = Array(rest)
     }
+  }
+
+  /// The value of the first header of that name, which is compared without regard to case.
+  public func header(_ name: String) -> String? { Self.header(name, in: head) }
+
+  private static func header(_ name: String, in head: String) -> String? {
+    let prefix = name.lowercased() + ": "
+    return head.split(separator: "\r\n").first { $0.lowercased().hasPrefix(prefix) }
+      .map { String($0.dropFirst(prefix.count)) }
+  }
+
+  /// The request line and the headers, once they are whole.
+  static func head(of bytes: [UInt8]) -> String? {
+    var rest = bytes[...]
+    return take(&rest, upTo: [13, 10, 13, 10]).map { String(decoding: $0, as: UTF8.self) }
   }
 
   /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF, up to a chunk of size 0.

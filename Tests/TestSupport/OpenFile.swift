@@ -17,6 +17,9 @@ public final class OpenFile {
   /// Whether the descriptor is still open.
   public var isOpen: Bool { fcntl(descriptor, F_GETFD) >= 0 }
 
+  /// Where the next read begins.
+  public var offset: Int { Int(lseek(descriptor, 0, Int32(SEEK_CUR))) }
+
   /// Goes back to the file's start.
   public func rewind() { lseek(descriptor, 0, Int32(SEEK_SET)) }
 }

@@ -75,7 +75,7 @@ extension Document {
       _formstream() {
         _arguments -s \\
       \(lines)    '1:command:(\(Verb.allCases.map(\.rawValue).joined(separator: " ")))' \\
-          '2:file:_files'
+          '*:file:_files'
       }
       if [ "$funcstack[1]" = _formstream ]; then _formstream "$@"; else compdef _formstream formstream; fi
 

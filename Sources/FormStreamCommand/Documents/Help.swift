@@ -27,7 +27,7 @@ extension Document {
 
     Examples:
     \(examples(of: [verb]))
-    Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0)" } ?? "")
+    Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0.usage)" } ?? "")
     \(flags { $0.isKnown(to: verb) })
     Exit codes:
     \(ExitCode.allCases.map { row("\($0.rawValue)", $0.meaning) }.joined())\

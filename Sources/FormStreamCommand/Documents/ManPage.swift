@@ -8,7 +8,7 @@ extension Document {
 
       """
     for verb in Verb.allCases {
-      let operand = verb.operand.map { " \\fI\($0)\\fR" } ?? ""
+      let operand = verb.operand.map { " \\fI\($0.usage)\\fR" } ?? ""
       page += ".B formstream \(verb.rawValue)\n[\\fIFLAG\\fR]...\(operand)\n.br\n"
     }
     page += """

@@ -3,9 +3,10 @@ import Multipart
 /// Carries out `encode`: the output is opened first, so that nothing is read in vain.
 func encode(_ plan: EncodePlan) throws(Failure) {
   for note in plan.notes { StandardError.write("formstream: \(note)") }
+  warn(of: plan.sniffer)
   let output = try OutputFile(plan.target)
   let layout = try explaining { () throws(MultipartError) in
-    try plan.form.form.layout(verify: plan.verifiesBoundary)
+    try plan.form.form.layout(guessing: plan.guesser, verify: plan.verifiesBoundary)
   }
   switch plan.product {
   case .body: try writeBody(of: layout, to: output)

@@ -1,3 +1,4 @@
+import MediaTypes
 import Multipart
 
 /// What `encode` is to do.
@@ -9,6 +10,8 @@ struct EncodePlan {
   }
 
   let form: PlannedForm
+  /// Nil where all types are given: libmagic's database takes its time.
+  let sniffer: MediaTypeSniffer?
   let verifiesBoundary: Bool
   let product: Product
   let target: OutputTarget
@@ -23,10 +26,11 @@ extension LowArguments {
     }
     let target = try outputTarget()
     if case .standardOutput = target { try checkInputs() }
+    let form = try plannedForm()
     return EncodePlan(
-      form: try plannedForm(), verifiesBoundary: verifiesBoundary,
-      product: printsHeaders ? .headers : isDryRun ? .skeleton : .body,
-      target: target, notes: notes)
+      form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
+      product: printsHeaders ? .headers : isDryRun ? .skeleton : .body, target: target, notes: notes
+    )
   }
 
   private var notes: [String] {

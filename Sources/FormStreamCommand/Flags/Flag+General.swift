@@ -5,18 +5,27 @@ extension Flag {
       long: "headers", group: .output, verbs: [.encode],
       summary: "Print the Content-Type and Content-Length lines, not the body",
       detail: """
-        No file's contents are read, but for --verify-boundary. Give the same --boundary here and where the body is made. \
+        Of a file no more is read than its first 64 KiB, to tell its type, and nothing where its type is \
+        given or --sniff is extension or none; but for --verify-boundary. Give the same --boundary here and where the body is made. \
         Where the length can't be known there is no Content-Length line.
         """
     ) { (typed, _) in typed.printsHeaders = true },
     Flag(
       long: "dry-run", group: .output, verbs: [.encode],
-      summary: "Print what would be sent, with offsets, reading no contents"
+      summary: "Print what would be sent, with offsets",
+      detail: """
+        Of a file no more is read than its first 64 KiB, to tell its type; a pipe is not read at all, so \
+        its type is told by its name, and may be another when it is sent.
+        """
     ) { (typed, _) in typed.isDryRun = true },
     Flag(
-      long: "json", group: .output, verbs: [.parse],
-      summary: "Print a record, one line of JSON with digests, not the table"
+      long: "json", group: .output, verbs: [.parse, .sniff],
+      summary: "Print records, one line of JSON each, in place of what is for people"
     ) { (typed, _) in typed.printsJSON = true },
+    Flag(
+      long: "null", short: "0", group: .output, verbs: [.sniff],
+      summary: "End each line with NUL, for names with line breaks in them"
+    ) { (typed, _) in typed.endsWithNUL = true },
     Flag(
       long: "into", value: Value(placeholder: "DIR", completion: .path), group: .output,
       verbs: [.parse],

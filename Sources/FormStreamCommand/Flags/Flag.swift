@@ -18,8 +18,10 @@ struct Flag: Sendable {
 
   /// Headings in help and man page, in the order in which they stand there.
   enum Group: String, CaseIterable, Sendable {
+    case paths = "Which files"
     case parts = "Parts of the form"
     case previousPart = "For the part before"
+    case types = "Media types"
     case wire = "On the wire"
     case reading = "How the body is read"
     case output = "What comes out"
@@ -43,7 +45,8 @@ struct Flag: Sendable {
 extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
-    partFlags + previousPartFlags + wireFlags + readingFlags + outputFlags + generalFlags
+    pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + readingFlags + outputFlags
+    + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }

@@ -1,3 +1,4 @@
+import MediaTypes
 import Multipart
 
 /// What was typed, noted down flag by flag; nothing is opened or made of it yet.
@@ -13,6 +14,10 @@ struct LowArguments {
 
   var parts: [TypedPart] = []
   var boundary: String?
+  var sniffing = SniffingPolicy.auto
+  var typeOverrides: [TypeOverride] = []
+  var magicFile: Argument?
+
   var escaping: EscapingProfile?
   var browserText = false
   var verifiesBoundary = false
@@ -21,8 +26,12 @@ struct LowArguments {
   var isDryRun = false
   var output: Argument?
 
-  /// The one word that is no flag: what the command is done to.
-  var operand: Argument?
+  /// The words that are no flags: what the command is done to.
+  var operands: [Argument] = []
+  /// Files with paths in them, and what ends each path.
+  var pathLists: [PathList] = []
+  var endsWithNUL = false
+  var tellsCharset = false
   var contentType: String?
   var allowsBareLF = false
   var limits = FormParser.Limits()
@@ -45,13 +54,13 @@ extension LowArguments {
   }
 
   private mutating func note(_ word: Argument) throws(Failure) {
-    if let verb, let placeholder = verb.operand {
-      guard operand == nil else {
+    if let verb, let kind = verb.operand {
+      guard operands.isEmpty || kind.canBeRepeated else {
         throw .usage(
-          "\"\(word.shown)\" is one word too many: \(verb.rawValue) takes one \(placeholder). Quote it "
-            + "where it has spaces.")
+          "\"\(word.shown)\" is one word too many: \(verb.rawValue) takes one \(kind.placeholder). Quote "
+            + "it where it has spaces.")
       }
-      operand = word
+      operands.append(word)
     } else if word.shown == "help" {
       document = .help
     } else if let verb {

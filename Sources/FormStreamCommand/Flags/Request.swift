@@ -3,6 +3,7 @@ enum Request {
   case document(String)
   case encode(EncodePlan)
   case parse(ParsePlan)
+  case sniff(SniffPlan)
 }
 
 extension LowArguments {
@@ -17,6 +18,7 @@ extension LowArguments {
     switch verb {
     case .encode: return .encode(try encodePlan())
     case .parse: return .parse(try parsePlan())
+    case .sniff: return .sniff(try sniffPlan())
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")

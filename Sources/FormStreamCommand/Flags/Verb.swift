@@ -2,19 +2,29 @@
 enum Verb: String, CaseIterable, Sendable {
   case encode
   case parse
+  case sniff
 
   var summary: String {
     switch self {
     case .encode: "Write a form's body, its headers, or what it would be"
     case .parse: "Read a form's body back: its parts, its files, or where it is broken"
+    case .sniff: "Tell the media types of files"
     }
   }
 
-  /// What stands behind the flags, where something must.
-  var operand: String? {
+  /// What stands behind the flags, where something does.
+  struct Operand {
+    let placeholder: String
+    let canBeRepeated: Bool
+
+    var usage: String { canBeRepeated ? "\(placeholder)..." : placeholder }
+  }
+
+  var operand: Operand? {
     switch self {
     case .encode: nil
-    case .parse: "FILE"
+    case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
+    case .sniff: Operand(placeholder: "PATH", canBeRepeated: true)
     }
   }
 
@@ -61,6 +71,18 @@ enum Verb: String, CaseIterable, Sendable {
         (
           "a body of many parts from somebody who is trusted",
           "formstream parse --boundary B --limit parts=1000000 body.bin"
+        ),
+      ]
+    case .sniff:
+      [
+        ("what a file is, and what told it", "formstream sniff sunset.jpg"),
+        (
+          "all files below a directory",
+          "find photos -type f -print0 | formstream sniff --json --files-from0 -"
+        ),
+        (
+          "a format that nothing else knows",
+          "formstream sniff --type-for '*.dat=application/x-measurements' a.dat"
         ),
       ]
     }

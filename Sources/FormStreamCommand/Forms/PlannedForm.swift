@@ -5,6 +5,9 @@ struct PlannedForm {
   let form: Form
   /// Where each part's bytes come from, in words, for the skeleton.
   let origins: [String]
+
+  /// Whether a file is of a type that must be told.
+  var needsTypes: Bool { form.parts.contains { $0.filename != nil && $0.type == nil } }
 }
 
 extension LowArguments {

@@ -202,8 +202,8 @@ func removeOnSignal(_ path: LocalPath) {
 }
 
 /// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
-/// presses Ctrl-C must find no half-made file; and a file that is opened must never get the number of
-/// standard error, or messages would go into it.
+/// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
+/// output or error, or what is written there would go into it.
 ///
 /// C: `signal`, `fcntl`, `dup2`
 func prepareProcess() {
@@ -220,10 +220,12 @@ func prepareProcess() {
       signal(number, SIG_IGN)
     }
   }
-  if fcntl(STDERR_FILENO, F_GETFD) < 0 {
-    let nowhere = open("/dev/null", O_WRONLY)
-    if nowhere >= 0, nowhere != STDERR_FILENO {
-      dup2(nowhere, STDERR_FILENO)
+  // To read from standard output is what writing to it then fails as: a closed one stays an error.
+  for (number, mode) in [(STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
+  where fcntl(number, F_GETFD) < 0 {
+    let nowhere = open("/dev/null", mode)
+    if nowhere >= 0, nowhere != number {
+      dup2(nowhere, number)
       close(nowhere)
     }
   }

@@ -12,7 +12,7 @@ struct ParsePlan {
 
 extension LowArguments {
   func parsePlan() throws(Failure) -> ParsePlan {
-    guard let operand, !operand.bytes.isEmpty else {
+    guard let operand = operands.first, !operand.bytes.isEmpty else {
       throw .usage("Name the file that has the body, or - for standard input.")
     }
     if let directory, directory.bytes.isEmpty {

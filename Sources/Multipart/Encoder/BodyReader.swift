@@ -164,7 +164,8 @@ extension BodyReader {
     _ extent: FileExtent, of segment: Segment
   ) throws(MultipartError) -> any SegmentReader {
     if let source { return source }
-    let opened = try FileReader(extent, part: segment.name, skipping: given)
+    let opened = try FileReader(
+      extent, part: segment.name, skipping: given, opened: extent.kept?.take())
     source = opened
     return opened
   }

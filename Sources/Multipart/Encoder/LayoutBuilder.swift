@@ -1,6 +1,8 @@
 extension Form {
   /// Lays the body out: checks every name and type, looks at every file, and sums up the length.
-  /// No file is opened, unless `verify` asks for it.
+  /// No file is opened, unless `verify` asks for it or the guesser looks into one. The first that it looks
+  /// into stays open for the first reader, if no file stands before it; all others are closed, and must be
+  /// the same when they are read.
   ///
   /// - Parameters:
   ///   - guesser: asked for the type of parts that have a file name and no type.
@@ -29,6 +31,8 @@ private struct LayoutBuilder {
   private var starts: [Int64] = [0]
   private var scannedStreams: [Int: [Boundary]] = [:]
   private var places: [BodyLayout.Place] = []
+  /// Whether a file has come: the first one is the one that may stay open, so that no two ever are.
+  private var hasFile = false
   /// What parts will read up: pipes, and what stands open under a descriptor.
   private var drained: Set<FileIdentity> = []
   /// The bytes in all segments so far; nil once one is of unknown length.
@@ -63,13 +67,20 @@ private struct LayoutBuilder {
       literals.reserveCapacity(form.parts.count * Self.literalRoom)
     }
 
+    // All files are looked at before a guesser reads any: a FIFO may keep it waiting.
+    var files: [Int: PartContent] = [:]
+    for (index, part) in form.parts.enumerated() where part.body.isFile {
+      files[index] = try look(at: part, in: form)
+    }
     for (index, part) in form.parts.enumerated() {
       let offset = try position()
       form.boundary.appendDelimiter(isFirst: index == 0, closes: false, to: &literals)
-      let headers = try addHeaders(of: part, in: form)
+      var content: PartContent
+      if let file = files[index] { content = file } else { content = try look(at: part, in: form) }
+      let headers = try addHeaders(of: part, with: &content, in: form)
       let bodyOffset = try position()
       let (firstSegment, firstLiteral) = (segments.count, literals.count)
-      try addBody(of: part, in: form)
+      try add(content, of: part)
       guard isOutermost else { continue }
       places.append(
         BodyLayout.Place(
@@ -83,11 +94,11 @@ private struct LayoutBuilder {
   // MARK: A part
 
   private mutating func addHeaders(
-    of part: Part, in form: Form
+    of part: Part, with content: inout PartContent, in form: Form
   ) throws(MultipartError) -> Range<Int> {
     let start = literals.count
     try HeaderBlock.append(
-      part, type: try resolveType(of: part), escaping: form.escaping, to: &literals)
+      part, type: try resolveType(of: part, with: &content), escaping: form.escaping, to: &literals)
     let range = start..<literals.count
     for index in scans.indices { scans[index].restart() }
     let collision = literals.withUnsafeBytes {
@@ -97,8 +108,10 @@ private struct LayoutBuilder {
     return range
   }
 
-  private func resolveType(of part: Part) throws(MultipartError) -> MediaType? {
-    if case .form(let inner) = part.body.kind {
+  private func resolveType(
+    of part: Part, with content: inout PartContent
+  ) throws(MultipartError) -> MediaType? {
+    if case .form(let inner) = content {
       let outer = part.type ?? .multipartMixed
       let names = outer.parameters?.map(\.name)
       guard outer.essence.hasPrefix("multipart/"), let names, !names.contains("boundary") else {
@@ -109,7 +122,9 @@ private struct LayoutBuilder {
       }
       return MediaType(unchecked: "\(outer); boundary=\(inner.boundary.parameterValue)")
     }
-    guard let type = part.type ?? guessType(of: part) else { return nil }
+    var known = part.type
+    if known == nil { known = try guessType(of: part, with: &content) }
+    guard let type = known else { return nil }
     // A guess, or a literal in somebody's source, has not been looked at yet.
     guard type.isWellFormed else {
       throw MultipartError(
@@ -120,29 +135,53 @@ private struct LayoutBuilder {
     return type
   }
 
-  private func guessType(of part: Part) -> MediaType? {
+  private func guessType(
+    of part: Part, with content: inout PartContent
+  ) throws(MultipartError) -> MediaType? {
     guard let filename = part.filename else { return nil }
-    var path: LocalPath?
-    if case .file(let origin) = part.body.kind { path = origin.path }
-    return guesser.mediaType(filename: filename, path: path) ?? .octetStream
+    let preview = ContentPreview(content, of: part.name, keepsFile: !hasFile)
+    let type = guesser.mediaType(
+      of: UntypedPart(filename: filename, path: part.body.path, content: preview))
+    if let failure = preview.failure { throw failure }
+    content = preview.content
+    return type ?? .octetStream
   }
 
-  private mutating func addBody(of part: Part, in form: Form) throws(MultipartError) {
+  /// Looks at what a part is made from; nothing is opened.
+  private mutating func look(at part: Part, in form: Form) throws(MultipartError) -> PartContent {
     switch part.body.kind {
     case .text(let text):
-      let bytes =
-        form.browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)
-      try addMemory(MemoryBytes(bytes), of: part)
-    case .bytes(let bytes):
-      try addMemory(bytes, of: part)
-    case .file(let origin):
-      try add(try origin.lookUp(for: part.name), of: part)
-    case .descriptor(let origin):
-      try add(try origin.lookUp(for: part.name), of: part)
-    case .stream(let origin):
-      try addStream(origin, of: part)
-    case .form(let inner):
-      try addForm(inner, of: part)
+      return .memory(
+        MemoryBytes(
+          form.browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)))
+    case .bytes(let bytes): return .memory(bytes)
+    case .file(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
+    case .descriptor(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
+    case .stream(let origin): return .stream(origin)
+    case .form(let inner): return .form(inner)
+    }
+  }
+
+  private mutating func content(
+    of finding: FileFinding, for part: Part
+  ) throws(MultipartError) -> PartContent {
+    switch finding {
+    case .extent(let extent): return .file(extent)
+    case .stream(let stream, let status):
+      // A device gives each reader its own; of a pipe, the second would get what the first leaves.
+      if status.kind != .device, !drained.insert(status.identity).inserted {
+        throw StreamOrigin.notReplayable(part.name)
+      }
+      return .stream(stream)
+    }
+  }
+
+  private mutating func add(_ content: PartContent, of part: Part) throws(MultipartError) {
+    switch content {
+    case .memory(let bytes): try addMemory(bytes, of: part)
+    case .file(let extent): try addFile(extent, of: part)
+    case .stream(let origin): try addStream(origin, of: part)
+    case .form(let inner): try addForm(inner, of: part)
     }
   }
 
@@ -157,23 +196,15 @@ private struct LayoutBuilder {
     }
   }
 
-  private mutating func add(_ finding: FileFinding, of part: Part) throws(MultipartError) {
-    switch finding {
-    case .extent(let extent):
-      if verifies {
-        let reader = try FileReader(extent, part: part.name)
-        if let collision = try reader.scan(with: &scans) {
-          throw CollisionScan.collision(collision, in: part.name)
-        }
+  private mutating func addFile(_ extent: FileExtent, of part: Part) throws(MultipartError) {
+    hasFile = true
+    if verifies {
+      let reader = try FileReader(extent, part: part.name)
+      if let collision = try reader.scan(with: &scans) {
+        throw CollisionScan.collision(collision, in: part.name)
       }
-      try add(.file(extent), length: extent.length, of: part)
-    case .stream(let stream, let status):
-      // A device gives each reader its own; of a pipe, the second would get what the first leaves.
-      if status.kind != .device, !drained.insert(status.identity).inserted {
-        throw StreamOrigin.notReplayable(part.name)
-      }
-      try addStream(stream, of: part)
     }
+    try add(.file(extent), length: extent.length, of: part)
   }
 
   private mutating func addStream(

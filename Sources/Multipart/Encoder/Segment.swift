@@ -26,4 +26,6 @@ struct FileExtent: Sendable {
   let identity: FileIdentity
   let offset: Int64
   let length: Int64
+  /// The file as it was opened to be looked at, for the first reader.
+  var kept: KeptFile?
 }

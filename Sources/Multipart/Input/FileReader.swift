@@ -3,18 +3,25 @@
 final class FileReader: SegmentReader {
   private let extent: FileExtent
   private let part: String
-  private let file: Descriptor
+  /// What is read from; it is closed with the last who holds it.
+  let file: OpenedFile
   private var position: Int64
   private let end: Int64
 
-  init(_ extent: FileExtent, part: String, skipping skipped: Int64 = 0) throws(MultipartError) {
+  /// - Parameter opened: the file, where it is open already; it is opened where nil.
+  init(
+    _ extent: FileExtent, part: String, skipping skipped: Int64 = 0, opened: OpenedFile? = nil
+  ) throws(MultipartError) {
     self.extent = extent
     self.part = part
     position = extent.offset + skipped
     end = extent.offset + extent.length
     do {
-      file = try Descriptor(
-        reading: extent.path, followsSymlinks: extent.followsSymlinks, mayBlock: false)
+      if let opened {
+        file = opened
+      } else {
+        file = try OpenedFile(extent.path, followsSymlinks: extent.followsSymlinks)
+      }
     } catch  where error.isNotFound || error.isLinkRefused {
       throw Self.changed(.replaced, extent, part)
     } catch {
@@ -32,7 +39,7 @@ final class FileReader: SegmentReader {
     guard wanted > 0 else { return 0 }
     let count: Int
     do {
-      count = try file.read(
+      count = try file.descriptor.read(
         into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
     } catch {
       throw readFailed(error)
@@ -47,7 +54,7 @@ final class FileReader: SegmentReader {
   private func checkIdentity() throws(MultipartError) {
     let status: FileStatus
     do {
-      status = try file.status()
+      status = try file.descriptor.status()
     } catch {
       throw readFailed(error)
     }
@@ -63,7 +70,7 @@ final class FileReader: SegmentReader {
     let count: Int
     do {
       count = try withUnsafeMutableBytes(of: &probe) { (byte) throws(SystemError) in
-        try file.read(into: byte, at: 0)
+        try file.descriptor.read(into: byte, at: 0)
       }
     } catch {
       throw readFailed(error)
@@ -102,6 +109,19 @@ final class FileReader: SegmentReader {
 }
 
 extension FileReader {
+  /// The first bytes of the stretch.
+  func head(upTo limit: Int) throws(MultipartError) -> [UInt8] {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
+    defer { buffer.deallocate() }
+    var count = 0
+    while count < limit {
+      let more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      if more == 0 { break }
+      count += more
+    }
+    return Array(buffer[..<count])
+  }
+
   /// Reads the whole stretch, looking for the delimiters of `scans`; nothing is handed on.
   func scan(with scans: inout [CollisionScan]) throws(MultipartError) -> Boundary? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)

@@ -28,6 +28,11 @@ struct StreamOrigin: Sendable {
     }
   }
 
+  /// The same stream, of which the first bytes were looked at.
+  func resuming(_ source: PeekedSource) -> StreamOrigin {
+    StreamOrigin(length: length, ticket: Ticket()) { source }
+  }
+
   static func notReplayable(_ part: String) -> MultipartError {
     MultipartError(
       .notReplayable, on: part,

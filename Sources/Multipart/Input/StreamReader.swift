@@ -58,13 +58,25 @@ final class StreamReader: SegmentReader {
   }
 
   private func take(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+    let count = try Self.read(source, into: buffer, of: part, at: given)
+    if count == 0 { hasEnded = true }
+    given += Int64(count)
+    try scan(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+    return count
+  }
+
+  /// Reads from the source of a part, and tells its failures and its nonsense.
+  static func read(
+    _ source: any ByteSource, into buffer: UnsafeMutableRawBufferPointer, of part: String,
+    at place: Int64
+  ) throws(MultipartError) -> Int {
     let count: Int
     do {
       count = try source.read(into: buffer)
     } catch {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) failed at byte \(given): \(error).",
+        "The stream of part \(part.quoted) failed at byte \(place): \(error).",
         underlying: error)
     }
     guard (0...buffer.count).contains(count) else {
@@ -73,9 +85,6 @@ final class StreamReader: SegmentReader {
         "The stream of part \(part.quoted) says that it put \(count) bytes into room for "
           + "\(buffer.count): mend the source.")
     }
-    if count == 0 { hasEnded = true }
-    given += Int64(count)
-    try scan(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     return count
   }
 

@@ -203,7 +203,7 @@ extension UnsafeRawBufferPointer {
 
 extension SystemError {
   /// The path leads nowhere.
-  var isNotFound: Bool { number == ENOENT || number == ENOTDIR }
+  package var isNotFound: Bool { number == ENOENT || number == ENOTDIR }
   /// The path is a link where none is followed.
   var isLinkRefused: Bool { number == ELOOP }
 }

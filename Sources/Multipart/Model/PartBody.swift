@@ -11,6 +11,19 @@ public struct PartBody: Sendable {
 
   let kind: Kind
 
+  /// Whether the system must be asked about it.
+  var isFile: Bool {
+    switch kind {
+    case .file, .descriptor: true
+    default: false
+    }
+  }
+
+  /// The file's path, where it is one.
+  var path: LocalPath? {
+    if case .file(let origin) = kind { origin.path } else { nil }
+  }
+
   /// Text, as UTF-8.
   public static func text(_ text: String) -> PartBody {
     PartBody(kind: .text(text))

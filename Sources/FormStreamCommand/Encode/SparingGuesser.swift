@@ -1,0 +1,22 @@
+import MediaTypes
+import Multipart
+
+/// Guesses for what is only shown: a pipe is left for whoever sends the form, so its type is told by its
+/// name.
+struct SparingGuesser: MediaTypeGuessing {
+  let sniffer: MediaTypeSniffer
+
+  func mediaType(of part: UntypedPart) -> MediaType? {
+    if part.canBeReadAgain { return sniffer.mediaType(of: part) }
+    let told = sniffer.type(called: part.filename)
+    return told.source == .default ? nil : told.type
+  }
+}
+
+extension EncodePlan {
+  var guesser: any MediaTypeGuessing {
+    guard let sniffer else { return NoGuess() }
+    if case .body = product { return sniffer }
+    return SparingGuesser(sniffer: sniffer)
+  }
+}

@@ -1,0 +1,156 @@
+import FormStreamURLSession
+import Foundation
+import FoundationNetworking
+import Synchronization
+import TestSupport
+import Testing
+
+let libcurlLeaks: Comment =
+  "libcurl under this Foundation loses some 50 bytes a process, whoever uses it"
+
+/// A form of some 300 KB, so that it takes several reads: a text, a file in `directory`, and a text.
+func sampleForm(in directory: TemporaryDirectory) throws -> Form {
+  let path = try directory.write("f", noise(300_000))
+  return Form {
+    Part.text("a", "1")
+    Part.file("f", path)
+    Part.text("z", "end")
+  }
+}
+
+extension LoopbackServer {
+  func url(_ path: String) throws -> URL {
+    try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
+  }
+
+  func onlyRequest() throws -> ReceivedRequest {
+    try #require(requests.count == 1)
+    return try #require(ReceivedRequest(received))
+  }
+
+  static func redirect(_ status: Int, to url: String) -> String {
+    "HTTP/1.1 \(status) Elsewhere\r\nLocation: \(url)\r\nContent-Length: 0\r\n"
+      + "Connection: close\r\n\r\n"
+  }
+}
+
+extension ReceivedRequest {
+  /// The headers that say where the body ends.
+  var framings: [String] {
+    head.split(separator: "\r\n").map { $0.lowercased() }.filter {
+      $0.hasPrefix("content-length:") || $0.hasPrefix("transfer-encoding:")
+    }
+  }
+}
+
+/// The two kinds of task that send a stream and tell a session's delegate all.
+enum TaskKind: CaseIterable {
+  /// A data task, with the stream in the request.
+  case data
+  /// An upload task, which asks its delegate for the stream.
+  case streamed
+}
+
+/// A request that sends a form; it gives up where a test would hang.
+func uploadRequest(of layout: BodyLayout, to server: LoopbackServer) throws -> URLRequest {
+  var request = URLRequest(url: try server.url("/upload"), timeoutInterval: 30)
+  request.setBody(of: layout)
+  return request
+}
+
+/// Sends a request in a task of that kind, in a session of `delegate`'s, and waits for the end. All calls
+/// have reached the delegate then: its queue is serial, and that of the end is the last.
+func send(
+  _ request: URLRequest, as kind: TaskKind, with delegate: NotingDelegate
+) async throws -> HTTPURLResponse {
+  let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+  defer { session.invalidateAndCancel() }
+  let task =
+    switch kind {
+    case .data: session.dataTask(with: request)
+    case .streamed: session.uploadTask(withStreamedRequest: request)
+    }
+  task.resume()
+  if let error = await delegate.completion() { throw error }
+  return try #require(task.response as? HTTPURLResponse)
+}
+
+/// A delegate as an application has one: it passes the form's calls on, and notes what it was asked and
+/// told.
+final class NotingDelegate: NSObject, URLSessionTaskDelegate {
+  struct Notes {
+    var streamsAsked = 0
+    var redirects = 0
+    var expected: Set<Int64> = []
+    /// Why the task failed, or nil where it did not, once it has ended.
+    var end: (any Error)??
+    var completion: CheckedContinuation<(any Error)?, Never>?
+  }
+
+  let form: FormUploadDelegate
+  let follows: Bool
+  private let state = Mutex(Notes())
+
+  /// - Parameter follows: whether redirects are followed, which the form's own delegate refuses.
+  init(_ form: FormUploadDelegate, follows: Bool = false) {
+    self.form = form
+    self.follows = follows
+  }
+
+  var streamsAsked: Int { state.withLock(\.streamsAsked) }
+  var redirects: Int { state.withLock(\.redirects) }
+  var expected: Set<Int64> { state.withLock(\.expected) }
+
+  /// Waits for the task's end; its error, where there is one.
+  func completion() async -> (any Error)? {
+    await withCheckedContinuation { continuation in
+      state.withLock {
+        if let end = $0.end {
+          continuation.resume(returning: end)
+        } else {
+          $0.completion = continuation
+        }
+      }
+    }
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+  ) {
+    state.withLock { $0.streamsAsked += 1 }
+    form.urlSession(session, task: task, needNewBodyStream: completionHandler)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask,
+    willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
+    completionHandler: @escaping @Sendable (URLRequest?) -> Void
+  ) {
+    state.withLock { $0.redirects += 1 }
+    if follows { return completionHandler(request) }
+    form.urlSession(
+      session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+      completionHandler: completionHandler)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
+    totalBytesSent: Int64, totalBytesExpectedToSend: Int64
+  ) {
+    state.withLock { _ = $0.expected.insert(totalBytesExpectedToSend) }
+    form.urlSession(
+      session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+      totalBytesExpectedToSend: totalBytesExpectedToSend)
+  }
+
+  func urlSession(
+    _ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?
+  ) {
+    state.withLock {
+      $0.end = .some(error)
+      $0.completion?.resume(returning: error)
+      $0.completion = nil
+    }
+  }
+}

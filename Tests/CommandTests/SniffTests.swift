@@ -63,7 +63,7 @@ import Testing
   @Test func `a list without line ends is told, after a bounded look`() throws {
     let run = try formstream(
       "sniff", "--files-from=-", standardInput: [UInt8](repeating: 0x61, count: 4 << 20))
-    #expect(run.exit == 64)
+    #expect(run.exit == 66)
     #expect(run.stderr.contains("--files-from0"), "\(run.stderr)")
     #expect(run.peakResidentKiB < 64 * 1024 || sanitizer != nil)
   }

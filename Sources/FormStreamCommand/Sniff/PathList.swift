@@ -46,7 +46,9 @@ final class PathListReader {
     held.removeFirst(start)
     start = 0
     guard held.count <= Self.maximumPath else {
-      throw .usage(
+      // Not a matter of usage any more: others of its paths may be done by now.
+      throw Failure(
+        .noInput,
         "\(input) has a path of more than \(Self.maximumPath) bytes: is it a list with another end behind "
           + "each path (--files-from, --files-from0)?")
     }

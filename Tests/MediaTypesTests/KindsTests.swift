@@ -3,8 +3,8 @@ import Multipart
 import TestSupport
 import Testing
 
-/// Real kinds of files, and what each policy makes of them. `auto` was written from IANA's registry before
-/// anything was run; where libmagic knows better or worse, that is said.
+/// Real kinds of files, and what each policy makes of them, as it was seen and found right. Where libmagic has
+/// a name of its own for what IANA's registry calls otherwise, or not at all, that is said.
 @Suite struct KindsTests {
   private static let kinds: [(name: String, auto: String, content: String, extension: String)] = [
     ("photo.png", "image/png", "image/png", "image/png"),

@@ -39,4 +39,15 @@ public struct Argument: Hashable, Sendable {
     guard let place = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (Argument(bytes: bytes[..<place]), Argument(bytes: bytes[(place + 1)...]))
   }
+
+  /// The one of all that is called so.
+  func choice<Choice: CustomStringConvertible>(
+    for flag: String, _ kind: String, among all: [Choice]
+  ) throws(Failure) -> Choice {
+    if let choice = all.first(where: { $0.description == text }) { return choice }
+    let known = all.map(\.description)
+    throw .usage(
+      "\(flag) \"\(shown)\" is not a \(kind): choose one of \(known.joined(separator: ", "))."
+        + Suggestion.text(for: shown, among: known))
+  }
 }

@@ -103,15 +103,8 @@ extension Flag {
         quote, where that leaves a whole header, and all else as it stands.
         """
     ) { (typed, argument) throws(Failure) in
-      guard let profile = EscapingProfile.all.first(where: { $0.description == argument.text })
-      else {
-        let known = EscapingProfile.all.map(\.description)
-        throw .usage(
-          "--escaping \"\(argument.shown)\" is not a profile: choose one of "
-            + "\(known.joined(separator: ", ")).\(Suggestion.text(for: argument.shown, among: known))"
-        )
-      }
-      typed.escaping = profile
+      typed.escaping = try argument.choice(
+        for: "--escaping", "profile", among: EscapingProfile.all)
     },
     Flag(
       long: "browser-text", group: .wire, verbs: formVerbs,

@@ -19,14 +19,7 @@ extension Flag {
         rest. none tells nothing. What nothing tells is application/octet-stream.
         """
     ) { (typed, argument) throws(Failure) in
-      guard let policy = SniffingPolicy.all.first(where: { $0.description == argument.text }) else {
-        let known = SniffingPolicy.all.map(\.description)
-        throw .usage(
-          "--sniff \"\(argument.shown)\" is not a policy: choose one of "
-            + "\(known.joined(separator: ", ")).\(Suggestion.text(for: argument.shown, among: known))"
-        )
-      }
-      typed.sniffing = policy
+      typed.sniffing = try argument.choice(for: "--sniff", "policy", among: SniffingPolicy.all)
     },
     Flag(
       long: "type-for", value: Value(placeholder: "GLOB=TYPE"), group: .types, verbs: typeVerbs,

@@ -1,7 +1,6 @@
 // The only file of this module that talks to libmagic.
 
 import CMagic
-import Glibc
 import Multipart
 import Synchronization
 

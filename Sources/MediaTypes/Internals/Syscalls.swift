@@ -31,31 +31,6 @@ final class MappedFile: Sendable {
   deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 }
 
-/// So many turns, for which others wait.
-final class Turns: Sendable {
-  nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-
-  /// C: `sem_init`
-  init(_ count: Int) {
-    sem_init(semaphore, 0, UInt32(count))
-  }
-
-  deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
-  }
-
-  /// C: `sem_wait`
-  func take() {
-    while sem_wait(semaphore) < 0, errno == EINTR {}
-  }
-
-  /// C: `sem_post`
-  func giveBack() {
-    sem_post(semaphore)
-  }
-}
-
 /// Whether a shell would take the name for the pattern.
 ///
 /// C: `fnmatch`

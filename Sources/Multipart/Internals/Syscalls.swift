@@ -179,6 +179,31 @@ func restOneMillisecond() {
   nanosleep(&duration, nil)
 }
 
+/// So many turns, for which others wait.
+package final class Turns: Sendable {
+  nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+  /// C: `sem_init`
+  package init(_ count: Int) {
+    sem_init(semaphore, 0, UInt32(count))
+  }
+
+  deinit {
+    sem_destroy(semaphore)
+    semaphore.deallocate()
+  }
+
+  /// C: `sem_wait`
+  package func take() {
+    while sem_wait(semaphore) < 0, errno == EINTR {}
+  }
+
+  /// C: `sem_post`
+  package func giveBack() {
+    sem_post(semaphore)
+  }
+}
+
 extension UnsafeRawBufferPointer {
   /// The first place of `byte` at or behind `start`.
   ///

@@ -131,13 +131,23 @@ final class ChildProcess {
 private let starting = Mutex(())
 
 /// Both ends of a pipe, that for reading first; no program inherits them.
-private func makePipe() throws -> (reading: Int32, writing: Int32) {
+func makePipe() throws -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   try starting.withLock { _ in
     guard pipe(&ends) == 0 else { throw SystemError(number: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
   return (ends[0], ends[1])
+}
+
+/// Takes a connection that waits; no program inherits it. -1 where none waits, and `errno` says so: the
+/// listening descriptor must not block.
+func acceptWaiting(_ listener: Int32) -> Int32 {
+  starting.withLock { _ in
+    let connection = accept(listener, nil, nil)
+    if connection >= 0 { _ = fcntl(connection, F_SETFD, FD_CLOEXEC) }
+    return connection
+  }
 }
 
 /// Adds a change of directory to what is done before a program starts. The function is in the library

@@ -104,6 +104,37 @@ final class ChildProcess {
     }
   }
 
+  /// Waits for the first line of what the program says, and leaves it running.
+  func firstLine(within seconds: Double) throws -> String {
+    let deadline = now() + seconds
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      var watched = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+      poll(&watched, 1, Int32(max(deadline - now(), 0) * 1000))
+      if watched.revents == 0, now() < deadline { continue }
+      guard watched.revents != 0, read(output, &byte, 1) == 1 else {
+        var said = [UInt8](repeating: 0, count: 2000)
+        _ = fcntl(errors, F_SETFL, O_NONBLOCK)
+        let count = read(errors, &said, said.count)
+        let words = String(decoding: said.prefix(max(count, 0)), as: UTF8.self)
+        end()
+        throw CommandTimedOut(
+          description: "\(program) did not start as it should; it said: \(words)")
+      }
+      if byte == 10 { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+  }
+
+  /// Ends a program that was not waited for.
+  func end() {
+    _ = Glibc.kill(-pid, SIGKILL)
+    var status: Int32 = 0
+    waitpid(pid, &status, 0)
+    for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
+  }
+
   private func reap(_ said: [Int32: [UInt8]], _ sampled: Int) -> Invocation? {
     var status: Int32 = 0
     var usage = rusage()

@@ -21,6 +21,8 @@ final class LoopbackListener: Sendable {
   let stopping: Gate
 
   private let descriptor: Int32
+  /// What its threads are called.
+  private var name: String { "server-\(port)" }
   private let crew: Guarded<Crew>
 
   private struct Crew {
@@ -77,7 +79,7 @@ final class LoopbackListener: Sendable {
   func start(_ serve: @escaping @Sendable (Int32) -> Void) {
     crew.withLock { crew in
       if crew.isOver { return }
-      crew.letsIn = startThread { self.letIn(serve) }
+      crew.letsIn = startThread(named: name) { self.letIn(serve) }
     }
   }
 
@@ -113,7 +115,7 @@ final class LoopbackListener: Sendable {
       crew.withLock { crew in
         let number = crew.count
         crew.count += 1
-        crew.working[number] = startThread {
+        crew.working[number] = startThread(named: name) {
           serve(connection)
           self.crew.withLock { crew in
             if let own = crew.working.removeValue(forKey: number) { crew.finished.append(own) }
@@ -161,4 +163,23 @@ final class LoopbackListener: Sendable {
       return (AF_INET, withUnsafeBytes(of: &four) { Array($0) })
     }
   }
+}
+
+/// A socket that is connected to an address of the loopback. It blocks.
+public func connected(to address: LoopbackAddress) throws -> Int32 {
+  let (family, bytes) = try LoopbackListener.bytes(of: address)
+  let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+  guard descriptor >= 0 else { throw SystemError(number: errno) }
+  var storage = sockaddr_storage()
+  let result = withUnsafeMutablePointer(to: &storage) { storage in
+    UnsafeMutableRawPointer(storage).copyMemory(from: bytes, byteCount: bytes.count)
+    return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+      connect(descriptor, $0, socklen_t(bytes.count))
+    }
+  }
+  guard result == 0 else {
+    defer { close(descriptor) }
+    throw SystemError(number: errno)
+  }
+  return descriptor
 }

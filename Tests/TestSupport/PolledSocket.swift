@@ -25,8 +25,10 @@ final class PolledSocket {
     Glibc.close(descriptor)
   }
 
-  /// Sends no more.
-  func shutdown() { Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+  /// Sends no more, or neither sends nor receives.
+  func shutdown(both: Bool = false) {
+    Glibc.shutdown(descriptor, Int32(both ? SHUT_RDWR : SHUT_WR))
+  }
 
   /// Waits for bytes, and adds at most `most` of them to `bytes`; 0 at the end of what the client sends.
   func receive(into bytes: inout [UInt8], most: Int) throws -> Int {

@@ -4,6 +4,12 @@ public struct RecordedHeader: Sendable, Hashable {
   public var name: String
   /// The value, without the white space around it.
   public var value: String
+
+  /// Makes one, to compare with.
+  public init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
 }
 
 /// How a request says where its body ends (RFC 9112 §6).

@@ -42,8 +42,15 @@ public func onThread(_ work: @escaping @Sendable () -> Void) {
 }
 
 /// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
-func startThread(_ work: @escaping @Sendable () -> Void) -> pthread_t {
-  let box = Unmanaged.passRetained(Job(work))
+///
+/// - Parameter name: what the system shows for it, up to 15 bytes.
+func startThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void) -> pthread_t {
+  let job = Job {
+    // `pthread_setname_np` is not in the headers that Swift sees.
+    if let name { try? _ = writeFile("/proc/thread-self/comm", Array(name.utf8)) }
+    work()
+  }
+  let box = Unmanaged.passRetained(job)
   var attributes = pthread_attr_t()
   pthread_attr_init(&attributes)
   pthread_attr_setstacksize(&attributes, 1 << 20)

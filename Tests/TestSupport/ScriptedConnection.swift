@@ -194,23 +194,25 @@ final class ScriptedConnection {
       log.withLock { $0.connections[index].received += count }
     }
     // RFC 9112 §9.3.2 allows a client to send its next request before the answer.
-    let word = input.prefix { $0 != 0x20 }
-    let isRequest = RequestHead.methods.contains { $0.utf8.elementsEqual(word) }
-    if isRequest { return }
+    if RequestHead.couldBegin(input) { return }
     noteStray(input)
     input = []
   }
 
   /// Notes, at the end, what came and was not read, and whether it was too little.
   private func salvage(_ end: RecordedConnection.End) {
-    if end == .byClient || end == .byClientsReset {
+    if end != .byServer, end != .byServersReset {
       while let count = try? socket.receiveWaiting(into: &input), count > 0 {
         log.withLock { $0.connections[index].received += count }
         takeBody()
       }
     }
     takeBody()
-    if request?.decoder.isComplete != false { noteStray(input) }
+    // A request that was only begun is no surplus. A client that closed has begun one where at least its
+    // method is there.
+    let isBegun =
+      RequestHead.couldBegin(input) && (end != .byClient || input.contains(UInt8(ascii: " ")))
+    if request?.decoder.isComplete != false, !isBegun { noteStray(input) }
     guard end == .byClient, let open = request, !open.isAnswered, !open.decoder.isComplete else {
       return
     }
@@ -247,6 +249,7 @@ final class ScriptedConnection {
     case .stall: try socket.waitForPeersEnd()
     case .waitFor(let gate): try socket.waitForOpening(of: gate)
     case .open(let gate): gate.open()
+    case .skipBody: request?.decoder = BodyDecoder(.none)
     case .closeWrite: socket.shutdown()
     case .close: throw Ended(how: .byServer)
     case .finish: try finish()
@@ -287,8 +290,9 @@ final class ScriptedConnection {
     do {
       while true {
         takeBody()
-        // A body that can't be read is not kept.
-        if request?.decoder.isOver != false, request?.decoder.isComplete == false { input = [] }
+        // A body that can't be read is not kept, nor more than enough of what is too much.
+        let isLost = request.map { $0.decoder.isOver && !$0.decoder.isComplete } ?? false
+        if isLost || input.count > 1 << 20 { input = [] }
         if try !receive() { break }
       }
     } catch let ended as Ended where ended.how == .byClientsReset {}

@@ -12,7 +12,12 @@ struct RequestHead {
   var stray: [UInt8] = []
 
   /// The methods that are known; anything else before the target is taken for stray bytes.
-  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]
+  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT"]
+
+  /// Whether these bytes begin as a request does, so far as they go.
+  static func couldBegin(_ bytes: [UInt8]) -> Bool {
+    methods.contains { "\($0) ".utf8.starts(with: bytes.prefix($0.utf8.count + 1)) }
+  }
 
   /// Takes a head, the empty line at its end included.
   init(_ bytes: [UInt8]) {

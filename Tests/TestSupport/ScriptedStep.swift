@@ -20,6 +20,9 @@ public enum ScriptedStep: Sendable {
   case waitFor(Gate)
   /// Opens a gate, for the test to see.
   case open(Gate)
+  /// Takes it that no more of the body comes, as when a client that waits to go on is refused: what
+  /// comes next is a request.
+  case skipBody
   /// Sends no more; goes on reading.
   case closeWrite
   /// Closes at once, as a program does that ends: where bytes are unread, the system resets.

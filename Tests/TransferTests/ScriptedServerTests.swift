@@ -1,5 +1,6 @@
 import FormStream
 import Foundation
+import Glibc
 import TestSupport
 import Testing
 
@@ -54,7 +55,7 @@ import Testing
 
   @Test func `a client that waits is bidden to go on, or is not`() throws {
     let server = try ScriptedServer(requests: [
-      .good(), [.respond(417, headers: [("Connection", "close")])], .good(),
+      .good(), [.respond(417), .skipBody], .good(),
     ])
     let arguments = ["-H", "Expect: 100-continue", "--expect100-timeout", "60", "-d", "abc"]
     let said = try run(
@@ -62,12 +63,12 @@ import Testing
       ["curl", "-q", "-sS", "-o", "/dev/null", "-w", "%{http_code} "] + arguments
         + [server.url, "--next", "-sS", "-o", "/dev/null", "-w", "%{http_code} "] + arguments
         + [server.url])
-    #expect(said.output == "200 200 ", "curl sends again without Expect after 417")
+    #expect(said.output == "200 200 ", "curl sends again after 417")
     server.stop()
-    #expect(server.requests.map(\.expectsContinue) == [true, true, false])
+    #expect(server.requests.map(\.expectsContinue) == [true, true, true])
     #expect(server.requests.map(\.bodyCount) == [3, 0, 3])
     #expect(server.requests[1].bodyCountAtAnswer == 0)
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults == [])
   }
 
   @Test func `answers come in every framing`() throws {
@@ -152,10 +153,10 @@ import Testing
     let server = try ScriptedServer { request in .good(body: request.target) }
     let clients = try (0..<200).map { _ in try RawClient(server) }
     for (number, client) in clients.enumerated() {
-      try client.send("POST /\(number) HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
+      try client.send("POST /n\(number). HTTP/1.1\r\nHost: a\r\nContent-Length: 2\r\n\r\nab")
     }
     for (number, client) in clients.enumerated() {
-      #expect(try client.receive(upTo: "/\(number)").hasSuffix("\r\n\r\n/\(number)"))
+      #expect(try client.receive(upTo: "/n\(number).").hasSuffix("\r\n\r\n/n\(number)."))
     }
     server.stop()
     #expect(server.bodiesReceivedWhole == 200)
@@ -174,7 +175,8 @@ import Testing
     }
     #expect(server.waitForRequests(20))
     #expect(try threads(of: port) == 21)
-    #expect(try sockets(of: port) == 21)
+    let open = try sockets(of: port)
+    #expect(open == 21)
     server.stop()
     #expect(try sockets(of: port) == 1, "the one that listens goes with the server")
     // A joined thread leaves /proc a moment after.
@@ -211,16 +213,13 @@ import Testing
 
   /// How many sockets this process has whose own end is that port.
   private func sockets(of port: UInt16) throws -> Int {
-    let end = ":" + String(Int(port) + 0x10000, radix: 16, uppercase: true).dropFirst()
-    let rows = try contents("/proc/self/net/tcp").split(separator: "\n").map {
-      $0.split(separator: " ")
-    }
-    let nodes = rows.filter { $0.count > 9 && $0[1].hasSuffix(end) }.map { "socket:[\($0[9])]" }
-    return try names(in: "/proc/self/fd").count { descriptor in
-      // A descriptor of another test's may be gone since.
-      let target = try? FileManager.default.destinationOfSymbolicLink(
-        atPath: "/proc/self/fd/\(descriptor)")
-      return target.map(nodes.contains) ?? false
+    try names(in: "/proc/self/fd").compactMap { Int32($0) }.count { descriptor in
+      var address = sockaddr_in()
+      var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+      let result = withUnsafeMutablePointer(to: &address) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &size) }
+      }
+      return result == 0 && address.sin_family == AF_INET && address.sin_port == port.bigEndian
     }
   }
 

@@ -24,6 +24,7 @@ import Testing
       ("Transfer-Encoding: chunked\r\n\r\nzz\r\nab\r\n0\r\n\r\n", .syntax),
       ("Content-Length: 2\r\n\r\nabc", .surplus),
       ("Content-Length: 2\r\n\r\nab\r\n", .surplus),
+      ("Content-Length: 2\r\n\r\nabP", .surplus),
       ("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n0\r\n\r\nx", .surplus),
       ("\r\nx", .surplus),
       ("Content-Length: 3\r\n\r\nab", .cutShort),

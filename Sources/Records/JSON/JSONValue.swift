@@ -6,6 +6,8 @@ package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
+  /// A fraction, in millionths: an integer inside, so that there is no NaN and no infinity to write.
+  case millionths(Int64)
   case string(String)
   case array([JSONValue])
   case object([Member])
@@ -26,5 +28,10 @@ extension JSONValue {
   /// The text, or null where there is none.
   package static func string(orNull text: String?) -> JSONValue {
     text.map(JSONValue.string) ?? .null
+  }
+
+  /// The number, or null where there is none.
+  package static func integer(orNull number: Int64?) -> JSONValue {
+    number.map(JSONValue.integer) ?? .null
   }
 }

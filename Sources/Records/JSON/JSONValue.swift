@@ -34,4 +34,14 @@ extension JSONValue {
   package static func integer(orNull number: Int64?) -> JSONValue {
     number.map(JSONValue.integer) ?? .null
   }
+
+  /// Bytes as the two values of a key and of its `…_b64`: text where they are UTF-8, else base 64, and the
+  /// other null; both null where there are no bytes to speak of.
+  static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
+    guard let bytes else { return (.null, .null) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return (.null, .string(Records.base64(bytes)))
+    }
+    return (.string(text), .null)
+  }
 }

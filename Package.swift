@@ -15,6 +15,7 @@ let package = Package(
     .library(name: "FormStream", targets: ["FormStream"]),
     .library(name: "FormStreamURLSession", targets: ["FormStreamURLSession"]),
     .library(name: "MediaTypes", targets: ["MediaTypes"]),
+    .library(name: "Transfer", targets: ["Transfer"]),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
   targets: [
@@ -24,11 +25,15 @@ let package = Package(
     .target(name: "Records", dependencies: ["Multipart", "CCrypto"], swiftSettings: house),
     .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
     .target(name: "MediaTypes", dependencies: ["Multipart", "CMagic"], swiftSettings: house),
+    .systemLibrary(
+      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
+    .target(
+      name: "Transfer", dependencies: ["FormStream", "Records", "CCurl"], swiftSettings: house),
     .target(name: "Storage", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStreamURLSession", dependencies: ["FormStream"], swiftSettings: house),
     .target(
-      name: "FormStreamCommand", dependencies: ["MediaTypes", "Multipart", "Records", "Storage"],
+      name: "FormStreamCommand", dependencies: ["MediaTypes", "Multipart", "Records", "Storage", "Transfer"],
       swiftSettings: house),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),

@@ -29,6 +29,8 @@ private enum Family {
   case zip
   case gzip
   case compound
+  /// It is a font; of which outlines, nobody says (RFC 8081 §4.2).
+  case font
 
   init(_ content: MediaType?) {
     guard let essence = content?.essence else {
@@ -37,11 +39,12 @@ private enum Family {
     }
     switch essence {
     case "application/octet-stream": self = .bytes
-    case "text/plain", "text/xml", "application/javascript", "application/xml": self = .text
+    case "text/plain", "text/xml", "text/javascript", "application/xml": self = .text
     case _ where essence.hasPrefix("text/x-"): self = .text
     case "application/zip": self = .zip
     case "application/gzip": self = .gzip
     case "application/x-ole-storage", "application/cdfv2": self = .compound
+    case "font/sfnt": self = .font
     default: self = .known
     }
   }
@@ -56,6 +59,7 @@ private enum Family {
     case .gzip:
       essence == "image/svg+xml" || essence.hasPrefix("application/") && !Self.isTextual(essence)
     case .compound: essence.hasPrefix("application/") && !Self.isTextual(essence)
+    case .font: ["font/ttf", "font/otf", "font/collection"].contains(essence)
     }
   }
 
@@ -63,7 +67,7 @@ private enum Family {
     essence.hasSuffix("+xml") || essence.hasSuffix("+json")
       || [
         "application/json", "application/xml", "application/yaml", "application/toml",
-        "application/sql", "application/x-ndjson", "application/javascript", "application/x-sh",
+        "application/sql", "application/x-ndjson", "application/x-sh",
         "application/rtf", "application/pdf",
       ].contains(essence)
   }

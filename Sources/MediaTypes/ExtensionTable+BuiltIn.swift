@@ -72,11 +72,13 @@ extension ExtensionTable {
     video/mp4 mp4 m4v
     video/webm webm
     video/quicktime mov
-    video/x-matroska mkv
+    video/matroska mkv
+    audio/matroska mka
     video/mp2t ts
     text/plain ts tsx
     font/ttf ttf
     font/otf otf
+    font/collection ttc otc
     font/woff woff
     font/woff2 woff2
     """

@@ -124,7 +124,8 @@ public final class MediaTypeSniffer: Sendable {
   private func typeByContent(_ bytes: UnsafeRawBufferPointer, _ filename: String) -> SniffedType {
     // Of no bytes libmagic makes a type of its own, which nobody else knows. What it says otherwise passes
     // the same gate as what people say: it may come from any database.
-    let content = bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0) }
+    let content =
+      bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.underRegisteredName }
     let candidates = policy == .auto ? extensions.types(of: filename) : []
     let told = Arbitration.type(
       content: content.flatMap { MediaType($0.essence) }, candidates: candidates)

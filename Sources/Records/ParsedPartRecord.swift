@@ -40,8 +40,7 @@ package struct ParsedPartRecord: Hashable, Sendable {
 
   package var json: JSONValue {
     // One field for both keys: they can't contradict each other.
-    let text = value.flatMap { String(validating: $0, as: UTF8.self) }
-    let encoded = text == nil ? value.map(base64) : nil
+    let value = JSONValue.textOrBase64(value)
     return [
       "index": .integer(Int64(index)),
       "name": .string(orNull: name),
@@ -50,8 +49,8 @@ package struct ParsedPartRecord: Hashable, Sendable {
       "headers": .array(headers.map(\.json)),
       "size": .integer(size),
       "sha256": .string(orNull: sha256?.description),
-      "value": .string(orNull: text),
-      "value_b64": .string(orNull: encoded),
+      "value": value.text,
+      "value_b64": value.base64,
       "stored_as": .string(orNull: storedAs),
     ]
   }

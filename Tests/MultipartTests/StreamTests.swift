@@ -149,7 +149,7 @@ import Testing
     let layout = try layout(length: 10, replay: .once) { OneByteSource(noise(10), record: record) }
     let copy = layout
     _ = try layout.bytes(limit: 1000)
-    for layout in [layout, copy, try layout.form.layout()] {
+    for layout in [layout, copy, try #require(layout.form).layout()] {
       let error = failure { try layout.bytes(limit: 1000) }
       #expect(error?.code == .notReplayable)
       #expect(error?.subject == "s")

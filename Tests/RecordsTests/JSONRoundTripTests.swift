@@ -55,6 +55,23 @@ import Testing
     try expectRoundTrip(["\u{1B}\(plain)", "\(plain)\u{1B}", "\u{1B}\(plain)😀\(plain)\u{7F}"])
   }
 
+  @Test func `fractions of every size, to the last digit`() throws {
+    var numbers: [Int64] = [.min, .min + 1, .max - 1, .max, 0]
+    var power: Int64 = 1
+    for _ in 0..<18 {
+      numbers += [power - 1, power, power + 1, -power, 7 * (power / 10)]
+      power *= 10
+    }
+    let read = try python(
+      """
+      import decimal, json, sys
+      for line in sys.stdin.buffer:
+        number = json.loads(line, parse_float=decimal.Decimal)
+        print((number * 1000000).to_integral_exact())
+      """, numbers.flatMap { JSONValue.millionths($0).line() })
+    #expect(read == numbers.map(String.init))
+  }
+
   @Test func `the order of keys, and every kind of value`() throws {
     let value: JSONValue = [
       "z": [.integer(.min), .integer(.max), true, false, nil], "a": ["": [:], "\u{0}": []],

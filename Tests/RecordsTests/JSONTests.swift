@@ -15,6 +15,46 @@ import Testing
     #expect(value.description == json)
   }
 
+  @Test(
+    arguments: [
+      (0, "0.0"), (1, "0.000001"), (-1, "-0.000001"), (10, "0.00001"), (100_000, "0.1"),
+      (250_000, "0.25"), (999_999, "0.999999"), (1_000_000, "1.0"), (-1_000_000, "-1.0"),
+      (1_000_001, "1.000001"), (10_000_000, "10.0"), (12_345_678, "12.345678"),
+      (3_600_050_000, "3600.05"), (-7_500_000, "-7.5"), (.max, "9223372036854.775807"),
+      (.min, "-9223372036854.775808"),
+    ] as [(Int64, String)])
+  func `a fraction has one to six digits behind the point`(millionths: Int64, json: String) {
+    #expect(JSONValue.millionths(millionths).description == json)
+  }
+
+  @Test(
+    arguments: [
+      (0, "0.0"), (-0.0, "0.0"), (0.1, "0.1"), (0.3, "0.3"), (1.5, "1.5"), (2, "2.0"),
+      (-0.25, "-0.25"), (1e-6, "0.000001"), (4.9e-7, "0.0"), (5e-7, "0.000001"),
+      (-4.9e-7, "0.0"), (.leastNonzeroMagnitude, "0.0"), (0.9999999, "1.0"), (1e9, "1000000000.0"),
+      (9e12, "9000000000000.0"), (1e13, "null"), (-1e13, "null"), (1e308, "null"),
+      (.nan, "null"), (.signalingNaN, "null"), (.infinity, "null"), (-.infinity, "null"),
+      (nil, "null"),
+    ] as [(Double?, String)])
+  func `seconds are rounded to microseconds, and are null where they are no number`(
+    number: Double?, json: String
+  ) {
+    #expect(JSONValue.fraction(rounding: number).description == json)
+  }
+
+  @Test(
+    arguments: [
+      (0, "0"), (-0.0, "0"), (0.49, "0"), (0.5, "1"), (-0.4, "0"), (1.5, "2"),
+      (1e15, "1000000000000000"), (-1e15, "-1000000000000000"), (9e18, "9000000000000000000"),
+      (1e19, "null"), (-1e19, "null"), (1e308, "null"), (.nan, "null"), (.infinity, "null"),
+      (-.infinity, "null"), (nil, "null"),
+    ] as [(Double?, String)])
+  func `rates are rounded to whole bytes, and are null where they are no number`(
+    number: Double?, json: String
+  ) {
+    #expect(JSONValue.integer(rounding: number).description == json)
+  }
+
   @Test func `keys keep their order, and are escaped as any text`() {
     let value: JSONValue = ["b": 1, "a": 2, "": 3, "b": 4, "\"\n": 5]
     #expect(value.description == #"{"b":1,"a":2,"":3,"b":4,"\"\n":5}"#)

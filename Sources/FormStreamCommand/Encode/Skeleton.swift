@@ -8,24 +8,31 @@ struct Skeleton {
     line("Content-Type: \(layout.contentType)")
     line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")
     line("")
+    guard let form = layout.form else {
+      line(place(0) + "[\(Self.size(layout.contentLength)), \(origins.joined())]")
+      return
+    }
     var end: Int64? = 0
     for index in 0..<layout.partCount {
       let placed = layout.placedPart(at: index)
-      line(place(placed.offset) + "--\(layout.form.boundary)")
+      line(place(placed.offset) + "--\(form.boundary)")
       for header in placed.headers.split(separator: "\r\n") {
         line(Self.margin + header)
       }
-      let size = placed.bodyLength.map { $0 == 1 ? "1 byte" : "\($0) bytes" } ?? "unknown length"
-      line(place(placed.bodyOffset) + "[\(size), \(origins[index])]")
+      line(place(placed.bodyOffset) + "[\(Self.size(placed.bodyLength)), \(origins[index])]")
       end =
         if let start = placed.bodyOffset, let length = placed.bodyLength { start + length } else {
           nil
         }
     }
-    line(place(end) + "--\(layout.form.boundary)--")
+    line(place(end) + "--\(form.boundary)--")
   }
 
   private static let margin = String(repeating: " ", count: 14)
+
+  private static func size(_ length: Int64?) -> String {
+    length.map { $0 == 1 ? "1 byte" : "\($0) bytes" } ?? "unknown length"
+  }
 
   private func place(_ offset: Int64?) -> String {
     let text = "@" + (offset.map(String.init) ?? "unknown")

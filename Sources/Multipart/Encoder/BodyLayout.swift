@@ -1,11 +1,14 @@
-/// A form's body, laid out: where each byte comes from, and how many there are.
+/// A body, laid out: where each byte comes from, and how many there are. Mostly it is a form's; a file, bytes
+/// or a stream can be laid out by themselves, too (``PartBody/layout(as:)``).
 ///
 /// One walk over the form makes the list of segments; the length is their sum and nothing else, and
 /// the reader gives those segments and nothing else. A layout is a value: any number of readers can
 /// be made from it, one for each attempt.
 public struct BodyLayout: Sendable {
-  /// The form that was laid out.
-  public let form: Form
+  /// The form that was laid out; nil where the body is none.
+  public let form: Form?
+  /// The value of the request's `Content-Type` header.
+  public let contentType: String
   /// The exact number of bytes in the body; nil where a part's length can't be known.
   public let contentLength: Int64?
 
@@ -18,6 +21,7 @@ public struct BodyLayout: Sendable {
   /// The boundaries to look for in streams as they pass, for each such segment.
   let scannedStreams: [Int: [Boundary]]
   private let places: [Place]
+  private var parts: [Part] { form?.parts ?? [] }
 
   struct Place: Sendable {
     let headers: Range<Int>
@@ -27,10 +31,11 @@ public struct BodyLayout: Sendable {
   }
 
   init(
-    form: Form, contentLength: Int64?, literals: [UInt8], segments: [Segment], starts: [Int64],
-    scannedStreams: [Int: [Boundary]], places: [Place]
+    form: Form?, contentType: String, contentLength: Int64?, literals: [UInt8], segments: [Segment],
+    starts: [Int64], scannedStreams: [Int: [Boundary]], places: [Place]
   ) {
     self.form = form
+    self.contentType = contentType
     self.contentLength = contentLength
     self.literals = literals
     self.segments = segments
@@ -40,11 +45,13 @@ public struct BodyLayout: Sendable {
     oneShots = segments.indices.filter { segments[$0].isOneShot }
   }
 
-  /// The value of the request's `Content-Type` header.
-  public var contentType: String { form.contentType }
-
   /// Whether the body can be read from its start more than once.
   public var isReplayable: Bool { oneShots.isEmpty }
+
+  /// Whether reading may have to wait for somebody: a pipe, a generator, a sequence. Files and memory do not.
+  package var hasStreams: Bool {
+    segments.contains { if case .stream = $0.content { true } else { false } }
+  }
 
   /// A reader at the body's start. Nothing is opened before the first read.
   public func makeReader() -> BodyReader {
@@ -91,14 +98,14 @@ extension BodyLayout {
     public let bodyLength: Int64?
   }
 
-  /// The number of parts; those of a form inside the form count as one.
+  /// The number of parts, none where the body is no form; those of a form inside the form count as one.
   public var partCount: Int { places.count }
 
   /// Where the part at `index` stands.
   public func placedPart(at index: Int) -> PlacedPart {
     let place = places[index]
     return PlacedPart(
-      part: form.parts[index], headers: String(decoding: literals[place.headers], as: UTF8.self),
+      part: parts[index], headers: String(decoding: literals[place.headers], as: UTF8.self),
       offset: place.offset, bodyOffset: place.bodyOffset, bodyLength: place.bodyLength)
   }
 

@@ -15,7 +15,28 @@ extension Form {
   ) throws(MultipartError) -> BodyLayout {
     var builder = LayoutBuilder(guesser: guesser, verifies: verify)
     try builder.add(self)
-    return try builder.finish(self)
+    return try builder.finish(self, as: contentType)
+  }
+}
+
+extension PartBody {
+  /// Lays the body out by itself, with no form around it: what a PUT of a file sends.
+  ///
+  /// The same holds as for a part of a form: a file must stay as it is until its last byte is read, and a
+  /// stream gives what it promises, or reading fails.
+  ///
+  /// - Throws: the first thing that stands in the way, naming the path.
+  public func layout(as type: MediaType = .octetStream) throws(MultipartError) -> BodyLayout {
+    if case .form(let form) = kind { return try form.layout() }
+    guard type.isWellFormed else {
+      throw MultipartError(
+        .invalidMediaType, on: type.description,
+        "The type \(type.description.quoted) of the body is not a media type: write it as type/subtype, "
+          + "such as image/png.")
+    }
+    var builder = LayoutBuilder(guesser: NoGuess(), verifies: false)
+    try builder.add(self)
+    return try builder.finish(nil, as: type.description)
   }
 }
 
@@ -52,11 +73,20 @@ private struct LayoutBuilder {
     self.verifies = verifies
   }
 
-  mutating func finish(_ form: Form) throws(MultipartError) -> BodyLayout {
+  mutating func finish(
+    _ form: Form?, as contentType: String
+  ) throws(MultipartError) -> BodyLayout {
     try coverLiterals()
     return BodyLayout(
-      form: form, contentLength: total, literals: literals, segments: segments,
-      starts: Array(starts.prefix(segments.count)), scannedStreams: scannedStreams, places: places)
+      form: form, contentType: contentType, contentLength: total, literals: literals,
+      segments: segments, starts: Array(starts.prefix(segments.count)),
+      scannedStreams: scannedStreams, places: places)
+  }
+
+  /// Adds a body that no form is around.
+  mutating func add(_ body: PartBody) throws(MultipartError) {
+    let part = Part(name: "body", body: body)
+    try add(try look(at: part, browserText: false), of: part)
   }
 
   mutating func add(_ form: Form) throws(MultipartError) {
@@ -70,13 +100,15 @@ private struct LayoutBuilder {
     // All files are looked at before a guesser reads any: a FIFO may keep it waiting.
     var files: [Int: PartContent] = [:]
     for (index, part) in form.parts.enumerated() where part.body.isFile {
-      files[index] = try look(at: part, in: form)
+      files[index] = try look(at: part, browserText: form.browserText)
     }
     for (index, part) in form.parts.enumerated() {
       let offset = try position()
       form.boundary.appendDelimiter(isFirst: index == 0, closes: false, to: &literals)
       var content: PartContent
-      if let file = files[index] { content = file } else { content = try look(at: part, in: form) }
+      if let file = files[index] { content = file } else {
+        content = try look(at: part, browserText: form.browserText)
+      }
       let headers = try addHeaders(of: part, with: &content, in: form)
       let bodyOffset = try position()
       let (firstSegment, firstLiteral) = (segments.count, literals.count)
@@ -148,12 +180,14 @@ private struct LayoutBuilder {
   }
 
   /// Looks at what a part is made from; nothing is opened.
-  private mutating func look(at part: Part, in form: Form) throws(MultipartError) -> PartContent {
+  private mutating func look(
+    at part: Part, browserText: Bool
+  ) throws(MultipartError) -> PartContent {
     switch part.body.kind {
     case .text(let text):
       return .memory(
         MemoryBytes(
-          form.browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)))
+          browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)))
     case .bytes(let bytes): return .memory(bytes)
     case .file(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
     case .descriptor(let origin): return try content(of: origin.lookUp(for: part.name), for: part)

@@ -6,6 +6,8 @@ package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
   case integer(Int64)
+  /// A fraction, in millionths: an integer inside, so that there is no NaN and no infinity to write.
+  case millionths(Int64)
   case string(String)
   case array([JSONValue])
   case object([Member])
@@ -26,5 +28,20 @@ extension JSONValue {
   /// The text, or null where there is none.
   package static func string(orNull text: String?) -> JSONValue {
     text.map(JSONValue.string) ?? .null
+  }
+
+  /// The number, or null where there is none.
+  package static func integer(orNull number: Int64?) -> JSONValue {
+    number.map(JSONValue.integer) ?? .null
+  }
+
+  /// Bytes as the two values of a key and of its `…_b64`: text where they are UTF-8, else base 64, and the
+  /// other null; both null where there are no bytes to speak of.
+  static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
+    guard let bytes else { return (.null, .null) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return (.null, .string(Records.base64(bytes)))
+    }
+    return (.string(text), .null)
   }
 }

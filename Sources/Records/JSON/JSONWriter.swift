@@ -13,6 +13,7 @@ extension JSONValue {
     case .null: bytes += "null".utf8
     case .boolean(let value): bytes += (value ? "true" : "false").utf8
     case .integer(let value): bytes += String(value).utf8
+    case .millionths(let value): writeMillionths(value, to: &bytes)
     case .string(let text): writeString(text, to: &bytes)
     case .array(let elements):
       writeList(of: elements, between: "[", "]", to: &bytes) { element, bytes in

@@ -1,0 +1,91 @@
+// libcurl. Transfer uses it in one file.
+//
+// What is variadic in C can't be called from Swift: here is one function for each type of argument.
+#ifndef FORMSTREAM_CCURL_H
+#define FORMSTREAM_CCURL_H
+
+#include <curl/curl.h>
+
+static inline CURLcode formstream_easy_set_long(CURL *easy, CURLoption option, long value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode formstream_easy_set_offset(CURL *easy, CURLoption option, curl_off_t value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode formstream_easy_set_text(CURL *easy, CURLoption option, const char *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode formstream_easy_set_pointer(CURL *easy, CURLoption option, void *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+static inline CURLcode formstream_easy_set_list(
+    CURL *easy, CURLoption option, struct curl_slist *value) {
+  return curl_easy_setopt(easy, option, value);
+}
+
+// For CURLOPT_READFUNCTION, CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which look alike.
+static inline CURLcode formstream_easy_set_transfer_function(
+    CURL *easy, CURLoption option, size_t (*function)(char *, size_t, size_t, void *)) {
+  return curl_easy_setopt(easy, option, function);
+}
+
+static inline CURLcode formstream_easy_set_seek_function(
+    CURL *easy, int (*function)(void *, curl_off_t, int)) {
+  return curl_easy_setopt(easy, CURLOPT_SEEKFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_set_progress_function(
+    CURL *easy, int (*function)(void *, curl_off_t, curl_off_t, curl_off_t, curl_off_t)) {
+  return curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_set_debug_function(
+    CURL *easy, int (*function)(CURL *, curl_infotype, char *, size_t, void *)) {
+  return curl_easy_setopt(easy, CURLOPT_DEBUGFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_set_before_request_function(
+    CURL *easy, int (*function)(void *, char *, char *, int, int)) {
+  return curl_easy_setopt(easy, CURLOPT_PREREQFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_set_close_function(
+    CURL *easy, int (*function)(void *, curl_socket_t)) {
+  return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_set_socket_options_function(
+    CURL *easy, int (*function)(void *, curl_socket_t, curlsocktype)) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
+}
+
+static inline CURLcode formstream_easy_get_long(CURL *easy, CURLINFO info, long *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode formstream_easy_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode formstream_easy_get_text(CURL *easy, CURLINFO info, char **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLcode formstream_easy_get_pointer(CURL *easy, CURLINFO info, void **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
+static inline CURLMcode formstream_multi_set_long(CURLM *multi, CURLMoption option, long value) {
+  return curl_multi_setopt(multi, option, value);
+}
+
+// The result of a finished transfer lies in a union, which Swift would read by its place alone.
+static inline CURLcode formstream_message_result(const CURLMsg *message) {
+  return message->data.result;
+}
+
+#endif

@@ -40,7 +40,7 @@ let package = Package(
 
     .target(
       name: "TestSupport", dependencies: ["FormStream"], path: "Tests/TestSupport",
-      swiftSettings: house),
+      exclude: ["tls-front.py"], swiftSettings: house),
     .target(
       name: "FuzzProperties", dependencies: ["Multipart", "TestSupport"], path: "Fuzz/Properties",
       swiftSettings: house),
@@ -69,6 +69,8 @@ let package = Package(
     .testTarget(
       name: "FormStreamURLSessionTests", dependencies: ["FormStreamURLSession", "TestSupport"],
       swiftSettings: house),
+    .testTarget(
+      name: "TransferTests", dependencies: ["FormStream", "TestSupport"], swiftSettings: house),
     .testTarget(
       name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],
       swiftSettings: house),

@@ -104,6 +104,37 @@ final class ChildProcess {
     }
   }
 
+  /// Waits for the first line of what the program says, and leaves it running.
+  func firstLine(within seconds: Double) throws -> String {
+    let deadline = now() + seconds
+    var line: [UInt8] = []
+    var byte: UInt8 = 0
+    while true {
+      var watched = pollfd(fd: output, events: Int16(POLLIN), revents: 0)
+      poll(&watched, 1, Int32(max(deadline - now(), 0) * 1000))
+      if watched.revents == 0, now() < deadline { continue }
+      guard watched.revents != 0, read(output, &byte, 1) == 1 else {
+        var said = [UInt8](repeating: 0, count: 2000)
+        _ = fcntl(errors, F_SETFL, O_NONBLOCK)
+        let count = read(errors, &said, said.count)
+        let words = String(decoding: said.prefix(max(count, 0)), as: UTF8.self)
+        end()
+        throw CommandTimedOut(
+          description: "\(program) did not start as it should; it said: \(words)")
+      }
+      if byte == 10 { return String(decoding: line, as: UTF8.self) }
+      line.append(byte)
+    }
+  }
+
+  /// Ends a program that was not waited for.
+  func end() {
+    _ = Glibc.kill(-pid, SIGKILL)
+    var status: Int32 = 0
+    waitpid(pid, &status, 0)
+    for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
+  }
+
   private func reap(_ said: [Int32: [UInt8]], _ sampled: Int) -> Invocation? {
     var status: Int32 = 0
     var usage = rusage()
@@ -131,13 +162,23 @@ final class ChildProcess {
 private let starting = Mutex(())
 
 /// Both ends of a pipe, that for reading first; no program inherits them.
-private func makePipe() throws -> (reading: Int32, writing: Int32) {
+func makePipe() throws -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   try starting.withLock { _ in
     guard pipe(&ends) == 0 else { throw SystemError(number: errno) }
     for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
   }
   return (ends[0], ends[1])
+}
+
+/// Takes a connection that waits; no program inherits it. -1 where none waits, and `errno` says so: the
+/// listening descriptor must not block.
+func acceptWaiting(_ listener: Int32) -> Int32 {
+  starting.withLock { _ in
+    let connection = accept(listener, nil, nil)
+    if connection >= 0 { _ = fcntl(connection, F_SETFD, FD_CLOEXEC) }
+    return connection
+  }
 }
 
 /// Adds a change of directory to what is done before a program starts. The function is in the library

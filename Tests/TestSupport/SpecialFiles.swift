@@ -38,15 +38,32 @@ public func makeSocket(_ path: LocalPath) throws {
 
 /// Runs `work` on a thread of its own, which ends with it.
 public func onThread(_ work: @escaping @Sendable () -> Void) {
-  let box = Unmanaged.passRetained(Job(work))
+  pthread_detach(startThread(work))
+}
+
+/// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
+///
+/// - Parameter name: what the system shows for it, up to 15 bytes.
+func startThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void) -> pthread_t {
+  let job = Job {
+    // `pthread_setname_np` is not in the headers that Swift sees.
+    if let name { try? _ = writeFile("/proc/thread-self/comm", Array(name.utf8)) }
+    work()
+  }
+  let box = Unmanaged.passRetained(job)
+  var attributes = pthread_attr_t()
+  pthread_attr_init(&attributes)
+  pthread_attr_setstacksize(&attributes, 1 << 20)
+  defer { pthread_attr_destroy(&attributes) }
   var thread = pthread_t()
-  pthread_create(
-    &thread, nil,
+  let failure = pthread_create(
+    &thread, &attributes,
     { pointer in
       if let pointer { Unmanaged<Job>.fromOpaque(pointer).takeRetainedValue().work() }
       return nil
     }, box.toOpaque())
-  pthread_detach(thread)
+  precondition(failure == 0, "no thread can be started: \(failure)")
+  return thread
 }
 
 private final class Job: Sendable {

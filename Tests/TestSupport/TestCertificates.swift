@@ -1,0 +1,104 @@
+/// Certificates for a test, made by the command `openssl`: an authority, and what it has signed. They lie
+/// in a directory that goes with this object.
+public final class TestCertificates: Sendable {
+  /// A certificate and its key, both paths of PEM files.
+  public struct Pair: Sendable {
+    /// The certificate's file.
+    public let certificate: String
+    /// The key's file.
+    public let key: String
+  }
+
+  /// What `openssl` said where it failed.
+  public struct Failed: Error, CustomStringConvertible {
+    /// The arguments, and what was said.
+    public let description: String
+  }
+
+  /// The authority's certificate, a path.
+  public let authority: String
+  /// The certificate of an authority that signed none of these, a path.
+  public let otherAuthority: String
+  /// For `localhost`, 127.0.0.1, 127.0.0.2 and ::1.
+  public let server: Pair
+  /// For the same, until some years ago.
+  public let expired: Pair
+  /// For `elsewhere.example` only.
+  public let wrongHost: Pair
+  /// For a client.
+  public let client: Pair
+
+  private let place: TemporaryDirectory
+
+  /// Makes them all, which takes some tenths of a second.
+  public init() throws {
+    let place = try TemporaryDirectory()
+    self.place = place
+    try place.write("index", "")
+    try place.write("index.attr", "unique_subject = no\n")
+    try place.write("serial", "01\n")
+    try place.write(
+      "ca.conf",
+      """
+      [ca]
+      default_ca = here
+      [here]
+      database = index
+      serial = serial
+      new_certs_dir = .
+      default_md = sha256
+      policy = any
+      [any]
+      commonName = supplied
+      [req]
+      distinguished_name = name
+      [name]
+      [authority]
+      basicConstraints = critical, CA:TRUE
+      keyUsage = critical, keyCertSign, cRLSign
+      subjectKeyIdentifier = hash
+      """)
+    for name in ["authority", "other"] {
+      try openssl(
+        place,
+        "req -x509 -config ca.conf -extensions authority -subj /CN=\(name) -days 3650 "
+          + "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout \(name).key -out \(name).pem"
+      )
+    }
+    let names = "subjectAltName = DNS:localhost, IP:127.0.0.1, IP:127.0.0.2, IP:::1"
+    authority = place.path("authority.pem")
+    otherAuthority = place.path("other.pem")
+    server = try sign("server", names, until: "20490101000000Z", in: place)
+    expired = try sign("expired", names, until: "20200101000000Z", in: place)
+    wrongHost = try sign(
+      "wrong", "subjectAltName = DNS:elsewhere.example", until: "20490101000000Z", in: place)
+    client = try sign(
+      "client", "extendedKeyUsage = clientAuth", until: "20490101000000Z", in: place)
+  }
+}
+
+private func sign(
+  _ name: String, _ extensions: String, until end: String, in place: TemporaryDirectory
+) throws -> TestCertificates.Pair {
+  try place.write("\(name).conf", "basicConstraints = CA:FALSE\n\(extensions)\n")
+  try openssl(
+    place,
+    "req -new -config ca.conf -subj /CN=\(name) -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes "
+      + "-keyout \(name).key -out \(name).csr")
+  try openssl(
+    place,
+    "ca -batch -notext -config ca.conf -cert authority.pem -keyfile authority.key "
+      + "-startdate 20190101000000Z -enddate \(end) -extfile \(name).conf "
+      + "-in \(name).csr -out \(name).pem")
+  return TestCertificates.Pair(
+    certificate: place.path("\(name).pem"), key: place.path("\(name).key"))
+}
+
+private func openssl(_ place: TemporaryDirectory, _ arguments: String) throws {
+  let said = try run(
+    program: "/usr/bin/env", ["openssl"] + arguments.split(separator: " ").map(String.init),
+    in: place)
+  guard said.exit == 0 else {
+    throw TestCertificates.Failed(description: "openssl \(arguments): \(said.stderr)")
+  }
+}

@@ -1,0 +1,199 @@
+"""Ends TLS in front of a plain server on the loopback, byte for byte, for as long as standard input is open.
+
+It prints its port. Ends are carried through both ways: a close_notify or a bare FIN becomes a FIN, a FIN
+becomes a close_notify and a FIN (with --bare-ends only the FIN), and a reset becomes a reset.
+"""
+
+import argparse
+import os
+import select
+import socket
+import ssl
+import struct
+import sys
+import threading
+
+options = argparse.ArgumentParser()
+options.add_argument("--to", type=int, required=True, help="the plain server's port")
+options.add_argument("--listen", default="127.0.0.1")
+options.add_argument("--certificate", required=True)
+options.add_argument("--key", required=True)
+options.add_argument("--client-ca", help="demand a certificate of this authority")
+options.add_argument("--alpn", action="append", help="a protocol to agree on")
+options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to speak")
+options.add_argument("--bare-ends", action="store_true", help="end without a close_notify")
+options = options.parse_args()
+
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(options.certificate, options.key)
+if options.client_ca:
+    context.verify_mode = ssl.CERT_REQUIRED
+    context.load_verify_locations(options.client_ca)
+if options.alpn:
+    context.set_alpn_protocols(options.alpn)
+if options.newest:
+    if options.newest == "1.1":
+        context.minimum_version = ssl.TLSVersion.TLSv1
+        context.set_ciphers("ALL:@SECLEVEL=0")
+    context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + options.newest.replace(".", "_"))
+
+
+class Reset(Exception):
+    """One side reset, or broke TLS."""
+
+
+class Side:
+    """A socket, what is to be written to it, and which ways are closed."""
+
+    def __init__(self, plain):
+        self.socket = plain
+        self.socket.setblocking(False)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.waiting = bytearray()  # to be sent
+        self.has_ended = False  # it sends no more
+        self.ends = False  # nothing more is sent to it, once all is sent
+        self.is_shut = False
+
+    def receive(self):
+        """What has come; b"" at the end, None for nothing yet."""
+        try:
+            return self.socket.recv(65536)
+        except (BlockingIOError, InterruptedError):
+            return None
+        except OSError as error:
+            raise Reset from error
+
+    def flush(self):
+        try:
+            while self.waiting:
+                del self.waiting[: self.socket.send(self.waiting)]
+            if self.ends and not self.is_shut:
+                self.is_shut = True
+                self.socket.shutdown(socket.SHUT_WR)
+        except (BlockingIOError, InterruptedError):
+            pass
+        except OSError as error:
+            raise Reset from error
+
+
+class Connection:
+    def __init__(self, accepted):
+        self.client = Side(accepted)
+        self.server = None  # until the handshake is done: who fails it is not seen by the server
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
+
+    def run(self):
+        try:
+            while not (self.client.is_shut and self.client.has_ended and self.server.is_shut):
+                self.step()
+        except Reset:
+            self.set_reset(self.client)
+            self.set_reset(self.server)
+        except ssl.SSLError:
+            self.set_reset(self.server)
+            self.refuse()
+        finally:
+            self.client.socket.close()
+            if self.server:
+                self.server.socket.close()
+
+    def set_reset(self, side):
+        if side:
+            side.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def refuse(self):
+        """Sends the alert that OpenSSL has made, and sees that it arrives."""
+        self.client.socket.setblocking(True)
+        self.client.socket.settimeout(5)
+        try:
+            self.client.socket.sendall(self.client.waiting + self.outgoing.read())
+            self.client.socket.shutdown(socket.SHUT_WR)
+            while self.client.socket.recv(65536):
+                pass
+        except OSError:
+            pass
+
+    def step(self):
+        poll = select.poll()
+        # A side is read only while the other takes it: so neither is hurried by this.
+        self.watch(poll, self.client, not (self.server and self.server.waiting))
+        self.watch(poll, self.server, not self.client.waiting)
+        ready = dict(poll.poll())
+        for side, move in ((self.client, self.from_client), (self.server, self.from_server)):
+            events = ready.get(side.socket.fileno(), 0) if side else 0
+            if events & select.POLLIN:
+                move()
+            elif events & select.POLLERR:
+                raise Reset
+        for side in (self.client, self.server):
+            if side:
+                side.flush()
+
+    def watch(self, poll, side, reads):
+        # Where nothing is asked for, a reset is still told; where both ways are closed, it is the last
+        # thing to tell.
+        if side and not (side.has_ended and side.is_shut):
+            events = select.POLLIN if reads and not side.has_ended else 0
+            poll.register(side.socket, events | (select.POLLOUT if side.waiting else 0))
+
+    def from_client(self):
+        received = self.client.receive()
+        if received is None:
+            return
+        if received == b"":
+            self.client.has_ended = True
+            self.incoming.write_eof()
+        else:
+            self.incoming.write(received)
+        try:
+            if not self.server:
+                self.tls.do_handshake()
+                try:
+                    self.server = Side(socket.create_connection(("127.0.0.1", options.to)))
+                except OSError as error:
+                    raise Reset from error
+            while plain := self.tls.read(65536):
+                self.server.waiting += plain
+            self.server.ends = True
+        except ssl.SSLWantReadError:
+            if self.client.has_ended:
+                raise Reset from None  # in the middle of the handshake
+        except (ssl.SSLEOFError, ssl.SSLZeroReturnError):
+            if not self.server:
+                raise Reset from None
+            self.server.ends = True
+        self.move_out()
+
+    def from_server(self):
+        received = self.server.receive()
+        if received is None:
+            return
+        if received:
+            self.tls.write(received)
+        else:
+            self.server.has_ended = True
+            self.client.ends = True
+            if not options.bare_ends:
+                try:
+                    self.tls.unwrap()
+                except ssl.SSLError:
+                    pass  # it waits for the client's own
+        self.move_out()
+
+    def move_out(self):
+        self.client.waiting += self.outgoing.read()
+
+
+def live():
+    """Lives no longer than who started it."""
+    sys.stdin.buffer.read()
+    os._exit(0)
+
+
+listener = socket.create_server((options.listen, 0), backlog=512)
+threading.Thread(target=live, daemon=True).start()
+print(listener.getsockname()[1], flush=True)
+while True:
+    connected, _ = listener.accept()
+    threading.Thread(target=Connection(connected).run, daemon=True).start()

@@ -36,14 +36,16 @@ final class StreamReader: SegmentReader {
           "The stream of part \(part.quoted) ended after \(given) of the \(promised) bytes that it "
             + "promised: promise what it has, or nil where that can't be known.")
       }
+      if given < promised { return count }
+      try checkEnd(of: promised)
       return count
     }
     try checkEnd(of: promised)
     return 0
   }
 
-  /// All that was promised has been given. Is there more? Asked before the part's end goes out, so
-  /// that a body which lacks the rest is never complete.
+  /// All that was promised has come. Is there more? Asked before the last of it goes out, so that a body
+  /// which lacks the rest is never complete.
   private func checkEnd(of promised: Int64) throws(MultipartError) {
     var probe: UInt8 = 0
     let count = try withUnsafeMutableBytes(of: &probe) { (byte) throws(MultipartError) in

@@ -1,0 +1,32 @@
+import Multipart
+
+/// What is asked of a resource, such as `POST`.
+public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
+  /// The method as it stands in the request line.
+  public let description: String
+
+  private init(_ text: String) {
+    description = text
+  }
+
+  /// Takes any method; nil where it is no token (RFC 9110 §9.1: "method = token"), or is `CONNECT`, which
+  /// asks for a tunnel and not for a resource. Case counts.
+  public init?(parsing text: String) {
+    guard HeaderGate.isToken(text.utf8), text.uppercased() != "CONNECT" else { return nil }
+    self.init(text)
+  }
+
+  public static let get = HTTPMethod("GET")
+  public static let head = HTTPMethod("HEAD")
+  public static let post = HTTPMethod("POST")
+  public static let put = HTTPMethod("PUT")
+  public static let patch = HTTPMethod("PATCH")
+  public static let delete = HTTPMethod("DELETE")
+
+  /// Whether the same request sent twice means what it means once.
+  ///
+  /// RFC 9110 §9.2.2: "PUT, DELETE, and safe request methods are idempotent."
+  public var isIdempotent: Bool {
+    ["GET", "HEAD", "PUT", "DELETE", "OPTIONS", "TRACE"].contains(description)
+  }
+}

@@ -1,0 +1,203 @@
+import FormStream
+import Foundation
+import Records
+
+/// Where a request stands: what is sent next, and what all attempts so far have come to.
+struct Course: Sendable {
+  let start = ContinuousClock.now
+  private let request: TransferRequest
+
+  // What is sent next.
+  private(set) var method: HTTPMethod
+  private(set) var url: HTTPURL
+  private(set) var body: BodyLayout?
+  private var headers = HTTPHeaders()
+  /// Whether the request's own headers go along: not to another origin.
+  private var bearsHeaders = true
+  private var usesIdleConnection = true
+  private var isPage = false
+
+  // What has come of it.
+  /// How often the request was sent, redirects that repeat it included.
+  private(set) var attempts = 0
+  /// How often the present target was tried.
+  private(set) var tries = 0
+  var redirects = 0
+  var response: TransferResponse?
+  private(set) var framing = TransferResult.Framing.noBody
+  private(set) var bytesSent: Int64 = 0
+  private(set) var wireBytes: Int64 = 0
+  private(set) var sha256: SHA256.Digest?
+  private(set) var hasBegunOneShot = false
+
+  init(_ request: TransferRequest) {
+    self.request = request
+    method = request.method
+    url = request.url
+  }
+
+  /// Looks at what the body is made of, and checks what can be.
+  mutating func prepare() async throws(TransferError) {
+    url = try request.url.appending(request.query)
+    if let rate = request.options.maximumRate, rate < 1 {
+      throw TransferError(
+        .invalidSetting, on: "maximumRate", "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
+    }
+    if let body = request.body {
+      let makesDigest = request.options.sendsDigest
+      let prepared = await onThreadThatMayWait {
+        () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
+        Result { () throws(TransferError) in
+          let layout = try body.laidOut()
+          return (layout, makesDigest ? try layout.digest() : nil)
+        }
+      }
+      let (layout, digest) = try prepared.get()
+      self.body = layout
+      headers = request.headers
+      if !headers.contains("Content-Type") {
+        try headers.append(name: "Content-Type", value: layout.contentType)
+      }
+      if let digest {
+        // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
+        try headers.append(name: "Content-Digest", value: "sha-256=:\(base64(digest.bytes)):")
+      }
+    } else {
+      headers = request.headers
+    }
+    if let key = request.options.idempotencyKey {
+      try headers.append(name: "Idempotency-Key", value: key.fieldValue)
+    }
+    if let credentials = request.credentials ?? request.url.credentials {
+      guard HeaderGate.isFieldValue(credentials.header.utf8) else {
+        throw TransferError(
+          .invalidHeader, on: "Authorization",
+          "The token has a control character in it: take out line breaks.")
+      }
+      if !headers.contains("Authorization") {
+        try headers.append(name: "Authorization", value: credentials.header, isSecret: true)
+      }
+    }
+  }
+
+  /// Whether there is a body to go out.
+  var sendsBody: Bool { body != nil && !isPage }
+
+  /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
+  /// for enclosed content and it is not sending Transfer-Encoding", also of 0.
+  private var announcesBody: Bool {
+    sendsBody || !isPage && ["POST", "PUT", "PATCH"].contains(method.description)
+  }
+
+  var announcedLength: Int64? {
+    body == nil ? (framing == .noBody ? nil : 0) : body?.contentLength
+  }
+
+  func order(
+    askingPatience: Duration?, configuration: TransferSession.Configuration,
+    isFinal: @escaping @Sendable (Int, HTTPHeaders) -> Bool
+  ) -> Exchange.Order {
+    var sent = bearsHeaders ? headers : HTTPHeaders()
+    if !bearsHeaders, sendsBody, let body {
+      sent.note(name: "Content-Type", value: body.contentType)
+    }
+    if !sent.contains("User-Agent") { sent.note(name: "User-Agent", value: configuration.userAgent) }
+    if isPage { sent = sent.withoutContent }
+    var options = request.options
+    options.makesDigest = options.makesDigest && sendsBody
+    return Exchange.Order(
+      method: method, url: url, headers: sent, body: sendsBody ? body : nil,
+      announcesBody: announcesBody, askingPatience: askingPatience,
+      // An empty body gives libcurl nothing to notice a second sending by.
+      usesIdleConnection: usesIdleConnection && (method.isIdempotent || body?.contentLength ?? 1 > 0 && sendsBody),
+      options: options, configuration: configuration, isFinal: isFinal)
+  }
+
+  // MARK: What came of an attempt
+
+  mutating func note(_ end: Exchange.End) {
+    attempts += 1
+    tries += 1
+    response = end.response
+    framing = end.framing
+    bytesSent = end.handed
+    wireBytes += end.handed
+    sha256 = end.sha256
+    if end.stage != .notSent, body?.isReplayable == false { hasBegunOneShot = true }
+  }
+
+  mutating func noteVisit(_ end: Exchange.End) {
+    response = end.response
+  }
+
+  /// The same again, where it was sent to already. A connection that others left behind may be what failed.
+  mutating func retry() {
+    usesIdleConnection = false
+  }
+
+  /// The same again, at another place.
+  mutating func follow(_ target: HTTPURL) {
+    if target.origin != url.origin { bearsHeaders = false }
+    url = target
+    redirects += 1
+    tries = 0
+    usesIdleConnection = true
+  }
+
+  /// The page that an answer names.
+  mutating func turnToPage(_ target: HTTPURL) {
+    follow(target)
+    method = .get
+    isPage = true
+  }
+}
+
+extension HTTPHeaders {
+  /// Without what speaks of a body that does not go along (RFC 9110 §15.4).
+  fileprivate var withoutContent: HTTPHeaders {
+    var rest = HTTPHeaders()
+    for field in fields
+    where !field.name.lowercased().hasPrefix("content-") && !field.name.isSameHeader(as: "Idempotency-Key") {
+      rest.note(field)
+    }
+    return rest
+  }
+}
+
+extension BodyLayout {
+  /// Reads the whole body once, for its digest.
+  fileprivate func digest() throws(TransferError) -> SHA256.Digest {
+    guard isReplayable else {
+      throw TransferError(
+        .notReplayable, on: "the body",
+        "A Content-Digest needs the body twice, and this one is a stream that can be read once: leave the "
+          + "header out, or give a file.")
+    }
+    let reader = makeReader()
+    defer { reader.close() }
+    do {
+      var digest = try SHA256()
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
+      defer { buffer.deallocate() }
+      while true {
+        let count = try reader.read(into: buffer)
+        if count == 0 { break }
+        try digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
+      return try digest.finalize()
+    } catch let error as MultipartError {
+      throw TransferError(error)
+    } catch {
+      throw TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
+    }
+  }
+}
+
+/// Does what may have to wait for a disk or a pipe, on a thread that no tasks share.
+func onThreadThatMayWait<Result: Sendable>(
+  _ body: @escaping @Sendable () -> Result
+) async -> Result {
+  await withCheckedContinuation { continuation in
+    DispatchQueue.global().async { continuation.resume(returning: body()) }
+  }
+}

@@ -1,0 +1,439 @@
+import FormStream
+import Foundation
+import Records
+
+/// One request on the wire, once, and what is known of it at its end.
+///
+/// All but its making happens on the engine's thread.
+final class Exchange: @unchecked Sendable {
+  /// What is sent, and how.
+  struct Order: Sendable {
+    var method: HTTPMethod
+    var url: HTTPURL
+    var headers: HTTPHeaders
+    /// What goes out as the body; nil where there is none.
+    var body: BodyLayout?
+    /// Whether a body is announced: an empty one where `body` is nil.
+    var announcesBody: Bool
+    /// Whether leave to send the body is asked for, and how long it is waited for.
+    var askingPatience: Duration?
+    /// Whether a connection that is there already may be used.
+    var usesIdleConnection: Bool
+    var options: TransferOptions
+    var configuration: TransferSession.Configuration
+    /// Whether an answer is the one that the caller gets.
+    var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
+  }
+
+  /// How far a request got that has no answer.
+  enum Stage: Sendable {
+    /// The server can't have seen it.
+    case notSent
+    /// The server can't have it whole.
+    case partlySent
+    /// It went out whole.
+    case sent
+  }
+
+  /// What is known at the end.
+  struct End: Sendable {
+    var response: TransferResponse?
+    /// Why it ended before there was a whole answer, or what is lacking of it.
+    var failure: TransferError?
+    /// Whether trying again might help: nobody was reached, or the connection broke.
+    var isTransient: Bool
+    var stage: Stage
+    var framing: TransferResult.Framing
+    /// How many bytes of the body the system's network took.
+    var handed: Int64
+    var sha256: SHA256.Digest?
+    var isEncrypted: Bool
+    var hasContinued: Bool
+    /// The body went out though leave was asked for and not given.
+    var askedInVain: Bool
+  }
+
+  let easy: CurlEasy
+  private let order: Order
+  private let board: ProgressBoard
+  private let tracer: Tracer?
+  private let completion: @Sendable (End) -> Void
+  private let answer: AnswerIntake
+
+  private var feed: (any BodyFeed)?
+  private var digest: SHA256?
+  private var digestFailure: TransferError?
+  /// Why we end it; nil while we don't.
+  private var reason: TransferError?
+  private var isPaused = false
+  private var waitsForSource = false
+  private var requests = 0
+  private var read: Int64 = 0
+  private var handed: Int64 = 0
+  private var hasReadEnd = false
+  private var socket: CInt?
+  private var isSalvaged = false
+  private var isOver = false
+
+  // What the limits of time are measured from.
+  private let start = ContinuousClock.now
+  private var lastMove = ContinuousClock.now
+  private var bodyEnd: ContinuousClock.Instant?
+  private var moved: (handed: Int64, received: Int64) = (0, 0)
+
+  /// - Parameter completion: called once, on the engine's thread.
+  init(
+    _ order: Order, board: ProgressBoard, tracer: Tracer?,
+    completion: @escaping @Sendable (End) -> Void
+  ) throws(TransferError) {
+    easy = try CurlEasy()
+    self.order = order
+    self.board = board
+    self.tracer = tracer
+    self.completion = completion
+    answer = AnswerIntake(
+      url: order.url, target: order.options.answer, isFinal: order.isFinal,
+      traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
+  }
+
+  private var total: Int64? { order.body == nil ? 0 : order.body?.contentLength }
+  private var isEncrypted: Bool { order.url.origin.scheme == "https" }
+
+  // MARK: Driven by the engine
+
+  /// Makes everything ready; false where it can't be.
+  func prepare(on engine: Engine) -> Bool {
+    easy.setUp(order)
+    easy.setDelegate(self, sendsBody: order.announcesBody, traces: tracer != nil)
+    if order.options.makesDigest, order.announcesBody {
+      do { digest = try SHA256() } catch { digestFailed(error) }
+    }
+    if let body = order.body {
+      feed =
+        body.hasStreams
+        ? PumpedFeed(body) { [weak self, weak engine] in
+          if let self { engine?.sourceHasMore(self) }
+        }
+        : DirectFeed(body)
+    }
+    return easy.startFailure == nil && reason == nil
+  }
+
+  /// Ends it for a reason of ours, which is what is told.
+  func abort(with reason: TransferError) {
+    if self.reason == nil { self.reason = reason }
+  }
+
+  func setPaused(_ isPaused: Bool) {
+    self.isPaused = isPaused
+    lastMove = .now
+    easy.setPaused(isPaused)
+  }
+
+  func sourceHasMore() {
+    guard waitsForSource else { return }
+    waitsForSource = false
+    lastMove = .now
+    easy.resumeReading()
+  }
+
+  /// Whether it took longer than it may; then it is aborted.
+  func isOverdue() -> Bool {
+    let limits = order.options.limits
+    let now = ContinuousClock.now
+    if let limit = limits.attempt, now - start > limit {
+      abort(with: late(.timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)"))
+    } else if isPaused || waitsForSource || requests == 0 {
+      // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
+      return false
+    } else if answer.lastStatus == nil || answer.status == nil, let bodyEnd {
+      guard let limit = limits.answer, now - bodyEnd > limit else { return false }
+      abort(
+        with: late(
+          .answerTimedOut, "was sent, and not answered within \(limit.inSeconds)",
+          "ask the server whether it has it"))
+    } else if let limit = limits.stall, now - lastMove > limit {
+      abort(with: late(.stalled, "moved no byte for \(limit.inSeconds)", "try again later"))
+    } else {
+      return false
+    }
+    return true
+  }
+
+  private func late(
+    _ code: TransferError.Code, _ what: String, _ remedy: String
+  ) -> TransferError {
+    TransferError(
+      code, on: order.url.description, "The request to \(order.url) \(what): \(remedy).")
+  }
+
+  /// A socket is about to be closed. Where it is ours and no answer has come, what lies in it may be one.
+  func willClose(_ socket: CInt) {
+    guard socket == self.socket else { return }
+    self.socket = nil
+    guard !isEncrypted, reason == nil, answer.response == nil, easy.httpVersion < 20 else { return }
+    let bytes = pendingBytes(of: socket, limit: 64 * 1024)
+    guard !bytes.isEmpty else { return }
+    isSalvaged = SalvagedAnswer.feed(bytes, to: answer)
+  }
+
+  /// It is off libcurl: tells what is known.
+  func finish(_ failure: CurlFailure?) {
+    guard !isOver else { return }
+    isOver = true
+    feed?.close()
+    feed = nil
+    count(uploaded: easy.uploaded)
+    completion(end(failure))
+  }
+}
+
+// MARK: What libcurl asks and tells
+
+extension Exchange: CurlDelegate {
+  func willSendRequest() -> Bool {
+    requests += 1
+    if requests > 1, !maySendAgain { return false }
+    if socket == nil { socket = easy.socket }
+    lastMove = .now
+    if total == 0 { bodyEnd = .now }
+    return true
+  }
+
+  /// libcurl sends a request again on its own where a connection that was there already ended without an
+  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl.
+  private var maySendAgain: Bool {
+    answer.lastStatus == 417 && read == 0
+      || order.method.isIdempotent && !order.announcesBody
+  }
+
+  func mayRewind(to offset: Int64) -> Bool {
+    offset == 0 && read == 0
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
+    guard reason == nil else { return .abort }
+    // All that was read before is out, or libcurl would not ask for more.
+    count(uploaded: total == nil ? read : easy.uploaded)
+    var room = buffer
+    if let total {
+      // Never a byte over what was announced, whoever miscounts.
+      room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: total - read)))
+    }
+    guard !room.isEmpty, let feed else {
+      hasReadEnd = true
+      return .bytes(0)
+    }
+    switch feed.read(into: room) {
+    case .bytes(let count):
+      read += Int64(count)
+      hash(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      return reason == nil ? .bytes(count) : .abort
+    case .later:
+      waitsForSource = true
+      return .later
+    case .failed(let error):
+      abort(with: TransferError(error))
+      return .abort
+    case .end:
+      hasReadEnd = true
+      bodyEnd = bodyEnd ?? .now
+      guard let total, read < total else { return .bytes(0) }
+      abort(
+        with: TransferError(
+          .streamTooShort, on: "the body",
+          "The body ended after \(read) of the \(total) bytes that were announced."))
+      return .abort
+    }
+  }
+
+  func receive(headLine: UnsafeRawBufferPointer) -> Bool {
+    lastMove = .now
+    guard answer.take(headLine: headLine) else { return fail(answer.failure) }
+    return true
+  }
+
+  func receive(body: UnsafeRawBufferPointer) -> Bool {
+    lastMove = .now
+    guard answer.take(body: body) else { return fail(answer.failure) }
+    return true
+  }
+
+  private func fail(_ error: TransferError?) -> Bool {
+    if let error { abort(with: error) }
+    return false
+  }
+
+  func progressed(uploaded: Int64) -> Bool {
+    if socket == nil, requests > 0 { socket = easy.socket }
+    count(uploaded: uploaded)
+    return reason == nil
+  }
+
+  func sent(head: UnsafeRawBufferPointer) {
+    tracer?.requestHead(String(decoding: head, as: UTF8.self))
+  }
+
+  func noted(_ text: UnsafeRawBufferPointer) {
+    tracer?.libraryNote(String(decoding: text, as: UTF8.self))
+  }
+
+  private func hash(_ bytes: UnsafeRawBufferPointer) {
+    do { try digest?.update(bytes) } catch { digestFailed(error) }
+  }
+
+  private func digestFailed(_ error: RecordsError) {
+    abort(
+      with: TransferError(.engineFailed, on: "the digest", error.description, underlying: error))
+  }
+
+  /// libcurl's own count has the framing of chunks in it: then what was read before is what is out.
+  private func count(uploaded: Int64) {
+    if let total {
+      handed = max(handed, min(uploaded, read, total))
+      if handed == total, bodyEnd == nil, requests > 0 { bodyEnd = .now }
+    } else {
+      handed = max(handed, hasReadEnd ? read : min(uploaded, read))
+    }
+    if moved != (handed, answer.received) {
+      moved = (handed, answer.received)
+      lastMove = .now
+    }
+    board.advance(
+      read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+  }
+
+  private var acknowledged: Int64? {
+    guard easy.httpVersion < 20, let socket, let queued = unacknowledgedBytes(of: socket) else {
+      return nil
+    }
+    return max(handed - queued, 0)
+  }
+}
+
+// MARK: The end
+
+extension Exchange {
+  private func end(_ failure: CurlFailure?) -> End {
+    var error = reason ?? answer.failure
+    var isTransient = false
+    if error == nil, let failure, !isSalvaged {
+      (error, isTransient) = explain(failure)
+    }
+    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled { answer.cut() }
+    if answer.response != nil {
+      do { try answer.finish() } catch { if reason == nil { reason = error } }
+    }
+    if let code = error?.code {
+      isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
+    }
+    let version = easy.httpVersion
+    var digestValue: SHA256.Digest?
+    if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
+    return End(
+      response: answer.response, failure: error, isTransient: isTransient, stage: stage,
+      framing: framing(version), handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
+      hasContinued: answer.hasContinued,
+      askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
+        && answer.status != 417)
+  }
+
+  private var stage: Stage {
+    guard requests > 0 else { return .notSent }
+    guard let total else { return hasReadEnd ? .sent : .partlySent }
+    // HTTP/2 counts what is in its own buffers: what was read may be out.
+    let out = easy.httpVersion >= 20 ? read : handed
+    return out >= total ? .sent : .partlySent
+  }
+
+  private func framing(_ version: Int) -> TransferResult.Framing {
+    if !order.announcesBody { return .noBody }
+    if version >= 20 { return .http2 }
+    return total == nil ? .chunked : .contentLength
+  }
+
+  private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    let url = order.url
+    func error(
+      _ code: TransferError.Code, _ text: String, transient: Bool
+    ) -> (TransferError, isTransient: Bool) {
+      (
+        TransferError(
+          code, on: url.description, "The request to \(url) \(text)", underlying: failure), transient
+      )
+    }
+    let reason = failure.message
+    switch failure.kind {
+    case .hostNotFound:
+      return error(
+        .hostNotFound, "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
+          + "Check its name.", transient: false)
+    case .connect:
+      return error(
+        .connectFailed, "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
+          + "server runs, and try again.", transient: true)
+    case .connectTimeout:
+      return error(
+        .connectTimedOut, "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
+          + "again later.", transient: true)
+    case .certificate:
+      return error(
+        .certificateRefused, "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
+          + "the authority that made it (--cacert), if it is known.", transient: false)
+    case .tls:
+      return error(
+        .tlsFailed, "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
+        transient: false)
+    case .tlsFile:
+      return error(
+        .tlsFileUnusable, "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
+          + "files that belong together.", transient: false)
+    case .malformed, .tooLarge:
+      return error(
+        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false)
+    case .send, .receive, .noAnswer, .rewindRefused, .cancelledByUs:
+      return lost(reason, failure)
+    case .other:
+      return stage == .notSent
+        ? error(
+          .engineFailed, "could not be sent: \(reason) (libcurl \(failure.number)).",
+          transient: false)
+        : lost(reason, failure)
+    }
+  }
+
+  private func lost(
+    _ reason: String, _ failure: CurlFailure
+  ) -> (TransferError, isTransient: Bool) {
+    let sentence =
+      switch stage {
+      case .notSent: "was not sent: the connection broke (\(reason)). Try again."
+      case .partlySent:
+        "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "
+          + "connection broke (\(reason)). The server can't have it whole."
+      case .sent:
+        "was sent, and the connection broke before there was an answer (\(reason)). Ask the server whether "
+          + "it has it before it is sent again."
+      }
+    return (
+      TransferError(
+        .connectionLost, on: order.url.description, "The request to \(order.url) \(sentence)",
+        underlying: failure), true
+    )
+  }
+}
+
+extension Duration {
+  /// For sentences: `30 s`, `0.5 s`.
+  var inSeconds: String {
+    let (seconds, attoseconds) = components
+    guard attoseconds != 0 else { return "\(seconds) s" }
+    return "\(Double(seconds) + Double(attoseconds) / 1e18) s"
+  }
+
+  var milliseconds: Int64 {
+    let (seconds, attoseconds) = components
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
+    return overflow ? .max : product + attoseconds / 1_000_000_000_000_000
+  }
+}

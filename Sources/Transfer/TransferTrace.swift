@@ -1,0 +1,29 @@
+/// What goes over the wire, for people who look on. Secrets are masked.
+public struct TransferTrace: Sendable, CustomStringConvertible {
+  /// What the text is.
+  public enum Kind: Sendable {
+    /// The head of a request that goes out.
+    case requestHead
+    /// The head of an answer that came in.
+    case answerHead
+    /// What is done and why: connections, waits, redirects.
+    case note
+  }
+
+  /// What the text is.
+  public let kind: Kind
+  /// One or more lines, without a line break at the end.
+  public let text: String
+
+  /// The lines as curl's `-v` marks them: `>` goes out, `<` comes in, `*` is a note.
+  public var description: String {
+    let mark =
+      switch kind {
+      case .requestHead: ">"
+      case .answerHead: "<"
+      case .note: "*"
+      }
+    return text.split(separator: "\n", omittingEmptySubsequences: false).map { "\(mark) \($0)" }
+      .joined(separator: "\n")
+  }
+}

@@ -31,7 +31,7 @@ public final class TemporaryDirectory: Sendable {
   /// Makes a file of so many zeros that takes no room.
   public func sparse(_ name: String, size: Int64) throws -> LocalPath {
     let path = try write(name, [])
-    guard withCPath(path, { truncate($0, off_t(size)) }) == 0 else {
+    guard withCPath(path.bytes, { truncate($0, off_t(size)) }) == 0 else {
       throw SystemError(number: errno)
     }
     return path

@@ -43,6 +43,8 @@ final class Exchange: @unchecked Sendable {
     /// Whether trying again might help: nobody was reached, or the connection broke.
     var isTransient: Bool
     var stage: Stage
+    /// How many bytes of the body were out when a final answer began; nil where all were.
+    var handedAtAnswer: Int64?
     var framing: TransferResult.Framing
     /// How many bytes of the body the system's network took.
     var handed: Int64
@@ -51,6 +53,12 @@ final class Exchange: @unchecked Sendable {
     var hasContinued: Bool
     /// The body went out though leave was asked for and not given.
     var askedInVain: Bool
+
+    /// The server does not take the question, and has nothing of the body.
+    var isAskingRefused: Bool
+
+    /// Whether all was out before there was an answer: only then it can mean all.
+    var isWhole: Bool { stage == .sent && handedAtAnswer == nil }
   }
 
   let easy: CurlEasy
@@ -71,6 +79,8 @@ final class Exchange: @unchecked Sendable {
   private var read: Int64 = 0
   private var handed: Int64 = 0
   private var hasReadEnd = false
+  private var stageAtAnswer: Stage?
+  private var handedAtAnswer: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
   private var isOver = false
@@ -251,6 +261,11 @@ extension Exchange: CurlDelegate {
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     lastMove = .now
     guard answer.take(headLine: headLine) else { return fail(answer.failure) }
+    if answer.status != nil, stageAtAnswer == nil {
+      // What goes out from here on, the server has not waited for.
+      count(uploaded: total == nil ? read : easy.uploaded)
+      (stageAtAnswer, handedAtAnswer) = (stage, handed)
+    }
     return true
   }
 
@@ -334,10 +349,12 @@ extension Exchange {
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
       response: answer.response, failure: error, isTransient: isTransient, stage: stage,
+      handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
       framing: framing(version), handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,
       askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
-        && answer.status != 417)
+        && answer.status != 417,
+      isAskingRefused: order.askingPatience != nil && read == 0 && answer.status == 417)
   }
 
   private var stage: Stage {

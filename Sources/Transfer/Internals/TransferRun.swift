@@ -141,13 +141,14 @@ final class TransferRun: Sendable {
   ) -> Step {
     let status = response.status
     if isWanted(status) {
-      guard end.stage == .sent else {
+      guard end.isWhole else {
         return .conclude(
           .init(
             .unknown,
             TransferError(
               .answeredEarly, on: course.url.description,
-              "The server at \(course.url) answered \(status) when it had \(end.handed) of "
+              "The server at \(course.url) answered \(status) when it had "
+                + "\(end.handedAtAnswer ?? end.handed) of "
                 + "\(course.body?.contentLength.map(String.init) ?? "an unknown number of") bytes: it can't "
                 + "mean the whole body. Ask it what it has.")))
       }
@@ -158,7 +159,7 @@ final class TransferRun: Sendable {
       return .conclude(.init(.ok, end.failure))
     }
     if (300...399).contains(status), let location = response.headers["Location"] {
-      return redirection(status, location, course, isSent: end.stage == .sent)
+      return redirection(status, location, course, isSent: end.isWhole)
     }
     let refused = TransferError(
       .statusRefused, on: course.url.description,

@@ -212,10 +212,10 @@ extension Exchange: CurlDelegate {
   }
 
   /// libcurl sends a request again on its own where a connection that was there already ended without an
-  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl.
+  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl. So it is after a
+  /// 417: libcurl would send the body at once behind a head that asks for leave.
   private var maySendAgain: Bool {
-    answer.lastStatus == 417 && read == 0
-      || order.method.isIdempotent && !order.announcesBody
+    order.method.isIdempotent && !order.announcesBody && answer.lastStatus == nil
   }
 
   func mayRewind(to offset: Int64) -> Bool {

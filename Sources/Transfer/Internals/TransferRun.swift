@@ -44,6 +44,7 @@ final class TransferRun: Sendable {
       switch judge(end, course) {
       case .conclude(let verdict): return conclude(course, verdict)
       case .follow(let url): course.follow(url)
+      case .repeatWithoutAsking: course.repeatWithoutAsking()
       case .fetchPage(let url): return await fetchPage(url, after: course)
       case .retry(let verdict, let wanted):
         guard let wait = wait(for: wanted, course), session.budget.take() else {
@@ -75,7 +76,7 @@ final class TransferRun: Sendable {
   }
 
   private func asks(_ course: Course) -> Bool {
-    guard let body = course.body, course.sendsBody else { return false }
+    guard let body = course.body, course.sendsBody, course.mayAsk else { return false }
     switch request.options.expectation.kind {
     case .never: return false
     case .always: return true
@@ -88,7 +89,7 @@ final class TransferRun: Sendable {
   private func learn(from end: Exchange.End, _ course: Course) {
     if end.hasContinued {
       session.hosts.note(course.url.origin, ignoresExpectation: false)
-    } else if end.askedInVain {
+    } else if end.askedInVain || end.isAskingRefused {
       session.hosts.note(course.url.origin, ignoresExpectation: true)
     }
     if let status = end.response?.status, status < 500, status != 429 {
@@ -123,6 +124,7 @@ final class TransferRun: Sendable {
   private enum Step {
     case conclude(Verdict)
     case follow(HTTPURL)
+    case repeatWithoutAsking
     case fetchPage(HTTPURL)
     case retry(Verdict, serverWants: Duration?)
   }
@@ -140,6 +142,8 @@ final class TransferRun: Sendable {
     _ response: TransferResponse, _ end: Exchange.End, _ course: Course
   ) -> Step {
     let status = response.status
+    // RFC 9110 §15.5.18: a 417 says that the question was not understood, and nothing of the request.
+    if end.isAskingRefused { return .repeatWithoutAsking }
     if isWanted(status) {
       guard end.isWhole else {
         return .conclude(

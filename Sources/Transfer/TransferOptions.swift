@@ -77,6 +77,8 @@ public struct AnswerTarget: Sendable {
 
   let kind: Kind
 
+  var isStream: Bool { if case .stream = kind { true } else { false } }
+
   /// Into the result, up to `limit` bytes; what is over it is read and dropped, and the result says so.
   public static func memory(limit: Int = 1024 * 1024) -> AnswerTarget {
     AnswerTarget(kind: .memory(limit: limit))

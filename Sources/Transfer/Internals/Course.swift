@@ -88,6 +88,9 @@ struct Course: Sendable {
   /// Whether there is a body to go out.
   var sendsBody: Bool { body != nil && !isPage }
 
+  /// Whether it does more than ask: then a redirect that may be followed by GET says nothing of it.
+  var changesSomething: Bool { sendsBody || !method.isSafe }
+
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
   /// for enclosed content and it is not sending Transfer-Encoding", also of 0.
   private var announcesBody: Bool {

@@ -100,12 +100,16 @@ final class TransferRun: Sendable {
   /// Whether nothing comes behind an answer, so that its body is the caller's.
   private func isFinal(_ status: Int, _ headers: HTTPHeaders, _ course: Course) -> Bool {
     if isWanted(status) { return true }
-    if (300...399).contains(status), headers.contains("Location") {
-      if case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true) {
-        return true
+    if (300...399).contains(status), let location = headers["Location"] {
+      switch redirection(status, location, course, isSent: true) {
+      case .conclude: return !course.isPage
+      // It is the answer unless its page can be had. What a stream was given can't be taken back.
+      case .fetchPage: return !request.options.answer.isStream
+      case .follow, .repeatWithoutAsking, .retry: return false
       }
-      return status == 303 && course.sendsBody
     }
+    // A page that is not as it should be is no part of the answer.
+    if course.isPage { return false }
     return !(isRefusal(status, course) && mayRetry(course))
   }
 
@@ -219,22 +223,18 @@ final class TransferRun: Sendable {
   private func redirection(
     _ status: Int, _ location: String, _ course: Course, isSent: Bool
   ) -> Step {
+    let place = location.hidingCredentials
     func refuse(_ why: String) -> Step {
       .conclude(
         .init(
           .failed,
           TransferError(
-            .redirectRefused, on: location,
+            .redirectRefused, on: place,
             "The server at \(course.url) answered \(status) and sends \(course.method) to "
-              + "\(location.quoted): \(why).")))
+              + "\(place.quoted): \(why).")))
     }
-    let target: HTTPURL
-    do throws(TransferError) {
-      target = try course.url.resolving(location)
-    } catch {
-      return refuse("that is no URL of http or https, and is not gone to")
-    }
-    if course.sendsBody || !course.method.isIdempotent {
+    let target = try? course.url.resolving(location)
+    if course.changesSomething {
       switch status {
       case 303:
         guard isSent else {
@@ -245,8 +245,10 @@ final class TransferRun: Sendable {
                 .answeredEarly, on: course.url.description,
                 "The server at \(course.url) answered 303 before it had the whole body.")))
         }
-        let isReachable = reason(against: target, course) == nil
-        return isReachable ? .fetchPage(target) : .conclude(.init(.ok, nil))
+        guard let target, reason(against: target, course) == nil else {
+          return .conclude(.init(.ok, nil))
+        }
+        return .fetchPage(target)
       case 307, 308: break
       default:
         return refuse(
@@ -258,12 +260,15 @@ final class TransferRun: Sendable {
           .init(
             .failed,
             TransferError(
-              .notReplayable, on: location,
-              "The server at \(course.url) sends the request on to \(location.quoted), and its body is a "
+              .notReplayable, on: place,
+              "The server at \(course.url) sends the request on to \(place.quoted), and its body is a "
                 + "stream that can be read once: send it there at once, or give a file.")))
       }
     } else if ![301, 302, 303, 307, 308].contains(status) {
       return refuse("that is no redirect to be followed")
+    }
+    guard let target else {
+      return refuse("that is no URL of http or https, and is not gone to")
     }
     if let why = reason(against: target, course) {
       if course.redirects >= request.options.redirects.limit {
@@ -271,8 +276,8 @@ final class TransferRun: Sendable {
           .init(
             .failed,
             TransferError(
-              .tooManyRedirects, on: location,
-              "There were \(course.redirects) redirects, the last to \(location.quoted): \(why).")))
+              .tooManyRedirects, on: place,
+              "There were \(course.redirects) redirects, the last to \(place.quoted): \(why).")))
       }
       return refuse(why)
     }

@@ -62,6 +62,7 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   private init(_ handle: URLHandle, subject: String) throws(TransferError) {
+    let subject = subject.hidingCredentials
     let scheme = handle.text(.scheme)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
       throw TransferError(
@@ -77,7 +78,9 @@ public struct HTTPURL: Hashable, Sendable {
     }
     let user = handle.decodedText(.user)
     let password = handle.decodedText(.password)
-    for part in [user, password] where part.map({ HeaderGate.isFieldValue($0.utf8) }) == false {
+    // What can't be decoded is there all the same: a request without it would be another's.
+    for (part, decoded) in [(URLHandle.Part.user, user), (.password, password)]
+    where handle.text(part) != nil && decoded.map({ HeaderGate.isFieldValue($0.utf8) }) != true {
       throw TransferError(
         .invalidURL, on: host,
         "The user or the password in the URL for \(host.quoted) has a control character in it: take it out."

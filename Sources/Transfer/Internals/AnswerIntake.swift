@@ -96,7 +96,9 @@ final class AnswerIntake {
         let value = String(line[line.utf8.index(after: colon)...]).trimmingBlanks
         let name = String(line[..<colon])
         headers.note(name: name, value: String(value))
-        headText += "\n\(name): \(HeaderText.isSecret(name) ? "***" : String(value))"
+        let shown = HeaderText.isSecret(name) ? "***" : String(value)
+        headText +=
+          "\n\(name): \(name.isSameHeader(as: "Location") ? shown.hidingCredentials : shown)"
       }
     }
     // What is left are trailers: they say nothing that is asked for here.

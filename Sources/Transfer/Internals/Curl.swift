@@ -479,7 +479,7 @@ final class URLHandle {
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
       throw TransferError(
-        .invalidURL, on: subject,
+        .invalidURL, on: subject.hidingCredentials,
         "The URL \(subject.hidingCredentials.quoted) can't be sent to (\(reason)): write "
           + "http://host/path or https://host/path.")
     }

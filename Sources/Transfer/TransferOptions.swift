@@ -91,7 +91,8 @@ public struct AnswerTarget: Sendable {
   }
 
   /// To `take`, piece by piece, as it comes; called on the engine's thread, which waits for it. Only the
-  /// final answer comes here, not that of a redirect or of an attempt that is repeated.
+  /// final answer comes here, not that of a redirect or of an attempt that is repeated: an answer that broke
+  /// off is not asked for again.
   public static func stream(
     _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) -> AnswerTarget {

@@ -14,7 +14,7 @@ struct CurlFailure: Error {
   /// What it is about, as far as those above have to tell failures apart.
   enum Kind {
     case hostNotFound, connect, connectTimeout, tls, certificate, tlsFile, send, receive, noAnswer
-    case rewindRefused, malformed, tooLarge, cancelledByUs, other
+    case rewindRefused, malformed, lineTooLong, cancelledByUs, other
   }
 
   var kind: Kind {
@@ -33,7 +33,9 @@ struct CurlFailure: Error {
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       .malformed
-    case CURLE_OUT_OF_MEMORY: .other
+    // So libcurl says that a line of a head is over its limit, before 8.6; where memory really is short, Swift
+    // has ended the process before.
+    case CURLE_OUT_OF_MEMORY: .lineTooLong
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .cancelledByUs
     default: .other
     }

@@ -332,14 +332,19 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged {
+    if error == nil, let failure, !isSalvaged, !answer.hasEnough {
       (error, isTransient) = explain(failure)
     }
-    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
-      answer.cut()
+    if answer.response == nil, error == nil, !isSalvaged {
+      (error, isTransient) = lost("the head of the answer broke off", failure)
     }
     if answer.response != nil {
-      do { try answer.finish() } catch { if reason == nil { reason = error } }
+      if error != nil { answer.cut() }
+      do throws(TransferError) {
+        try answer.finish()
+      } catch let notStored {
+        error = notStored
+      }
     }
     if let code = error?.code {
       isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
@@ -414,7 +419,11 @@ extension Exchange {
         .tlsFileUnusable,
         "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
           + "files that belong together.", transient: false)
-    case .malformed, .tooLarge:
+    case .lineTooLong:
+      return error(
+        .answerTooLarge, "was answered by a head with a line that is too long (\(reason)).",
+        transient: false)
+    case .malformed:
       return error(
         .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
       )
@@ -430,7 +439,7 @@ extension Exchange {
   }
 
   private func lost(
-    _ reason: String, _ failure: CurlFailure
+    _ reason: String, _ failure: CurlFailure?
   ) -> (TransferError, isTransient: Bool) {
     let sentence =
       switch stage {

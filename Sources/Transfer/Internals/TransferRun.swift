@@ -161,8 +161,11 @@ final class TransferRun: Sendable {
                 + "mean the whole body. Ask it what it has.")))
       }
       // What was asked for is the answer, where nothing was sent.
-      if response.isTruncated, let failure = end.failure, !course.sendsBody {
-        return again(.init(end.isTransient ? .retryable : .failed, failure), course, isSafe: true)
+      if response.isTruncated, let failure = end.failure, !course.changesSomething {
+        // What a stream was given can't be taken back, and what we can't store is not helped by asking.
+        let isHelped = end.isTransient && !request.options.answer.isStream
+        return again(
+          .init(end.isTransient ? .retryable : .failed, failure), course, isSafe: isHelped)
       }
       return .conclude(.init(.ok, end.failure))
     }

@@ -47,12 +47,11 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL with names and values behind its query, encoded as forms have it.
   func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
-    let handle = try URLHandle(parsing: description)
-    let old = handle.text(.query).map { $0.isEmpty ? "" : $0 + "&" } ?? ""
-    try handle.set(
-      .query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
-    return HTTPURL(
-      origin: origin, description: handle.text(.url) ?? description, credentials: credentials)
+    // By hand: libcurl would write the percent-encoding of all of it anew.
+    let joint = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
+    let longer = description + joint + URLEncodedField.text(of: query)
+    _ = try URLHandle(parsing: longer)
+    return HTTPURL(origin: origin, description: longer, credentials: credentials)
   }
 
   private init(origin: Origin, description: String, credentials: Credentials?) {

@@ -469,14 +469,11 @@ final class URLHandle {
   /// C: `curl_url_cleanup`
   deinit { curl_url_cleanup(handle) }
 
-  func set(
-    _ part: Part, _ text: String, subject: String, encodes: Bool = true
-  ) throws(TransferError) {
-    let flags = encodes ? CURLU_URLENCODE : 0
+  func set(_ part: Part, _ text: String, subject: String) throws(TransferError) {
     var code = CURLUE_MALFORMED_INPUT
     // What is behind a NUL, C would not see.
     if !text.utf8.contains(0) {
-      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(flags)) }
+      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(CURLU_URLENCODE)) }
     }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
@@ -592,6 +589,8 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
+    // Without this, a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
+    if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }
 }

@@ -8,7 +8,7 @@ enum OutputTarget {
 
 /// A file that appears under its name when it is whole: until then it stands beside it under another.
 /// Standard output, FIFOs and devices are written as they are.
-final class OutputFile {
+final class OutputFile: Sendable {
   private let descriptor: OutputDescriptor
   private let name: String
   private let pending: PendingFile?

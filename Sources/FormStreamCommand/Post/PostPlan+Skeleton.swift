@@ -1,4 +1,5 @@
 import Multipart
+import Transfer
 
 extension PostPlan {
   /// What would be sent, secrets masked, and of the body its skeleton.

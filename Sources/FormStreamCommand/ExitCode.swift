@@ -29,7 +29,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     switch self {
     case .ok: "All went well"
     case .failed:
-      "The form that was read is malformed, cut off or over a limit; a request was refused for good"
+      "What was read is malformed, or a request was refused for good"
     case .unknown: "Whether the request was carried out can't be known"
     case .usage: "The command line is wrong; nothing was done"
     case .noInput: "An input is missing or can't be read"

@@ -101,8 +101,7 @@ enum Verb: String, CaseIterable, Sendable {
         ),
         (
           "the same for a script: a record, three attempts, a token from a file",
-          "formstream post --json --retry 2 --token-file token -F photo=@sunset.jpg "
-            + "https://example.org/photos"
+          "formstream post --json --retry 2 --token-file token -F photo=@sunset.jpg https://example.org/"
         ),
         (
           "what would be sent, and the same as a line of curl",

@@ -66,6 +66,11 @@ final class OutputFile: Sendable {
       .inputOutput, "\(name) could not be written: \(error). What was written is not whole.")
   }
 
+  /// Removes what was written, where that has no name yet: for those who can't wait until the file is let go.
+  func abandon() {
+    pending?.abandon()
+  }
+
   /// Gives the file its name, now that it is whole.
   func commit() throws(Failure) {
     do throws(SystemError) {

@@ -8,7 +8,8 @@ final class PendingFile: Sendable {
   private let path: LocalPath
   private let target: LocalPath
   private let permissions: UInt32
-  private let isCommitted = Atomic(false)
+  /// Whether it has its name, or is gone.
+  private let isSettled = Atomic(false)
 
   /// - Parameters:
   ///   - target: the name that the file will have; not one of a link.
@@ -26,8 +27,13 @@ final class PendingFile: Sendable {
   func commit() throws(SystemError) {
     try descriptor.setPermissions(permissions)
     try rename(path, to: target)
-    isCommitted.store(true, ordering: .relaxed)
+    isSettled.store(true, ordering: .relaxed)
   }
 
-  deinit { if !isCommitted.load(ordering: .relaxed) { remove(path) } }
+  /// Removes it, where it has no name yet.
+  func abandon() {
+    if !isSettled.exchange(true, ordering: .relaxed) { remove(path) }
+  }
+
+  deinit { abandon() }
 }

@@ -22,8 +22,12 @@ final class AnswerOutput: Sendable {
   /// Gives a file its name, where the answer came whole.
   func finish(_ result: TransferResult) throws(Failure) {
     if isForTerminal { try file.write(text.withLock { $0.rest() }) }
-    guard let response = result.response, !response.isTruncated else { return }
-    try file.commit()
+    if let response = result.response, !response.isTruncated {
+      try file.commit()
+    } else {
+      // The session may hold on to it longer than the program lasts.
+      file.abandon()
+    }
   }
 }
 

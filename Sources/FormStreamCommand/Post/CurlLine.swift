@@ -153,7 +153,7 @@ struct CurlLine {
       add("--retry", "\(options.retry.attempts - 1)")
       differs("--retry", "curl also sends again what may have been carried out")
     }
-    if let total = options.retry.total { add("--retry-max-time", total.text) }
+    if let total = options.retry.total { add("--retry-max-time", total.wholeText) }
     if options.retry.includesUnsafe { add("--retry-all-errors") }
     if options.limits.connect != usual.limits.connect {
       add("--connect-timeout", options.limits.connect?.text ?? "0")

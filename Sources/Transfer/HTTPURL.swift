@@ -49,7 +49,8 @@ public struct HTTPURL: Hashable, Sendable {
     guard !query.isEmpty else { return self }
     let handle = try URLHandle(parsing: description)
     let old = handle.text(.query).map { $0.isEmpty ? "" : $0 + "&" } ?? ""
-    try handle.set(.query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
+    try handle.set(
+      .query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
     return HTTPURL(
       origin: origin, description: handle.text(.url) ?? description, credentials: credentials)
   }
@@ -79,7 +80,8 @@ public struct HTTPURL: Hashable, Sendable {
     for part in [user, password] where part.map({ HeaderGate.isFieldValue($0.utf8) }) == false {
       throw TransferError(
         .invalidURL, on: host,
-        "The user or the password in the URL for \(host.quoted) has a control character in it: take it out.")
+        "The user or the password in the URL for \(host.quoted) has a control character in it: take it out."
+      )
     }
     if user != nil || password != nil {
       credentials = .basic(user: user ?? "", password: password ?? "")

@@ -105,7 +105,8 @@ public struct IdempotencyKey: Hashable, Sendable {
 
   /// Takes a key; nil where it is empty, over 255 characters, or holds others than printable ASCII.
   public init?(_ value: String) {
-    guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    guard (1...255).contains(value.utf8.count),
+      value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
     else { return nil }
     self.value = value
   }

@@ -74,12 +74,15 @@ final class LoopbackListener: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Lets in who comes, and calls `serve` for each on a thread of its own, with the connection's
-  /// descriptor, which `serve` has to close. Does nothing where all is over already.
-  func start(_ serve: @escaping @Sendable (Int32) -> Void) {
+  /// Does all for a connection, and closes it.
+  typealias Work = @Sendable () -> Void
+
+  /// Lets in who comes. `welcome` is called for each with the connection's descriptor, in their order; what
+  /// it gives is done on a thread of its own. Does nothing where all is over already.
+  func start(_ welcome: @escaping @Sendable (Int32) -> Work) {
     crew.withLock { crew in
       if crew.isOver { return }
-      crew.letsIn = startThread(named: name) { self.letIn(serve) }
+      crew.letsIn = startThread(named: name) { self.letIn(welcome) }
     }
   }
 
@@ -103,7 +106,7 @@ final class LoopbackListener: Sendable {
     for thread in rest { pthread_join(thread, nil) }
   }
 
-  private func letIn(_ serve: @escaping @Sendable (Int32) -> Void) {
+  private func letIn(_ welcome: @escaping @Sendable (Int32) -> Work) {
     while true {
       var watched = [stopping.pollable, pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
       pollAgain(&watched, watched.count, milliseconds: -1)
@@ -112,11 +115,12 @@ final class LoopbackListener: Sendable {
       let connection = acceptWaiting(descriptor)
       if connection < 0 { continue }
       _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+      let work = welcome(connection)
       crew.withLock { crew in
         let number = crew.count
         crew.count += 1
         crew.working[number] = startThread(named: name) {
-          serve(connection)
+          work()
           self.crew.withLock { crew in
             if let own = crew.working.removeValue(forKey: number) { crew.finished.append(own) }
           }

@@ -29,19 +29,14 @@ final class ScriptedConnection {
   }
 
   init(
-    _ descriptor: Int32, log: Guarded<ServerLog>, stopping: Gate, options: ScriptedServer.Options,
-    script: @escaping ScriptedServer.Script
+    _ descriptor: Int32, _ index: Int, log: Guarded<ServerLog>, stopping: Gate,
+    options: ScriptedServer.Options, script: @escaping ScriptedServer.Script
   ) {
     socket = PolledSocket(descriptor, stopping: stopping)
+    self.index = index
     self.log = log
     self.options = options
     self.script = script
-    index = log.withLock { log in
-      var record = RecordedConnection()
-      record.index = log.connections.count
-      log.connections.append(record)
-      return record.index
-    }
   }
 
   /// Does all, to the end of the connection.

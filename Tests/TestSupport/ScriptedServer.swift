@@ -56,9 +56,18 @@ public final class ScriptedServer: Sendable {
       }
     let log = self.log
     listener.start { descriptor in
-      ScriptedConnection(
-        descriptor, log: log, stopping: listener.stopping, options: options, script: script
-      ).serve()
+      let index = log.withLock { log in
+        var record = RecordedConnection()
+        record.index = log.connections.count
+        log.connections.append(record)
+        return record.index
+      }
+      return {
+        ScriptedConnection(
+          descriptor, index, log: log, stopping: listener.stopping, options: options,
+          script: script
+        ).serve()
+      }
     }
   }
 
@@ -96,8 +105,8 @@ public final class ScriptedServer: Sendable {
     }
   }
 
-  /// All that no client should have done. It is told without `cutShort`, which some clients have to do,
-  /// by `faults(but:)`.
+  /// All that no client should have done, in the order in which it was seen. A client that has to break
+  /// off does `cutShort`: `faults(but: .cutShort)` tells the others.
   public var faults: [WireFault] { log.withLock { $0.faults } }
 
   /// The faults that are not of these kinds.

@@ -25,15 +25,16 @@ public final class SlowProxy: Sendable {
     self.listener = listener
     let count = self.count
     listener.start { client in
-      do {
-        let server = try connected(to: .ip("127.0.0.1", port: port))
-        _ = fcntl(server, F_SETFL, O_NONBLOCK)
-        pass(
-          PolledSocket(client, stopping: listener.stopping),
-          PolledSocket(server, stopping: listener.stopping), rate: rate, count)
-      } catch {
-        // Who can't reach the server has nothing to say to the client.
-        PolledSocket(client, stopping: listener.stopping).close(resetting: true)
+      {
+        let client = PolledSocket(client, stopping: listener.stopping)
+        do {
+          let server = try connected(to: .ip("127.0.0.1", port: port))
+          _ = fcntl(server, F_SETFL, O_NONBLOCK)
+          pass(client, PolledSocket(server, stopping: listener.stopping), rate: rate, count)
+        } catch {
+          // Who can't reach the server has nothing to say to the client.
+          client.close(resetting: true)
+        }
       }
     }
   }

@@ -121,7 +121,8 @@ final class AnswerIntake {
     traceHead?(headText)
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
-        .malformedAnswer, "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
+        .malformedAnswer,
+        "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
     }
     if lastStatus < 200 {
       if lastStatus == 100 { hasContinued = true }
@@ -185,10 +186,12 @@ final class AnswerIntake {
   }
 
   private func notStored(_ error: any Error) -> TransferError {
-    let place = if case .file(let path) = target.kind { path.description } else { "the answer's target" }
+    let place =
+      if case .file(let path) = target.kind { path.description } else { "the answer's target" }
     return TransferError(
       .answerNotStored, on: place,
-      "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error)
+      "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error
+    )
   }
 
   private func fail(_ code: TransferError.Code, _ description: String) -> Bool {

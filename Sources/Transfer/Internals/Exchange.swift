@@ -142,7 +142,8 @@ final class Exchange: @unchecked Sendable {
     let limits = order.options.limits
     let now = ContinuousClock.now
     if let limit = limits.attempt, now - start > limit {
-      abort(with: late(.timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)"))
+      abort(
+        with: late(.timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)"))
     } else if isPaused || waitsForSource || requests == 0 {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
@@ -191,10 +192,10 @@ final class Exchange: @unchecked Sendable {
 // MARK: What libcurl asks and tells
 
 extension Exchange: CurlDelegate {
-  func willSendRequest() -> Bool {
+  func willSendRequest(over socket: CInt?) -> Bool {
     requests += 1
     if requests > 1, !maySendAgain { return false }
-    if socket == nil { socket = easy.socket }
+    self.socket = socket
     lastMove = .now
     if total == 0 { bodyEnd = .now }
     return true
@@ -265,7 +266,6 @@ extension Exchange: CurlDelegate {
   }
 
   func progressed(uploaded: Int64) -> Bool {
-    if socket == nil, requests > 0 { socket = easy.socket }
     count(uploaded: uploaded)
     return reason == nil
   }
@@ -320,7 +320,9 @@ extension Exchange {
     if error == nil, let failure, !isSalvaged {
       (error, isTransient) = explain(failure)
     }
-    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled { answer.cut() }
+    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
+      answer.cut()
+    }
     if answer.response != nil {
       do { try answer.finish() } catch { if reason == nil { reason = error } }
     }
@@ -359,38 +361,46 @@ extension Exchange {
     ) -> (TransferError, isTransient: Bool) {
       (
         TransferError(
-          code, on: url.description, "The request to \(url) \(text)", underlying: failure), transient
+          code, on: url.description, "The request to \(url) \(text)", underlying: failure),
+        transient
       )
     }
     let reason = failure.message
     switch failure.kind {
     case .hostNotFound:
       return error(
-        .hostNotFound, "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
+        .hostNotFound,
+        "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
           + "Check its name.", transient: false)
     case .connect:
       return error(
-        .connectFailed, "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
+        .connectFailed,
+        "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
           + "server runs, and try again.", transient: true)
     case .connectTimeout:
       return error(
-        .connectTimedOut, "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
+        .connectTimedOut,
+        "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
           + "again later.", transient: true)
     case .certificate:
       return error(
-        .certificateRefused, "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
+        .certificateRefused,
+        "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
           + "the authority that made it (--cacert), if it is known.", transient: false)
     case .tls:
       return error(
-        .tlsFailed, "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
+        .tlsFailed,
+        "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
         transient: false)
     case .tlsFile:
       return error(
-        .tlsFileUnusable, "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
+        .tlsFileUnusable,
+        "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
           + "files that belong together.", transient: false)
     case .malformed, .tooLarge:
       return error(
-        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false)
+        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
+      )
     case .send, .receive, .noAnswer, .rewindRefused, .cancelledByUs:
       return lost(reason, failure)
     case .other:

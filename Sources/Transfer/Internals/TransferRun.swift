@@ -91,7 +91,9 @@ final class TransferRun: Sendable {
     } else if end.askedInVain {
       session.hosts.note(course.url.origin, ignoresExpectation: true)
     }
-    if let status = end.response?.status, status < 500, status != 429 { session.budget.noteSuccess() }
+    if let status = end.response?.status, status < 500, status != 429 {
+      session.budget.noteSuccess()
+    }
   }
 
   /// Whether nothing comes behind an answer, so that its body is the caller's.
@@ -187,7 +189,8 @@ final class TransferRun: Sendable {
       let isSafe =
         course.method.isIdempotent || request.options.idempotencyKey != nil
         || request.options.retry.includesUnsafe
-      let outcome: TransferResult.Outcome = course.sendsBody || !course.method.isIdempotent ? .unknown : .retryable
+      let outcome: TransferResult.Outcome =
+        course.sendsBody || !course.method.isIdempotent ? .unknown : .retryable
       return again(.init(outcome, end.failure), course, isSafe: isSafe)
     }
   }
@@ -200,7 +203,8 @@ final class TransferRun: Sendable {
   /// of the others that is not known.
   private func isRefusal(_ status: Int, _ course: Course) -> Bool {
     if status == 429 || status == 503 { return true }
-    let isSafe = course.method.isIdempotent || request.options.idempotencyKey != nil
+    let isSafe =
+      course.method.isIdempotent || request.options.idempotencyKey != nil
       || request.options.retry.includesUnsafe
     return isSafe && [408, 500, 502, 504].contains(status)
   }
@@ -324,7 +328,8 @@ final class TransferRun: Sendable {
           verdict.outcome,
           TransferError(
             error.code, on: error.subject,
-            error.description + " It is not tried again: its body is a stream that can be read once.",
+            error.description
+              + " It is not tried again: its body is a stream that can be read once.",
             underlying: error.underlying)))
     }
     return .retry(verdict, serverWants: serverWants)

@@ -48,7 +48,7 @@ extension Flag {
     Flag(
       long: "progress",
       value: Value(
-        placeholder: "HOW", completion: .choices(ProgressStyle.allCases.map(\.rawValue))),
+        placeholder: "HOW", completion: .choices(ProgressMode.allCases.map(\.rawValue))),
       group: .output, verbs: answerVerbs,
       summary: "Show progress: auto, bar, json or none",
       detail: """
@@ -56,7 +56,7 @@ extension Flag {
         """
     ) { (typed, argument) throws(Failure) in
       typed.request.progress = try argument.choice(
-        for: "--progress", "way to show progress", among: ProgressStyle.allCases)
+        for: "--progress", "way to show progress", among: ProgressMode.allCases)
     },
     Flag(
       long: "quiet", short: "q", group: .output, verbs: answerVerbs,

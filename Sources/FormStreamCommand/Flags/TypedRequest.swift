@@ -23,7 +23,7 @@ struct TypedRequest {
   var answerLimit: Int?
   var isQuiet = false
   var isVerbose = false
-  var progress = ProgressStyle.auto
+  var progress = ProgressMode.auto
   var printsCurlLine = false
 }
 
@@ -58,8 +58,8 @@ enum TypedCredentials {
   case tokenFile(Argument)
 }
 
-/// How progress is shown.
-enum ProgressStyle: String, CaseIterable, CustomStringConvertible {
+/// What was asked for with `--progress`.
+enum ProgressMode: String, CaseIterable, CustomStringConvertible {
   case auto, bar, json, none
 
   var description: String { rawValue }

@@ -33,14 +33,14 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   let task = session.start(request)
   interruption.calls(off: task)
-  let report = ProgressReport(style: plan.isQuiet ? .none : plan.progress)
+  let report = ProgressReport(plan.progress, isQuiet: plan.isQuiet)
   let result = try waiting { () async throws(Failure) in
-    async let told: Void = { for await step in task.progress { report.tell(step) } }()
+    async let told: Void = report.follow(task.progress)
     let result = await task.result
     await told
     return result
   }
-  report.end()
+  report.finish(task.progress.current)
 
   let failure = Failure(result, signal: interruption.number)
   var storing: Failure?

@@ -1,12 +1,18 @@
 import Transfer
 
-/// Shows how far a request is. It is silent: whatever shows progress is to be put here.
+/// Tells how far a request is. It is silent: what shows progress is to be put here.
 struct ProgressReport: Sendable {
-  let style: ProgressStyle
+  private let mode: ProgressMode
+  private let isQuiet: Bool
 
-  /// Told each time that something has moved.
-  func tell(_ progress: TransferProgress) {}
+  init(_ mode: ProgressMode, isQuiet: Bool) {
+    self.mode = mode
+    self.isQuiet = isQuiet
+  }
 
-  /// Told when nothing more comes.
-  func end() {}
+  /// Tells all of a request, up to its end.
+  func follow(_ updates: TransferProgressUpdates) async {}
+
+  /// Tells the last state, when the request is over.
+  func finish(_ last: TransferProgress?) {}
 }

@@ -422,6 +422,8 @@ extension Exchange {
     }
     let sentence =
       switch stage {
+      case _ where answer.response != nil:
+        "was answered, and the connection broke before the answer was whole (\(reason))."
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."
       case .partlySent:
         "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "

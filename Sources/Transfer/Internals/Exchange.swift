@@ -57,8 +57,9 @@ final class Exchange: @unchecked Sendable {
   private let order: Order
   private let board: ProgressBoard
   private let tracer: Tracer?
-  private let completion: @Sendable (End) -> Void
   private let answer: AnswerIntake
+  /// Called once; set by the engine.
+  var completion: ((End) -> Void)?
 
   private var feed: (any BodyFeed)?
   private var digest: SHA256?
@@ -73,7 +74,6 @@ final class Exchange: @unchecked Sendable {
   private var hasReadEnd = false
   private var socket: CInt?
   private var isSalvaged = false
-  private var isOver = false
 
   // What the limits of time are measured from.
   private let start = ContinuousClock.now
@@ -81,16 +81,11 @@ final class Exchange: @unchecked Sendable {
   private var bodyEnd: ContinuousClock.Instant?
   private var moved: (handed: Int64, received: Int64) = (0, 0)
 
-  /// - Parameter completion: called once, on the engine's thread.
-  init(
-    _ order: Order, board: ProgressBoard, tracer: Tracer?,
-    completion: @escaping @Sendable (End) -> Void
-  ) throws(TransferError) {
+  init(_ order: Order, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
     self.order = order
     self.board = board
     self.tracer = tracer
-    self.completion = completion
     answer = AnswerIntake(
       url: order.url, target: order.options.answer, isFinal: order.isFinal,
       traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
@@ -128,13 +123,14 @@ final class Exchange: @unchecked Sendable {
     self.isPaused = isPaused
     lastMove = .now
     easy.setPaused(isPaused)
+    if !isPaused, !waitsForSource { easy.resumeReading() }
   }
 
   func sourceHasMore() {
     guard waitsForSource else { return }
     waitsForSource = false
     lastMove = .now
-    easy.resumeReading()
+    if !isPaused { easy.resumeReading() }
   }
 
   /// Whether it took longer than it may; then it is aborted.
@@ -147,7 +143,7 @@ final class Exchange: @unchecked Sendable {
     } else if isPaused || waitsForSource || requests == 0 {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
-    } else if answer.lastStatus == nil || answer.status == nil, let bodyEnd {
+    } else if answer.status == nil, let bodyEnd {
       guard let limit = limits.answer, now - bodyEnd > limit else { return false }
       abort(
         with: late(
@@ -180,12 +176,11 @@ final class Exchange: @unchecked Sendable {
 
   /// It is off libcurl: tells what is known.
   func finish(_ failure: CurlFailure?) {
-    guard !isOver else { return }
-    isOver = true
     feed?.close()
     feed = nil
     count(uploaded: easy.uploaded)
-    completion(end(failure))
+    completion?(end(failure))
+    completion = nil
   }
 }
 
@@ -214,6 +209,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard reason == nil else { return .abort }
+    if isPaused { return .later }
     // All that was read before is out, or libcurl would not ask for more.
     count(uploaded: total == nil ? read : easy.uploaded)
     var room = buffer
@@ -266,6 +262,7 @@ extension Exchange: CurlDelegate {
   }
 
   func progressed(uploaded: Int64) -> Bool {
+    if isPaused, !easy.isHeld { easy.setPaused(true) }
     count(uploaded: uploaded)
     return reason == nil
   }
@@ -317,7 +314,7 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged {
+    if error == nil, let failure, !isSalvaged, !answer.isEnough {
       (error, isTransient) = explain(failure)
     }
     if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
@@ -415,6 +412,14 @@ extension Exchange {
   private func lost(
     _ reason: String, _ failure: CurlFailure
   ) -> (TransferError, isTransient: Bool) {
+    if let response = answer.response {
+      return (
+        TransferError(
+          .connectionLost, on: order.url.description,
+          "The answer from \(order.url), of status \(response.status), broke off after "
+            + "\(answer.received) bytes (\(reason)).", underlying: failure), true
+      )
+    }
     let sentence =
       switch stage {
       case _ where answer.response != nil:

@@ -69,9 +69,7 @@ final class TransferRun: Sendable {
     ) { [self] status, headers in
       isFinal(status, headers, course)
     }
-    return try await control.drive { [board, tracer] completion throws(TransferError) in
-      try Exchange(order, board: board, tracer: tracer, completion: completion)
-    }
+    return await control.drive(try Exchange(order, board: board, tracer: tracer))
   }
 
   private func asks(_ course: Course) -> Bool {
@@ -100,10 +98,9 @@ final class TransferRun: Sendable {
   private func isFinal(_ status: Int, _ headers: HTTPHeaders, _ course: Course) -> Bool {
     if isWanted(status) { return true }
     if (300...399).contains(status), headers.contains("Location") {
-      if case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true) {
-        return true
-      }
-      return status == 303 && course.sendsBody
+      guard case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true)
+      else { return false }
+      return true
     }
     return !(isRefusal(status, course) && mayRetry(course))
   }
@@ -360,6 +357,9 @@ final class TransferRun: Sendable {
     board.finish { progress in
       progress.phase = .done
       progress.isAnswered = course.response != nil
+      if verdict.outcome == .ok, progress.acknowledged != nil {
+        progress.acknowledged = progress.handed
+      }
     }
     return TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,

@@ -87,7 +87,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a rate is no hindrance to small bodies, and none for answers`() throws {
+  @Test func `a rate is no hindrance to small bodies`() throws {
     let server = try ScriptedServer(requests: [.good()])
     #expect(try formstream("post", "--limit-rate", "1M", "-d", "a", server.url).exit == 0)
     #expect(server.faults.isEmpty)

@@ -22,7 +22,7 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL without user, password and fragment, which are not sent in it.
   public let description: String
   /// The user and the password that stood in it: what a request bears as `Authorization`.
-  let credentials: Credentials?
+  package let credentials: Credentials?
 
   /// Takes a URL as it is typed. Characters that no URL may hold, such as those beyond ASCII, are
   /// percent-encoded.
@@ -45,7 +45,7 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// The URL with names and values behind its query, encoded as forms have it.
-  func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
+  package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
     // By hand: libcurl would write the percent-encoding of all of it anew.
     let joint = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"

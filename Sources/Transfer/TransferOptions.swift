@@ -124,7 +124,7 @@ public struct IdempotencyKey: Hashable, Sendable {
   }
 
   /// RFC 8941 §3.3.3: in a string, `"` and `\` have a backslash before them.
-  var fieldValue: String {
+  package var fieldValue: String {
     "\""
       + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }

@@ -118,9 +118,7 @@ struct Course: Sendable {
     return Exchange.Order(
       method: method, url: url, headers: sent, body: sendsBody ? body : nil,
       announcesBody: announcesBody, askingPatience: askingPatience,
-      // An empty body gives libcurl nothing to notice a second sending by.
-      usesIdleConnection: usesIdleConnection
-        && (method.isIdempotent || body?.contentLength ?? 1 > 0 && sendsBody),
+      usesIdleConnection: usesIdleConnection,
       options: options, configuration: configuration, isFinal: isFinal)
   }
 

@@ -78,7 +78,9 @@ final class CurlEasy {
   fileprivate weak var delegate: (any CurlDelegate)?
   fileprivate var sockets: OpenSockets?
   /// What keeps it from going on: the source, or a person.
-  fileprivate var isPaused = (reading: false, all: false)
+  private var isPaused = (reading: false, all: false)
+  /// Whether libcurl has taken the last pause: where there is no connection yet, it takes none.
+  private(set) var isHeld = false
 
   /// C: `curl_easy_init`
   init() throws(TransferError) {
@@ -246,7 +248,7 @@ final class CurlEasy {
   private func applyPauses() {
     let send = isPaused.reading || isPaused.all ? CURLPAUSE_SEND : CURLPAUSE_CONT
     let receive = isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
-    curl_easy_pause(handle, CInt(send | receive))
+    isHeld = curl_easy_pause(handle, CInt(send | receive)) == CURLE_OK && isPaused.all
   }
 
   // MARK: What is known of it. C: `curl_easy_getinfo`
@@ -397,8 +399,11 @@ private final class OpenSockets {
     closeSocket(socket)
   }
 
+  /// The one at that port; nil where there are several, as sockets in the file system have none: to take
+  /// another's answer for one's own would be worse than none.
   func socket(atLocalPort port: CInt) -> CInt? {
-    numbers.first { localPort(of: $0) == port }
+    let found = numbers.filter { localPort(of: $0) == port }
+    return found.count == 1 ? found.first : nil
   }
 
   fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {
@@ -541,7 +546,6 @@ extension CurlEasy {
     set(CURLOPT_HTTP_VERSION, Int(version))
     if let path = order.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
     set(CURLOPT_RESOLVE, list: order.configuration.addresses.map(\.text))
-    if order.method == .head { set(CURLOPT_NOBODY, 1) }
   }
 
   private func setBody(_ order: Exchange.Order) {
@@ -554,9 +558,9 @@ extension CurlEasy {
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: max(patience.milliseconds, 1)))
       }
     }
-    if order.method != .get, order.method != .head || order.announcesBody {
-      set(CURLOPT_CUSTOMREQUEST, order.method.description)
-    } else if order.announcesBody {
+    if order.method == .head, !order.announcesBody {
+      set(CURLOPT_NOBODY, 1)
+    } else if order.method != .get || order.announcesBody {
       set(CURLOPT_CUSTOMREQUEST, order.method.description)
     }
     if let rate = order.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
@@ -589,7 +593,7 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
-    // Without this, a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
+    // RFC 9110 §12.5.3: without it, the server may take any coding for welcome.
     if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }

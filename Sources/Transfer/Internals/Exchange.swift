@@ -65,8 +65,9 @@ final class Exchange: @unchecked Sendable {
   private let order: Order
   private let board: ProgressBoard
   private let tracer: Tracer?
-  private let completion: @Sendable (End) -> Void
   private let answer: AnswerIntake
+  /// Called once; set by the engine.
+  var completion: ((End) -> Void)?
 
   private var feed: (any BodyFeed)?
   private var digest: SHA256?
@@ -83,7 +84,6 @@ final class Exchange: @unchecked Sendable {
   private var handedAtAnswer: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
-  private var isOver = false
 
   // What the limits of time are measured from.
   private let start = ContinuousClock.now
@@ -91,16 +91,11 @@ final class Exchange: @unchecked Sendable {
   private var bodyEnd: ContinuousClock.Instant?
   private var moved: (handed: Int64, received: Int64) = (0, 0)
 
-  /// - Parameter completion: called once, on the engine's thread.
-  init(
-    _ order: Order, board: ProgressBoard, tracer: Tracer?,
-    completion: @escaping @Sendable (End) -> Void
-  ) throws(TransferError) {
+  init(_ order: Order, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
     self.order = order
     self.board = board
     self.tracer = tracer
-    self.completion = completion
     answer = AnswerIntake(
       url: order.url, target: order.options.answer, isFinal: order.isFinal,
       traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
@@ -138,13 +133,14 @@ final class Exchange: @unchecked Sendable {
     self.isPaused = isPaused
     lastMove = .now
     easy.setPaused(isPaused)
+    if !isPaused, !waitsForSource { easy.resumeReading() }
   }
 
   func sourceHasMore() {
     guard waitsForSource else { return }
     waitsForSource = false
     lastMove = .now
-    easy.resumeReading()
+    if !isPaused { easy.resumeReading() }
   }
 
   /// Whether it took longer than it may; then it is aborted.
@@ -157,7 +153,7 @@ final class Exchange: @unchecked Sendable {
     } else if isPaused || waitsForSource || requests == 0 {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
-    } else if answer.lastStatus == nil || answer.status == nil, let bodyEnd {
+    } else if answer.status == nil, let bodyEnd {
       guard let limit = limits.answer, now - bodyEnd > limit else { return false }
       abort(
         with: late(
@@ -190,12 +186,11 @@ final class Exchange: @unchecked Sendable {
 
   /// It is off libcurl: tells what is known.
   func finish(_ failure: CurlFailure?) {
-    guard !isOver else { return }
-    isOver = true
     feed?.close()
     feed = nil
     count(uploaded: easy.uploaded)
-    completion(end(failure))
+    completion?(end(failure))
+    completion = nil
   }
 }
 
@@ -224,6 +219,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard reason == nil else { return .abort }
+    if isPaused { return .later }
     // All that was read before is out, or libcurl would not ask for more.
     count(uploaded: total == nil ? read : easy.uploaded)
     var room = buffer
@@ -281,6 +277,7 @@ extension Exchange: CurlDelegate {
   }
 
   func progressed(uploaded: Int64) -> Bool {
+    if isPaused, !easy.isHeld { easy.setPaused(true) }
     count(uploaded: uploaded)
     return reason == nil
   }
@@ -332,7 +329,7 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged, !answer.hasEnough {
+    if error == nil, let failure, !isSalvaged, !answer.isEnough {
       (error, isTransient) = explain(failure)
     }
     if answer.response == nil, error == nil, !isSalvaged {
@@ -441,6 +438,14 @@ extension Exchange {
   private func lost(
     _ reason: String, _ failure: CurlFailure?
   ) -> (TransferError, isTransient: Bool) {
+    if let response = answer.response {
+      return (
+        TransferError(
+          .connectionLost, on: order.url.description,
+          "The answer from \(order.url), of status \(response.status), broke off after "
+            + "\(answer.received) bytes (\(reason)).", underlying: failure), true
+      )
+    }
     let sentence =
       switch stage {
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."

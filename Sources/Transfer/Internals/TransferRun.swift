@@ -70,9 +70,7 @@ final class TransferRun: Sendable {
     ) { [self] status, headers in
       isFinal(status, headers, course)
     }
-    return try await control.drive { [board, tracer] completion throws(TransferError) in
-      try Exchange(order, board: board, tracer: tracer, completion: completion)
-    }
+    return await control.drive(try Exchange(order, board: board, tracer: tracer))
   }
 
   private func asks(_ course: Course) -> Bool {
@@ -373,6 +371,9 @@ final class TransferRun: Sendable {
     board.finish { progress in
       progress.phase = .done
       progress.isAnswered = course.response != nil
+      if verdict.outcome == .ok, progress.acknowledged != nil {
+        progress.acknowledged = progress.handed
+      }
     }
     return TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,

@@ -23,6 +23,9 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   public static let patch = HTTPMethod("PATCH")
   public static let delete = HTTPMethod("DELETE")
 
+  /// Whether nothing is changed by it: RFC 9110 §9.2.1 calls these safe.
+  var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(description) }
+
   /// Whether the same request sent twice means what it means once.
   ///
   /// RFC 9110 §9.2.2: "PUT, DELETE, and safe request methods are idempotent."

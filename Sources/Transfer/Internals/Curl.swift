@@ -14,7 +14,7 @@ struct CurlFailure: Error {
   /// What it is about, as far as those above have to tell failures apart.
   enum Kind {
     case hostNotFound, connect, connectTimeout, tls, certificate, tlsFile, send, receive, noAnswer
-    case rewindRefused, malformed, tooLarge, cancelledByUs, other
+    case rewindRefused, malformed, lineTooLong, cancelledByUs, other
   }
 
   var kind: Kind {
@@ -33,7 +33,9 @@ struct CurlFailure: Error {
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       .malformed
-    case CURLE_OUT_OF_MEMORY: .other
+    // So libcurl says that a line of a head is over its limit, before 8.6; where memory really is short, Swift
+    // has ended the process before.
+    case CURLE_OUT_OF_MEMORY: .lineTooLong
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .cancelledByUs
     default: .other
     }
@@ -472,19 +474,16 @@ final class URLHandle {
   /// C: `curl_url_cleanup`
   deinit { curl_url_cleanup(handle) }
 
-  func set(
-    _ part: Part, _ text: String, subject: String, encodes: Bool = true
-  ) throws(TransferError) {
-    let flags = encodes ? CURLU_URLENCODE : 0
+  func set(_ part: Part, _ text: String, subject: String) throws(TransferError) {
     var code = CURLUE_MALFORMED_INPUT
     // What is behind a NUL, C would not see.
     if !text.utf8.contains(0) {
-      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(flags)) }
+      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(CURLU_URLENCODE)) }
     }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
       throw TransferError(
-        .invalidURL, on: subject,
+        .invalidURL, on: subject.hidingCredentials,
         "The URL \(subject.hidingCredentials.quoted) can't be sent to (\(reason)): write "
           + "http://host/path or https://host/path.")
     }
@@ -594,7 +593,7 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
-    // RFC 9110 §12.5.3: without it, the server may take any coding for welcome.
+    // Without this, a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
     if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }

@@ -43,6 +43,8 @@ final class Exchange: @unchecked Sendable {
     /// Whether trying again might help: nobody was reached, or the connection broke.
     var isTransient: Bool
     var stage: Stage
+    /// How many bytes of the body were out when a final answer began; nil where all were.
+    var handedAtAnswer: Int64?
     var framing: TransferResult.Framing
     /// How many bytes of the body the system's network took.
     var handed: Int64
@@ -51,6 +53,12 @@ final class Exchange: @unchecked Sendable {
     var hasContinued: Bool
     /// The body went out though leave was asked for and not given.
     var askedInVain: Bool
+
+    /// The server does not take the question, and has nothing of the body.
+    var isAskingRefused: Bool
+
+    /// Whether all was out before there was an answer: only then it can mean all.
+    var isWhole: Bool { stage == .sent && handedAtAnswer == nil }
   }
 
   let easy: CurlEasy
@@ -72,6 +80,8 @@ final class Exchange: @unchecked Sendable {
   private var read: Int64 = 0
   private var handed: Int64 = 0
   private var hasReadEnd = false
+  private var stageAtAnswer: Stage?
+  private var handedAtAnswer: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
 
@@ -197,10 +207,10 @@ extension Exchange: CurlDelegate {
   }
 
   /// libcurl sends a request again on its own where a connection that was there already ended without an
-  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl.
+  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl. So it is after a
+  /// 417: libcurl would send the body at once behind a head that asks for leave.
   private var maySendAgain: Bool {
-    answer.lastStatus == 417 && read == 0
-      || order.method.isIdempotent && !order.announcesBody
+    order.method.isIdempotent && !order.announcesBody && answer.lastStatus == nil
   }
 
   func mayRewind(to offset: Int64) -> Bool {
@@ -247,6 +257,11 @@ extension Exchange: CurlDelegate {
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     lastMove = .now
     guard answer.take(headLine: headLine) else { return fail(answer.failure) }
+    if answer.status != nil, stageAtAnswer == nil {
+      // What goes out from here on, the server has not waited for.
+      count(uploaded: total == nil ? read : easy.uploaded)
+      (stageAtAnswer, handedAtAnswer) = (stage, handed)
+    }
     return true
   }
 
@@ -314,14 +329,19 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged, !answer.isEnough {
+    if error == nil, let failure, !isSalvaged, !answer.hasEnough {
       (error, isTransient) = explain(failure)
     }
-    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
-      answer.cut()
+    if answer.response == nil, error == nil, !isSalvaged {
+      (error, isTransient) = lost("the head of the answer broke off", failure)
     }
     if answer.response != nil {
-      do { try answer.finish() } catch { if reason == nil { reason = error } }
+      if error != nil { answer.cut() }
+      do throws(TransferError) {
+        try answer.finish()
+      } catch let notStored {
+        error = notStored
+      }
     }
     if let code = error?.code {
       isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
@@ -331,10 +351,12 @@ extension Exchange {
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
       response: answer.response, failure: error, isTransient: isTransient, stage: stage,
+      handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
       framing: framing(version), handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,
       askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
-        && answer.status != 417)
+        && answer.status != 417,
+      isAskingRefused: order.askingPatience != nil && read == 0 && answer.status == 417)
   }
 
   private var stage: Stage {
@@ -394,7 +416,11 @@ extension Exchange {
         .tlsFileUnusable,
         "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
           + "files that belong together.", transient: false)
-    case .malformed, .tooLarge:
+    case .lineTooLong:
+      return error(
+        .answerTooLarge, "was answered by a head with a line that is too long (\(reason)).",
+        transient: false)
+    case .malformed:
       return error(
         .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
       )
@@ -410,7 +436,7 @@ extension Exchange {
   }
 
   private func lost(
-    _ reason: String, _ failure: CurlFailure
+    _ reason: String, _ failure: CurlFailure?
   ) -> (TransferError, isTransient: Bool) {
     if let response = answer.response {
       return (
@@ -422,8 +448,6 @@ extension Exchange {
     }
     let sentence =
       switch stage {
-      case _ where answer.response != nil:
-        "was answered, and the connection broke before the answer was whole (\(reason))."
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."
       case .partlySent:
         "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "

@@ -67,11 +67,12 @@ final class TransferControl: Sendable {
       end.yield(result)
       end.finish()
     }
+    // The engine has it before anybody else can name it: what is wanted of it comes behind its start.
+    engine.start(exchange)
     let (isCancelled, isPaused) = state.withLock { state in
       state.exchange = exchange
       return (state.isCancelled, state.isPaused)
     }
-    engine.start(exchange)
     if isPaused { engine.setPaused(exchange, true) }
     if isCancelled { engine.cancel(exchange) }
     defer { state.withLock { $0.exchange = nil } }

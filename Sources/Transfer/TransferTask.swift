@@ -19,7 +19,7 @@ public final class TransferTask: Sendable {
     get async { await work.value }
   }
 
-  /// Holds it: nothing is sent or received until `resume`. The server may lose patience meanwhile.
+  /// Holds it: no byte of a body is sent or received until `resume`. The server may lose patience meanwhile.
   public func pause() {
     run.control.pause()
   }

@@ -312,7 +312,14 @@ extension Exchange: CurlDelegate {
       lastMove = .now
     }
     board.advance(
-      read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+      phase, read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+  }
+
+  /// What is being done; nil while it is what it was.
+  private var phase: TransferProgress.Phase? {
+    guard requests > 0 else { return nil }
+    if total.map({ handed == $0 }) ?? hasReadEnd { return .waiting }
+    return read > 0 ? .sending : nil
   }
 
   private var acknowledged: Int64? {

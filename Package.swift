@@ -72,6 +72,10 @@ let package = Package(
     .testTarget(
       name: "TransferTests", dependencies: ["FormStream", "TestSupport"], swiftSettings: house),
     .testTarget(
+      name: "FormStreamCommandTests",
+      dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],
+      swiftSettings: house),
+    .testTarget(
       name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],
       swiftSettings: house),
   ]

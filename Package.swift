@@ -33,7 +33,8 @@ let package = Package(
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStreamURLSession", dependencies: ["FormStream"], swiftSettings: house),
     .target(
-      name: "FormStreamCommand", dependencies: ["MediaTypes", "Multipart", "Records", "Storage", "Transfer"],
+      name: "FormStreamCommand",
+      dependencies: ["MediaTypes", "Multipart", "Records", "Storage", "Transfer"],
       swiftSettings: house),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -70,7 +71,8 @@ let package = Package(
       name: "FormStreamURLSessionTests", dependencies: ["FormStreamURLSession", "TestSupport"],
       swiftSettings: house),
     .testTarget(
-      name: "TransferTests", dependencies: ["FormStream", "TestSupport"], swiftSettings: house),
+      name: "TransferTests", dependencies: ["FormStream", "Records", "TestSupport", "Transfer"],
+      swiftSettings: house),
     .testTarget(
       name: "FormStreamCommandTests",
       dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],

@@ -58,15 +58,16 @@ static inline CURLcode formstream_easy_set_close_function(
   return curl_easy_setopt(easy, CURLOPT_CLOSESOCKETFUNCTION, function);
 }
 
+static inline CURLcode formstream_easy_set_socket_made_function(
+    CURL *easy, int (*function)(void *, curl_socket_t, curlsocktype)) {
+  return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
+}
+
 static inline CURLcode formstream_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }
 
 static inline CURLcode formstream_easy_get_offset(CURL *easy, CURLINFO info, curl_off_t *value) {
-  return curl_easy_getinfo(easy, info, value);
-}
-
-static inline CURLcode formstream_easy_get_socket(CURL *easy, CURLINFO info, curl_socket_t *value) {
   return curl_easy_getinfo(easy, info, value);
 }
 

@@ -22,7 +22,7 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL without user, password and fragment, which are not sent in it.
   public let description: String
   /// The user and the password that stood in it: what a request bears as `Authorization`.
-  let credentials: Credentials?
+  package let credentials: Credentials?
 
   /// Takes a URL as it is typed. Characters that no URL may hold, such as those beyond ASCII, are
   /// percent-encoded.
@@ -45,11 +45,12 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// The URL with names and values behind its query, encoded as forms have it.
-  func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
+  package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
     let handle = try URLHandle(parsing: description)
     let old = handle.text(.query).map { $0.isEmpty ? "" : $0 + "&" } ?? ""
-    try handle.set(.query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
+    try handle.set(
+      .query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
     return HTTPURL(
       origin: origin, description: handle.text(.url) ?? description, credentials: credentials)
   }
@@ -79,7 +80,8 @@ public struct HTTPURL: Hashable, Sendable {
     for part in [user, password] where part.map({ HeaderGate.isFieldValue($0.utf8) }) == false {
       throw TransferError(
         .invalidURL, on: host,
-        "The user or the password in the URL for \(host.quoted) has a control character in it: take it out.")
+        "The user or the password in the URL for \(host.quoted) has a control character in it: take it out."
+      )
     }
     if user != nil || password != nil {
       credentials = .basic(user: user ?? "", password: password ?? "")

@@ -71,7 +71,8 @@ public struct TransferBody: Sendable {
       return TransferBody(
         failing: TransferError(
           .invalidJSON, on: "\(type(of: value))",
-          "A value of type \(type(of: value)) can't be written as JSON: \(error).", underlying: error)
+          "A value of type \(type(of: value)) can't be written as JSON: \(error).",
+          underlying: error)
       )
     }
   }

@@ -105,7 +105,8 @@ public struct IdempotencyKey: Hashable, Sendable {
 
   /// Takes a key; nil where it is empty, over 255 characters, or holds others than printable ASCII.
   public init?(_ value: String) {
-    guard (1...255).contains(value.utf8.count), value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
+    guard (1...255).contains(value.utf8.count),
+      value.utf8.allSatisfy({ (0x20...0x7E).contains($0) })
     else { return nil }
     self.value = value
   }
@@ -120,7 +121,7 @@ public struct IdempotencyKey: Hashable, Sendable {
   }
 
   /// RFC 8941 §3.3.3: in a string, `"` and `\` have a backslash before them.
-  var fieldValue: String {
+  package var fieldValue: String {
     "\""
       + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }

@@ -92,8 +92,11 @@ private struct PartList: RandomAccessCollection, Sendable {
     var sent: Int64?
     if let start = placed.bodyOffset {
       // Of a part of unknown length, and what is behind it, no more is known than that all of it went.
-      if let size = placed.bodyLength { sent = Swift.min(Swift.max(handed - start, 0), size) }
-      else if handed <= start { sent = 0 }
+      if let size = placed.bodyLength {
+        sent = Swift.min(Swift.max(handed - start, 0), size)
+      } else if handed <= start {
+        sent = 0
+      }
     }
     return TransferProgress.PartProgress(
       name: placed.part.name, filename: placed.part.filename, sent: sent, size: placed.bodyLength)

@@ -138,7 +138,7 @@ public struct TLSSettings: Sendable, Hashable {
 /// An address to take for a host and port.
 public struct HostAddress: Sendable, Hashable {
   /// `HOST:PORT:ADDRESS`.
-  let text: String
+  package let text: String
 
   /// Takes `HOST:PORT:ADDRESS`, as in `example.org:443:127.0.0.1`; nil where it is not of that form.
   public init?(_ text: String) {
@@ -156,7 +156,8 @@ extension TransferResult {
     if let error { throw error }
     guard let response else {
       throw TransferError(
-        .engineFailed, on: url.description, "The request to \(url) ended with neither answer nor reason.")
+        .engineFailed, on: url.description,
+        "The request to \(url) ended with neither answer nor reason.")
     }
     return response
   }
@@ -179,7 +180,8 @@ extension TransferSession.Configuration {
       guard let path, let reason = unreadable(path) else { continue }
       throw TransferError(
         .tlsFileUnusable, on: path.description,
-        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). Name a PEM file.")
+        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). Name a PEM file."
+      )
     }
   }
 }

@@ -28,6 +28,15 @@ public final class TemporaryDirectory: Sendable {
     try writeFile(local(name), bytes)
   }
 
+  /// Makes a file of so many zeros that takes no room.
+  public func sparse(_ name: String, size: Int64) throws -> LocalPath {
+    let path = try write(name, [])
+    guard withCPath(path.bytes, { truncate($0, off_t(size)) }) == 0 else {
+      throw SystemError(number: errno)
+    }
+    return path
+  }
+
   /// Writes text to a file, and returns its path.
   @discardableResult
   public func write(_ name: String, _ text: String) throws -> LocalPath {

@@ -22,6 +22,26 @@ extension SystemError {
 func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8] {
   let number = try retryingInterrupts { path.withCString { open($0, O_RDONLY | O_CLOEXEC) } }
   defer { close(number) }
+  return try contents(of: number, upTo: limit)
+}
+
+/// The same of standard input, from where it stands.
+///
+/// C: `read`
+func contentsOfStandardInput(upTo limit: Int) throws(SystemError) -> [UInt8] {
+  try contents(of: STDIN_FILENO, upTo: limit)
+}
+
+/// Whether a path names a regular file that others than its owner may read.
+///
+/// C: `stat`
+func isReadableByOthers(_ path: LocalPath) -> Bool {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+    && status.st_mode & (S_IRGRP | S_IROTH) != 0
+}
+
+private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [UInt8] {
   var contents: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 * 1024)
   while contents.count <= limit {
@@ -260,5 +280,58 @@ func prepareProcess() {
       dup2(nowhere, number)
       close(nowhere)
     }
+  }
+}
+
+/// Has SIGINT and SIGTERM told instead of ending the program at once: `told` is called on a thread of its own,
+/// where anything may be done. A second signal ends the program, and so does the time that is given to
+/// what `told` has begun; no half-made file stays.
+///
+/// It must be called before there are other threads: they inherit what is blocked here, or would take the
+/// signals. What is ignored, as under `nohup`, stays ignored.
+///
+/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `pthread_create`
+func tellSignals(grace seconds: Int, _ told: @escaping @Sendable (CInt) -> Void) {
+  let watch = SignalWatch(seconds: seconds, told: told)
+  var signals = watch.signals
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  var thread = pthread_t()
+  let failure = pthread_create(
+    &thread, nil,
+    { watch in
+      if let watch { Unmanaged<SignalWatch>.fromOpaque(watch).takeRetainedValue().run() }
+      return nil
+    }, Unmanaged.passRetained(watch).toOpaque())
+  // Without the thread, signals end the program as before.
+  if failure != 0 { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+}
+
+private final class SignalWatch: Sendable {
+  let seconds: Int
+  let told: @Sendable (CInt) -> Void
+
+  init(seconds: Int, told: @escaping @Sendable (CInt) -> Void) {
+    self.seconds = seconds
+    self.told = told
+  }
+
+  var signals: sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    sigaddset(&signals, SIGINT)
+    sigaddset(&signals, SIGTERM)
+    return signals
+  }
+
+  func run() {
+    var signals = self.signals
+    var first: CInt = 0
+    while sigwait(&signals, &first) != 0 {}
+    told(first)
+    var grace = timespec(tv_sec: seconds, tv_nsec: 0)
+    var second: CInt = 0
+    repeat { second = sigtimedwait(&signals, nil, &grace) } while second < 0 && errno == EINTR
+    if let doomedName { unlink(doomedName) }
+    _exit(128 + (second > 0 ? second : first))
   }
 }

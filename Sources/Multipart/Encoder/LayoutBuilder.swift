@@ -106,7 +106,9 @@ private struct LayoutBuilder {
       let offset = try position()
       form.boundary.appendDelimiter(isFirst: index == 0, closes: false, to: &literals)
       var content: PartContent
-      if let file = files[index] { content = file } else {
+      if let file = files[index] {
+        content = file
+      } else {
         content = try look(at: part, browserText: form.browserText)
       }
       let headers = try addHeaders(of: part, with: &content, in: form)

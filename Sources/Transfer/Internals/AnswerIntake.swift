@@ -24,6 +24,8 @@ final class AnswerIntake {
   private(set) var hasContinued = false
   /// The last status, informational or not.
   private(set) var lastStatus: Int?
+  /// There is so much more of the body than is kept that the rest is not worth the wait.
+  private(set) var isEnough = false
   /// Why the answer can't be taken.
   private(set) var failure: TransferError?
 
@@ -121,7 +123,8 @@ final class AnswerIntake {
     traceHead?(headText)
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
-        .malformedAnswer, "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
+        .malformedAnswer,
+        "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
     }
     if lastStatus < 200 {
       if lastStatus == 100 { hasContinued = true }
@@ -181,14 +184,17 @@ final class AnswerIntake {
     let room = max(limit - body.count, 0)
     body.append(contentsOf: bytes.prefix(room))
     if bytes.count > room { isTruncated = true }
-    return received - Int64(body.count) <= Self.maximumDropped
+    isEnough = received - Int64(body.count) > Self.maximumDropped
+    return !isEnough
   }
 
   private func notStored(_ error: any Error) -> TransferError {
-    let place = if case .file(let path) = target.kind { path.description } else { "the answer's target" }
+    let place =
+      if case .file(let path) = target.kind { path.description } else { "the answer's target" }
     return TransferError(
       .answerNotStored, on: place,
-      "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error)
+      "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error
+    )
   }
 
   private func fail(_ code: TransferError.Code, _ description: String) -> Bool {

@@ -29,7 +29,9 @@ enum RetryAfter {
   /// read.
   static func duration(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
     guard let value = headers["Retry-After"] else { return nil }
-    if !value.isEmpty, value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
+    if !value.isEmpty,
+      value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    {
       // A number that is none to us is longer than anybody waits.
       return .seconds(Int64(value) ?? 1_000_000_000)
     }

@@ -47,7 +47,8 @@ extension FormInputStream {
     if count == 0 { return .end }
     return .failed(
       streamError as? MultipartError
-        ?? MultipartError(.streamFailed, on: "the body", "The body's stream failed without a reason."))
+        ?? MultipartError(
+          .streamFailed, on: "the body", "The body's stream failed without a reason."))
   }
 }
 

@@ -41,7 +41,8 @@ struct Course: Sendable {
     url = try request.url.appending(request.query)
     if let rate = request.options.maximumRate, rate < 1 {
       throw TransferError(
-        .invalidSetting, on: "maximumRate", "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
+        .invalidSetting, on: "maximumRate",
+        "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
     }
     if let body = request.body {
       let makesDigest = request.options.sendsDigest
@@ -101,15 +102,16 @@ struct Course: Sendable {
     if !bearsHeaders, sendsBody, let body {
       sent.note(name: "Content-Type", value: body.contentType)
     }
-    if !sent.contains("User-Agent") { sent.note(name: "User-Agent", value: configuration.userAgent) }
+    if !sent.contains("User-Agent") {
+      sent.note(name: "User-Agent", value: configuration.userAgent)
+    }
     if isPage { sent = sent.withoutContent }
     var options = request.options
     options.makesDigest = options.makesDigest && sendsBody
     return Exchange.Order(
       method: method, url: url, headers: sent, body: sendsBody ? body : nil,
       announcesBody: announcesBody, askingPatience: askingPatience,
-      // An empty body gives libcurl nothing to notice a second sending by.
-      usesIdleConnection: usesIdleConnection && (method.isIdempotent || body?.contentLength ?? 1 > 0 && sendsBody),
+      usesIdleConnection: usesIdleConnection,
       options: options, configuration: configuration, isFinal: isFinal)
   }
 
@@ -157,7 +159,9 @@ extension HTTPHeaders {
   fileprivate var withoutContent: HTTPHeaders {
     var rest = HTTPHeaders()
     for field in fields
-    where !field.name.lowercased().hasPrefix("content-") && !field.name.isSameHeader(as: "Idempotency-Key") {
+    where !field.name.lowercased().hasPrefix("content-")
+      && !field.name.isSameHeader(as: "Idempotency-Key")
+    {
       rest.note(field)
     }
     return rest

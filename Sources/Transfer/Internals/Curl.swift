@@ -52,8 +52,8 @@ protocol CurlDelegate: AnyObject {
   func receive(body: UnsafeRawBufferPointer) -> Bool
   /// Something may have moved; false to end the transfer.
   func progressed(uploaded: Int64) -> Bool
-  /// A request is about to go out; false to end the transfer.
-  func willSendRequest() -> Bool
+  /// A request is about to go out over a socket; false to end the transfer.
+  func willSendRequest(over socket: CInt?) -> Bool
   /// The head of a request that went out.
   func sent(head: UnsafeRawBufferPointer)
   /// What libcurl has to say.
@@ -74,8 +74,11 @@ final class CurlEasy {
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
   private var errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
   fileprivate weak var delegate: (any CurlDelegate)?
-  /// The delegate, while libcurl may call it.
-  fileprivate var isPaused = (reading: false, all: false)
+  fileprivate var sockets: OpenSockets?
+  /// What keeps it from going on: the source, or a person.
+  private var isPaused = (reading: false, all: false)
+  /// Whether libcurl has taken the last pause: where there is no connection yet, it takes none.
+  private(set) var isHeld = false
 
   /// C: `curl_easy_init`
   init() throws(TransferError) {
@@ -168,8 +171,11 @@ final class CurlEasy {
       })
     set(CURLOPT_NOPROGRESS, 0)
     check(
-      formstream_easy_set_before_request_function(handle) { context, _, _, _, _ in
-        CurlEasy.delegate(context)?.willSendRequest() == true
+      formstream_easy_set_before_request_function(handle) { context, _, _, _, port in
+        let easy = CurlEasy.at(context)
+        // libcurl tells of the connection that it took by its own port alone.
+        let socket = easy?.sockets?.socket(atLocalPort: port)
+        return easy?.delegate?.willSendRequest(over: socket) == true
           ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT
       })
     if sendsBody { setBodyFunctions() }
@@ -192,7 +198,8 @@ final class CurlEasy {
       })
     check(
       formstream_easy_set_seek_function(handle) { context, offset, origin in
-        guard origin == SEEK_SET, CurlEasy.delegate(context)?.mayRewind(to: Int64(offset)) == true else {
+        guard origin == SEEK_SET, CurlEasy.delegate(context)?.mayRewind(to: Int64(offset)) == true
+        else {
           return CURL_SEEKFUNC_FAIL
         }
         return CURL_SEEKFUNC_OK
@@ -239,19 +246,10 @@ final class CurlEasy {
   private func applyPauses() {
     let send = isPaused.reading || isPaused.all ? CURLPAUSE_SEND : CURLPAUSE_CONT
     let receive = isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
-    curl_easy_pause(handle, CInt(send | receive))
+    isHeld = curl_easy_pause(handle, CInt(send | receive)) == CURLE_OK && isPaused.all
   }
 
   // MARK: What is known of it. C: `curl_easy_getinfo`
-
-  /// The connection's socket, while there is one.
-  var socket: CInt? {
-    var socket = curl_socket_t(-1)
-    guard formstream_easy_get_socket(handle, CURLINFO_ACTIVESOCKET, &socket) == CURLE_OK,
-      socket >= 0
-    else { return nil }
-    return socket
-  }
 
   /// The version of HTTP that is spoken, times ten: 11, 20; 0 where none is known.
   var httpVersion: Int {
@@ -298,7 +296,7 @@ private func piece(
 final class CurlMulti: @unchecked Sendable {
   // All is called on the engine's thread, but `wakeUp`, which libcurl allows from any.
   private let handle: OpaqueHandle
-  private let closing: ClosingSockets
+  private let sockets: OpenSockets
   private var running: [OpaqueHandle: CurlEasy] = [:]
 
   /// - Parameter willClose: told a socket's number before it is closed, while what has come can still be read.
@@ -309,7 +307,7 @@ final class CurlMulti: @unchecked Sendable {
   ) throws(TransferError) {
     guard CurlLibrary.isReady, let handle = curl_multi_init() else { throw CurlLibrary.unusable }
     self.handle = handle
-    closing = ClosingSockets(willClose)
+    sockets = OpenSockets(willClose)
     _ = formstream_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
   }
 
@@ -317,21 +315,14 @@ final class CurlMulti: @unchecked Sendable {
   deinit {
     for easy in running.values { curl_multi_remove_handle(handle, easy.handle) }
     running = [:]
-    // Closes what is idle, and asks `closing` for each: it has to live until here.
-    withExtendedLifetime(closing) { _ = curl_multi_cleanup(handle) }
+    // Closes what is idle, and tells `sockets` of each: it has to live until here.
+    withExtendedLifetime(sockets) { _ = curl_multi_cleanup(handle) }
   }
 
   /// C: `curl_multi_add_handle`
   func add(_ easy: CurlEasy) -> Bool {
-    _ = formstream_easy_set_close_function(easy.handle) { context, socket in
-      if let context {
-        Unmanaged<ClosingSockets>.fromOpaque(context).takeUnretainedValue().willClose(socket)
-      }
-      closeSocket(socket)
-      return 0
-    }
-    _ = formstream_easy_set_pointer(
-      easy.handle, CURLOPT_CLOSESOCKETDATA, Unmanaged.passUnretained(closing).toOpaque())
+    easy.sockets = sockets
+    easy.watchSockets()
     guard curl_multi_add_handle(handle, easy.handle) == CURLM_OK else { return false }
     running[easy.handle] = easy
     return true
@@ -387,12 +378,51 @@ final class CurlMulti: @unchecked Sendable {
 
 private typealias OpaqueHandle = UnsafeMutableRawPointer
 
-/// What the sockets of one `CurlMulti` are passed by before they are closed.
-private final class ClosingSockets {
-  let willClose: (CInt) -> Void
+/// The sockets of one `CurlMulti`.
+private final class OpenSockets {
+  private var numbers: Set<CInt> = []
+  private let willClose: (CInt) -> Void
 
   init(_ willClose: @escaping (CInt) -> Void) {
     self.willClose = willClose
+  }
+
+  func opened(_ socket: CInt) {
+    numbers.insert(socket)
+  }
+
+  func close(_ socket: CInt) {
+    willClose(socket)
+    numbers.remove(socket)
+    closeSocket(socket)
+  }
+
+  func socket(atLocalPort port: CInt) -> CInt? {
+    numbers.first { localPort(of: $0) == port }
+  }
+
+  fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {
+    context.map { Unmanaged<OpenSockets>.fromOpaque($0).takeUnretainedValue() }
+  }
+}
+
+extension CurlEasy {
+  /// Has libcurl tell of the sockets that it opens and closes. What closes them outlives the transfer: they
+  /// are those of the `CurlMulti`.
+  fileprivate func watchSockets() {
+    guard let sockets else { return }
+    let context = Unmanaged.passUnretained(sockets).toOpaque()
+    for option in [CURLOPT_SOCKOPTDATA, CURLOPT_CLOSESOCKETDATA] { set(option, pointer: context) }
+    check(
+      formstream_easy_set_socket_made_function(handle) { context, socket, _ in
+        OpenSockets.at(context)?.opened(socket)
+        return CURL_SOCKOPT_OK
+      })
+    check(
+      formstream_easy_set_close_function(handle) { context, socket in
+        OpenSockets.at(context)?.close(socket)
+        return 0
+      })
   }
 }
 
@@ -514,7 +544,6 @@ extension CurlEasy {
     set(CURLOPT_HTTP_VERSION, Int(version))
     if let path = order.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
     set(CURLOPT_RESOLVE, list: order.configuration.addresses.map(\.text))
-    if order.method == .head { set(CURLOPT_NOBODY, 1) }
   }
 
   private func setBody(_ order: Exchange.Order) {
@@ -527,9 +556,9 @@ extension CurlEasy {
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: max(patience.milliseconds, 1)))
       }
     }
-    if order.method != .get, order.method != .head || order.announcesBody {
-      set(CURLOPT_CUSTOMREQUEST, order.method.description)
-    } else if order.announcesBody {
+    if order.method == .head, !order.announcesBody {
+      set(CURLOPT_NOBODY, 1)
+    } else if order.method != .get || order.announcesBody {
       set(CURLOPT_CUSTOMREQUEST, order.method.description)
     }
     if let rate = order.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
@@ -562,6 +591,8 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
+    // RFC 9110 §12.5.3: without it, the server may take any coding for welcome.
+    if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }
 }

@@ -57,8 +57,9 @@ final class Exchange: @unchecked Sendable {
   private let order: Order
   private let board: ProgressBoard
   private let tracer: Tracer?
-  private let completion: @Sendable (End) -> Void
   private let answer: AnswerIntake
+  /// Called once; set by the engine.
+  var completion: ((End) -> Void)?
 
   private var feed: (any BodyFeed)?
   private var digest: SHA256?
@@ -73,7 +74,6 @@ final class Exchange: @unchecked Sendable {
   private var hasReadEnd = false
   private var socket: CInt?
   private var isSalvaged = false
-  private var isOver = false
 
   // What the limits of time are measured from.
   private let start = ContinuousClock.now
@@ -81,16 +81,11 @@ final class Exchange: @unchecked Sendable {
   private var bodyEnd: ContinuousClock.Instant?
   private var moved: (handed: Int64, received: Int64) = (0, 0)
 
-  /// - Parameter completion: called once, on the engine's thread.
-  init(
-    _ order: Order, board: ProgressBoard, tracer: Tracer?,
-    completion: @escaping @Sendable (End) -> Void
-  ) throws(TransferError) {
+  init(_ order: Order, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
     self.order = order
     self.board = board
     self.tracer = tracer
-    self.completion = completion
     answer = AnswerIntake(
       url: order.url, target: order.options.answer, isFinal: order.isFinal,
       traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
@@ -128,13 +123,14 @@ final class Exchange: @unchecked Sendable {
     self.isPaused = isPaused
     lastMove = .now
     easy.setPaused(isPaused)
+    if !isPaused, !waitsForSource { easy.resumeReading() }
   }
 
   func sourceHasMore() {
     guard waitsForSource else { return }
     waitsForSource = false
     lastMove = .now
-    easy.resumeReading()
+    if !isPaused { easy.resumeReading() }
   }
 
   /// Whether it took longer than it may; then it is aborted.
@@ -142,11 +138,12 @@ final class Exchange: @unchecked Sendable {
     let limits = order.options.limits
     let now = ContinuousClock.now
     if let limit = limits.attempt, now - start > limit {
-      abort(with: late(.timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)"))
+      abort(
+        with: late(.timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)"))
     } else if isPaused || waitsForSource || requests == 0 {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
-    } else if answer.lastStatus == nil || answer.status == nil, let bodyEnd {
+    } else if answer.status == nil, let bodyEnd {
       guard let limit = limits.answer, now - bodyEnd > limit else { return false }
       abort(
         with: late(
@@ -179,22 +176,21 @@ final class Exchange: @unchecked Sendable {
 
   /// It is off libcurl: tells what is known.
   func finish(_ failure: CurlFailure?) {
-    guard !isOver else { return }
-    isOver = true
     feed?.close()
     feed = nil
     count(uploaded: easy.uploaded)
-    completion(end(failure))
+    completion?(end(failure))
+    completion = nil
   }
 }
 
 // MARK: What libcurl asks and tells
 
 extension Exchange: CurlDelegate {
-  func willSendRequest() -> Bool {
+  func willSendRequest(over socket: CInt?) -> Bool {
     requests += 1
     if requests > 1, !maySendAgain { return false }
-    if socket == nil { socket = easy.socket }
+    self.socket = socket
     lastMove = .now
     if total == 0 { bodyEnd = .now }
     return true
@@ -213,6 +209,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard reason == nil else { return .abort }
+    if isPaused { return .later }
     // All that was read before is out, or libcurl would not ask for more.
     count(uploaded: total == nil ? read : easy.uploaded)
     var room = buffer
@@ -265,7 +262,7 @@ extension Exchange: CurlDelegate {
   }
 
   func progressed(uploaded: Int64) -> Bool {
-    if socket == nil, requests > 0 { socket = easy.socket }
+    if isPaused, !easy.isHeld { easy.setPaused(true) }
     count(uploaded: uploaded)
     return reason == nil
   }
@@ -317,10 +314,12 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged {
+    if error == nil, let failure, !isSalvaged, !answer.isEnough {
       (error, isTransient) = explain(failure)
     }
-    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled { answer.cut() }
+    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
+      answer.cut()
+    }
     if answer.response != nil {
       do { try answer.finish() } catch { if reason == nil { reason = error } }
     }
@@ -359,38 +358,46 @@ extension Exchange {
     ) -> (TransferError, isTransient: Bool) {
       (
         TransferError(
-          code, on: url.description, "The request to \(url) \(text)", underlying: failure), transient
+          code, on: url.description, "The request to \(url) \(text)", underlying: failure),
+        transient
       )
     }
     let reason = failure.message
     switch failure.kind {
     case .hostNotFound:
       return error(
-        .hostNotFound, "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
+        .hostNotFound,
+        "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
           + "Check its name.", transient: false)
     case .connect:
       return error(
-        .connectFailed, "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
+        .connectFailed,
+        "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
           + "server runs, and try again.", transient: true)
     case .connectTimeout:
       return error(
-        .connectTimedOut, "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
+        .connectTimedOut,
+        "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
           + "again later.", transient: true)
     case .certificate:
       return error(
-        .certificateRefused, "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
+        .certificateRefused,
+        "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
           + "the authority that made it (--cacert), if it is known.", transient: false)
     case .tls:
       return error(
-        .tlsFailed, "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
+        .tlsFailed,
+        "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
         transient: false)
     case .tlsFile:
       return error(
-        .tlsFileUnusable, "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
+        .tlsFileUnusable,
+        "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
           + "files that belong together.", transient: false)
     case .malformed, .tooLarge:
       return error(
-        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false)
+        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
+      )
     case .send, .receive, .noAnswer, .rewindRefused, .cancelledByUs:
       return lost(reason, failure)
     case .other:
@@ -405,8 +412,18 @@ extension Exchange {
   private func lost(
     _ reason: String, _ failure: CurlFailure
   ) -> (TransferError, isTransient: Bool) {
+    if let response = answer.response {
+      return (
+        TransferError(
+          .connectionLost, on: order.url.description,
+          "The answer from \(order.url), of status \(response.status), broke off after "
+            + "\(answer.received) bytes (\(reason)).", underlying: failure), true
+      )
+    }
     let sentence =
       switch stage {
+      case _ where answer.response != nil:
+        "was answered, and the connection broke before the answer was whole (\(reason))."
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."
       case .partlySent:
         "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "

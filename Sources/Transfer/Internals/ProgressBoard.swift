@@ -35,7 +35,9 @@ final class ProgressBoard: Sendable {
     change(isNews: false) { current in
       current.read = max(current.read, read)
       current.handed = max(current.handed, handed)
-      current.acknowledged = acknowledged.map { max(current.acknowledged ?? 0, min($0, current.handed)) }
+      current.acknowledged = acknowledged.map {
+        max(current.acknowledged ?? 0, min($0, current.handed))
+      }
       current.received = received
     }
   }

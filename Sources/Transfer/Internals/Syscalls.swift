@@ -32,6 +32,29 @@ func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
   return bytes
 }
 
+/// The port at this end of a connection; 0 where it has none, as a socket in the file system.
+///
+/// C: `getsockname`
+func localPort(of socket: CInt) -> CInt? {
+  var address = sockaddr_storage()
+  var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+  let result = withUnsafeMutablePointer(to: &address) {
+    $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket, $0, &size) }
+  }
+  guard result == 0 else { return nil }
+  switch Int32(address.ss_family) {
+  case AF_INET:
+    return withUnsafeBytes(of: address) {
+      CInt(UInt16(bigEndian: $0.load(as: sockaddr_in.self).sin_port))
+    }
+  case AF_INET6:
+    return withUnsafeBytes(of: address) {
+      CInt(UInt16(bigEndian: $0.load(as: sockaddr_in6.self).sin6_port))
+    }
+  default: return 0
+  }
+}
+
 /// C: `close`
 func closeSocket(_ socket: CInt) {
   close(socket)

@@ -69,9 +69,7 @@ final class TransferRun: Sendable {
     ) { [self] status, headers in
       isFinal(status, headers, course)
     }
-    return try await control.drive { [board, tracer] completion throws(TransferError) in
-      try Exchange(order, board: board, tracer: tracer, completion: completion)
-    }
+    return await control.drive(try Exchange(order, board: board, tracer: tracer))
   }
 
   private func asks(_ course: Course) -> Bool {
@@ -91,17 +89,18 @@ final class TransferRun: Sendable {
     } else if end.askedInVain {
       session.hosts.note(course.url.origin, ignoresExpectation: true)
     }
-    if let status = end.response?.status, status < 500, status != 429 { session.budget.noteSuccess() }
+    if let status = end.response?.status, status < 500, status != 429 {
+      session.budget.noteSuccess()
+    }
   }
 
   /// Whether nothing comes behind an answer, so that its body is the caller's.
   private func isFinal(_ status: Int, _ headers: HTTPHeaders, _ course: Course) -> Bool {
     if isWanted(status) { return true }
     if (300...399).contains(status), headers.contains("Location") {
-      if case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true) {
-        return true
-      }
-      return status == 303 && course.sendsBody
+      guard case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true)
+      else { return false }
+      return true
     }
     return !(isRefusal(status, course) && mayRetry(course))
   }
@@ -187,7 +186,8 @@ final class TransferRun: Sendable {
       let isSafe =
         course.method.isIdempotent || request.options.idempotencyKey != nil
         || request.options.retry.includesUnsafe
-      let outcome: TransferResult.Outcome = course.sendsBody || !course.method.isIdempotent ? .unknown : .retryable
+      let outcome: TransferResult.Outcome =
+        course.sendsBody || !course.method.isIdempotent ? .unknown : .retryable
       return again(.init(outcome, end.failure), course, isSafe: isSafe)
     }
   }
@@ -200,7 +200,8 @@ final class TransferRun: Sendable {
   /// of the others that is not known.
   private func isRefusal(_ status: Int, _ course: Course) -> Bool {
     if status == 429 || status == 503 { return true }
-    let isSafe = course.method.isIdempotent || request.options.idempotencyKey != nil
+    let isSafe =
+      course.method.isIdempotent || request.options.idempotencyKey != nil
       || request.options.retry.includesUnsafe
     return isSafe && [408, 500, 502, 504].contains(status)
   }
@@ -324,7 +325,8 @@ final class TransferRun: Sendable {
           verdict.outcome,
           TransferError(
             error.code, on: error.subject,
-            error.description + " It is not tried again: its body is a stream that can be read once.",
+            error.description
+              + " It is not tried again: its body is a stream that can be read once.",
             underlying: error.underlying)))
     }
     return .retry(verdict, serverWants: serverWants)
@@ -355,6 +357,9 @@ final class TransferRun: Sendable {
     board.finish { progress in
       progress.phase = .done
       progress.isAnswered = course.response != nil
+      if verdict.outcome == .ok, progress.acknowledged != nil {
+        progress.acknowledged = progress.handed
+      }
     }
     return TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,

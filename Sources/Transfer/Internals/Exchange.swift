@@ -297,7 +297,14 @@ extension Exchange: CurlDelegate {
       lastMove = .now
     }
     board.advance(
-      read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+      phase: phase, read: read, handed: handed, acknowledged: acknowledged,
+      received: answer.received)
+  }
+
+  private var phase: TransferProgress.Phase {
+    guard requests > 0 else { return .connecting }
+    if total.map({ handed == $0 }) ?? hasReadEnd { return .waiting }
+    return handed > 0 ? .sending : .connecting
   }
 
   private var acknowledged: Int64? {

@@ -31,8 +31,11 @@ final class ProgressBoard: Sendable {
   }
 
   /// Counts never go back: a second attempt is ahead of the first, or not yet.
-  func advance(read: Int64, handed: Int64, acknowledged: Int64?, received: Int64) {
+  func advance(
+    phase: TransferProgress.Phase, read: Int64, handed: Int64, acknowledged: Int64?, received: Int64
+  ) {
     change(isNews: false) { current in
+      current.phase = phase
       current.read = max(current.read, read)
       current.handed = max(current.handed, handed)
       current.acknowledged = acknowledged.map {
@@ -84,9 +87,11 @@ final class ProgressBoard: Sendable {
     let now = ContinuousClock.now
     state.withLock { state in
       let before = (state.current.handed, state.current.received)
+      let phase = state.current.phase
       body(&state.current)
       state.current.elapsed = now - start
       let hasMoved = before != (state.current.handed, state.current.received)
+      let isNews = isNews || phase != state.current.phase
       guard isNews || hasMoved, !state.listeners.isEmpty else { return }
       if !isNews, let last = state.lastReport, now - last < pace.interval { return }
       state.lastReport = now

@@ -6,7 +6,7 @@ import Transfer
   private let page = Page()
   private let clock = StoppedClock()
 
-  private func display(_ style: ProgressStyle, file: String? = nil) -> ProgressDisplay {
+  private func display(_ style: ProgressOutput, file: String? = nil) -> ProgressDisplay {
     let clock = clock
     return ProgressDisplay(style, file: file, on: page.stream(), now: { clock.now })
   }

@@ -23,7 +23,7 @@ struct TypedRequest {
   var answerLimit: Int?
   var isQuiet = false
   var isVerbose = false
-  var progress = ProgressStyle.auto
+  var progress = ProgressMode.auto
   var printsCurlLine = false
 }
 
@@ -56,11 +56,4 @@ enum TypedCredentials {
   case user(Argument)
   case userFile(Argument)
   case tokenFile(Argument)
-}
-
-/// How progress is shown.
-enum ProgressStyle: String, CaseIterable, CustomStringConvertible {
-  case auto, bar, json, none
-
-  var description: String { rawValue }
 }

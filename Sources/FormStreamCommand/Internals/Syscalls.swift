@@ -250,6 +250,11 @@ private let isLineOpen = Atomic<Bool>(false)
   isLineOpen.store(isOpen, ordering: .releasing)
 }
 
+/// C: `write`
+private func endOpenLine() {
+  if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+}
+
 /// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
 /// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
 /// output or error, or what is written there would go into it.
@@ -263,7 +268,7 @@ func prepareProcess() {
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
     let inherited = signal(number) { number in
       if let doomedName { unlink(doomedName) }
-      if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+      endOpenLine()
       _exit(128 + number)
     }
     // What `nohup` or a shell's background job ignores stays ignored. Functions can be compared as
@@ -332,6 +337,7 @@ private final class SignalWatch: Sendable {
     var second: CInt = 0
     repeat { second = sigtimedwait(&signals, nil, &grace) } while second < 0 && errno == EINTR
     if let doomedName { unlink(doomedName) }
+    endOpenLine()
     _exit(128 + (second > 0 ? second : first))
   }
 }

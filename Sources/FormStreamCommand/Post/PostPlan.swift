@@ -27,7 +27,7 @@ struct PostPlan {
   /// What the person should know, and what keeps nothing from being done.
   let notes: [String]
   let isQuiet: Bool
-  let progress: ProgressStyle
+  let progress: ProgressMode
   /// What was typed, for the line of curl.
   let typed: LowArguments
 }

@@ -17,6 +17,7 @@ package final class ProgressDisplay: Sendable {
 
   private struct State {
     var track: ProgressTrack
+    var updates: TransferProgressUpdates?
     var start: ContinuousClock.Instant?
     var lastOutput: ContinuousClock.Instant?
     /// Whether there is something that no record has told yet.
@@ -24,7 +25,7 @@ package final class ProgressDisplay: Sendable {
     var isOver = false
   }
 
-  private let style: ProgressStyle
+  private let style: ProgressOutput
   private let stream: MessageStream
   private let now: @Sendable () -> ContinuousClock.Instant
   private let turn = Turns(1)
@@ -36,7 +37,7 @@ package final class ProgressDisplay: Sendable {
   ///   - stream: where it is told.
   ///   - now: the clock.
   package init(
-    _ style: ProgressStyle, file: String? = nil, on stream: MessageStream = .standardError,
+    _ style: ProgressOutput, file: String? = nil, on stream: MessageStream = .standardError,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     self.style = style
@@ -48,10 +49,12 @@ package final class ProgressDisplay: Sendable {
   /// Tells all of a request, up to its end. What it becomes is told by `finish`.
   package func follow(_ updates: TransferProgressUpdates) async {
     if style == .silence { return }
+    withState { state, _ in state.updates = updates }
     await withTaskGroup { group in
       group.addTask { for await progress in updates { self.show(progress) } }
       group.addTask {
-        while (try? await Task.sleep(for: Self.redrawing)) != nil { self.tick() }
+        // The last step before a silence may have been too close to the one before to be told.
+        while (try? await Task.sleep(for: Self.redrawing)) != nil { self.show(updates.current) }
       }
       await group.next()
       group.cancelAll()
@@ -66,8 +69,7 @@ package final class ProgressDisplay: Sendable {
   package func show(_ snapshot: ProgressSnapshot) {
     withState { state, time in
       state.start = state.start ?? time
-      state.track.note(snapshot, at: time)
-      state.isNews = true
+      if state.track.note(snapshot, at: time) { state.isNews = true }
       tell(&state, at: time)
     }
   }
@@ -90,8 +92,7 @@ package final class ProgressDisplay: Sendable {
     withState { state, time in
       state.isOver = true
       if let last {
-        state.track.note(last, at: time)
-        state.isNews = true
+        if state.track.note(last, at: time) { state.isNews = true }
       }
       switch style {
       case .records:
@@ -104,6 +105,15 @@ package final class ProgressDisplay: Sendable {
       case .silence: break
       }
     }
+  }
+
+  /// Ends the bar where others write to the same terminal from here on, such as the answer's body.
+  package func yieldTerminal() {
+    guard case .bar = style else { return }
+    turn.take()
+    let latest = state.updates.map { ProgressSnapshot($0.current) } ?? state.track.latest
+    turn.giveBack()
+    finish(latest)
   }
 
   private func withState(_ body: (inout State, ContinuousClock.Instant) -> Void) {

@@ -34,6 +34,13 @@ package struct ProgressSnapshot: Sendable {
 }
 
 extension ProgressSnapshot {
+  /// Whether a record of the other would tell nothing new. Parts go with what was handed over.
+  func tellsSame(as other: ProgressSnapshot) -> Bool {
+    phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
+      && (acknowledged, total) == (other.acknowledged, other.total)
+      && parts.count == other.parts.count
+  }
+
   /// One part of a form.
   package struct Part: Sendable {
     package var name: String

@@ -15,7 +15,9 @@ struct ProgressTrack: Sendable {
     self.file = file
   }
 
-  mutating func note(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) {
+  /// Takes a step; false where nothing is new but the time.
+  mutating func note(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) -> Bool {
+    let isNew = latest.map { !$0.tellsSame(as: snapshot) } ?? true
     // A rate begins with the sending: looking for a server is not slow sending, and what the system took at
     // once says nothing of the line.
     if snapshot.phase == .sending, latest?.phase != .sending {
@@ -34,6 +36,7 @@ struct ProgressTrack: Sendable {
       cursor.advance(over: snapshot.parts, isWhole: isWhole)
     }
     meter.note(snapshot.handed, at: time)
+    return isNew
   }
 
   mutating func note(at time: ContinuousClock.Instant) {

@@ -1,10 +1,12 @@
 /// What was asked for with `--progress`.
-package enum ProgressMode: String, CaseIterable, Sendable {
+package enum ProgressMode: String, CaseIterable, CustomStringConvertible, Sendable {
   case auto, bar, json, none
+
+  package var description: String { rawValue }
 }
 
 /// How progress is told.
-package enum ProgressStyle: Hashable, Sendable {
+package enum ProgressOutput: Hashable, Sendable {
   /// One line, drawn again and again.
   case bar(isColored: Bool)
   /// A record a line.
@@ -31,5 +33,13 @@ package enum ProgressStyle: Hashable, Sendable {
     case .auto where isQuiet: self = .silence
     case .auto: self = isTerminal && redraws ? .bar(isColored: isColored) : .heartbeat
     }
+  }
+}
+
+extension ProgressOutput {
+  /// What was asked for, on this process's standard error.
+  init(_ mode: ProgressMode, isQuiet: Bool) {
+    self.init(
+      mode, isTerminal: isTerminal(.error), isQuiet: isQuiet, environment: environmentVariable)
   }
 }

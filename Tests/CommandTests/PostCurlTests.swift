@@ -24,6 +24,7 @@ import Testing
     ["post", "--query", "a=[1] 2", "-d", "a"], ["post", "--expect", "always", "-d", "a"],
     ["post", "--idempotency-key", "k\"1", "-d", "a"],
     ["post", "--header-file", "headers", "-d", "a"],
+    ["post", "-d", "@-"], ["post", "-d", "x", "--data-urlencode", "n@-"],
     ["post", "--user-file", "user", "-d", "a"], ["post", "--token-file", "token", "-d", "a"],
     [
       "post", "-q", "-v", "--http1.1", "--retry", "1", "--retry-max-time", "9.5", "--retry-unsafe",

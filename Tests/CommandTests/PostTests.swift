@@ -175,6 +175,11 @@ import Testing
       "\(raw.output)")
     let none = try formstream("post", "--dry-run", server.url)
     #expect(none.output.hasSuffix("Content-Length: 0\n"))
+    let unread = try shell(
+      "echo unread | (for flags in '-d @-' '-T -' '-F a=@-' '-d a --token-file -' '-d a --user-file -' "
+        + "'-d a --header-file -'; do for way in --dry-run --to-curl; do "
+        + "$F post $way $flags \(server.url) > said || exit 1; done; done; cat)")
+    #expect(unread.output == "unread\n", "\(unread.stderr)")
     #expect(server.requests.isEmpty)
   }
 }

@@ -24,10 +24,12 @@ import Testing
     #expect(lines.last == "hello", "\(said.output)")
   }
 
+  /// `set -m`, since a shell's background jobs ignore SIGINT else.
   @Test func `Ctrl-C leaves the cursor on a line of its own`() throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let said = try shell(
       """
+      set -m
       mkfifo keys; touch seen; export TERM=xterm
       script -qefc "$F post -v -d a \(server.url)" seen < keys > all 2>&1 &
       exec 3> keys

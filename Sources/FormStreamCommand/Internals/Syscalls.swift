@@ -295,7 +295,7 @@ func prepareProcess() {
 /// It must be called before there are other threads: they inherit what is blocked here, or would take the
 /// signals. What is ignored, as under `nohup`, stays ignored.
 ///
-/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `pthread_create`
+/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`, `pthread_create`
 func tellSignals(grace seconds: Int, _ told: @escaping @Sendable (CInt) -> Void) {
   let watch = SignalWatch(seconds: seconds, told: told)
   var signals = watch.signals
@@ -323,8 +323,15 @@ private final class SignalWatch: Sendable {
   var signals: sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
-    sigaddset(&signals, SIGINT)
-    sigaddset(&signals, SIGTERM)
+    for number in [SIGINT, SIGTERM] {
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      // Linux keeps a blocked signal for whoever waits, though it is ignored.
+      let isIgnored =
+        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+      if !isIgnored { sigaddset(&signals, number) }
+    }
     return signals
   }
 

@@ -64,7 +64,12 @@ extension LowArguments {
       return .raw(
         try WholeData(json, of: "--json-body").streamed(as: "application/json"))
     }
-    if !request.data.isEmpty { return .raw(try TypedData.body(of: request.data)) }
+    if !request.data.isEmpty {
+      guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
+        return .raw(TypedData.unread)
+      }
+      return .raw(try TypedData.body(of: request.data))
+    }
     return .none
   }
 

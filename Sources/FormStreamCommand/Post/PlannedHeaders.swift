@@ -12,6 +12,7 @@ extension LowArguments {
       case .line(let argument):
         try HeaderLine(argument).add(to: &headers)
       case .file(let file):
+        guard sendsRequest || file.bytes != Array("-".utf8) else { continue }
         let secrets = try SecretFile(file, for: "--header-file")
         notes += secrets.warnings
         for line in try secrets.lines() {
@@ -40,6 +41,10 @@ extension LowArguments {
   func credentials(notes: inout [String]) throws(Failure) -> Credentials? {
     switch request.credentials {
     case .user(let argument): return try basic(argument.bytes, "-u")
+    case .userFile(let file) where !sendsRequest && file.bytes == Array("-".utf8):
+      return .basic(user: "", password: "")
+    case .tokenFile(let file) where !sendsRequest && file.bytes == Array("-".utf8):
+      return .bearer("")
     case .userFile(let file):
       let secrets = try SecretFile(file, for: "--user-file")
       notes += secrets.warnings

@@ -68,6 +68,9 @@ extension LowArguments {
       progress: request.progress, typed: self)
   }
 
+  /// Whether anything goes over the wire. Where not, standard input is left unread.
+  var sendsRequest: Bool { !isDryRun && !request.printsCurlLine }
+
   private func checkRequest() throws(Failure) {
     if isDryRun, request.printsCurlLine {
       throw .usage("--dry-run and --to-curl are two things to print: ask for one of them.")

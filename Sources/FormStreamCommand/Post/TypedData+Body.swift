@@ -22,8 +22,13 @@ extension TypedData {
     }
   }
 
+  private static let type: MediaType = "application/x-www-form-urlencoded"
+
+  /// What stands for standard input where it is left for whoever sends it.
+  static let unread = PlannedBytes(
+    body: .descriptor(0), type: type, filename: "", origin: "from standard input")
+
   static func body(of pieces: [TypedData]) throws(Failure) -> PlannedBytes {
-    let type: MediaType = "application/x-www-form-urlencoded"
     if pieces.count == 1, pieces[0].kind == .binary {
       return try WholeData(pieces[0].argument, of: pieces[0].spelling).streamed(as: type)
     }

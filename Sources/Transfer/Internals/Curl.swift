@@ -397,8 +397,11 @@ private final class OpenSockets {
     closeSocket(socket)
   }
 
+  /// The one at that port; nil where there are several, as sockets in the file system have none: to take
+  /// another's answer for one's own would be worse than none.
   func socket(atLocalPort port: CInt) -> CInt? {
-    numbers.first { localPort(of: $0) == port }
+    let found = numbers.filter { localPort(of: $0) == port }
+    return found.count == 1 ? found.first : nil
   }
 
   fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {

@@ -51,6 +51,9 @@ let package = Package(
     .executableTarget(
       name: "digest-probe", dependencies: ["Records"], path: "Tests/DigestProbe",
       swiftSettings: house),
+    .executableTarget(
+      name: "cancel-probe", dependencies: ["FormStream", "TestSupport", "Transfer"],
+      path: "Tests/CancelProbe", swiftSettings: house),
     .testTarget(
       name: "MultipartTests", dependencies: ["Multipart", "TestSupport", "FuzzProperties"],
       swiftSettings: house),
@@ -71,7 +74,12 @@ let package = Package(
       name: "FormStreamURLSessionTests", dependencies: ["FormStreamURLSession", "TestSupport"],
       swiftSettings: house),
     .testTarget(
-      name: "TransferTests", dependencies: ["FormStream", "Records", "TestSupport", "Transfer"],
+      name: "TransferTests",
+      dependencies: ["FormStream", "Records", "TestSupport", "Transfer", "cancel-probe"],
+      swiftSettings: house),
+    .testTarget(
+      name: "FormStreamCommandTests",
+      dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],
       swiftSettings: house),
     .testTarget(
       name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],

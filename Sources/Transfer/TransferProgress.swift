@@ -48,9 +48,10 @@ public struct TransferProgress: Sendable {
   let layout: BodyLayout?
 
   /// The part of the body that was handed over, from 0 to 1; nil where the total can't be known. It is 1 only
-  /// once the last byte was handed over.
+  /// once the last byte was handed over, or the request itself where there is no byte.
   public var fraction: Double? {
     guard let total else { return nil }
+    if total == 0 { return isWhole ? 1 : 0 }
     guard handed < total else { return 1 }
     return min(Double(handed) / Double(total), 1.0.nextDown)
   }
@@ -70,18 +71,16 @@ public struct TransferProgress: Sendable {
   /// How far each part of the form is. They are worked out when they are asked for: tens of thousands of them
   /// cost nothing until then.
   public var parts: some RandomAccessCollection<PartProgress> & Sendable {
-    PartList(layout: layout, handed: handed, isWhole: isWhole)
+    PartList(layout: layout, handed: handed)
   }
 
-  /// Whether all was handed over.
-  var isWhole: Bool { phase == .waiting || phase == .done && isAnswered }
+  private var isWhole: Bool { phase == .waiting || phase == .done && isAnswered }
 }
 
 /// The parts of a layout, as far as they were handed over.
 private struct PartList: RandomAccessCollection, Sendable {
   let layout: BodyLayout?
   let handed: Int64
-  let isWhole: Bool
 
   var startIndex: Int { 0 }
   var endIndex: Int { layout?.partCount ?? 0 }

@@ -19,7 +19,7 @@ public final class TransferTask: Sendable {
     get async { await work.value }
   }
 
-  /// Holds it: nothing is sent or received until `resume`. The server may lose patience meanwhile.
+  /// Holds it: no byte of a body is sent or received until `resume`. The server may lose patience meanwhile.
   public func pause() {
     run.control.pause()
   }
@@ -43,6 +43,7 @@ public struct TransferProgressUpdates: AsyncSequence, Sendable {
   /// How far it is now.
   public var current: TransferProgress { board.current }
 
+  /// Begins with how far it is now.
   public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
     board.updates().makeAsyncIterator()
   }

@@ -141,7 +141,7 @@ import Transfer
         ? .good(503, body: "not this")
         : .good(body: "piece by piece", framing: .chunks(of: 3, trailers: []))
     }
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(server.url, attempts: 2)
     request.options.answer = .stream { told.append($0) }
     let result = try await TransferSession().result(of: request)
@@ -154,7 +154,7 @@ import Transfer
   func `a stream that throws ends the answer, not what was done`(method: HTTPMethod) async throws {
     let body = String(repeating: "a", count: 1_000_000)
     let server = try ScriptedServer { _ in .good(body: body) }
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.answer = .stream { bytes in
@@ -175,7 +175,7 @@ import Transfer
     let server = try ScriptedServer { _ in
       [.respond(200, body: "part", framing: .announced(100)), .close]
     }
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(.get, server.url, nil, attempts: 3)
     request.options.answer = .stream { told.append($0) }
     let result = try await TransferSession().result(of: request)

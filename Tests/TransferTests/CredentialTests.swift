@@ -64,7 +64,7 @@ import Transfer
       default: [.unexpected]
       }
     }
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(
       server.url.replacing("//", with: "//canary:canary@") + "/start", attempts: 2)
     for name in [
@@ -89,7 +89,7 @@ import Transfer
 
   @Test func `basic credentials are masked in a trace, encoded as they are`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(server.url)
     request.credentials = .basic(user: "Aladdin", password: "open sesame")
     request.options.trace = { told.append($0.description + "\n") }

@@ -136,7 +136,7 @@ import Transfer
 
   @Test func `of a 303 and its page, one body alone goes to a stream`() async throws {
     let server = try server(303)
-    let told = Told()
+    let told = ToldText()
     var request = try makeRequest(server.url + "/start")
     request.options.answer = .stream { told.append($0) }
     let result = try await TransferSession().result(of: request)

@@ -52,7 +52,9 @@ extension Flag {
       group: .output, verbs: answerVerbs,
       summary: "Show progress: auto, bar, json or none",
       detail: """
-        On standard error. auto (the default) is a bar on a terminal, and else a line now and then.
+        On standard error. auto (the default) is a bar on a terminal, and else a line every 30 seconds; so \
+        is bar where there is no terminal. A request that is over sooner than that shows none. json \
+        prints records. -q turns auto off. NO_COLOR takes the bar's colour.
         """
     ) { (typed, argument) throws(Failure) in
       typed.request.progress = try argument.choice(
@@ -60,7 +62,7 @@ extension Flag {
     },
     Flag(
       long: "quiet", short: "q", group: .output, verbs: answerVerbs,
-      summary: "No notes and no progress; errors are told all the same"
+      summary: "No notes, and no progress but where --progress asks for it; errors are told"
     ) { (typed, _) in typed.request.isQuiet = true },
     Flag(
       long: "verbose", short: "v", group: .output, verbs: answerVerbs,

@@ -57,10 +57,3 @@ enum TypedCredentials {
   case userFile(Argument)
   case tokenFile(Argument)
 }
-
-/// What was asked for with `--progress`.
-enum ProgressMode: String, CaseIterable, CustomStringConvertible {
-  case auto, bar, json, none
-
-  var description: String { rawValue }
-}

@@ -2,6 +2,7 @@
 
 import Glibc
 import Multipart
+import Synchronization
 
 extension SystemError {
   static let isADirectory = SystemError(number: EISDIR)
@@ -74,6 +75,26 @@ enum StandardStream: CInt {
 /// C: `isatty`
 func isTerminal(_ stream: StandardStream) -> Bool {
   isatty(stream.rawValue) == 1
+}
+
+/// The width of the terminal that standard error is; 80 where there is none, or it does not know. Nil where
+/// the terminal is another job's by now, such as after Ctrl-Z and `bg`: drawing would go into what is
+/// typed there.
+///
+/// C: `ioctl(TIOCGWINSZ)`, `tcgetpgrp`
+func columnsOfStandardError() -> Int? {
+  let owner = tcgetpgrp(STDERR_FILENO)
+  if owner > 0, owner != getpgrp() { return nil }
+  var size = winsize()
+  guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+  return Int(size.ws_col)
+}
+
+/// The value of an environment variable.
+///
+/// C: `getenv`
+func environmentVariable(_ name: String) -> String? {
+  getenv(name).map { String(cString: $0) }
 }
 
 /// An open descriptor that is written to, and closed with its owner unless it was there before.
@@ -221,17 +242,33 @@ func removeOnSignal(_ path: LocalPath) {
   doomedName = path.withCString { strdup($0) }
 }
 
+/// Whether the cursor stands behind a line that is drawn in place. Atomic, for the handler.
+private let isLineOpen = Atomic<Bool>(false)
+
+/// Has a signal that ends the program end the line first: the shell's prompt gets one of its own.
+@Sendable func breakLineOnSignal(_ isOpen: Bool) {
+  isLineOpen.store(isOpen, ordering: .releasing)
+}
+
+/// C: `write`
+private func endOpenLine() {
+  if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+}
+
 /// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
 /// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
 /// output or error, or what is written there would go into it.
 ///
-/// C: `signal`, `fcntl`, `dup2`
+/// C: `signal`, `fcntl`, `dup2`, `write`
 func prepareProcess() {
+  // What is made when it is first used must be there before a handler uses it.
+  breakLineOnSignal(false)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
     let inherited = signal(number) { number in
       if let doomedName { unlink(doomedName) }
+      endOpenLine()
       _exit(128 + number)
     }
     // What `nohup` or a shell's background job ignores stays ignored. Functions can be compared as
@@ -307,6 +344,7 @@ private final class SignalWatch: Sendable {
     var second: CInt = 0
     repeat { second = sigtimedwait(&signals, nil, &grace) } while second < 0 && errno == EINTR
     if let doomedName { unlink(doomedName) }
+    endOpenLine()
     _exit(128 + (second > 0 ? second : first))
   }
 }

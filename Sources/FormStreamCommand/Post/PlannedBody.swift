@@ -73,6 +73,12 @@ extension LowArguments {
     return .none
   }
 
+  /// The name of the file that is the body by itself.
+  var uploadedFile: String? {
+    guard let upload = request.upload, upload.bytes != Array("-".utf8) else { return nil }
+    return upload.path.lastComponent
+  }
+
   private func upload(_ path: Argument) throws(Failure) -> PlannedBytes {
     if path.bytes == Array("-".utf8) {
       return PlannedBytes(

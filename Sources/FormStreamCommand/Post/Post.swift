@@ -19,10 +19,18 @@ func post(_ plan: PostPlan) throws(Failure) {
 
 private func send(_ plan: PostPlan) throws(Failure) {
   let answer = try plan.target.map { (target) throws(Failure) in try AnswerOutput(target) }
+  let display = ProgressDisplay(
+    ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.typed.uploadedFile)
+  let sharesTerminal = isTerminal(.output)
   var request = plan.request
   request.body = try plan.transferBody()
   request.options.answer =
-    if let answer { .stream { try answer.take($0) } } else {
+    if let answer {
+      .stream { bytes in
+        if sharesTerminal { display.yieldTerminal() }
+        try answer.take(bytes)
+      }
+    } else {
       .memory(limit: plan.typed.request.answerLimit ?? 1024 * 1024)
     }
 
@@ -33,14 +41,13 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   let task = session.start(request)
   interruption.calls(off: task)
-  let report = ProgressReport(plan.progress, isQuiet: plan.isQuiet)
   let result = try waiting { () async throws(Failure) in
-    async let told: Void = report.follow(task.progress)
+    async let told: Void = display.follow(task.progress)
     let result = await task.result
     await told
     return result
   }
-  report.finish(task.progress.current)
+  display.finish(task.progress.current)
 
   let failure = Failure(result, signal: interruption.number)
   var storing: Failure?

@@ -24,8 +24,8 @@ final class AnswerIntake {
   private(set) var hasContinued = false
   /// The last status, informational or not.
   private(set) var lastStatus: Int?
-  /// There is so much more of the body than is kept that the rest is not worth the wait.
-  private(set) var isEnough = false
+  /// Whether the rest of the body was not read because it is too much.
+  private(set) var hasEnough = false
   /// Why the answer can't be taken.
   private(set) var failure: TransferError?
 
@@ -202,8 +202,8 @@ final class AnswerIntake {
     let room = max(limit - body.count, 0)
     body.append(contentsOf: bytes.prefix(room))
     if bytes.count > room { isTruncated = true }
-    isEnough = received - Int64(body.count) > Self.maximumDropped
-    return !isEnough
+    hasEnough = received - Int64(body.count) > Self.maximumDropped
+    return !hasEnough
   }
 
   private func notStored(_ error: any Error) -> TransferError {

@@ -157,14 +157,16 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_HEADERFUNCTION) {
         bytes, size, count, context in
-        CurlEasy.delegate(context)?.receive(headLine: piece(bytes, size, count)) == true
+        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
+        return CurlEasy.delegate(context)?.receive(headLine: piece(bytes, size, count)) == true
           ? size * count : 0
       })
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_WRITEFUNCTION) {
         bytes, size, count, context in
+        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
         // libcurl takes any other count than that of the bytes for a failure, also for none.
-        CurlEasy.delegate(context)?.receive(body: piece(bytes, size, count)) == true
+        return CurlEasy.delegate(context)?.receive(body: piece(bytes, size, count)) == true
           ? size * count : size * count + 1
       })
     check(
@@ -188,6 +190,7 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_READFUNCTION) {
         bytes, size, count, context in
+        if CurlEasy.isHeld(context) { return Int(CURL_READFUNC_PAUSE) }
         let easy = CurlEasy.at(context)
         let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
         switch easy?.delegate?.read(into: room) ?? .abort {
@@ -228,6 +231,12 @@ final class CurlEasy {
 
   private static func delegate(_ context: UnsafeMutableRawPointer?) -> (any CurlDelegate)? {
     at(context)?.delegate
+  }
+
+  /// Whether a person holds it. libcurl forgets a pause from before it was connected: so it is told again
+  /// whenever it asks.
+  private static func isHeld(_ context: UnsafeMutableRawPointer?) -> Bool {
+    at(context)?.isPaused.all == true
   }
 
   // MARK: While it runs
@@ -593,7 +602,7 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
-    // RFC 9110 §12.5.3: without it, the server may take any coding for welcome.
+    // Without this, a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
     if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }

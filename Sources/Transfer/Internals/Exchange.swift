@@ -312,7 +312,14 @@ extension Exchange: CurlDelegate {
       lastMove = .now
     }
     board.advance(
-      read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+      phase, read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+  }
+
+  /// What is being done; nil while it is what it was.
+  private var phase: TransferProgress.Phase? {
+    guard requests > 0 else { return nil }
+    if total.map({ handed == $0 }) ?? hasReadEnd { return .waiting }
+    return read > 0 ? .sending : nil
   }
 
   private var acknowledged: Int64? {
@@ -329,7 +336,7 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged, !answer.isEnough {
+    if error == nil, let failure, !isSalvaged, !answer.hasEnough {
       (error, isTransient) = explain(failure)
     }
     if answer.response == nil, error == nil, !isSalvaged {

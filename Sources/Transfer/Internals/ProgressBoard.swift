@@ -31,12 +31,17 @@ final class ProgressBoard: Sendable {
   }
 
   /// Counts never go back: a second attempt is ahead of the first, or not yet.
-  func advance(read: Int64, handed: Int64, acknowledged: Int64?, received: Int64) {
+  func advance(
+    _ phase: TransferProgress.Phase?, read: Int64, handed: Int64, acknowledged: Int64?,
+    received: Int64
+  ) {
     change(isNews: false) { current in
+      if let phase { current.phase = phase }
       current.read = max(current.read, read)
       current.handed = max(current.handed, handed)
-      current.acknowledged = acknowledged.map {
-        max(current.acknowledged ?? 0, min($0, current.handed))
+      // Between two attempts nobody can be asked: what was confirmed, was.
+      if let acknowledged {
+        current.acknowledged = max(current.acknowledged ?? 0, min(acknowledged, current.handed))
       }
       current.received = received
     }
@@ -84,7 +89,9 @@ final class ProgressBoard: Sendable {
     let now = ContinuousClock.now
     state.withLock { state in
       let before = (state.current.handed, state.current.received)
+      let phase = state.current.phase
       body(&state.current)
+      let isNews = isNews || phase != state.current.phase
       state.current.elapsed = now - start
       let hasMoved = before != (state.current.handed, state.current.received)
       guard isNews || hasMoved, !state.listeners.isEmpty else { return }

@@ -1,7 +1,7 @@
 import Foundation
 
 /// What a callback was told, on whatever thread.
-final class Told: @unchecked Sendable {
+final class ToldText: @unchecked Sendable {
   private let lock = NSLock()
   /// Guarded by `lock`.
   private var bytes: [UInt8] = []

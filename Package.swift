@@ -78,6 +78,10 @@ let package = Package(
       dependencies: ["FormStream", "Records", "TestSupport", "Transfer", "cancel-probe"],
       swiftSettings: house),
     .testTarget(
+      name: "FormStreamCommandTests",
+      dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],
+      swiftSettings: house),
+    .testTarget(
       name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],
       swiftSettings: house),
   ]

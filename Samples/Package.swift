@@ -11,6 +11,12 @@ let package = Package(
     .executableTarget(
       name: "stream-upload", dependencies: [.product(name: "FormStream", package: "FormStream")]),
     .executableTarget(
+      name: "post-form",
+      dependencies: [
+        .product(name: "FormStream", package: "FormStream"),
+        .product(name: "Transfer", package: "FormStream"),
+      ]),
+    .executableTarget(
       name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]
 )

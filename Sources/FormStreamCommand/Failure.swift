@@ -15,21 +15,27 @@ struct Failure: Error {
   }
 }
 
+extension ExitCode {
+  /// What an error of a body's source, or of a body that was read, ends with; nil where the code is none
+  /// that the library has.
+  init?(_ code: MultipartError.Code) {
+    switch code {
+    case .malformedBody, .bodyIncomplete, .limitExceeded: self = .failed
+    case .inputMissing, .inputUnreadable, .notAFile, .rangeOutsideFile: self = .noInput
+    case .sourceChanged, .readFailed, .streamFailed, .streamTooShort, .streamTooLong,
+      .notReplayable:
+      self = .inputOutput
+    case .invalidBoundary, .boundaryCollision, .invalidName, .invalidFilename,
+      .invalidMediaType, .invalidHeader, .headersTooLarge, .bodyTooLarge:
+      self = .usage
+    default: return nil
+    }
+  }
+}
+
 extension Failure {
   init(_ error: MultipartError) {
-    let exit: ExitCode =
-      switch error.code {
-      case .malformedBody, .bodyIncomplete, .limitExceeded: .failed
-      case .inputMissing, .inputUnreadable, .notAFile, .rangeOutsideFile: .noInput
-      case .sourceChanged, .readFailed, .streamFailed, .streamTooShort, .streamTooLong,
-        .notReplayable:
-        .inputOutput
-      case .invalidBoundary, .boundaryCollision, .invalidName, .invalidFilename,
-        .invalidMediaType, .invalidHeader, .headersTooLarge, .bodyTooLarge:
-        .usage
-      default: .bug
-      }
-    self.init(exit, error.description)
+    self.init(ExitCode(error.code) ?? .bug, error.description)
   }
 }
 

@@ -6,10 +6,11 @@ public func run(_ arguments: [Argument]) -> ExitCode {
   prepareProcess()
   do throws(Failure) {
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
-    switch try typed.request() {
+    switch try typed.meaning() {
     case .document(let text): try writeDocument(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
+    case .post(let plan): try post(plan)
     case .sniff(let plan): try waiting { () async throws(Failure) in try await sniff(plan) }
     }
     return .ok

@@ -27,3 +27,12 @@ extension SHA256.Digest: CustomStringConvertible {
     return String(decoding: text, as: UTF8.self)
   }
 }
+
+extension SHA256.Digest {
+  /// Takes a digest as `sha256sum` writes it; nil where it is none.
+  package init?(hexadecimal text: String) {
+    let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    guard digits.count == text.utf8.count, digits.count == 2 * Self.byteCount else { return nil }
+    self.init((0..<Self.byteCount).map { UInt8(digits[2 * $0] << 4 | digits[2 * $0 + 1]) })
+  }
+}

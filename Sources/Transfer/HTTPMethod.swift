@@ -16,12 +16,21 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
     self.init(text)
   }
 
+  /// Asks for what is there.
   public static let get = HTTPMethod("GET")
+  /// Asks for the head of what is there.
   public static let head = HTTPMethod("HEAD")
+  /// Hands something over to be dealt with.
   public static let post = HTTPMethod("POST")
+  /// Puts something in a place.
   public static let put = HTTPMethod("PUT")
+  /// Changes something in part.
   public static let patch = HTTPMethod("PATCH")
+  /// Takes something away.
   public static let delete = HTTPMethod("DELETE")
+
+  /// Whether nothing is changed by it: RFC 9110 §9.2.1 calls these safe.
+  var isSafe: Bool { ["GET", "HEAD", "OPTIONS", "TRACE"].contains(description) }
 
   /// Whether the same request sent twice means what it means once.
   ///

@@ -22,7 +22,7 @@ public struct HTTPURL: Hashable, Sendable {
   /// The URL without user, password and fragment, which are not sent in it.
   public let description: String
   /// The user and the password that stood in it: what a request bears as `Authorization`.
-  let credentials: Credentials?
+  package let credentials: Credentials?
 
   /// Takes a URL as it is typed. Characters that no URL may hold, such as those beyond ASCII, are
   /// percent-encoded.
@@ -45,14 +45,13 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// The URL with names and values behind its query, encoded as forms have it.
-  func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
+  package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
-    let handle = try URLHandle(parsing: description)
-    let old = handle.text(.query).map { $0.isEmpty ? "" : $0 + "&" } ?? ""
-    try handle.set(
-      .query, old + URLEncodedField.text(of: query), subject: description, encodes: false)
-    return HTTPURL(
-      origin: origin, description: handle.text(.url) ?? description, credentials: credentials)
+    // By hand: libcurl would write the percent-encoding of all of it anew.
+    let joint = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
+    let longer = description + joint + URLEncodedField.text(of: query)
+    _ = try URLHandle(parsing: longer)
+    return HTTPURL(origin: origin, description: longer, credentials: credentials)
   }
 
   private init(origin: Origin, description: String, credentials: Credentials?) {
@@ -62,6 +61,7 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   private init(_ handle: URLHandle, subject: String) throws(TransferError) {
+    let subject = subject.hidingCredentials
     let scheme = handle.text(.scheme)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
       throw TransferError(
@@ -77,7 +77,9 @@ public struct HTTPURL: Hashable, Sendable {
     }
     let user = handle.decodedText(.user)
     let password = handle.decodedText(.password)
-    for part in [user, password] where part.map({ HeaderGate.isFieldValue($0.utf8) }) == false {
+    // What can't be decoded is there all the same: a request without it would be another's.
+    for (part, decoded) in [(URLHandle.Part.user, user), (.password, password)]
+    where handle.text(part) != nil && decoded.map({ HeaderGate.isFieldValue($0.utf8) }) != true {
       throw TransferError(
         .invalidURL, on: host,
         "The user or the password in the URL for \(host.quoted) has a control character in it: take it out."

@@ -77,6 +77,8 @@ public struct AnswerTarget: Sendable {
 
   let kind: Kind
 
+  var isStream: Bool { if case .stream = kind { true } else { false } }
+
   /// Into the result, up to `limit` bytes; what is over it is read and dropped, and the result says so.
   public static func memory(limit: Int = 1024 * 1024) -> AnswerTarget {
     AnswerTarget(kind: .memory(limit: limit))
@@ -89,7 +91,8 @@ public struct AnswerTarget: Sendable {
   }
 
   /// To `take`, piece by piece, as it comes; called on the engine's thread, which waits for it. Only the
-  /// final answer comes here, not that of a redirect or of an attempt that is repeated.
+  /// final answer comes here, not that of a redirect or of an attempt that is repeated: an answer that broke
+  /// off is not asked for again.
   public static func stream(
     _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) -> AnswerTarget {
@@ -121,7 +124,7 @@ public struct IdempotencyKey: Hashable, Sendable {
   }
 
   /// RFC 8941 §3.3.3: in a string, `"` and `\` have a backslash before them.
-  var fieldValue: String {
+  package var fieldValue: String {
     "\""
       + value.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
   }

@@ -138,7 +138,7 @@ public struct TLSSettings: Sendable, Hashable {
 /// An address to take for a host and port.
 public struct HostAddress: Sendable, Hashable {
   /// `HOST:PORT:ADDRESS`.
-  let text: String
+  package let text: String
 
   /// Takes `HOST:PORT:ADDRESS`, as in `example.org:443:127.0.0.1`; nil where it is not of that form.
   public init?(_ text: String) {

@@ -43,6 +43,7 @@ public struct TransferProgressUpdates: AsyncSequence, Sendable {
   /// How far it is now.
   public var current: TransferProgress { board.current }
 
+  /// Begins with how far it is now.
   public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
     board.updates().makeAsyncIterator()
   }

@@ -61,8 +61,7 @@ import Transfer
     }
     #expect(server.requests.map(\.body) == [bytes, bytes, bytes])
     #expect(server.faults.isEmpty)
-    // What is empty goes over a connection of its own: libcurl could send it again unseen.
-    #expect(server.connections.count == (size == 0 ? 2 : 1))
+    #expect(server.connections.count == 1)
   }
 
   @Test func `a POST without a body says that it has none`() async throws {

@@ -30,7 +30,7 @@ extension Document {
     Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0.usage)" } ?? "")
     \(flags { $0.isKnown(to: verb) })
     Exit codes:
-    \(ExitCode.allCases.map { row("\($0.rawValue)", $0.meaning) }.joined())\
+    \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
     \(row("128 + N", "Ended by signal N; no half-made file is left"))
     """
   }

@@ -33,7 +33,7 @@ extension Document {
       page += ".PP\n\(roff(example.purpose)):\n.PP\n.RS 4\n.nf\n\(roff(example.line))\n.fi\n.RE\n"
     }
     page += ".SH EXIT STATUS\n"
-    for code in ExitCode.allCases {
+    for code in ExitCode.documented {
       page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
     }
     page +=

@@ -4,8 +4,9 @@ import Multipart
 struct Skeleton {
   private(set) var text = ""
 
-  init(of layout: BodyLayout, origins: [String]) {
-    line("Content-Type: \(layout.contentType)")
+  /// - Parameter type: what the request's Content-Type is instead of the body's.
+  init(of layout: BodyLayout, type: String? = nil, origins: [String]) {
+    line("Content-Type: \(type ?? layout.contentType)")
     line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")
     line("")
     guard let form = layout.form else {

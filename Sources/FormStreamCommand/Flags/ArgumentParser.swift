@@ -11,6 +11,8 @@ struct ArgumentParser {
   private var bundle: ArraySlice<UInt8> = []
   private var flagsAreOver = false
   private(set) var used: [Flag] = []
+  /// Whose flags are suggested; those of all where nil.
+  var verb: Verb?
 
   init(_ arguments: [Argument]) {
     rest = arguments[...]
@@ -39,7 +41,7 @@ struct ArgumentParser {
       if name == "form-string" {
         throw .usage("--form-string is not a flag here: --field does the same.")
       }
-      let known = Flag.all.map(\.long)
+      let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
       throw .usage(
         "--\(name) is not a flag.\(Suggestion.text(for: name, among: known, before: "--"))")
     }

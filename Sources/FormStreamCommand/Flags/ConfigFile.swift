@@ -10,6 +10,7 @@ enum ConfigFile {
     var parser = ArgumentParser(typed)
     var arguments: [Argument] = []
     while let item = try parser.next() {
+      if case .word(let word) = item { parser.verb = parser.verb ?? Verb(rawValue: word.shown) }
       guard case .flag(let flag, let file) = item, flag.long == "config" else { continue }
       let contents = try readSmallFile(file.path, for: "--config", limit: maximumSize)
       for (index, line) in contents.split(separator: 0x0A, omittingEmptySubsequences: false)

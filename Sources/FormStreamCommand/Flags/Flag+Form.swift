@@ -2,7 +2,7 @@ import Multipart
 
 /// The flags that make up a form; every command that sends one knows them.
 extension Flag {
-  private static let formVerbs: [Verb] = [.encode]
+  private static let formVerbs: [Verb] = [.encode, .post, .put]
 
   static let partFlags = [
     Flag(
@@ -78,9 +78,9 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse],
-      summary: "The form's boundary; encode draws one at random without it",
+      summary: "The form's boundary; one is drawn at random without it",
       detail: """
-        In encode it is for reproducible bytes: text that is part of the command line is always \
+        Where a form is made it is for reproducible bytes: text that is part of the command line is always \
         searched for it; files and streams only with --verify-boundary. In parse it is the one that \
         the body was made with, without the two hyphens before it.
         """

@@ -11,16 +11,18 @@ extension Flag {
         """
     ) { (typed, _) in typed.printsHeaders = true },
     Flag(
-      long: "dry-run", group: .output, verbs: [.encode],
+      long: "dry-run", group: .output, verbs: [.encode, .post, .put],
       summary: "Print what would be sent, with offsets",
       detail: """
         Of a file no more is read than its first 64 KiB, to tell its type; a pipe is not read at all, so \
-        its type is told by its name, and may be another when it is sent.
+        its type is told by its name, and may be another when it is sent. Nothing goes over the wire; \
+        secrets are masked.
         """
     ) { (typed, _) in typed.isDryRun = true },
     Flag(
-      long: "json", group: .output, verbs: [.parse, .sniff],
-      summary: "Print records, one line of JSON each, in place of what is for people"
+      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put],
+      summary: "Print records, one line of JSON each, in place of what is for people",
+      detail: "post and put print a record in place of the answer's body, also where they failed."
     ) { (typed, _) in typed.printsJSON = true },
     Flag(
       long: "null", short: "0", group: .output, verbs: [.sniff],
@@ -41,7 +43,7 @@ extension Flag {
     ) { (typed, argument) in typed.directory = argument },
     Flag(
       long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
-      group: .output, verbs: [.encode],
+      group: .output, verbs: [.encode, .post, .put],
       summary: "Write to FILE; - is standard output, also where that is a terminal",
       detail: """
         A file appears under its name when it is whole, and not at all where something failed; one \

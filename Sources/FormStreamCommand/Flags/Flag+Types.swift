@@ -2,7 +2,7 @@ import MediaTypes
 
 /// The flags that say how media types are told; every command that sends files knows them.
 extension Flag {
-  private static let typeVerbs: [Verb] = [.encode, .sniff]
+  private static let typeVerbs: [Verb] = [.encode, .sniff, .post, .put]
 
   static let typeFlags = [
     Flag(

@@ -23,6 +23,10 @@ struct Flag: Sendable {
     case previousPart = "For the part before"
     case types = "Media types"
     case wire = "On the wire"
+    case body = "Other bodies than forms"
+    case request = "The request"
+    case delivery = "How it is sent"
+    case connection = "The connection"
     case reading = "How the body is read"
     case output = "What comes out"
     case general = "General"
@@ -45,8 +49,8 @@ struct Flag: Sendable {
 extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
-    pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + readingFlags + outputFlags
-    + generalFlags
+    pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + bodyFlags + requestFlags
+    + deliveryFlags + connectionFlags + readingFlags + outputFlags + answerFlags + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }

@@ -37,6 +37,8 @@ struct LowArguments {
   var limits = FormParser.Limits()
   var directory: Argument?
   var printsJSON = false
+
+  var request = TypedRequest()
 }
 
 extension LowArguments {
@@ -48,12 +50,18 @@ extension LowArguments {
         try flag.note(&self, value)
       case .word(let word):
         try note(word)
+        parser.verb = verb
       }
     }
     if document == nil { try checkFlags(parser.used) }
   }
 
   private mutating func note(_ word: Argument) throws(Failure) {
+    if let verb, verb.sends, let first = word.bytes.first, "{[".utf8.contains(first) {
+      throw .usage(
+        "\"\(word.shown)\" looks like JSON, and no URL: --json-body DATA sends it; --json alone asks for a "
+          + "record.")
+    }
     if let verb, let kind = verb.operand {
       guard operands.isEmpty || kind.canBeRepeated else {
         throw .usage(

@@ -4,11 +4,12 @@ enum Request {
   case encode(EncodePlan)
   case parse(ParsePlan)
   case sniff(SniffPlan)
+  case post(PostPlan)
 }
 
 extension LowArguments {
   /// What was meant by what was typed.
-  func request() throws(Failure) -> Request {
+  func meaning() throws(Failure) -> Request {
     switch document {
     case .help: return .document(Document.help(for: verb))
     case .version: return .document("formstream \(version)\n")
@@ -19,6 +20,8 @@ extension LowArguments {
     case .encode: return .encode(try encodePlan())
     case .parse: return .parse(try parsePlan())
     case .sniff: return .sniff(try sniffPlan())
+    case .post: return .post(try postPlan(.post))
+    case .put: return .post(try postPlan(.put))
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")

@@ -3,12 +3,19 @@ enum Verb: String, CaseIterable, Sendable {
   case encode
   case parse
   case sniff
+  case post
+  case put
+
+  /// Whether it sends a request.
+  var sends: Bool { self == .post || self == .put }
 
   var summary: String {
     switch self {
     case .encode: "Write a form's body, its headers, or what it would be"
     case .parse: "Read a form's body back: its parts, its files, or where it is broken"
     case .sniff: "Tell the media types of files"
+    case .post: "Send a form, or another body, and print the answer"
+    case .put: "The same by PUT, for one file mostly"
     }
   }
 
@@ -25,6 +32,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .encode: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
     case .sniff: Operand(placeholder: "PATH", canBeRepeated: true)
+    case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
     }
   }
 
@@ -83,6 +91,36 @@ enum Verb: String, CaseIterable, Sendable {
         (
           "a format that nothing else knows",
           "formstream sniff --type-for '*.dat=application/x-measurements' a.dat"
+        ),
+      ]
+    case .post:
+      [
+        (
+          "a form with a photo; the answer goes to standard output",
+          "formstream post -F title=Sunset -F photo=@sunset.jpg https://example.org/photos"
+        ),
+        (
+          "the same for a script: a record, three attempts, a token from a file",
+          "formstream post --json --retry 2 --token-file token -F photo=@sunset.jpg https://example.org/"
+        ),
+        (
+          "what would be sent, and the same as a line of curl",
+          "formstream post --dry-run -F photo=@sunset.jpg https://example.org/photos"
+        ),
+        (
+          "JSON, or fields without a form",
+          "formstream post --json-body '{\"title\":\"Sunset\"}' https://example.org/photos"
+        ),
+      ]
+    case .put:
+      [
+        (
+          "a file, under its own name",
+          "formstream put -T sunset.jpg https://example.org/photos/"
+        ),
+        (
+          "a pipe, at most 1 MiB a second",
+          "tar cz photos | formstream put -T - --limit-rate 1M https://example.org/photos.tgz"
         ),
       ]
     }

@@ -83,7 +83,7 @@ extension TypedPart {
       // A value that is not UTF-8 is sent as it was typed, byte for byte.
       return value.text.map(PartBody.text) ?? .bytes(value.bytes)
     case .file(let path), .contents(let path):
-      if isStandardInput { return try StandardInput.body(range: range, part: name) }
+      if isStandardInput { return try StandardInput.body(range: range, for: "part \"\(name)\"") }
       guard !path.bytes.isEmpty else {
         throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
       }

@@ -2,6 +2,7 @@
 
 import Glibc
 import Multipart
+import Synchronization
 
 extension SystemError {
   static let isADirectory = SystemError(number: EISDIR)
@@ -21,6 +22,26 @@ extension SystemError {
 func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8] {
   let number = try retryingInterrupts { path.withCString { open($0, O_RDONLY | O_CLOEXEC) } }
   defer { close(number) }
+  return try contents(of: number, upTo: limit)
+}
+
+/// The same of standard input, from where it stands.
+///
+/// C: `read`
+func contentsOfStandardInput(upTo limit: Int) throws(SystemError) -> [UInt8] {
+  try contents(of: STDIN_FILENO, upTo: limit)
+}
+
+/// Whether a path names a regular file that others than its owner may read.
+///
+/// C: `stat`
+func isReadableByOthers(_ path: LocalPath) -> Bool {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
+    && status.st_mode & (S_IRGRP | S_IROTH) != 0
+}
+
+private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [UInt8] {
   var contents: [UInt8] = []
   var buffer = [UInt8](repeating: 0, count: 16 * 1024)
   while contents.count <= limit {
@@ -54,6 +75,26 @@ enum StandardStream: CInt {
 /// C: `isatty`
 func isTerminal(_ stream: StandardStream) -> Bool {
   isatty(stream.rawValue) == 1
+}
+
+/// The width of the terminal that standard error is; 80 where there is none, or it does not know. Nil where
+/// the terminal is another job's by now, such as after Ctrl-Z and `bg`: drawing would go into what is
+/// typed there.
+///
+/// C: `ioctl(TIOCGWINSZ)`, `tcgetpgrp`
+func columnsOfStandardError() -> Int? {
+  let owner = tcgetpgrp(STDERR_FILENO)
+  if owner > 0, owner != getpgrp() { return nil }
+  var size = winsize()
+  guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+  return Int(size.ws_col)
+}
+
+/// The value of an environment variable.
+///
+/// C: `getenv`
+func environmentVariable(_ name: String) -> String? {
+  getenv(name).map { String(cString: $0) }
 }
 
 /// An open descriptor that is written to, and closed with its owner unless it was there before.
@@ -201,17 +242,33 @@ func removeOnSignal(_ path: LocalPath) {
   doomedName = path.withCString { strdup($0) }
 }
 
+/// Whether the cursor stands behind a line that is drawn in place. Atomic, for the handler.
+private let isLineOpen = Atomic<Bool>(false)
+
+/// Has a signal that ends the program end the line first: the shell's prompt gets one of its own.
+@Sendable func breakLineOnSignal(_ isOpen: Bool) {
+  isLineOpen.store(isOpen, ordering: .releasing)
+}
+
+/// C: `write`
+private func endOpenLine() {
+  if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+}
+
 /// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
 /// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
 /// output or error, or what is written there would go into it.
 ///
-/// C: `signal`, `fcntl`, `dup2`
+/// C: `signal`, `fcntl`, `dup2`, `write`
 func prepareProcess() {
+  // What is made when it is first used must be there before a handler uses it.
+  breakLineOnSignal(false)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
     let inherited = signal(number) { number in
       if let doomedName { unlink(doomedName) }
+      endOpenLine()
       _exit(128 + number)
     }
     // What `nohup` or a shell's background job ignores stays ignored. Functions can be compared as
@@ -228,5 +285,66 @@ func prepareProcess() {
       dup2(nowhere, number)
       close(nowhere)
     }
+  }
+}
+
+/// Has SIGINT and SIGTERM told instead of ending the program at once: `told` is called on a thread of its own,
+/// where anything may be done. A second signal ends the program, and so does the time that is given to
+/// what `told` has begun; no half-made file stays.
+///
+/// It must be called before there are other threads: they inherit what is blocked here, or would take the
+/// signals. What is ignored, as under `nohup`, stays ignored.
+///
+/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`, `pthread_create`
+func tellSignals(grace seconds: Int, _ told: @escaping @Sendable (CInt) -> Void) {
+  let watch = SignalWatch(seconds: seconds, told: told)
+  var signals = watch.signals
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+  var thread = pthread_t()
+  let failure = pthread_create(
+    &thread, nil,
+    { watch in
+      if let watch { Unmanaged<SignalWatch>.fromOpaque(watch).takeRetainedValue().run() }
+      return nil
+    }, Unmanaged.passRetained(watch).toOpaque())
+  // Without the thread, signals end the program as before.
+  if failure != 0 { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+}
+
+private final class SignalWatch: Sendable {
+  let seconds: Int
+  let told: @Sendable (CInt) -> Void
+
+  init(seconds: Int, told: @escaping @Sendable (CInt) -> Void) {
+    self.seconds = seconds
+    self.told = told
+  }
+
+  var signals: sigset_t {
+    var signals = sigset_t()
+    sigemptyset(&signals)
+    for number in [SIGINT, SIGTERM] {
+      var action = sigaction()
+      sigaction(number, nil, &action)
+      // Linux keeps a blocked signal for whoever waits, though it is ignored.
+      let isIgnored =
+        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
+        == unsafeBitCast(SIG_IGN, to: Int.self)
+      if !isIgnored { sigaddset(&signals, number) }
+    }
+    return signals
+  }
+
+  func run() {
+    var signals = self.signals
+    var first: CInt = 0
+    while sigwait(&signals, &first) != 0 {}
+    told(first)
+    var grace = timespec(tv_sec: seconds, tv_nsec: 0)
+    var second: CInt = 0
+    repeat { second = sigtimedwait(&signals, nil, &grace) } while second < 0 && errno == EINTR
+    if let doomedName { unlink(doomedName) }
+    endOpenLine()
+    _exit(128 + (second > 0 ? second : first))
   }
 }

@@ -8,7 +8,7 @@ enum OutputTarget {
 
 /// A file that appears under its name when it is whole: until then it stands beside it under another.
 /// Standard output, FIFOs and devices are written as they are.
-final class OutputFile {
+final class OutputFile: Sendable {
   private let descriptor: OutputDescriptor
   private let name: String
   private let pending: PendingFile?
@@ -64,6 +64,11 @@ final class OutputFile {
     }
     return Failure(
       .inputOutput, "\(name) could not be written: \(error). What was written is not whole.")
+  }
+
+  /// Removes what was written, where that has no name yet: for those who can't wait until the file is let go.
+  func abandon() {
+    pending?.abandon()
   }
 
   /// Gives the file its name, now that it is whole.

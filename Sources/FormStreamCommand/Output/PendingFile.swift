@@ -1,13 +1,15 @@
 import Multipart
+import Synchronization
 
 /// A file in the making, beside the one whose place it will take. It goes when it is not committed,
 /// also where a signal ends the program. Until then nobody else can read it.
-final class PendingFile {
+final class PendingFile: Sendable {
   let descriptor: OutputDescriptor
   private let path: LocalPath
   private let target: LocalPath
   private let permissions: UInt32
-  private var isCommitted = false
+  /// Whether it has its name, or is gone.
+  private let isSettled = Atomic(false)
 
   /// - Parameters:
   ///   - target: the name that the file will have; not one of a link.
@@ -25,8 +27,13 @@ final class PendingFile {
   func commit() throws(SystemError) {
     try descriptor.setPermissions(permissions)
     try rename(path, to: target)
-    isCommitted = true
+    isSettled.store(true, ordering: .relaxed)
   }
 
-  deinit { if !isCommitted { remove(path) } }
+  /// Removes it, where it has no name yet.
+  func abandon() {
+    if !isSettled.exchange(true, ordering: .relaxed) { remove(path) }
+  }
+
+  deinit { abandon() }
 }

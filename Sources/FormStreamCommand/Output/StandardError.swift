@@ -2,6 +2,6 @@
 enum StandardError {
   /// Writes a line. Where standard error is closed there is nobody to tell.
   static func write(_ line: String) {
-    try? OutputDescriptor.standardError.write(Array("\(visible(line))\n".utf8))
+    MessageStream.standardError.write(line)
   }
 }

@@ -24,6 +24,8 @@ final class AnswerIntake {
   private(set) var hasContinued = false
   /// The last status, informational or not.
   private(set) var lastStatus: Int?
+  /// Whether the rest of the body was not read because it is too much.
+  private(set) var hasEnough = false
   /// Why the answer can't be taken.
   private(set) var failure: TransferError?
 
@@ -70,10 +72,16 @@ final class AnswerIntake {
     isTruncated = true
   }
 
-  /// Gives a file its name, where the answer went into one.
+  /// Gives a file its name, where the answer went into one and is whole.
   func finish() throws(TransferError) {
     guard case .file(let file) = sink else { return }
-    do { try file.commit() } catch { throw notStored(error) }
+    guard !isTruncated else { return file.discard() }
+    do {
+      try file.commit()
+    } catch {
+      isTruncated = true
+      throw notStored(error)
+    }
   }
 
   // MARK: Heads
@@ -96,7 +104,9 @@ final class AnswerIntake {
         let value = String(line[line.utf8.index(after: colon)...]).trimmingBlanks
         let name = String(line[..<colon])
         headers.note(name: name, value: String(value))
-        headText += "\n\(name): \(HeaderText.isSecret(name) ? "***" : String(value))"
+        let shown = HeaderText.isSecret(name) ? "***" : String(value)
+        headText +=
+          "\n\(name): \(name.isSameHeader(as: "Location") ? shown.hidingCredentials : shown)"
       }
     }
     // What is left are trailers: they say nothing that is asked for here.
@@ -124,6 +134,11 @@ final class AnswerIntake {
         .malformedAnswer,
         "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
     }
+    guard lastStatus != 101 else {
+      return fail(
+        .malformedAnswer,
+        "The server at \(url) goes on in another protocol, which nobody has asked for.")
+    }
     if lastStatus < 200 {
       if lastStatus == 100 { hasContinued = true }
       informational += 1
@@ -133,6 +148,11 @@ final class AnswerIntake {
           "The server at \(url) has sent \(informational) interim answers and no final one.")
       }
       return true
+    }
+    // RFC 9112 §6.3: of such an answer, nobody can tell where it ends.
+    let lengths = headers.fields.filter { $0.name.isSameHeader(as: "Content-Length") }
+    guard Set(lengths.map(\.value)).count <= 1 else {
+      return fail(.malformedAnswer, "The answer from \(url) has more than one Content-Length.")
     }
     status = lastStatus
     return openSink(for: lastStatus)
@@ -182,7 +202,8 @@ final class AnswerIntake {
     let room = max(limit - body.count, 0)
     body.append(contentsOf: bytes.prefix(room))
     if bytes.count > room { isTruncated = true }
-    return received - Int64(body.count) <= Self.maximumDropped
+    hasEnough = received - Int64(body.count) > Self.maximumDropped
+    return !hasEnough
   }
 
   private func notStored(_ error: any Error) -> TransferError {

@@ -1,12 +1,12 @@
-import Foundation
+package import Foundation
 
 /// How long to wait before a request is tried again.
-enum Backoff {
+package enum Backoff {
   /// Full jitter: anything from nothing up to a bound that doubles with each attempt, so that clients which
   /// failed together don't come back together.
   ///
   /// - Parameter attempt: the one that comes, from 2.
-  static func wait(
+  package static func wait(
     before attempt: Int, _ policy: RetryPolicy,
     using generator: inout some RandomNumberGenerator
   ) -> Duration {
@@ -24,10 +24,10 @@ enum Backoff {
 }
 
 /// What a server asks for by `Retry-After`.
-enum RetryAfter {
+package enum RetryAfter {
   /// RFC 9110 §10.2.3: Retry-After = HTTP-date / delay-seconds. Nil where there is none, or none that can be
   /// read.
-  static func duration(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
+  package static func duration(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
     guard let value = headers["Retry-After"] else { return nil }
     if !value.isEmpty,
       value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })

@@ -52,7 +52,8 @@ extension FormInputStream {
   }
 }
 
-/// Reads what may keep its reader waiting, on a thread of its own, a little ahead.
+/// Reads what may keep its reader waiting, on a thread of its own, a little ahead; not before the first bytes
+/// are asked for, so that what can be read once is there still where nobody was reached.
 ///
 /// A thread that is inside a source can't be called back: when the feed is closed meanwhile, it ends as soon
 /// as the source returns.
@@ -67,7 +68,9 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
   private var end: FeedRead?
   private var isClosed = false
   private var isAwaited = false
+  private var isBegun = false
 
+  private let layout: BodyLayout
   private let notify: @Sendable () -> Void
 
   private struct Piece {
@@ -77,12 +80,9 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
 
   /// - Parameter notify: called on the pump's thread when there is something after `read` had said `later`.
   init(_ layout: BodyLayout, notify: @escaping @Sendable () -> Void) {
+    self.layout = layout
     self.notify = notify
     spare = (0..<Self.pieces).map { _ in .allocate(byteCount: Self.pieceSize, alignment: 16) }
-    let thread = Thread { [self] in pump(layout) }
-    thread.name = "FormStream source"
-    thread.stackSize = 512 * 1024
-    thread.start()
   }
 
   deinit {
@@ -95,6 +95,7 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
     guard var piece = full.first else {
       if let end { return end }
       isAwaited = true
+      if !isBegun { begin() }
       return .later
     }
     let count = min(room.count, piece.unread.count)
@@ -118,7 +119,15 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
     condition.unlock()
   }
 
-  private func pump(_ layout: BodyLayout) {
+  private func begin() {
+    isBegun = true
+    let thread = Thread { [self] in pump() }
+    thread.name = "FormStream source"
+    thread.stackSize = 512 * 1024
+    thread.start()
+  }
+
+  private func pump() {
     let stream = FormInputStream(layout)
     stream.open()
     defer { stream.close() }

@@ -15,7 +15,11 @@ struct Course: Sendable {
   /// Whether the request's own headers go along: not to another origin.
   private var bearsHeaders = true
   private var usesIdleConnection = true
-  private var isPage = false
+  /// Whether leave to send the body may be asked for: not where the server has said that it does not take the
+  /// question.
+  private(set) var mayAsk = true
+  /// Whether what is sent next asks for the page that a 303 names.
+  private(set) var isPage = false
 
   // What has come of it.
   /// How often the request was sent, redirects that repeat it included.
@@ -84,6 +88,9 @@ struct Course: Sendable {
   /// Whether there is a body to go out.
   var sendsBody: Bool { body != nil && !isPage }
 
+  /// Whether it does more than ask: then a redirect that may be followed by GET says nothing of it.
+  var changesSomething: Bool { sendsBody || !method.isSafe }
+
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
   /// for enclosed content and it is not sending Transfer-Encoding", also of 0.
   private var announcesBody: Bool {
@@ -111,9 +118,7 @@ struct Course: Sendable {
     return Exchange.Order(
       method: method, url: url, headers: sent, body: sendsBody ? body : nil,
       announcesBody: announcesBody, askingPatience: askingPatience,
-      // An empty body gives libcurl nothing to notice a second sending by.
-      usesIdleConnection: usesIdleConnection
-        && (method.isIdempotent || body?.contentLength ?? 1 > 0 && sendsBody),
+      usesIdleConnection: usesIdleConnection,
       options: options, configuration: configuration, isFinal: isFinal)
   }
 
@@ -139,13 +144,19 @@ struct Course: Sendable {
     usesIdleConnection = false
   }
 
+  /// The same again at once, without asking for leave to send the body. That is not another try.
+  mutating func repeatWithoutAsking() {
+    mayAsk = false
+    tries -= 1
+  }
+
   /// The same again, at another place.
   mutating func follow(_ target: HTTPURL) {
     if target.origin != url.origin { bearsHeaders = false }
     url = target
     redirects += 1
     tries = 0
-    usesIdleConnection = true
+    (usesIdleConnection, mayAsk) = (true, true)
   }
 
   /// The page that an answer names.

@@ -14,7 +14,7 @@ struct CurlFailure: Error {
   /// What it is about, as far as those above have to tell failures apart.
   enum Kind {
     case hostNotFound, connect, connectTimeout, tls, certificate, tlsFile, send, receive, noAnswer
-    case rewindRefused, malformed, tooLarge, cancelledByUs, other
+    case rewindRefused, malformed, lineTooLong, cancelledByUs, other
   }
 
   var kind: Kind {
@@ -33,7 +33,9 @@ struct CurlFailure: Error {
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       .malformed
-    case CURLE_OUT_OF_MEMORY: .other
+    // So libcurl says that a line of a head is over its limit, before 8.6; where memory really is short, Swift
+    // has ended the process before.
+    case CURLE_OUT_OF_MEMORY: .lineTooLong
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .cancelledByUs
     default: .other
     }
@@ -76,7 +78,9 @@ final class CurlEasy {
   fileprivate weak var delegate: (any CurlDelegate)?
   fileprivate var sockets: OpenSockets?
   /// What keeps it from going on: the source, or a person.
-  fileprivate var isPaused = (reading: false, all: false)
+  private var isPaused = (reading: false, all: false)
+  /// Whether libcurl has taken the last pause: where there is no connection yet, it takes none.
+  private(set) var isHeld = false
 
   /// C: `curl_easy_init`
   init() throws(TransferError) {
@@ -253,7 +257,7 @@ final class CurlEasy {
   private func applyPauses() {
     let send = isPaused.reading || isPaused.all ? CURLPAUSE_SEND : CURLPAUSE_CONT
     let receive = isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
-    curl_easy_pause(handle, CInt(send | receive))
+    isHeld = curl_easy_pause(handle, CInt(send | receive)) == CURLE_OK && isPaused.all
   }
 
   // MARK: What is known of it. C: `curl_easy_getinfo`
@@ -404,8 +408,11 @@ private final class OpenSockets {
     closeSocket(socket)
   }
 
+  /// The one at that port; nil where there are several, as sockets in the file system have none: to take
+  /// another's answer for one's own would be worse than none.
   func socket(atLocalPort port: CInt) -> CInt? {
-    numbers.first { localPort(of: $0) == port }
+    let found = numbers.filter { localPort(of: $0) == port }
+    return found.count == 1 ? found.first : nil
   }
 
   fileprivate static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {
@@ -476,19 +483,16 @@ final class URLHandle {
   /// C: `curl_url_cleanup`
   deinit { curl_url_cleanup(handle) }
 
-  func set(
-    _ part: Part, _ text: String, subject: String, encodes: Bool = true
-  ) throws(TransferError) {
-    let flags = encodes ? CURLU_URLENCODE : 0
+  func set(_ part: Part, _ text: String, subject: String) throws(TransferError) {
     var code = CURLUE_MALFORMED_INPUT
     // What is behind a NUL, C would not see.
     if !text.utf8.contains(0) {
-      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(flags)) }
+      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(CURLU_URLENCODE)) }
     }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
       throw TransferError(
-        .invalidURL, on: subject,
+        .invalidURL, on: subject.hidingCredentials,
         "The URL \(subject.hidingCredentials.quoted) can't be sent to (\(reason)): write "
           + "http://host/path or https://host/path.")
     }
@@ -551,7 +555,6 @@ extension CurlEasy {
     set(CURLOPT_HTTP_VERSION, Int(version))
     if let path = order.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
     set(CURLOPT_RESOLVE, list: order.configuration.addresses.map(\.text))
-    if order.method == .head { set(CURLOPT_NOBODY, 1) }
   }
 
   private func setBody(_ order: Exchange.Order) {
@@ -564,9 +567,9 @@ extension CurlEasy {
         set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: max(patience.milliseconds, 1)))
       }
     }
-    if order.method != .get, order.method != .head || order.announcesBody {
-      set(CURLOPT_CUSTOMREQUEST, order.method.description)
-    } else if order.announcesBody {
+    if order.method == .head, !order.announcesBody {
+      set(CURLOPT_NOBODY, 1)
+    } else if order.method != .get || order.announcesBody {
       set(CURLOPT_CUSTOMREQUEST, order.method.description)
     }
     if let rate = order.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
@@ -599,6 +602,8 @@ extension CurlEasy {
     }
     lines.append(order.askingPatience == nil ? "Expect:" : "Expect: 100-continue")
     if !order.headers.contains("Accept") { lines.append("Accept: */*") }
+    // Without this, a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
+    if !order.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
     return lines
   }
 }

@@ -5,7 +5,7 @@ import Foundation
 /// What is touched on that thread alone is said so; the inbox is shared.
 final class Engine: @unchecked Sendable {
   private enum Command {
-    case start(Exchange)
+    case start(Exchange, completion: @Sendable (Exchange.End) -> Void)
     case cancel(Exchange)
     case setPaused(Exchange, Bool)
     case sourceHasMore(Exchange)
@@ -40,8 +40,10 @@ final class Engine: @unchecked Sendable {
 
   // MARK: From any thread
 
-  /// Drives an exchange until it calls its completion.
-  func start(_ exchange: Exchange) { post(.start(exchange)) }
+  /// Drives an exchange to its end, which is told on the engine's thread.
+  func start(_ exchange: Exchange, completion: @escaping @Sendable (Exchange.End) -> Void) {
+    post(.start(exchange, completion: completion))
+  }
 
   /// Ends an exchange, wherever it stands. Nothing happens where it is over.
   func cancel(_ exchange: Exchange) { post(.cancel(exchange)) }
@@ -90,7 +92,8 @@ final class Engine: @unchecked Sendable {
   /// False where the thread is to end.
   private func carryOut(_ command: Command) -> Bool {
     switch command {
-    case .start(let exchange):
+    case .start(let exchange, let completion):
+      exchange.completion = completion
       running.exchanges[ObjectIdentifier(exchange.easy)] = exchange
       guard exchange.prepare(on: self), multi.add(exchange.easy) else {
         finish(exchange, exchange.easy.startFailure)

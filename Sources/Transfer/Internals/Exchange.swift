@@ -48,6 +48,8 @@ final class Exchange: @unchecked Sendable {
     /// Whether trying again might help: nobody was reached, or the connection broke.
     var isTransient: Bool
     var stage: Stage
+    /// How many bytes of the body were out when a final answer began; nil where all were.
+    var handedAtAnswer: Int64?
     var framing: TransferResult.Framing
     /// How many bytes of the body the system's network took.
     var handed: Int64
@@ -56,14 +58,21 @@ final class Exchange: @unchecked Sendable {
     var hasContinued: Bool
     /// The body went out though leave was asked for and not given.
     var askedInVain: Bool
+
+    /// The server does not take the question, and has nothing of the body.
+    var isAskingRefused: Bool
+
+    /// Whether all was out before there was an answer: only then it can mean all.
+    var isWhole: Bool { stage == .sent && handedAtAnswer == nil }
   }
 
   let easy: CurlEasy
   private let order: Order
   private let board: ProgressBoard
   private let tracer: Tracer?
-  private let completion: @Sendable (End) -> Void
   private let answer: AnswerIntake
+  /// Called once; set by the engine.
+  var completion: ((End) -> Void)?
 
   private var feed: (any BodyFeed)?
   private var digest: SHA256?
@@ -76,11 +85,12 @@ final class Exchange: @unchecked Sendable {
   private var read: Int64 = 0
   private var handed: Int64 = 0
   private var hasReadEnd = false
+  private var stageAtAnswer: Stage?
+  private var handedAtAnswer: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
   /// What the head that went out says; libcurl itself tells the version only once there is an answer.
   private var speaksHTTP2 = false
-  private var isOver = false
 
   // What the limits of time are measured from.
   private let start = ContinuousClock.now
@@ -88,16 +98,11 @@ final class Exchange: @unchecked Sendable {
   private var bodyEnd: ContinuousClock.Instant?
   private var moved: (handed: Int64, received: Int64) = (0, 0)
 
-  /// - Parameter completion: called once, on the engine's thread.
-  init(
-    _ order: Order, board: ProgressBoard, tracer: Tracer?,
-    completion: @escaping @Sendable (End) -> Void
-  ) throws(TransferError) {
+  init(_ order: Order, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
     self.order = order
     self.board = board
     self.tracer = tracer
-    self.completion = completion
     answer = AnswerIntake(
       url: order.url, target: order.options.answer, isFinal: order.isFinal,
       traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
@@ -137,13 +142,14 @@ final class Exchange: @unchecked Sendable {
     self.isPaused = isPaused
     lastMove = .now
     easy.setPaused(isPaused)
+    if !isPaused, !waitsForSource { easy.resumeReading() }
   }
 
   func sourceHasMore() {
     guard waitsForSource else { return }
     waitsForSource = false
     lastMove = .now
-    easy.resumeReading()
+    if !isPaused { easy.resumeReading() }
   }
 
   /// Whether it took longer than it may; then it is aborted.
@@ -156,7 +162,7 @@ final class Exchange: @unchecked Sendable {
     } else if isPaused || waitsForSource || requests == 0 {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
-    } else if answer.lastStatus == nil || answer.status == nil, let bodyEnd {
+    } else if answer.status == nil, let bodyEnd {
       guard let limit = limits.answer, now - bodyEnd > limit else { return false }
       abort(
         with: late(
@@ -189,12 +195,11 @@ final class Exchange: @unchecked Sendable {
 
   /// It is off libcurl: tells what is known.
   func finish(_ failure: CurlFailure?) {
-    guard !isOver else { return }
-    isOver = true
     feed?.close()
     feed = nil
     count(uploaded: easy.uploaded)
-    completion(end(failure))
+    completion?(end(failure))
+    completion = nil
   }
 }
 
@@ -211,10 +216,10 @@ extension Exchange: CurlDelegate {
   }
 
   /// libcurl sends a request again on its own where a connection that was there already ended without an
-  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl.
+  /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl. So it is after a
+  /// 417: libcurl would send the body at once behind a head that asks for leave.
   private var maySendAgain: Bool {
-    answer.lastStatus == 417 && read == 0
-      || order.method.isIdempotent && !order.announcesBody
+    order.method.isIdempotent && !order.announcesBody && answer.lastStatus == nil
   }
 
   func mayRewind(to offset: Int64) -> Bool {
@@ -223,6 +228,7 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard reason == nil else { return .abort }
+    if isPaused { return .later }
     // All that was read before is out, or libcurl would not ask for more.
     count(uploaded: total == nil ? read : easy.uploaded)
     var room = buffer
@@ -260,6 +266,11 @@ extension Exchange: CurlDelegate {
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     lastMove = .now
     guard answer.take(headLine: headLine) else { return fail(answer.failure) }
+    if answer.status != nil, stageAtAnswer == nil {
+      // What goes out from here on, the server has not waited for.
+      count(uploaded: total == nil ? read : easy.uploaded)
+      (stageAtAnswer, handedAtAnswer) = (stage, handed)
+    }
     return true
   }
 
@@ -275,6 +286,7 @@ extension Exchange: CurlDelegate {
   }
 
   func progressed(uploaded: Int64) -> Bool {
+    if isPaused, !easy.isHeld { easy.setPaused(true) }
     count(uploaded: uploaded)
     return reason == nil
   }
@@ -335,14 +347,19 @@ extension Exchange {
   private func end(_ failure: CurlFailure?) -> End {
     var error = reason ?? answer.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged {
+    if error == nil, let failure, !isSalvaged, !answer.hasEnough {
       (error, isTransient) = explain(failure)
     }
-    if error != nil || isSalvaged, answer.response != nil, error?.code != .cancelled {
-      answer.cut()
+    if answer.response == nil, error == nil, !isSalvaged {
+      (error, isTransient) = lost("the head of the answer broke off", failure)
     }
     if answer.response != nil {
-      do { try answer.finish() } catch { if reason == nil { reason = error } }
+      if error != nil { answer.cut() }
+      do throws(TransferError) {
+        try answer.finish()
+      } catch let notStored {
+        error = notStored
+      }
     }
     if let code = error?.code {
       isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
@@ -351,10 +368,12 @@ extension Exchange {
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
       response: answer.response, failure: error, isTransient: isTransient, stage: stage,
+      handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
       framing: framing, handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,
       askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
-        && answer.status != 417)
+        && answer.status != 417,
+      isAskingRefused: order.askingPatience != nil && read == 0 && answer.status == 417)
   }
 
   private var stage: Stage {
@@ -414,7 +433,11 @@ extension Exchange {
         .tlsFileUnusable,
         "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
           + "files that belong together.", transient: false)
-    case .malformed, .tooLarge:
+    case .lineTooLong:
+      return error(
+        .answerTooLarge, "was answered by a head with a line that is too long (\(reason)).",
+        transient: false)
+    case .malformed:
       return error(
         .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
       )
@@ -430,8 +453,16 @@ extension Exchange {
   }
 
   private func lost(
-    _ reason: String, _ failure: CurlFailure
+    _ reason: String, _ failure: CurlFailure?
   ) -> (TransferError, isTransient: Bool) {
+    if let response = answer.response {
+      return (
+        TransferError(
+          .connectionLost, on: order.url.description,
+          "The answer from \(order.url), of status \(response.status), broke off after "
+            + "\(answer.received) bytes (\(reason)).", underlying: failure), true
+      )
+    }
     let sentence =
       switch stage {
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."

@@ -1,18 +1,18 @@
 /// How many retries a session allows itself, so that many requests that fail at once don't make things worse.
 ///
 /// Full at the start; each retry takes one out, each success puts a tenth of one back.
-final class RetryBudget: Sendable {
+package final class RetryBudget: Sendable {
   private static let tenthsPerRetry = 10
   private let capacity: Int
   private let tenths: Guarded<Int>
 
-  init(_ retries: Int) {
+  package init(_ retries: Int) {
     capacity = min(max(retries, 0), 1_000_000) * Self.tenthsPerRetry
     tenths = Guarded(capacity)
   }
 
   /// Takes a retry out; false where none is left.
-  func take() -> Bool {
+  package func take() -> Bool {
     tenths.withLock { tenths in
       guard tenths >= Self.tenthsPerRetry else { return false }
       tenths -= Self.tenthsPerRetry
@@ -21,7 +21,7 @@ final class RetryBudget: Sendable {
   }
 
   /// A request was answered by anything but a refusal.
-  func noteSuccess() {
+  package func noteSuccess() {
     tenths.withLock { tenths in tenths = min(tenths + 1, capacity) }
   }
 }

@@ -26,6 +26,7 @@ struct SalvagedAnswer {
     guard !isFramed else { return intake.cut() }
     let wanted = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
     _ = intake.take(body: UnsafeRawBufferPointer(rebasing: wanted))
-    if let length, rest.count < length { intake.cut() }
+    // Without a length, nobody knows whether there would have been more.
+    if rest.count < length ?? .max { intake.cut() }
   }
 }

@@ -78,6 +78,7 @@ final class AnswerFile {
 
   /// C: `open(O_CREAT)`
   init(_ path: LocalPath) throws(SystemError) {
+    guard path.isUsable, !path.bytes.isEmpty else { throw SystemError(number: EINVAL) }
     self.path = path
     let unfinished = LocalPath(bytes: path.bytes + Array(".part".utf8))
     self.unfinished = unfinished
@@ -95,11 +96,12 @@ final class AnswerFile {
   /// C: `rename`
   func commit() throws(SystemError) {
     guard descriptor >= 0 else { return }
-    close(descriptor)
-    descriptor = -1
+    // It is open until it has its name: whoever can't give it that, takes it away.
     _ = try retryingInterrupts {
       unfinished.withCString { old in path.withCString { rename(old, $0) } }
     }
+    close(descriptor)
+    descriptor = -1
   }
 
   /// C: `unlink`

@@ -47,10 +47,15 @@ extension String {
 
   /// A URL as it may be shown, though it is none: what may be a user and a password in it is masked.
   var hidingCredentials: String {
-    let start = range(of: "//")?.upperBound ?? startIndex
-    let rest = self[start...]
+    let scheme = prefix { $0 != "/" }
+    // What begins with one slash is a path.
+    if scheme.isEmpty, !hasPrefix("//") { return self }
+    var rest = self[...]
+    if scheme.isEmpty || scheme.hasSuffix(":") {
+      rest = self[scheme.endIndex...].drop { $0 == "/" }
+    }
     let authority = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
     guard let at = authority.lastIndex(of: "@") else { return self }
-    return self[..<start] + "***" + self[at...]
+    return self[..<rest.startIndex] + "***" + self[at...]
   }
 }

@@ -58,30 +58,19 @@ final class TransferControl: Sendable {
   }
 
   /// Has the engine drive an exchange, and waits for its end. Where the request was called off, it ends at
-  /// once.
-  func drive(
-    _ make: (@escaping @Sendable (Exchange.End) -> Void) throws(TransferError) -> Exchange
-  ) async throws(TransferError) -> Exchange.End {
-    let (ends, end) = AsyncStream.makeStream(of: Exchange.End.self)
-    let exchange = try make { result in
-      end.yield(result)
-      end.finish()
+  /// once; the wait itself can't be.
+  func drive(_ exchange: Exchange) async -> Exchange.End {
+    let end = await withCheckedContinuation { continuation in
+      // Told to the engine before anybody else can be: what they want of it comes behind.
+      engine.start(exchange) { continuation.resume(returning: $0) }
+      let (isCancelled, isPaused) = state.withLock { state in
+        state.exchange = exchange
+        return (state.isCancelled, state.isPaused)
+      }
+      if isPaused { engine.setPaused(exchange, true) }
+      if isCancelled { engine.cancel(exchange) }
     }
-    // The engine has it before anybody else can name it: what is wanted of it comes behind its start.
-    engine.start(exchange)
-    let (isCancelled, isPaused) = state.withLock { state in
-      state.exchange = exchange
-      return (state.isCancelled, state.isPaused)
-    }
-    if isPaused { engine.setPaused(exchange, true) }
-    if isCancelled { engine.cancel(exchange) }
-    defer { state.withLock { $0.exchange = nil } }
-    // In a task of its own: cancelling the one that waits must not end the waiting before the engine has let go.
-    let waiting = Task { () -> Exchange.End? in
-      for await result in ends { return result }
-      return nil
-    }
-    guard let result = await waiting.value else { throw CurlLibrary.unusable }
-    return result
+    state.withLock { $0.exchange = nil }
+    return end
   }
 }

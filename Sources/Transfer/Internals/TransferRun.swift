@@ -44,6 +44,7 @@ final class TransferRun: Sendable {
       switch judge(end, course) {
       case .conclude(let verdict): return conclude(course, verdict)
       case .follow(let url): course.follow(url)
+      case .repeatWithoutAsking: course.repeatWithoutAsking()
       case .fetchPage(let url): return await fetchPage(url, after: course)
       case .retry(let verdict, let wanted):
         guard let wait = wait(for: wanted, course), session.budget.take() else {
@@ -69,13 +70,11 @@ final class TransferRun: Sendable {
     ) { [self] status, headers in
       isFinal(status, headers, course)
     }
-    return try await control.drive { [board, tracer] completion throws(TransferError) in
-      try Exchange(order, board: board, tracer: tracer, completion: completion)
-    }
+    return await control.drive(try Exchange(order, board: board, tracer: tracer))
   }
 
   private func asks(_ course: Course) -> Bool {
-    guard let body = course.body, course.sendsBody else { return false }
+    guard let body = course.body, course.sendsBody, course.mayAsk else { return false }
     switch request.options.expectation.kind {
     case .never: return false
     case .always: return true
@@ -88,7 +87,7 @@ final class TransferRun: Sendable {
   private func learn(from end: Exchange.End, _ course: Course) {
     if end.hasContinued {
       session.hosts.note(course.url.origin, ignoresExpectation: false)
-    } else if end.askedInVain {
+    } else if end.askedInVain || end.isAskingRefused {
       session.hosts.note(course.url.origin, ignoresExpectation: true)
     }
     if let status = end.response?.status, status < 500, status != 429 {
@@ -99,12 +98,16 @@ final class TransferRun: Sendable {
   /// Whether nothing comes behind an answer, so that its body is the caller's.
   private func isFinal(_ status: Int, _ headers: HTTPHeaders, _ course: Course) -> Bool {
     if isWanted(status) { return true }
-    if (300...399).contains(status), headers.contains("Location") {
-      if case .conclude = redirection(status, headers["Location"] ?? "", course, isSent: true) {
-        return true
+    if (300...399).contains(status), let location = headers["Location"] {
+      switch redirection(status, location, course, isSent: true) {
+      case .conclude: return !course.isPage
+      // It is the answer unless its page can be had. What a stream was given can't be taken back.
+      case .fetchPage: return !request.options.answer.isStream
+      case .follow, .repeatWithoutAsking, .retry: return false
       }
-      return status == 303 && course.sendsBody
     }
+    // A page that is not as it should be is no part of the answer.
+    if course.isPage { return false }
     return !(isRefusal(status, course) && mayRetry(course))
   }
 
@@ -123,6 +126,7 @@ final class TransferRun: Sendable {
   private enum Step {
     case conclude(Verdict)
     case follow(HTTPURL)
+    case repeatWithoutAsking
     case fetchPage(HTTPURL)
     case retry(Verdict, serverWants: Duration?)
   }
@@ -140,25 +144,31 @@ final class TransferRun: Sendable {
     _ response: TransferResponse, _ end: Exchange.End, _ course: Course
   ) -> Step {
     let status = response.status
+    // RFC 9110 §15.5.18: a 417 says that the question was not understood, and nothing of the request.
+    if end.isAskingRefused { return .repeatWithoutAsking }
     if isWanted(status) {
-      guard end.stage == .sent else {
+      guard end.isWhole else {
         return .conclude(
           .init(
             .unknown,
             TransferError(
               .answeredEarly, on: course.url.description,
-              "The server at \(course.url) answered \(status) when it had \(end.handed) of "
+              "The server at \(course.url) answered \(status) when it had "
+                + "\(end.handedAtAnswer ?? end.handed) of "
                 + "\(course.body?.contentLength.map(String.init) ?? "an unknown number of") bytes: it can't "
                 + "mean the whole body. Ask it what it has.")))
       }
       // What was asked for is the answer, where nothing was sent.
-      if response.isTruncated, let failure = end.failure, !course.sendsBody {
-        return again(.init(end.isTransient ? .retryable : .failed, failure), course, isSafe: true)
+      if response.isTruncated, let failure = end.failure, !course.changesSomething {
+        // What a stream was given can't be taken back, and what we can't store is not helped by asking.
+        let isHelped = end.isTransient && !request.options.answer.isStream
+        return again(
+          .init(end.isTransient ? .retryable : .failed, failure), course, isSafe: isHelped)
       }
       return .conclude(.init(.ok, end.failure))
     }
     if (300...399).contains(status), let location = response.headers["Location"] {
-      return redirection(status, location, course, isSent: end.stage == .sent)
+      return redirection(status, location, course, isSent: end.isWhole)
     }
     let refused = TransferError(
       .statusRefused, on: course.url.description,
@@ -214,22 +224,18 @@ final class TransferRun: Sendable {
   private func redirection(
     _ status: Int, _ location: String, _ course: Course, isSent: Bool
   ) -> Step {
+    let place = location.hidingCredentials
     func refuse(_ why: String) -> Step {
       .conclude(
         .init(
           .failed,
           TransferError(
-            .redirectRefused, on: location,
+            .redirectRefused, on: place,
             "The server at \(course.url) answered \(status) and sends \(course.method) to "
-              + "\(location.quoted): \(why).")))
+              + "\(place.quoted): \(why).")))
     }
-    let target: HTTPURL
-    do throws(TransferError) {
-      target = try course.url.resolving(location)
-    } catch {
-      return refuse("that is no URL of http or https, and is not gone to")
-    }
-    if course.sendsBody || !course.method.isIdempotent {
+    let target = try? course.url.resolving(location)
+    if course.changesSomething {
       switch status {
       case 303:
         guard isSent else {
@@ -240,8 +246,10 @@ final class TransferRun: Sendable {
                 .answeredEarly, on: course.url.description,
                 "The server at \(course.url) answered 303 before it had the whole body.")))
         }
-        let isReachable = reason(against: target, course) == nil
-        return isReachable ? .fetchPage(target) : .conclude(.init(.ok, nil))
+        guard let target, reason(against: target, course) == nil else {
+          return .conclude(.init(.ok, nil))
+        }
+        return .fetchPage(target)
       case 307, 308: break
       default:
         return refuse(
@@ -253,12 +261,15 @@ final class TransferRun: Sendable {
           .init(
             .failed,
             TransferError(
-              .notReplayable, on: location,
-              "The server at \(course.url) sends the request on to \(location.quoted), and its body is a "
+              .notReplayable, on: place,
+              "The server at \(course.url) sends the request on to \(place.quoted), and its body is a "
                 + "stream that can be read once: send it there at once, or give a file.")))
       }
     } else if ![301, 302, 303, 307, 308].contains(status) {
       return refuse("that is no redirect to be followed")
+    }
+    guard let target else {
+      return refuse("that is no URL of http or https, and is not gone to")
     }
     if let why = reason(against: target, course) {
       if course.redirects >= request.options.redirects.limit {
@@ -266,8 +277,8 @@ final class TransferRun: Sendable {
           .init(
             .failed,
             TransferError(
-              .tooManyRedirects, on: location,
-              "There were \(course.redirects) redirects, the last to \(location.quoted): \(why).")))
+              .tooManyRedirects, on: place,
+              "There were \(course.redirects) redirects, the last to \(place.quoted): \(why).")))
       }
       return refuse(why)
     }
@@ -360,6 +371,9 @@ final class TransferRun: Sendable {
     board.finish { progress in
       progress.phase = .done
       progress.isAnswered = course.response != nil
+      if verdict.outcome == .ok, progress.acknowledged != nil {
+        progress.acknowledged = progress.handed
+      }
     }
     return TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,

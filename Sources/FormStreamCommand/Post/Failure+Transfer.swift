@@ -1,0 +1,59 @@
+import Multipart
+import Transfer
+
+extension Failure {
+  /// What a transfer's error ends with where nothing was sent for it.
+  init(_ error: TransferError) {
+    self.init(ExitCode(error) ?? .failed, error.sentence)
+  }
+
+  /// Why a request is no success; nil where it is.
+  ///
+  /// - Parameter signal: the one that called it off, where one did.
+  init?(_ result: TransferResult, signal: Int32?) {
+    guard let error = result.error else {
+      guard result.outcome != .ok else { return nil }
+      self.init(
+        .bug, "The request to \(result.url) ended as \(result.outcome.rawValue), without a reason.")
+      return
+    }
+    let exit: ExitCode =
+      switch result.outcome {
+      // The server has it, and something is missing of its answer.
+      case .ok: .inputOutput
+      case .retryable: .retryable
+      case .unknown: .unknown
+      case .sourceChanged: .inputOutput
+      case .cancelled: signal == ExitCode.terminatingSignal ? .terminated : .interrupted
+      default: ExitCode(error) ?? .failed
+      }
+    self.init(exit, error.sentence)
+  }
+}
+
+extension ExitCode {
+  /// SIGTERM.
+  fileprivate static let terminatingSignal = ExitCode.terminated.rawValue - 128
+
+  /// What an error ends with whose cause is on this side; nil where the server or the way there is to blame.
+  fileprivate init?(_ error: TransferError) {
+    switch error.code {
+    case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
+    case .tlsFileUnusable: self = .noInput
+    case .answerNotStored: self = .inputOutput
+    case .engineFailed: self = .bug
+    // The server wanted it twice.
+    case .notReplayable where error.underlying == nil: return nil
+    default:
+      guard let exit = ExitCode(MultipartError.Code(rawValue: error.code.rawValue)) else {
+        return nil
+      }
+      self = exit
+    }
+  }
+}
+
+extension TransferError {
+  /// The sentence for people; that of our own output, where it failed.
+  var sentence: String { (underlying as? Failure)?.message ?? description }
+}

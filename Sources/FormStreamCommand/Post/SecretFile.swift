@@ -1,0 +1,55 @@
+import Multipart
+
+/// A file that holds secrets: nothing of it is ever shown.
+struct SecretFile {
+  /// More is no header, password or token.
+  private static let maximumSize = 64 * 1024
+
+  private let contents: [UInt8]
+  private let path: Argument
+  private let flag: String
+  /// What the person should know of the file.
+  let warnings: [String]
+
+  /// - Parameter path: the file, or - for standard input.
+  init(_ path: Argument, for flag: String) throws(Failure) {
+    self.path = path
+    self.flag = flag
+    guard path.bytes != Array("-".utf8) else {
+      do throws(SystemError) {
+        contents = try contentsOfStandardInput(upTo: Self.maximumSize)
+      } catch {
+        throw Failure(
+          .noInput,
+          "Standard input can't be read for \(flag): \(error). Give it something with < or |.")
+      }
+      warnings = []
+      guard contents.count <= Self.maximumSize else {
+        throw .usage("Standard input has more than \(Self.maximumSize) bytes for \(flag).")
+      }
+      return
+    }
+    contents = try readSmallFile(path.path, for: flag, limit: Self.maximumSize)
+    warnings =
+      isReadableByOthers(path.path)
+      ? [
+        "Others can read the secrets in \"\(path.shown)\" (\(flag)): keep them out with chmod 600."
+      ] : []
+  }
+
+  /// The lines that are not empty.
+  func lines() throws(Failure) -> [[UInt8]] {
+    contents.split(separator: 0x0A).map { $0.last == 0x0D ? Array($0.dropLast()) : Array($0) }
+      .filter { !$0.isEmpty }
+  }
+
+  /// The line, where there is one and no more.
+  func onlyLine() throws(Failure) -> [UInt8] {
+    let lines = try lines()
+    guard lines.count == 1 else {
+      throw .usage(
+        "The file \"\(path.shown)\" of \(flag) has \(lines.count) lines: it must hold one.")
+    }
+    return lines[0]
+  }
+}

@@ -1,0 +1,88 @@
+package import Transfer
+
+/// How far a transfer is, as the display takes it.
+package struct ProgressSnapshot: Sendable {
+  package var phase: TransferProgress.Phase
+  package var read: Int64
+  package var handed: Int64
+  package var acknowledged: Int64?
+  package var total: Int64?
+  package var received: Int64
+  package var elapsed: Duration
+  package var parts: Parts
+
+  package init(
+    phase: TransferProgress.Phase, read: Int64 = 0, handed: Int64 = 0, acknowledged: Int64? = nil,
+    total: Int64? = nil, received: Int64 = 0, elapsed: Duration = .zero, parts: Parts = Parts([])
+  ) {
+    self.phase = phase
+    self.read = read
+    self.handed = handed
+    self.acknowledged = acknowledged
+    self.total = total
+    self.received = received
+    self.elapsed = elapsed
+    self.parts = parts
+  }
+
+  init(_ progress: TransferProgress) {
+    self.init(
+      phase: progress.phase, read: progress.read, handed: progress.handed,
+      acknowledged: progress.acknowledged, total: progress.total, received: progress.received,
+      elapsed: progress.elapsed, parts: Parts(progress))
+  }
+}
+
+extension ProgressSnapshot {
+  /// Whether a record of the other would tell nothing new. Parts go with what was handed over.
+  func tellsSame(as other: ProgressSnapshot) -> Bool {
+    phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
+      && (acknowledged, total) == (other.acknowledged, other.total)
+      && parts.count == other.parts.count
+  }
+
+  /// One part of a form.
+  package struct Part: Sendable {
+    package var name: String
+    package var isFile: Bool
+    /// How many of its bytes were handed over; nil where that can't be told.
+    package var sent: Int64?
+    /// How many bytes it has; nil where that can't be known.
+    package var size: Int64?
+
+    package init(name: String, isFile: Bool = true, sent: Int64?, size: Int64?) {
+      self.name = name
+      self.isFile = isFile
+      self.sent = sent
+      self.size = size
+    }
+  }
+
+  /// The parts of a form. Each is worked out when it is asked for: there may be tens of thousands.
+  package struct Parts: Sendable {
+    package let count: Int
+    private let part: @Sendable (Int) -> Part
+
+    package init(count: Int, _ part: @escaping @Sendable (Int) -> Part) {
+      self.count = count
+      self.part = part
+    }
+
+    package init(_ parts: [Part]) {
+      count = parts.count
+      part = { parts[$0] }
+    }
+
+    init(_ progress: TransferProgress) {
+      let parts = progress.parts
+      count = parts.count
+      part = { index in
+        let part = parts[parts.index(parts.startIndex, offsetBy: index)]
+        return Part(
+          name: part.name, isFile: part.filename != nil, sent: part.sent, size: part.size)
+      }
+    }
+
+    package subscript(index: Int) -> Part { part(index) }
+  }
+}

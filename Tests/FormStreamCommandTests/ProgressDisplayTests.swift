@@ -1,0 +1,228 @@
+import FormStreamCommand
+import Testing
+import Transfer
+
+@Suite struct ProgressDisplayTests {
+  private let page = Page()
+  private let clock = StoppedClock()
+
+  private func display(_ style: ProgressOutput, file: String? = nil) -> ProgressDisplay {
+    let clock = clock
+    return ProgressDisplay(style, file: file, on: page.stream(), now: { clock.now })
+  }
+
+  private static func sending(_ handed: Int64, of total: Int64? = 1000) -> ProgressSnapshot {
+    ProgressSnapshot(phase: .sending, read: handed, handed: handed, total: total)
+  }
+
+  // MARK: The bar
+
+  @Test func `what is over soon has no bar`() {
+    let display = display(.bar(isColored: false))
+    display.show(ProgressSnapshot(phase: .connecting))
+    clock.advance(by: .milliseconds(299))
+    display.show(Self.sending(1000))
+    display.finish(ProgressSnapshot(phase: .done, handed: 1000, total: 1000))
+    #expect(page.take() == "")
+  }
+
+  @Test func `the bar is drawn ten times a second, also where nothing moves`() {
+    let display = display(.bar(isColored: false), file: "photo.jpg")
+    display.show(Self.sending(0))
+    clock.advance(by: .milliseconds(300))
+    var draws = 0
+    for step in 1...200 {
+      display.show(Self.sending(Int64(step)))
+      display.tick()
+      draws += page.take().count { $0 == "\r" }
+      clock.advance(by: .milliseconds(10))
+    }
+    #expect(draws == 20)
+    page.width = 40
+    display.tick()
+    #expect(page.take() == "\rphoto.jpg   20 %     200 B  10 s left\u{1B}[K")
+    // Five seconds later the rate is none: how long it takes can't be told.
+    for _ in 1...60 {
+      clock.advance(by: .milliseconds(100))
+      display.tick()
+    }
+    #expect(page.take().hasSuffix("\rphoto.jpg   20 %     200 B of 1000 B\u{1B}[K"))
+  }
+
+  @Test func `the end leaves a line, and the cursor below it`() {
+    let display = display(.bar(isColored: false))
+    display.show(Self.sending(0))
+    clock.advance(by: .seconds(34))
+    display.show(Self.sending(500))
+    #expect(
+      page.take()
+        == "\r 50 %  [=============>             ]     500 B of 1000 B      14 B/s  34 s left\u{1B}[K"
+    )
+    #expect(page.isLineOpen)
+    display.finish(
+      ProgressSnapshot(phase: .done, handed: 1000, total: 1000, elapsed: .seconds(34)))
+    #expect(page.take() == "\r\u{1B}[Kformstream: 1000 B sent in 34 s\n")
+    #expect(!page.isLineOpen)
+    display.show(Self.sending(500))
+    display.tick()
+    display.finish(Self.sending(500))
+    #expect(page.take() == "")
+  }
+
+  @Test func `what was not all sent is not called so`() {
+    let display = display(.bar(isColored: false))
+    display.show(Self.sending(0))
+    clock.advance(by: .seconds(2))
+    display.tick()
+    _ = page.take()
+    display.finish(ProgressSnapshot(phase: .done, handed: 999, total: 1000, elapsed: .seconds(2)))
+    #expect(page.take() == "\r\u{1B}[Kformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
+  }
+
+  @Test func `an end without a last state only tidies`() {
+    let display = display(.bar(isColored: false))
+    display.show(Self.sending(0))
+    clock.advance(by: .seconds(2))
+    display.tick()
+    _ = page.take()
+    display.finish(nil as ProgressSnapshot?)
+    #expect(page.take() == "\r\u{1B}[K")
+  }
+
+  // MARK: The heartbeat
+
+  @Test func `a heartbeat comes every 30 seconds`() {
+    let display = display(.heartbeat)
+    display.show(Self.sending(0, of: 1_288_490_189))
+    for second in 1...29 {
+      clock.advance(by: .seconds(1))
+      display.show(Self.sending(Int64(second) * 36_700_160, of: 1_288_490_189))
+    }
+    #expect(page.take() == "")
+    clock.advance(by: .seconds(1))
+    display.tick()
+    #expect(page.take() == "formstream: 1015 MiB of 1.2 GiB sent (82 %), 28 MiB/s, 8 s left\n")
+    clock.advance(by: .seconds(29))
+    display.show(ProgressSnapshot(phase: .waiting, handed: 1_288_490_189, total: 1_288_490_189))
+    #expect(page.take() == "")
+    clock.advance(by: .seconds(1))
+    display.tick()
+    #expect(page.take() == "formstream: 1.2 GiB sent, waiting for the answer\n")
+    display.finish(
+      ProgressSnapshot(
+        phase: .done, handed: 1_288_490_189, total: 1_288_490_189, elapsed: .seconds(61)))
+    #expect(page.take() == "formstream: 1.2 GiB sent in 1 min 01 s\n")
+  }
+
+  @Test(arguments: [
+    (ShownProgress(phase: .connecting, total: 10), "connecting"),
+    (
+      ShownProgress(phase: .sending, handed: 128_974_848, total: 1_288_490_189, rate: 36_700_160),
+      "123 MiB of 1.2 GiB sent (10 %), 35 MiB/s, 32 s left"
+    ),
+    (
+      ShownProgress(phase: .sending, handed: 128_974_848, rate: 36_700_160),
+      "123 MiB sent, 35 MiB/s"
+    ),
+    (
+      ShownProgress(phase: .sending, handed: 0, total: 10, rate: 0), "0 B of 10 B sent (0 %), 0 B/s"
+    ),
+    (
+      ShownProgress(phase: .retrying, handed: 5, total: 10, rate: 3),
+      "5 B of 10 B sent (50 %), trying again"
+    ),
+    (
+      ShownProgress(phase: .waiting, handed: 10, total: 10, received: 4096),
+      "10 B sent, 4.0 KiB of the answer received"
+    ),
+    (ShownProgress(phase: .done), "done"),
+  ])
+  func `a heartbeat in words`(_ progress: ShownProgress, _ line: String) {
+    #expect(Heartbeat.line(progress) == line)
+  }
+
+  // MARK: Records
+
+  @Test func `records come twenty times a second, and the first and the last always`() {
+    let display = display(.records)
+    display.show(ProgressSnapshot(phase: .connecting, total: 1000))
+    #expect(page.take().hasPrefix(#"{"schema":"formstream.progress/1","phase":"connecting","#))
+    var lines = 0
+    for step in 1...100 {
+      clock.advance(by: .milliseconds(10))
+      display.show(Self.sending(Int64(step)))
+      lines += page.take().count { $0 == "\n" }
+    }
+    #expect(lines == 20)
+    display.show(Self.sending(777))
+    display.tick()
+    #expect(page.take() == "")
+    // What came too soon is told as soon as it may be, and once.
+    clock.advance(by: .milliseconds(50))
+    display.tick()
+    display.tick()
+    #expect(page.take().contains(#""handed":777,"#))
+    display.finish(
+      ProgressSnapshot(phase: .done, read: 1000, handed: 1000, acknowledged: 1000, total: 1000))
+    #expect(
+      page.take()
+        == #"{"schema":"formstream.progress/1","phase":"done","read":1000,"handed":1000,"#
+        + #""acknowledged":1000,"total":1000,"parts":[],"files_done":0,"files_total":0,"#
+        + #""rate":961,"eta":null}"# + "\n")
+  }
+
+  @Test func `a record has the parts, the files, the rate and the time left`() {
+    let display = display(.records)
+    display.show(Self.sending(0))
+    clock.advance(by: .seconds(1))
+    var snapshot = Self.sending(100)
+    snapshot.parts = .init([
+      .init(name: "title", isFile: false, sent: 6, size: 6),
+      .init(name: "a\u{202E}", sent: 5, size: 5),
+      .init(name: "c", sent: nil, size: nil),
+    ])
+    _ = page.take()
+    display.show(snapshot)
+    #expect(
+      page.take()
+        == #"{"schema":"formstream.progress/1","phase":"sending","read":100,"handed":100,"#
+        + #""acknowledged":null,"total":1000,"parts":[{"name":"title","sent":6,"size":6},"#
+        + #"{"name":"a\u202e","sent":5,"size":5},{"name":"c","sent":null,"size":null}],"#
+        + #""files_done":1,"files_total":2,"rate":100,"eta":9.0}"# + "\n")
+  }
+
+  @Test func `of more than 64 parts only the one under way is listed`() {
+    let display = display(.records)
+    var snapshot = Self.sending(100)
+    for count in [64, 65] {
+      snapshot.parts = .init(
+        (0..<count).map { .init(name: "p\($0)", sent: $0 < 3 ? 1 : 0, size: $0 < 2 ? 1 : 2) })
+      clock.advance(by: .seconds(1))
+      display.show(snapshot)
+      let line = page.take()
+      #expect(line.count(of: "\"name\"") == (count == 64 ? 64 : 1))
+      #expect(line.contains(#"{"name":"p2","sent":1,"size":2}"#))
+    }
+  }
+
+  @Test func `a file that is the body is one file`() {
+    let display = display(.records, file: "photo.jpg")
+    display.show(Self.sending(999))
+    #expect(page.take().contains(#""files_done":0,"files_total":1"#))
+    display.finish(ProgressSnapshot(phase: .done, handed: 1000, total: 1000))
+    #expect(page.take().contains(#""files_done":1,"files_total":1"#))
+  }
+
+  @Test func `silence is silence`() {
+    let display = display(.silence)
+    display.show(Self.sending(0))
+    clock.advance(by: .seconds(100))
+    display.tick()
+    display.finish(Self.sending(1000))
+    #expect(page.take() == "")
+  }
+}
+
+extension String {
+  fileprivate func count(of text: String) -> Int { ranges(of: text).count }
+}

@@ -1,0 +1,34 @@
+import FormStreamCommand
+import Testing
+
+@Suite struct ProgressOutputTests {
+  @Test(
+    arguments: [
+      (.auto, true, false, .bar(isColored: true)), (.auto, false, false, .heartbeat),
+      (.auto, true, true, .silence), (.auto, false, true, .silence),
+      (.bar, true, true, .bar(isColored: true)), (.bar, false, false, .heartbeat),
+      (.json, true, true, .records), (.json, false, false, .records),
+      (.none, true, false, .silence), (.none, false, false, .silence),
+    ] as [(ProgressMode, Bool, Bool, ProgressOutput)])
+  func `what is wanted and what can be had`(
+    _ mode: ProgressMode, _ isTerminal: Bool, _ isQuiet: Bool, _ style: ProgressOutput
+  ) {
+    #expect(
+      ProgressOutput(mode, isTerminal: isTerminal, isQuiet: isQuiet) { ["TERM": "xterm"][$0] }
+        == style)
+  }
+
+  @Test(
+    arguments: [
+      (.auto, ["TERM": "dumb"], .heartbeat), (.auto, [:], .heartbeat),
+      (.bar, ["TERM": "dumb"], .bar(isColored: true)),
+      (.auto, ["TERM": "xterm", "NO_COLOR": "1"], .bar(isColored: false)),
+      (.auto, ["TERM": "xterm", "NO_COLOR": ""], .bar(isColored: true)),
+    ] as [(ProgressMode, [String: String], ProgressOutput)])
+  func `the environment has a say`(
+    _ mode: ProgressMode, _ environment: [String: String], _ style: ProgressOutput
+  ) {
+    #expect(
+      ProgressOutput(mode, isTerminal: true, isQuiet: false) { environment[$0] } == style)
+  }
+}

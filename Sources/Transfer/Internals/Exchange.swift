@@ -23,6 +23,11 @@ final class Exchange: @unchecked Sendable {
     var configuration: TransferSession.Configuration
     /// Whether an answer is the one that the caller gets.
     var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
+
+    var mayBeHTTP2: Bool {
+      configuration.version == .http2
+        || configuration.version == .automatic && url.origin.scheme == "https"
+    }
   }
 
   /// How far a request got that has no answer.
@@ -84,6 +89,8 @@ final class Exchange: @unchecked Sendable {
   private var handedAtAnswer: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
+  /// What the head that went out says; libcurl itself tells the version only once there is an answer.
+  private var speaksHTTP2 = false
 
   // What the limits of time are measured from.
   private let start = ContinuousClock.now
@@ -103,13 +110,15 @@ final class Exchange: @unchecked Sendable {
 
   private var total: Int64? { order.body == nil ? 0 : order.body?.contentLength }
   private var isEncrypted: Bool { order.url.origin.scheme == "https" }
+  private var isHTTP2: Bool { speaksHTTP2 || easy.httpVersion >= 20 }
 
   // MARK: Driven by the engine
 
   /// Makes everything ready; false where it can't be.
   func prepare(on engine: Engine) -> Bool {
     easy.setUp(order)
-    easy.setDelegate(self, sendsBody: order.announcesBody, traces: tracer != nil)
+    easy.setDelegate(
+      self, sendsBody: order.announcesBody, traces: tracer != nil || order.mayBeHTTP2)
     if order.options.makesDigest, order.announcesBody {
       do { digest = try SHA256() } catch { digestFailed(error) }
     }
@@ -178,7 +187,7 @@ final class Exchange: @unchecked Sendable {
   func willClose(_ socket: CInt) {
     guard socket == self.socket else { return }
     self.socket = nil
-    guard !isEncrypted, reason == nil, answer.response == nil, easy.httpVersion < 20 else { return }
+    guard !isEncrypted, reason == nil, answer.response == nil, !isHTTP2 else { return }
     let bytes = pendingBytes(of: socket, limit: 64 * 1024)
     guard !bytes.isEmpty else { return }
     isSalvaged = SalvagedAnswer.feed(bytes, to: answer)
@@ -283,6 +292,8 @@ extension Exchange: CurlDelegate {
   }
 
   func sent(head: UnsafeRawBufferPointer) {
+    let line = head.prefix { $0 != 13 }
+    if line.count >= 7, line.suffix(7).elementsEqual(" HTTP/2".utf8) { speaksHTTP2 = true }
     tracer?.requestHead(String(decoding: head, as: UTF8.self))
   }
 
@@ -323,7 +334,7 @@ extension Exchange: CurlDelegate {
   }
 
   private var acknowledged: Int64? {
-    guard easy.httpVersion < 20, let socket, let queued = unacknowledgedBytes(of: socket) else {
+    guard !isHTTP2, let socket, let queued = unacknowledgedBytes(of: socket) else {
       return nil
     }
     return max(handed - queued, 0)
@@ -353,13 +364,12 @@ extension Exchange {
     if let code = error?.code {
       isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
     }
-    let version = easy.httpVersion
     var digestValue: SHA256.Digest?
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
       response: answer.response, failure: error, isTransient: isTransient, stage: stage,
       handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
-      framing: framing(version), handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
+      framing: framing, handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,
       askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
         && answer.status != 417,
@@ -370,13 +380,13 @@ extension Exchange {
     guard requests > 0 else { return .notSent }
     guard let total else { return hasReadEnd ? .sent : .partlySent }
     // HTTP/2 counts what is in its own buffers: what was read may be out.
-    let out = easy.httpVersion >= 20 ? read : handed
+    let out = isHTTP2 ? read : handed
     return out >= total ? .sent : .partlySent
   }
 
-  private func framing(_ version: Int) -> TransferResult.Framing {
+  private var framing: TransferResult.Framing {
     if !order.announcesBody { return .noBody }
-    if version >= 20 { return .http2 }
+    if isHTTP2 { return .http2 }
     return total == nil ? .chunked : .contentLength
   }
 

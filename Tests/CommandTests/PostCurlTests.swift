@@ -75,12 +75,12 @@ import Testing
 
   @Test func `what curl does otherwise is told`() throws {
     let said = try formstream(
-      "post", "--to-curl", "--json", "--digest", "--content-digest", "--boundary", "B",
+      "post", "--to-curl", "--json", "--sha256", "--content-digest", "--boundary", "B",
       "--expect-status", "200", "--answer-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
     #expect(said.exit == 0)
     #expect(said.output == "curl -F 'a=\"b\"' -o x http://h/\n")
     for flag in [
-      "--json", "--digest", "--content-digest", "--boundary", "--expect-status", "--answer-timeout",
+      "--json", "--sha256", "--content-digest", "--boundary", "--expect-status", "--answer-timeout",
     ] {
       #expect(said.stderr.contains("formstream: \(flag): curl "), "\(flag): \(said.stderr)")
     }

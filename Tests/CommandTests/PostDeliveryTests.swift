@@ -17,6 +17,17 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
+  /// The session's own bound of 100 ended it without a word.
+  @Test func `it is tried again more often than a session would by itself`() throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(503, headers: [("Retry-After", "0")])]
+    }
+    let said = try formstream("post", "--json", "--retry", "110", "-d", "a", server.url)
+    #expect(said.exit == 75, "\(said.stderr)")
+    #expect(said.output.contains(#""attempts":111,"#), "\(said.output)")
+    #expect(server.faults.isEmpty)
+  }
+
   @Test func `no attempt begins when the time for it is over`() throws {
     let server = try ScriptedServer(requests: [
       [.readBody, .respond(503, headers: [("Retry-After", "60")])]
@@ -147,6 +158,9 @@ import Testing
       "post", "--resolve", "nobody.example:\(server.port):127.0.0.1", "-d", "a",
       "http://nobody.example:\(server.port)/")
     #expect((named.exit, named.output) == (0, "named"), "\(named.stderr)")
+    let several = try formstream(
+      "post", "--dry-run", "--resolve", "h:80:[::1],::1,127.0.0.1", "-d", "a", "http://h/")
+    #expect(several.exit == 0, "\(several.stderr)")
     #expect(server.faults.isEmpty && local.faults.isEmpty)
   }
 

@@ -78,6 +78,70 @@ import Testing
     #expect(server.requests.last?.header("Authorization") == "Basic bWU6Y2FuYXJ5LTM=")
   }
 
+  @Test(arguments: [
+    "canary", "can ary: 1", ": canary", "X-Key:", "X-canary: a\u{7}b", "Content-Length: canary",
+    "X-ü: canary", "canary;canary",
+  ])
+  func `of a line that is wrong in a file, the number is told and nothing else`(
+    _ line: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("headers", "X-A: 1\n\r\n\(line)\nX-B: 2\n")
+    let said = try formstream(
+      "post", "-v", "--header-file", "headers", "-d", "a", "http://127.0.0.1:1/", in: place)
+    #expect(said.exit == 64)
+    #expect(
+      said.stderr
+        == "formstream: Line 3 of the file \"headers\" of --header-file is no header that can be sent: "
+        + "write Name: value, and nothing that frames the body.\n")
+  }
+
+  @Test func `a token with blanks is none`() throws {
+    let place = try TemporaryDirectory()
+    for token in ["Bearer canary", "canary ", "\tcanary"] {
+      try place.write("token", token)
+      let said = try formstream(
+        "post", "--token-file", "token", "-d", "a", "http://127.0.0.1:1/", in: place)
+      #expect(said.exit == 64)
+      #expect(said.stderr.contains("has a blank in it"), "\(said.stderr)")
+      #expect(!said.stderr.contains("canary"))
+    }
+  }
+
+  /// One rule for all that is shown. Some of these were masked nowhere, and all were plain in records.
+  @Test func `headers whose names speak of secrets are shown nowhere`() throws {
+    let names = [
+      "Authorization", "Cookie", "X-Api-Key", "X_APIKEY", "My-Token", "x-client-secret",
+      "X-Password",
+      "X-Amz-Security-Token", "Session-Id", "X-Vault-AUTH",
+    ]
+    let answered = names.dropFirst().map { ($0, "canary") } + [("Set-Cookie", "canary")]
+    let plain = [("WWW-Authenticate", "Bearer realm=r"), ("X-Id", "7")]
+    let server = try ScriptedServer { _ in .good(401, headers: answered + plain) }
+    let flags = names.flatMap { ["-H", "\($0): canary"] } + ["-H", "X-Plain: plain"]
+    for more in [["-v"], ["--json"], ["--dry-run"], ["--to-curl"]] {
+      let said = try run("formstream", ["post", "-d", "a"] + flags + more + [server.url])
+      let all = said.output + said.stderr
+      #expect(!all.contains("canary"), "\(all)")
+      switch more[0] {
+      case "-v":
+        for name in names { #expect(all.contains("> \(name): ***"), "\(all)") }
+        #expect(all.contains("> X-Plain: plain"))
+        #expect(all.contains("< WWW-Authenticate: Bearer realm=r"))
+      case "--json":
+        #expect(all.contains(#"["Set-Cookie","***"]"#), "\(all)")
+        #expect(all.contains(#"["WWW-Authenticate","Bearer realm=r"],["X-Id","7"]"#), "\(all)")
+      case "--dry-run":
+        for name in names { #expect(all.contains("\(name): ***"), "\(all)") }
+        #expect(all.contains("X-Plain: plain"))
+      default:
+        #expect(said.exit == 64)
+      }
+    }
+    #expect(server.requests.first?.values(of: "My-Token") == ["canary"])
+    #expect(server.faults.isEmpty)
+  }
+
   @Test func `headers are sent as they were given`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let said = try formstream(

@@ -86,7 +86,7 @@ import Testing
       .good(headers: [("X-A", "1")], body: "fine"), .good(404, body: "who?"),
       .good(body: "twelve bytes"),
     ])
-    let said = try formstream("post", "--json", "--digest", "-d", "abc", "\(server.url)/x")
+    let said = try formstream("post", "--json", "--sha256", "-d", "abc", "\(server.url)/x")
     #expect(said.exit == 0, "\(said.stderr)")
     #expect(said.output.hasSuffix("}\n"))
     for part in [

@@ -28,7 +28,7 @@ extension Document {
     Examples:
     \(examples(of: [verb]))
     Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0.usage)" } ?? "")
-    \(flags { $0.isKnown(to: verb) })
+    \(flags { $0.isKnown(to: verb) })\(verb.sends ? "\nProxies, cookies and .netrc are not used, whatever the environment says.\n" : "")
     Exit codes:
     \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
     \(row("128 + N", "Ended by signal N; no half-made file is left"))

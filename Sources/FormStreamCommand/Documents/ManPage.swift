@@ -15,7 +15,7 @@ extension Document {
       .SH DESCRIPTION
       Makes forms of text and files and streams them: the length announced is the length sent, memory
       does not grow with the body, and a file that changes while it is read is an error. Reads forms
-      back, within limits.
+      back, within limits. Proxies, cookies and .netrc are not used, whatever the environment says.
 
       """
     for verb in Verb.allCases {

@@ -38,8 +38,8 @@ struct ArgumentParser {
     let split = argument.splitAtEquals()
     let name = String((split?.name ?? argument).shown.dropFirst(2))
     guard let flag = Flag.named(name) else {
-      if name == "form-string" {
-        throw .usage("--form-string is not a flag here: --field does the same.")
+      if verb?.sends ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
+        throw .usage("--\(name) is not a flag here: \(hint)")
       }
       let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
       throw .usage(
@@ -59,6 +59,9 @@ struct ArgumentParser {
     let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
     guard let flag = Flag.named(letter) else {
       bundle = []
+      if verb?.sends ?? true, let hint = CurlFlag.hint(letter) {
+        throw .usage("-\(letter) is not a flag here: \(hint)")
+      }
       throw .usage("-\(letter) is not a flag; \"formstream --help\" shows those that there are.")
     }
     used.append(flag)

@@ -25,16 +25,16 @@ extension Flag {
       summary: "How much of the answer's body --json keeps (1M)"
     ) { (typed, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown), let limit = Int(exactly: size),
-        limit <= 1 << 30
+        limit <= 64 << 20
       else {
         throw .usage(
-          "--max-response can't be \"\(argument.shown)\": write bytes up to 1G, with or without K, M or G "
+          "--max-response can't be \"\(argument.shown)\": write bytes up to 64M, with or without K or M "
             + "behind. -o FILE takes an answer of any size.")
       }
       typed.request.answerLimit = limit
     },
     Flag(
-      long: "digest", group: .output, verbs: answerVerbs,
+      long: "sha256", group: .output, verbs: answerVerbs,
       summary: "Hash the body as it goes out; the record has it as sha256"
     ) { (typed, _) in typed.request.options.makesDigest = true },
     Flag(

@@ -18,7 +18,15 @@ extension Flag {
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,
       verbs: connectionVerbs,
       summary: "Go to this socket, whatever host the URL names"
-    ) { (typed, argument) in typed.request.session.unixSocket = argument.path },
+    ) { (typed, argument) throws(Failure) in
+      guard !argument.bytes.isEmpty else { throw .usage("--unix-socket needs a socket's path.") }
+      guard argument.bytes.count <= maximumSocketPath else {
+        throw .usage(
+          "The path of --unix-socket has \(argument.bytes.count) bytes, and a socket's can have "
+            + "\(maximumSocketPath): go nearer to it, and name it from there.")
+      }
+      typed.request.session.unixSocket = argument.path
+    },
     Flag(
       long: "resolve", value: Value(placeholder: "HOST:PORT:ADDRESS"), group: .connection,
       verbs: connectionVerbs,
@@ -28,6 +36,14 @@ extension Flag {
         throw .usage(
           "--resolve can't be \"\(argument.shown)\": write HOST:PORT:ADDRESS, such as "
             + "example.org:443:127.0.0.1.")
+      }
+      let named = argument.shown.split(separator: ":", maxSplits: 2).last ?? ""
+      // curl takes several, with commas between them.
+      for text in named.split(separator: ",", omittingEmptySubsequences: false)
+      where !isAddress(text) {
+        throw .usage(
+          "\"\(text)\" of --resolve is no address: write one of IPv4 or IPv6, such as 127.0.0.1 or ::1."
+        )
       }
       typed.request.session.addresses.append(address)
     },

@@ -57,9 +57,9 @@ extension LowArguments {
   }
 
   private mutating func note(_ word: Argument) throws(Failure) {
-    if let verb, verb.sends, let first = word.bytes.first, "{[".utf8.contains(first) {
+    if let verb, verb.sends, let first = word.bytes.first, "{[@\"".utf8.contains(first) {
       throw .usage(
-        "\"\(word.shown)\" looks like JSON, and no URL: --json-body DATA sends it; --json alone asks for a "
+        "\"\(word.shown)\" looks like JSON or a file of it, and no URL: --json-body DATA sends it; --json alone asks for a "
           + "record.")
     }
     if let verb, let kind = verb.operand {
@@ -77,6 +77,10 @@ extension LowArguments {
           + "or --file NAME=PATH.")
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
+    } else if let hint = OtherVerb.hint(word.shown) {
+      // A URL may hold a password.
+      let shown = word.shown.contains("://") ? "A URL" : "\"\(word.shown)\""
+      throw .usage("\(shown) is not a command: \(hint).")
     } else {
       let known = Verb.allCases.map(\.rawValue)
       throw .usage(
@@ -88,6 +92,9 @@ extension LowArguments {
   private func checkFlags(_ used: [Flag]) throws(Failure) {
     guard let verb else { return }
     for flag in used where !flag.isKnown(to: verb) {
+      if verb.sends, let short = flag.short, let hint = CurlFlag.hint(short) {
+        throw .usage("-\(short) is not a flag of \"\(verb.rawValue)\": \(hint)")
+      }
       throw .usage(
         "--\(flag.long) is not a flag of \"\(verb.rawValue)\"; see \"formstream \(verb.rawValue) --help\"."
       )

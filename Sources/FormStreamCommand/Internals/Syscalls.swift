@@ -14,6 +14,59 @@ extension SystemError {
   var isNotFound: Bool { number == ENOENT }
 }
 
+// MARK: Descriptors
+
+/// Makes sure that enough can be opened for what goes over the wire: where libdispatch can't have its
+/// descriptors, it ends the program.
+///
+/// C: `getrlimit`, `setrlimit`, `fcntl(F_DUPFD_CLOEXEC)`
+func canOpenEnough() -> Bool {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
+  if limit.rlim_cur < 64 {
+    limit.rlim_cur = min(limit.rlim_max, 256)
+    setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+  }
+  guard limit.rlim_cur >= 32 else { return false }
+  // Others of ours may be open: whoever started the program may have left some.
+  var opened: [CInt] = []
+  defer { for number in opened { close(number) } }
+  let root = open("/", O_RDONLY | O_CLOEXEC)
+  guard root >= 0 else { return false }
+  opened.append(root)
+  while opened.count < 24 {
+    let number = fcntl(root, F_DUPFD_CLOEXEC, 0)
+    guard number >= 0 else { return false }
+    opened.append(number)
+  }
+  return true
+}
+
+// MARK: Addresses
+
+/// Whether text is an IP address: of IPv6 also between brackets.
+///
+/// C: `inet_pton`
+func isAddress(_ text: some StringProtocol) -> Bool {
+  var bytes = in6_addr()
+  if text.hasPrefix("["), text.hasSuffix("]") {
+    return inet_pton(AF_INET6, String(text.dropFirst().dropLast()), &bytes) == 1
+  }
+  return inet_pton(AF_INET, String(text), &bytes) == 1
+    || inet_pton(AF_INET6, String(text), &bytes) == 1
+}
+
+/// The longest path that a socket can have.
+let maximumSocketPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
+
+/// Whether something is at a path.
+///
+/// C: `stat`
+func isThere(_ path: LocalPath) -> Bool {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0
+}
+
 // MARK: Input
 
 /// Reads a file up to its end, or until there are more than `limit` bytes. It may be a pipe.
@@ -143,6 +196,9 @@ final class OutputDescriptor: Sendable {
     }
     if let failure { throw failure }
   }
+
+  /// C: `isatty`
+  var isTerminal: Bool { isatty(number) == 1 }
 
   /// C: `fchmod`
   func setPermissions(_ permissions: UInt32) throws(SystemError) {

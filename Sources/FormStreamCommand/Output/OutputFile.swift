@@ -10,7 +10,8 @@ enum OutputTarget {
 /// Standard output, FIFOs and devices are written as they are.
 final class OutputFile: Sendable {
   private let descriptor: OutputDescriptor
-  private let name: String
+  /// What it is called in a sentence's beginning.
+  let name: String
   private let pending: PendingFile?
 
   init(_ target: OutputTarget) throws(Failure) {
@@ -66,9 +67,14 @@ final class OutputFile: Sendable {
       .inputOutput, "\(name) could not be written: \(error). What was written is not whole.")
   }
 
+  /// Whether a terminal is written to, by whatever name.
+  var isTerminal: Bool { descriptor.isTerminal }
+
   /// Removes what was written, where that has no name yet: for those who can't wait until the file is let go.
-  func abandon() {
+  /// False where what was written can't be taken back.
+  @discardableResult func abandon() -> Bool {
     pending?.abandon()
+    return pending != nil
   }
 
   /// Gives the file its name, now that it is whole.

@@ -1,33 +1,71 @@
 import Multipart
-import Synchronization
 import Transfer
 
 /// Where the body of an answer goes, as it comes.
 final class AnswerOutput: Sendable {
-  private let file: OutputFile
-  /// A terminal must not be told what to do by whoever answers.
-  private let isForTerminal: Bool
-  private let text = Mutex(TerminalStream())
+  private struct State {
+    var text = TerminalStream()
+    /// How many bytes have come.
+    var taken: Int64 = 0
+  }
 
-  init(_ target: OutputTarget) throws(Failure) {
+  private let file: OutputFile
+  private let wantsSeeOther: Bool
+  private let state = Guarded(State())
+  /// Whether a terminal shows it, which must not be told what to do by whoever answers.
+  let isForTerminal: Bool
+
+  /// - Parameter wantsSeeOther: whether a 303 is the answer itself, and no page is fetched.
+  init(_ target: OutputTarget, wantsSeeOther: Bool) throws(Failure) {
+    self.wantsSeeOther = wantsSeeOther
     file = try OutputFile(target)
-    isForTerminal = if case .standardOutput = target { isTerminal(.output) } else { false }
+    // Not by its name: /dev/tty is one, and so may /dev/stdout be.
+    isForTerminal = file.isTerminal
   }
 
   func take(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    guard isForTerminal else { return try file.write(bytes) }
-    try file.write(text.withLock { $0.visible(bytes) })
+    let shown = state.withLock { state in
+      state.taken += Int64(bytes.count)
+      return isForTerminal ? state.text.visible(bytes) : nil
+    }
+    if let shown { try file.write(shown) } else { try file.write(bytes) }
   }
 
-  /// Gives a file its name, where the answer came whole.
-  func finish(_ result: TransferResult) throws(Failure) {
-    if isForTerminal { try file.write(text.withLock { $0.rest() }) }
-    if let response = result.response, !response.isTruncated {
+  /// Gives a file its name, where it holds the whole final answer. One that is there already is replaced by
+  /// nothing less.
+  ///
+  /// - Returns: what the person should know where nothing else tells it.
+  func finish(_ result: TransferResult) throws(Failure) -> String? {
+    if let response = result.response, result.outcome != .cancelled, try hasAll(of: response) {
+      if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
       try file.commit()
-    } else {
-      // The session may hold on to it longer than the program lasts.
-      file.abandon()
+      return nil
     }
+    if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
+    // The session may hold on to it longer than the program lasts.
+    guard file.abandon(), result.outcome == .ok, result.error == nil else { return nil }
+    return
+      "The request was carried out, but the page that the server names for it could not be had whole. "
+      + "\(file.name) is not written."
+  }
+
+  /// Whether all of an answer has come here.
+  private func hasAll(of response: TransferResponse) throws(Failure) -> Bool {
+    if response.isTruncated { return false }
+    let taken = state.withLock(\.taken)
+    if response.status == 303, !wantsSeeOther, response.headers.contains("Location") {
+      // What came here may be of the page behind it, which broke off.
+      return taken > 0 && response.body.isEmpty
+        && response.headers["Content-Length"].flatMap { Int64($0) } == taken
+    }
+    // An answer that was to be followed by another, which then did not come, was kept.
+    if taken == 0 {
+      let kept = Array(response.body)
+      try file.write(
+        isForTerminal
+          ? Array(state.withLock { $0.text.visible(kept) }.utf8) : kept)
+    }
+    return true
   }
 }
 
@@ -37,7 +75,7 @@ struct TerminalStream {
   /// The beginning of a character whose end has not come.
   private var held: [UInt8] = []
 
-  mutating func visible(_ bytes: UnsafeRawBufferPointer) -> String {
+  mutating func visible(_ bytes: some Sequence<UInt8>) -> String {
     let all = held + bytes
     let end = Self.endOfWholeCharacters(all)
     held = Array(all[end...])

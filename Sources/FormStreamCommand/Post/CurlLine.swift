@@ -201,7 +201,7 @@ struct CurlLine {
     if typed.isQuiet { add("-sS") }
     if typed.isVerbose { add("-v") }
     if plan.printsRecord { differs("--json", "curl prints the answer, and no record") }
-    if plan.request.options.makesDigest { differs("--digest", "curl makes none") }
+    if plan.request.options.makesDigest { differs("--sha256", "curl makes none") }
     if plan.request.options.wantedStatuses != nil {
       differs("--expect-status", "curl ends with 0 whatever the status")
     }

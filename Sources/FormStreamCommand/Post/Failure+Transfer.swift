@@ -4,13 +4,15 @@ import Transfer
 extension Failure {
   /// What a transfer's error ends with where nothing was sent for it.
   init(_ error: TransferError) {
-    self.init(ExitCode(error) ?? .failed, error.sentence)
+    self.init(ExitCode(error) ?? .failed, error.sentence(socket: nil))
   }
 
   /// Why a request is no success; nil where it is.
   ///
-  /// - Parameter signal: the one that called it off, where one did.
-  init?(_ result: TransferResult, signal: Int32?) {
+  /// - Parameters:
+  ///   - signal: the one that called it off, where one did.
+  ///   - socket: the one that all went to, where it was one.
+  init?(_ result: TransferResult, signal: Int32?, socket: LocalPath?) {
     guard let error = result.error else {
       guard result.outcome != .ok else { return nil }
       self.init(
@@ -27,7 +29,7 @@ extension Failure {
       case .cancelled: signal == ExitCode.terminatingSignal ? .terminated : .interrupted
       default: ExitCode(error) ?? .failed
       }
-    self.init(exit, error.sentence)
+    self.init(exit, error.sentence(socket: socket))
   }
 }
 
@@ -55,5 +57,14 @@ extension ExitCode {
 
 extension TransferError {
   /// The sentence for people; that of our own output, where it failed.
-  var sentence: String { (underlying as? Failure)?.message ?? description }
+  ///
+  /// - Parameter socket: where all went instead of to the URL's host, which then is not to blame.
+  func sentence(socket: LocalPath?) -> String {
+    if let socket, code == .connectFailed {
+      return "Nobody takes a request at the socket \"\(socket)\" of --unix-socket"
+        + (isThere(socket) ? "" : ", which is not there")
+        + ": check its path, and that the server runs."
+    }
+    return (underlying as? Failure)?.message ?? description
+  }
 }

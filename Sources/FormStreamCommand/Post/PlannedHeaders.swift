@@ -15,8 +15,15 @@ extension LowArguments {
         guard sendsRequest || file.bytes != Array("-".utf8) else { continue }
         let secrets = try SecretFile(file, for: "--header-file")
         notes += secrets.warnings
-        for line in try secrets.lines() {
-          try HeaderLine(secret: line, of: file).add(to: &headers)
+        for line in secrets.lines() {
+          do throws(Failure) {
+            try HeaderLine(secret: line.bytes).add(to: &headers)
+          } catch {
+            // Nothing of it is told, not even the name: of a line that is wrong, nobody knows what it is.
+            throw .usage(
+              "Line \(line.number) of the file \"\(file.shown)\" of --header-file is no header that can be "
+                + "sent: write Name: value, and nothing that frames the body.")
+          }
         }
       }
     }
@@ -54,6 +61,11 @@ extension LowArguments {
       notes += secrets.warnings
       let token = try secrets.onlyLine()
       // RFC 6750 §2.1: b64token, of these and "=" at its end.
+      guard !token.contains(where: \.isBlank) else {
+        throw .usage(
+          "The token in the file of --token-file has a blank in it or around it: the file must hold the token "
+            + "alone, without a word such as Bearer before it.")
+      }
       guard let text = String(validating: token, as: UTF8.self),
         token.allSatisfy({ (0x21...0x7E).contains($0) })
       else {
@@ -106,14 +118,12 @@ struct HeaderLine {
     (self.name, self.value) = (name, value)
   }
 
-  /// A line of a file; nothing of it is shown where it is wrong.
-  init(secret line: [UInt8], of file: Argument) throws(Failure) {
+  /// A line of a file of secrets.
+  init(secret line: [UInt8]) throws(Failure) {
     guard let text = String(validating: line, as: UTF8.self), let (name, value) = Self.split(text),
       let value
     else {
-      throw .usage(
-        "The file \"\(file.shown)\" of --header-file has a line that is no header: write Name: value."
-      )
+      throw .usage("It is no header.")
     }
     (self.name, self.value, isSecret) = (name, value, true)
   }

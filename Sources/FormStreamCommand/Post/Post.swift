@@ -1,7 +1,6 @@
 import MediaTypes
 import Multipart
 import Records
-import Synchronization
 import Transfer
 
 /// Carries out `post` and `put`: what the answer goes to is opened first, so that nothing is sent in vain.
@@ -18,10 +17,18 @@ func post(_ plan: PostPlan) throws(Failure) {
 }
 
 private func send(_ plan: PostPlan) throws(Failure) {
-  let answer = try plan.target.map { (target) throws(Failure) in try AnswerOutput(target) }
+  guard canOpenEnough() else {
+    throw Failure(
+      .inputOutput,
+      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
+  }
+  let answer = try plan.target.map { (target) throws(Failure) in
+    try AnswerOutput(
+      target, wantsSeeOther: plan.request.options.wantedStatuses?.contains(303) ?? false)
+  }
   let display = ProgressDisplay(
     ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.typed.uploadedFile)
-  let sharesTerminal = isTerminal(.output)
+  let sharesTerminal = answer?.isForTerminal ?? false
   var request = plan.request
   request.body = try plan.transferBody()
   request.options.answer =
@@ -49,12 +56,20 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   display.finish(task.progress.current)
 
-  let failure = Failure(result, signal: interruption.number)
+  let socket = plan.configuration.unixSocket
+  let failure = Failure(result, signal: interruption.number, socket: socket)
   var storing: Failure?
-  do throws(Failure) { try answer?.finish(result) } catch { storing = error }
+  do throws(Failure) {
+    if let note = try answer?.finish(result), !plan.isQuiet {
+      StandardError.write("formstream: \(note)")
+    }
+  } catch {
+    storing = error
+  }
   // A mistake on the command line is no story of a request.
   if plan.printsRecord, failure?.exit != .usage {
-    let record = ResultRecord(result, keepsBody: answer == nil, storing: storing)
+    let record = ResultRecord(
+      result, keepsBody: answer == nil, storing: storing, socket: socket)
     try OutputFile(.standardOutput).write(record.json.line())
   }
   if let failure = failure ?? storing { throw failure }
@@ -67,7 +82,7 @@ private final class Interruption: Sendable {
     var task: TransferTask?
   }
 
-  private let state = Mutex(State())
+  private let state = Guarded(State())
 
   /// The signal that came.
   var number: Int32? { state.withLock(\.number) }

@@ -55,11 +55,17 @@ extension LowArguments {
     let query = try query()
     // The record tells the whole URL.
     asked.url = try transferring { () throws(TransferError) in try asked.url.appending(query) }
+    if request.session.unixSocket == nil {
+      if let note = ProxyNote.text(for: asked.url, environmentVariable) { notes.append(note) }
+    }
     asked.headers = try headers(for: body, notes: &notes)
     asked.credentials = try credentials(notes: &notes)
     asked.options = try options()
     var configuration = request.session
     configuration.userAgent = "formstream/\(version)"
+    // The session's own bound is for those who send much; here a person has said how often.
+    configuration.retryBudget = max(
+      configuration.retryBudget, asked.options.retry.attempts - 1)
     return PostPlan(
       request: asked, body: body, configuration: configuration,
       sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,

@@ -1,3 +1,4 @@
+import Multipart
 import Records
 import Transfer
 
@@ -5,8 +6,11 @@ extension ResultRecord {
   /// - Parameters:
   ///   - keepsBody: whether the answer's body is in the result.
   ///   - storing: why the answer could not be stored, where that came out at the end.
-  init(_ result: TransferResult, keepsBody: Bool, storing: Failure?) {
-    var error = result.error.map { RecordFailure(code: $0.code.rawValue, message: $0.sentence) }
+  ///   - socket: the one that all went to, where it was one.
+  init(_ result: TransferResult, keepsBody: Bool, storing: Failure?, socket: LocalPath?) {
+    var error = result.error.map {
+      RecordFailure(code: $0.code.rawValue, message: $0.sentence(socket: socket))
+    }
     if error == nil, let storing {
       error = RecordFailure(
         code: TransferError.Code.answerNotStored.rawValue, message: storing.message)
@@ -26,7 +30,10 @@ extension ResultRecord {
 extension ResultRecord.Response {
   fileprivate init(_ response: TransferResponse, keepsBody: Bool) {
     self.init(
-      headers: response.headers.fields.map { RecordHeader($0.name, $0.value) },
+      // A record is kept, and shown to others.
+      headers: response.headers.fields.map {
+        RecordHeader($0.name, $0.isSecret ? "***" : $0.value)
+      },
       body: keepsBody ? Array(response.body) : nil, isTruncated: response.isTruncated)
   }
 }

@@ -37,19 +37,21 @@ struct SecretFile {
       ] : []
   }
 
-  /// The lines that are not empty.
-  func lines() throws(Failure) -> [[UInt8]] {
-    contents.split(separator: 0x0A).map { $0.last == 0x0D ? Array($0.dropLast()) : Array($0) }
-      .filter { !$0.isEmpty }
+  /// The lines that are not empty, and their numbers in the file, from 1.
+  func lines() -> [(number: Int, bytes: [UInt8])] {
+    contents.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated().map {
+      ($0 + 1, $1.last == 0x0D ? Array($1.dropLast()) : Array($1))
+    }
+    .filter { !$0.1.isEmpty }
   }
 
   /// The line, where there is one and no more.
   func onlyLine() throws(Failure) -> [UInt8] {
-    let lines = try lines()
+    let lines = lines()
     guard lines.count == 1 else {
       throw .usage(
         "The file \"\(path.shown)\" of \(flag) has \(lines.count) lines: it must hold one.")
     }
-    return lines[0]
+    return lines[0].bytes
   }
 }

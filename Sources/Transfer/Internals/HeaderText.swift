@@ -1,13 +1,18 @@
 /// What is known of headers by their names.
 enum HeaderText {
-  /// Whether the value of a header of that name lets whoever reads it act for somebody.
+  /// Whether the value of a header of that name lets whoever reads it act for somebody. Nobody knows all
+  /// such names, so it is told by their words; a value too many that is masked does no harm.
   static func isSecret(_ name: String) -> Bool {
-    secretNames.contains(name.lowercased())
+    let name = name.lowercased()
+    // A challenge is for everybody, and says why a request was refused.
+    if challenges.contains(name) { return false }
+    let plain = name.filter { $0 != "-" && $0 != "_" }
+    return secretWords.contains { plain.contains($0) }
   }
 
-  private static let secretNames: Set<String> = [
-    "authorization", "proxy-authorization", "cookie", "set-cookie", "x-api-key", "api-key",
-    "x-auth-token", "x-csrf-token", "authentication-info",
+  private static let challenges: Set<String> = ["www-authenticate", "proxy-authenticate"]
+  private static let secretWords = [
+    "token", "secret", "apikey", "password", "auth", "cookie", "session",
   ]
 }
 

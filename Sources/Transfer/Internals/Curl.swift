@@ -544,6 +544,8 @@ extension CurlEasy {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    // A resolver that does not come back is left behind, not waited for: cancel and limits hold for it, too.
+    set(CURLOPT_QUICK_EXIT, 1)
     let version =
       switch order.configuration.version.kind {
       case .automatic: CURL_HTTP_VERSION_2TLS

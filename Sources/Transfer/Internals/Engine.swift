@@ -32,10 +32,7 @@ final class Engine: @unchecked Sendable {
     multi = try CurlMulti(maximumIdleConnections: maximumIdleConnections) { socket in
       for exchange in running.exchanges.values { exchange.willClose(socket) }
     }
-    let thread = Thread { [self] in drive() }
-    thread.name = "FormStream engine"
-    thread.stackSize = 1024 * 1024
-    thread.start()
+    guard startThread("formstream-net", { [self] in drive() }) else { throw .noThread }
   }
 
   // MARK: From any thread
@@ -125,6 +122,13 @@ final class Engine: @unchecked Sendable {
 }
 
 extension TransferError {
+  static let noThread = TransferError(
+    .engineFailed, on: "a thread",
+    "A thread is needed, and the system gives none: raise the limits of memory and processes (ulimit)."
+  )
+
   static let called = TransferError(
     .cancelled, on: "the request", "The request was called off before it was answered.")
+  static let calledInAnswer = TransferError(
+    .cancelled, on: "the request", "The request was called off in the middle of its answer.")
 }

@@ -104,6 +104,16 @@ import Transfer
     #expect(request.bodyText == "carried")
   }
 
+  @Test func `HEAD carries no body`() async throws {
+    let server = try ScriptedServer { _ in .good(body: "here") }
+    var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))
+    request.options.limits.stall = .seconds(2)
+    let result = try await TransferSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .invalidSetting)
+    #expect(server.connections.isEmpty)
+  }
+
   @Test(arguments: [
     ("/a", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
     ("/a?x=1", "/a?x=1&k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),

@@ -97,6 +97,29 @@ import Transfer
     #expect(server.faults == [])
   }
 
+  @Test(arguments: [ScriptedStep.close, .reset])
+  func `what changes something is not asked again unseen`(end: ScriptedStep) async throws {
+    let server = try server([end])
+    let result = try await second(at: server, nil, method: .delete)
+    #expect(result.outcome == .unknown)
+    #expect(result.attempts == 1)
+    #expect(server.requests.count == 2)
+    #expect(server.faults == [])
+  }
+
+  @Test func `a kept connection of HTTP 1.0 gets no chunks`() async throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")]
+    }
+    let session = try TransferSession()
+    let first = try await session.result(of: makeRequest(server.url))
+    #expect(first.outcome == .ok)
+    let second = try await session.result(of: makeRequest(server.url, oneShot("once".utf8)))
+    #expect(second.outcome == .ok, "\(String(describing: second.error))")
+    #expect(server.requests.map(\.bodyText) == ["important", "once"])
+    #expect(server.faults == [])
+  }
+
   @Test(arguments: ["bytes", "once"])
   func `a stream of unknown length is not cut in two`(kind: String) async throws {
     let bytes = noise(3_000_000)

@@ -48,6 +48,11 @@ struct Course: Sendable {
         .invalidSetting, on: "maximumRate",
         "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
     }
+    if request.body != nil, request.method == .head {
+      throw TransferError(
+        .invalidSetting, on: "HEAD",
+        "A HEAD can't have a body: leave it out, or ask by GET or POST.")
+    }
     if let body = request.body {
       let makesDigest = request.options.sendsDigest
       let prepared = await onThreadThatMayWait {

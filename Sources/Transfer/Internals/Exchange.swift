@@ -219,7 +219,7 @@ extension Exchange: CurlDelegate {
   /// answer. Whether the server had it, nobody knows: that is for us to decide, not for libcurl. So it is after a
   /// 417: libcurl would send the body at once behind a head that asks for leave.
   private var maySendAgain: Bool {
-    order.method.isIdempotent && !order.announcesBody && answer.lastStatus == nil
+    order.method.isSafe && !order.announcesBody && answer.lastStatus == nil
   }
 
   func mayRewind(to offset: Int64) -> Bool {

@@ -26,22 +26,41 @@ package final class RetryBudget: Sendable {
   }
 }
 
-/// What was learnt of servers: who ignores `Expect: 100-continue`, so that it is waited for in vain once.
+/// What was learnt of servers: who ignores `Expect: 100-continue`, so that it is waited for in vain once, and who
+/// speaks HTTP/1.0, which knows no chunks.
 final class HostMemory: Sendable {
+  private struct Notes {
+    var deaf: Set<HTTPURL.Origin> = []
+    var old: Set<HTTPURL.Origin> = []
+  }
+
   private static let maximumCount = 1024
-  private let deaf = Guarded<Set<HTTPURL.Origin>>([])
+  private let notes = Guarded(Notes())
 
   func ignoresExpectation(_ origin: HTTPURL.Origin) -> Bool {
-    deaf.withLock { $0.contains(origin) }
+    notes.withLock { $0.deaf.contains(origin) }
+  }
+
+  /// libcurl speaks HTTP/1.0, too, on a connection where that was spoken to it.
+  func speaksOldHTTP(_ origin: HTTPURL.Origin) -> Bool {
+    notes.withLock { $0.old.contains(origin) }
   }
 
   func note(_ origin: HTTPURL.Origin, ignoresExpectation: Bool) {
-    deaf.withLock { deaf in
-      if !ignoresExpectation {
-        deaf.remove(origin)
-      } else if deaf.count < Self.maximumCount {
-        deaf.insert(origin)
-      }
+    notes.withLock { Self.note(origin, ignoresExpectation, in: &$0.deaf) }
+  }
+
+  func note(_ origin: HTTPURL.Origin, speaksOldHTTP: Bool) {
+    notes.withLock { Self.note(origin, speaksOldHTTP, in: &$0.old) }
+  }
+
+  private static func note(
+    _ origin: HTTPURL.Origin, _ isSo: Bool, in origins: inout Set<HTTPURL.Origin>
+  ) {
+    if !isSo {
+      origins.remove(origin)
+    } else if origins.count < maximumCount {
+      origins.insert(origin)
     }
   }
 }

@@ -64,11 +64,17 @@ final class TransferRun: Sendable {
   private func exchange(_ course: Course) async throws(TransferError) -> Exchange.End {
     board.update { $0.phase = .connecting }
     let asks = asks(course)
-    let order = course.order(
+    var order = course.order(
       askingPatience: asks ? request.options.expectation.patience : nil,
       configuration: session.configuration
     ) { [self] status, headers in
       isFinal(status, headers, course)
+    }
+    // What needs chunks can't go over a connection of HTTP/1.0; over a new one, the server is asked anew.
+    if course.sendsBody, course.body?.contentLength == nil,
+      session.hosts.speaksOldHTTP(course.url.origin)
+    {
+      order.usesIdleConnection = false
     }
     return await control.drive(try Exchange(order, board: board, tracer: tracer))
   }
@@ -89,6 +95,9 @@ final class TransferRun: Sendable {
       session.hosts.note(course.url.origin, ignoresExpectation: false)
     } else if end.askedInVain || end.isAskingRefused {
       session.hosts.note(course.url.origin, ignoresExpectation: true)
+    }
+    if let version = end.response?.version {
+      session.hosts.note(course.url.origin, speaksOldHTTP: version == "1.0")
     }
     if let status = end.response?.status, status < 500, status != 429 {
       session.budget.noteSuccess()
@@ -199,8 +208,7 @@ final class TransferRun: Sendable {
       let isSafe =
         course.method.isIdempotent || request.options.idempotencyKey != nil
         || request.options.retry.includesUnsafe
-      let outcome: TransferResult.Outcome =
-        course.sendsBody || !course.method.isIdempotent ? .unknown : .retryable
+      let outcome: TransferResult.Outcome = course.changesSomething ? .unknown : .retryable
       return again(.init(outcome, end.failure), course, isSafe: isSafe)
     }
   }

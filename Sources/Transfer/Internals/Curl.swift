@@ -358,7 +358,8 @@ final class CurlMulti: @unchecked Sendable {
   ///
   /// C: `curl_multi_wakeup`
   func wakeUp() {
-    curl_multi_wakeup(handle)
+    // Without it, what was posted would lie there until the wait is over.
+    for _ in 0..<3 where curl_multi_wakeup(handle) == CURLM_OK { break }
   }
 
   /// Does what can be done without waiting.

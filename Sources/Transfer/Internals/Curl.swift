@@ -157,14 +157,12 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_HEADERFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
         return CurlEasy.delegate(context)?.receive(headLine: piece(bytes, size, count)) == true
           ? size * count : 0
       })
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_WRITEFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
         // libcurl takes any other count than that of the bytes for a failure, also for none.
         return CurlEasy.delegate(context)?.receive(body: piece(bytes, size, count)) == true
           ? size * count : size * count + 1
@@ -190,7 +188,6 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_READFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_READFUNC_PAUSE) }
         let easy = CurlEasy.at(context)
         let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
         switch easy?.delegate?.read(into: room) ?? .abort {
@@ -231,12 +228,6 @@ final class CurlEasy {
 
   private static func delegate(_ context: UnsafeMutableRawPointer?) -> (any CurlDelegate)? {
     at(context)?.delegate
-  }
-
-  /// Whether a person holds it. libcurl forgets a pause from before it was connected: so it is told again
-  /// whenever it asks.
-  private static func isHeld(_ context: UnsafeMutableRawPointer?) -> Bool {
-    at(context)?.isPaused.all == true
   }
 
   // MARK: While it runs

@@ -5,6 +5,7 @@ import Testing
 @Suite struct PostSystemFaultTests {
   /// A call, how it fails, and which of its calls do.
   private static let faults: [(call: String, error: String, numbers: [Int])] = [
+    ("clone3", "EAGAIN", [1, 2, 3]),
     ("read", "EIO", [20]),
     ("pread64", "EIO", [1, 2, 3]),
     ("openat", "EMFILE", [45, 50, 52]),

@@ -75,7 +75,8 @@ final class CurlEasy {
   fileprivate let handle: OpaqueHandle
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
   private var errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  fileprivate weak var delegate: (any CurlDelegate)?
+  /// It owns this, and lives while libcurl may call.
+  fileprivate unowned var delegate: (any CurlDelegate)?
   fileprivate var sockets: OpenSockets?
   /// What keeps it from going on: the source, or a person.
   private var isPaused = (reading: false, all: false)

@@ -8,7 +8,7 @@ final class Engine: @unchecked Sendable {
     case start(Exchange, completion: @Sendable (Exchange.End) -> Void)
     case cancel(Exchange)
     case setPaused(Exchange, Bool)
-    case sourceHasMore(Exchange)
+    case sourceHasMore(ObjectIdentifier)
     case stop
   }
 
@@ -47,8 +47,9 @@ final class Engine: @unchecked Sendable {
 
   func setPaused(_ exchange: Exchange, _ isPaused: Bool) { post(.setPaused(exchange, isPaused)) }
 
-  /// A source that had nothing has something.
-  func sourceHasMore(_ exchange: Exchange) { post(.sourceHasMore(exchange)) }
+  /// A source that had nothing has something; named by its exchange's `CurlEasy`, which may be gone: a source
+  /// that blocks must not hold what it was read for.
+  func sourceHasMore(_ easy: ObjectIdentifier) { post(.sourceHasMore(easy)) }
 
   /// Ends the thread. Nothing may be under way.
   func stop() { post(.stop) }
@@ -103,8 +104,8 @@ final class Engine: @unchecked Sendable {
       finish(exchange, nil)
     case .setPaused(let exchange, let isPaused):
       if isRunning(exchange) { exchange.setPaused(isPaused) }
-    case .sourceHasMore(let exchange):
-      if isRunning(exchange) { exchange.sourceHasMore() }
+    case .sourceHasMore(let easy):
+      running.exchanges[easy]?.sourceHasMore()
     case .stop:
       return false
     }

@@ -127,9 +127,7 @@ final class Exchange: @unchecked Sendable {
     if let body = order.body {
       feed =
         body.hasStreams
-        ? PumpedFeed(body) { [weak self, weak engine] in
-          if let self { engine?.sourceHasMore(self) }
-        }
+        ? PumpedFeed(body) { [id = ObjectIdentifier(easy)] in engine.sourceHasMore(id) }
         : DirectFeed(body)
     }
     return easy.startFailure == nil && reason == nil

@@ -78,6 +78,7 @@ public struct AnswerTarget: Sendable {
   let kind: Kind
 
   var isStream: Bool { if case .stream = kind { true } else { false } }
+  var isMemory: Bool { if case .memory = kind { true } else { false } }
 
   /// Into the result, up to `limit` bytes; what is over it is read and dropped, and the result says so.
   public static func memory(limit: Int = 1024 * 1024) -> AnswerTarget {
@@ -90,7 +91,8 @@ public struct AnswerTarget: Sendable {
     AnswerTarget(kind: .file(path))
   }
 
-  /// To `take`, piece by piece, as it comes; called on the engine's thread, which waits for it. Only the
+  /// To `take`, piece by piece, as it comes; called on one thread at a time, mostly the engine's, which waits
+  /// for it. Only the
   /// final answer comes here, not that of a redirect or of an attempt that is repeated: an answer that broke
   /// off is not asked for again.
   public static func stream(

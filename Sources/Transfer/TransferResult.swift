@@ -86,6 +86,12 @@ public struct TransferResponse: Sendable {
   /// Whether there was more than was kept.
   public let isTruncated: Bool
 
+  var withoutBody: TransferResponse {
+    TransferResponse(
+      status: status, version: version, url: url, headers: headers, body: Data(),
+      isTruncated: isTruncated)
+  }
+
   /// The body as text, repaired where it is not UTF-8.
   public var text: String { String(decoding: body, as: UTF8.self) }
 

@@ -58,15 +58,19 @@ extension TransferTask {
     bridge.kind = .file
     bridge.isCancellable = true
     bridge.isPausable = true
-    bridge.cancellationHandler = { [weak self] in self?.cancel() }
-    bridge.pausingHandler = { [weak self] in self?.pause() }
-    bridge.resumingHandler = { [weak self] in self?.resume() }
+    // The bridge is a handle, too: the request can be held and called off by it when this one is gone.
+    bridge.cancellationHandler = { [self] in cancel() }
+    bridge.pausingHandler = { [self] in pause() }
+    bridge.resumingHandler = { [self] in resume() }
     let updates = progress
     Task {
       for await step in updates {
         bridge.totalUnitCount = step.total ?? -1
         bridge.completedUnitCount = step.handed
       }
+      bridge.cancellationHandler = nil
+      bridge.pausingHandler = nil
+      bridge.resumingHandler = nil
     }
     return bridge
   }

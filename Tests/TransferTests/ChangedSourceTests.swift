@@ -18,21 +18,24 @@ import Transfer
     return try TransferSession(configuration)
   }
 
-  /// Sends a file slowly, and changes it when the server has some of it.
+  /// Sends a file slowly, and changes it when the server has some of it, or when it has bidden to go on with
+  /// it: before that, no byte is read.
   private func run(
-    _ change: FileChange, size: Int, asForm: Bool, rate: Int64?, in place: TemporaryDirectory,
+    _ change: FileChange, size: Int, asForm: Bool, asks: Bool, in place: TemporaryDirectory,
     over session: TransferSession
   ) async throws -> Run {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in
-      [.continueIfAsked, .readBody(upTo: 10_000), .open(reached), .waitFor(goOn)] + .good()
+      (asks ? [] : [.readBody(upTo: 10_000)]) + [.open(reached), .waitFor(goOn)] + .good()
     }
     let original = noise(size, seed: UInt64(size))
     let file = try place.write("file-\(size)", original)
     let form = Form(boundary: try Boundary("B")) { Part.file("f", file, filename: "f") }
     let whole = asForm ? try form.layout().bytes(limit: 1 << 20) : original
     var request = try TransferRequest(.put, server.url, body: asForm ? .form(form) : .file(file))
-    request.options.maximumRate = rate
+    request.options.maximumRate = 200_000
+    request.options.expectation = asks ? .always : .never
+    request.options.expectation.patience = .seconds(60)
     request.options.retry = RetryPolicy(attempts: 3)
     let task = session.start(request)
     #expect(await onOwnThread { reached.wait() })
@@ -58,8 +61,8 @@ import Transfer
       for round in 0..<50 {
         group.addTask {
           try await run(
-            change, size: 60_000 + round * 1_000, asForm: asForm, rate: 200_000, in: place,
-            over: session)
+            change, size: 60_000 + round * 1_000, asForm: asForm, asks: round % 2 == 0,
+            in: place, over: session)
         }
       }
       return try await group.reduce(into: [Run]()) { $0.append($1) }
@@ -68,6 +71,10 @@ import Transfer
     for run in runs {
       if run.result.outcome == .ok {
         #expect(run.request.body == run.whole)
+      } else if change == .unlink, run.result.outcome == .failed {
+        // It was gone before it was opened.
+        #expect(run.result.bytesSent < run.whole.count)
+        #expect(!run.request.hasWholeBody)
       } else {
         #expect(run.result.outcome == .sourceChanged, "\(String(describing: run.result.error))")
         #expect(run.result.error?.code == .sourceChanged)
@@ -77,7 +84,8 @@ import Transfer
         #expect(run.request.framing == .contentLength(run.whole.count))
       }
     }
-    #expect(runs.contains { $0.result.outcome == .sourceChanged })
+    // Of those that asked, all had to notice.
+    #expect(runs.count { $0.result.outcome != .ok } >= 25)
   }
 
   @Test(arguments: [FileChange.shrink, .grow])

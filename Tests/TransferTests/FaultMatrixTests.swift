@@ -23,7 +23,7 @@ import Transfer
     }
 
     /// More than all buffers on the way hold, where the server does not read it all.
-    var size: Int { self == .silence ? 1 << 20 : 48 << 20 }
+    var size: Int { self == .silence ? 1 << 20 : 24 << 20 }
   }
 
   enum Kind: String, CaseIterable, Sendable {

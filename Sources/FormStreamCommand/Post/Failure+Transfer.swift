@@ -43,7 +43,7 @@ extension ExitCode {
     case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
     case .tlsFileUnusable: self = .noInput
     case .answerNotStored: self = .inputOutput
-    case .engineFailed: self = .bug
+    case .engineFailed: self = .inputOutput
     // The server wanted it twice.
     case .notReplayable where error.underlying == nil: return nil
     default:

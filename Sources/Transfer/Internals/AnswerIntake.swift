@@ -22,6 +22,8 @@ final class AnswerIntake {
   private(set) var received: Int64 = 0
   /// Whether the server gave leave to send the body.
   private(set) var hasContinued = false
+  /// Whether the answer is kept from its target.
+  private(set) var isHeld = false
   /// The last status, informational or not.
   private(set) var lastStatus: Int?
   /// Whether the rest of the body was not read because it is too much.
@@ -150,17 +152,27 @@ final class AnswerIntake {
       return true
     }
     // RFC 9112 §6.3: of such an answer, nobody can tell where it ends.
-    let lengths = headers.fields.filter { $0.name.isSameHeader(as: "Content-Length") }
-    guard Set(lengths.map(\.value)).count <= 1 else {
-      return fail(.malformedAnswer, "The answer from \(url) has more than one Content-Length.")
+    guard hasOneLength else {
+      return fail(
+        .malformedAnswer,
+        "The answer from \(url) has more than one Content-Length, or one that is none.")
     }
     status = lastStatus
     return openSink(for: lastStatus)
   }
 
+  /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: where the framing is in doubt, so is the answer.
+  private var hasOneLength: Bool {
+    let lengths = headers.fields.filter { $0.name.isSameHeader(as: "Content-Length") }.map(\.value)
+    guard let first = lengths.first else { return true }
+    return lengths.allSatisfy { $0 == first } && Int64(first) != nil
+      && first.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+
   private func openSink(for status: Int) -> Bool {
-    guard isFinal(status, headers) else {
-      sink = .memory(limit: 4096)
+    isHeld = !isFinal(status, headers)
+    if isHeld {
+      sink = .memory(limit: target.heldLimit)
       return true
     }
     switch target.kind {
@@ -207,6 +219,19 @@ final class AnswerIntake {
   }
 
   private func notStored(_ error: any Error) -> TransferError {
+    .notStored(target, from: url, error)
+  }
+
+  private func fail(_ code: TransferError.Code, _ description: String) -> Bool {
+    failure = TransferError(code, on: url.description, description)
+    return false
+  }
+}
+
+extension TransferError {
+  static func notStored(
+    _ target: AnswerTarget, from url: HTTPURL, _ error: any Error
+  ) -> TransferError {
     let place =
       if case .file(let path) = target.kind { path.description } else { "the answer's target" }
     return TransferError(
@@ -214,10 +239,25 @@ final class AnswerIntake {
       "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error
     )
   }
+}
 
-  private func fail(_ code: TransferError.Code, _ description: String) -> Bool {
-    failure = TransferError(code, on: url.description, description)
-    return false
+extension AnswerTarget {
+  /// How much is kept of an answer that is not expected to be the last one, in case that it is.
+  var heldLimit: Int {
+    if case .memory(let limit) = kind { limit } else { 1024 * 1024 }
+  }
+
+  /// Takes an answer that was held. What is not whole becomes no file.
+  func deliver(_ body: UnsafeRawBufferPointer, isWhole: Bool) throws {
+    switch kind {
+    case .memory: break
+    case .stream(let take): if !body.isEmpty { try take(body) }
+    case .file(let path):
+      guard isWhole else { return }
+      let file = try AnswerFile(path)
+      try file.write(body)
+      try file.commit()
+    }
   }
 }
 

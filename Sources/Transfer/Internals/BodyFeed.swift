@@ -94,8 +94,9 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
     defer { condition.unlock() }
     guard var piece = full.first else {
       if let end { return end }
-      isAwaited = true
       if !isBegun { begin() }
+      if let end { return end }
+      isAwaited = true
       return .later
     }
     let count = min(room.count, piece.unread.count)
@@ -121,10 +122,9 @@ final class PumpedFeed: BodyFeed, @unchecked Sendable {
 
   private func begin() {
     isBegun = true
-    let thread = Thread { [self] in pump() }
-    thread.name = "FormStream source"
-    thread.stackSize = 512 * 1024
-    thread.start()
+    guard !startThread("formstream-read", { [self] in pump() }) else { return }
+    end = .failed(
+      MultipartError(.streamFailed, on: "the body", TransferError.noThread.description))
   }
 
   private func pump() {

@@ -28,6 +28,8 @@ struct Course: Sendable {
   private(set) var tries = 0
   var redirects = 0
   var response: TransferResponse?
+  /// Whether it was kept from its target: another was expected behind it.
+  private(set) var isResponseHeld = false
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
   private(set) var wireBytes: Int64 = 0
@@ -59,6 +61,7 @@ struct Course: Sendable {
         () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
         Result { () throws(TransferError) in
           let layout = try body.laidOut()
+          try layout.checkEmptyStream()
           return (layout, makesDigest ? try layout.digest() : nil)
         }
       }
@@ -133,6 +136,7 @@ struct Course: Sendable {
     attempts += 1
     tries += 1
     response = end.response
+    isResponseHeld = end.isHeld
     framing = end.framing
     bytesSent = end.handed
     wireBytes += end.handed
@@ -140,8 +144,24 @@ struct Course: Sendable {
     if end.stage != .notSent, body?.isReplayable == false { hasBegunOneShot = true }
   }
 
-  mutating func noteVisit(_ end: Exchange.End) {
-    response = end.response
+  /// Another answer is what is told.
+  mutating func turn(to response: TransferResponse, redirects: Int) {
+    self.response = response
+    self.redirects = redirects
+    isResponseHeld = false
+  }
+
+  /// Gives an answer that was kept from its target to it, now that it is the last one.
+  mutating func deliverResponse(to target: AnswerTarget) throws(TransferError) {
+    guard isResponseHeld, let response else { return }
+    isResponseHeld = false
+    guard !target.isMemory else { return }
+    self.response = response.withoutBody
+    do {
+      try response.body.withUnsafeBytes { try target.deliver($0, isWhole: !response.isTruncated) }
+    } catch {
+      throw .notStored(target, from: response.url, error)
+    }
   }
 
   /// The same again, where it was sent to already. A connection that others left behind may be what failed.
@@ -187,6 +207,18 @@ extension HTTPHeaders {
 }
 
 extension BodyLayout {
+  /// A stream that promises nothing is asked, once, whether that is so: nobody reads what was not announced.
+  fileprivate func checkEmptyStream() throws(TransferError) {
+    guard contentLength == 0, hasStreams else { return }
+    let reader = makeReader()
+    defer { reader.close() }
+    do throws(MultipartError) {
+      _ = try reader.read(upTo: 1)
+    } catch {
+      throw TransferError(error)
+    }
+  }
+
   /// Reads the whole body once, for its digest.
   fileprivate func digest() throws(TransferError) -> SHA256.Digest {
     guard isReplayable else {
@@ -212,14 +244,5 @@ extension BodyLayout {
     } catch {
       throw TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
     }
-  }
-}
-
-/// Does what may have to wait for a disk or a pipe, on a thread that no tasks share.
-func onThreadThatMayWait<Result: Sendable>(
-  _ body: @escaping @Sendable () -> Result
-) async -> Result {
-  await withCheckedContinuation { continuation in
-    DispatchQueue.global().async { continuation.resume(returning: body()) }
   }
 }

@@ -75,7 +75,8 @@ final class CurlEasy {
   fileprivate let handle: OpaqueHandle
   private var lists: [UnsafeMutablePointer<curl_slist>] = []
   private var errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
-  fileprivate weak var delegate: (any CurlDelegate)?
+  /// It owns this, and lives while libcurl may call.
+  fileprivate unowned var delegate: (any CurlDelegate)?
   fileprivate var sockets: OpenSockets?
   /// What keeps it from going on: the source, or a person.
   private var isPaused = (reading: false, all: false)
@@ -157,14 +158,12 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_HEADERFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
         return CurlEasy.delegate(context)?.receive(headLine: piece(bytes, size, count)) == true
           ? size * count : 0
       })
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_WRITEFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_WRITEFUNC_PAUSE) }
         // libcurl takes any other count than that of the bytes for a failure, also for none.
         return CurlEasy.delegate(context)?.receive(body: piece(bytes, size, count)) == true
           ? size * count : size * count + 1
@@ -190,7 +189,6 @@ final class CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_READFUNCTION) {
         bytes, size, count, context in
-        if CurlEasy.isHeld(context) { return Int(CURL_READFUNC_PAUSE) }
         let easy = CurlEasy.at(context)
         let room = UnsafeMutableRawBufferPointer(start: bytes, count: size * count)
         switch easy?.delegate?.read(into: room) ?? .abort {
@@ -231,12 +229,6 @@ final class CurlEasy {
 
   private static func delegate(_ context: UnsafeMutableRawPointer?) -> (any CurlDelegate)? {
     at(context)?.delegate
-  }
-
-  /// Whether a person holds it. libcurl forgets a pause from before it was connected: so it is told again
-  /// whenever it asks.
-  private static func isHeld(_ context: UnsafeMutableRawPointer?) -> Bool {
-    at(context)?.isPaused.all == true
   }
 
   // MARK: While it runs
@@ -358,7 +350,8 @@ final class CurlMulti: @unchecked Sendable {
   ///
   /// C: `curl_multi_wakeup`
   func wakeUp() {
-    curl_multi_wakeup(handle)
+    // Without it, what was posted would lie there until the wait is over.
+    for _ in 0..<3 where curl_multi_wakeup(handle) == CURLM_OK { break }
   }
 
   /// Does what can be done without waiting.
@@ -544,6 +537,8 @@ extension CurlEasy {
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_PROXY, "")
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    // A resolver that does not come back is left behind, not waited for: cancel and limits hold for it, too.
+    set(CURLOPT_QUICK_EXIT, 1)
     let version =
       switch order.configuration.version.kind {
       case .automatic: CURL_HTTP_VERSION_2TLS

@@ -8,7 +8,7 @@ final class Engine: @unchecked Sendable {
     case start(Exchange, completion: @Sendable (Exchange.End) -> Void)
     case cancel(Exchange)
     case setPaused(Exchange, Bool)
-    case sourceHasMore(Exchange)
+    case sourceHasMore(ObjectIdentifier)
     case stop
   }
 
@@ -32,10 +32,7 @@ final class Engine: @unchecked Sendable {
     multi = try CurlMulti(maximumIdleConnections: maximumIdleConnections) { socket in
       for exchange in running.exchanges.values { exchange.willClose(socket) }
     }
-    let thread = Thread { [self] in drive() }
-    thread.name = "FormStream engine"
-    thread.stackSize = 1024 * 1024
-    thread.start()
+    guard startThread("formstream-net", { [self] in drive() }) else { throw .noThread }
   }
 
   // MARK: From any thread
@@ -50,8 +47,9 @@ final class Engine: @unchecked Sendable {
 
   func setPaused(_ exchange: Exchange, _ isPaused: Bool) { post(.setPaused(exchange, isPaused)) }
 
-  /// A source that had nothing has something.
-  func sourceHasMore(_ exchange: Exchange) { post(.sourceHasMore(exchange)) }
+  /// A source that had nothing has something; named by its exchange's `CurlEasy`, which may be gone: a source
+  /// that blocks must not hold what it was read for.
+  func sourceHasMore(_ easy: ObjectIdentifier) { post(.sourceHasMore(easy)) }
 
   /// Ends the thread. Nothing may be under way.
   func stop() { post(.stop) }
@@ -106,8 +104,8 @@ final class Engine: @unchecked Sendable {
       finish(exchange, nil)
     case .setPaused(let exchange, let isPaused):
       if isRunning(exchange) { exchange.setPaused(isPaused) }
-    case .sourceHasMore(let exchange):
-      if isRunning(exchange) { exchange.sourceHasMore() }
+    case .sourceHasMore(let easy):
+      running.exchanges[easy]?.sourceHasMore()
     case .stop:
       return false
     }
@@ -125,6 +123,13 @@ final class Engine: @unchecked Sendable {
 }
 
 extension TransferError {
+  static let noThread = TransferError(
+    .engineFailed, on: "a thread",
+    "A thread is needed, and the system gives none: raise the limits of memory and processes (ulimit)."
+  )
+
   static let called = TransferError(
     .cancelled, on: "the request", "The request was called off before it was answered.")
+  static let calledInAnswer = TransferError(
+    .cancelled, on: "the request", "The request was called off in the middle of its answer.")
 }

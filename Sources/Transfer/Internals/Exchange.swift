@@ -43,6 +43,8 @@ final class Exchange: @unchecked Sendable {
   /// What is known at the end.
   struct End: Sendable {
     var response: TransferResponse?
+    /// Whether the answer was kept from its target, since another was expected.
+    var isHeld: Bool
     /// Why it ended before there was a whole answer, or what is lacking of it.
     var failure: TransferError?
     /// Whether trying again might help: nobody was reached, or the connection broke.
@@ -125,9 +127,7 @@ final class Exchange: @unchecked Sendable {
     if let body = order.body {
       feed =
         body.hasStreams
-        ? PumpedFeed(body) { [weak self, weak engine] in
-          if let self { engine?.sourceHasMore(self) }
-        }
+        ? PumpedFeed(body) { [id = ObjectIdentifier(easy)] in engine.sourceHasMore(id) }
         : DirectFeed(body)
     }
     return easy.startFailure == nil && reason == nil
@@ -212,7 +212,16 @@ extension Exchange: CurlDelegate {
     self.socket = socket
     lastMove = .now
     if total == 0 { bodyEnd = .now }
-    return true
+    return order.body?.contentLength != 0 || order.body?.hasStreams == true || isStillEmpty
+  }
+
+  /// Nobody asks for bytes that were not announced: whether there are still none is asked here.
+  private var isStillEmpty: Bool {
+    var byte: UInt8 = 0
+    guard case .failed(let error) = withUnsafeMutableBytes(of: &byte, { feed?.read(into: $0) })
+    else { return true }
+    abort(with: TransferError(error))
+    return false
   }
 
   /// libcurl sends a request again on its own where a connection that was there already ended without an
@@ -355,6 +364,7 @@ extension Exchange {
     }
     if answer.response != nil {
       if error != nil { answer.cut() }
+      if error?.code == .cancelled { error = .calledInAnswer }
       do throws(TransferError) {
         try answer.finish()
       } catch let notStored {
@@ -367,7 +377,8 @@ extension Exchange {
     var digestValue: SHA256.Digest?
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
-      response: answer.response, failure: error, isTransient: isTransient, stage: stage,
+      response: answer.response, isHeld: answer.isHeld, failure: error, isTransient: isTransient,
+      stage: stage,
       handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
       framing: framing, handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,

@@ -78,8 +78,8 @@ final class ProgressBoard: Sendable {
     if isOver {
       continuation.finish()
     } else {
-      continuation.onTermination = { [weak self] _ in
-        self?.state.withLock { state in state.listeners[number] = nil }
+      continuation.onTermination = { [state] _ in
+        state.withLock { state in state.listeners[number] = nil }
       }
     }
     return stream

@@ -108,12 +108,10 @@ final class TransferRun: Sendable {
   private func isFinal(_ status: Int, _ headers: HTTPHeaders, _ course: Course) -> Bool {
     if isWanted(status) { return true }
     if (300...399).contains(status), let location = headers["Location"] {
-      switch redirection(status, location, course, isSent: true) {
-      case .conclude: return !course.isPage
-      // It is the answer unless its page can be had. What a stream was given can't be taken back.
-      case .fetchPage: return !request.options.answer.isStream
-      case .follow, .repeatWithoutAsking, .retry: return false
+      if case .conclude = redirection(status, location, course, isSent: true) {
+        return !course.isPage
       }
+      return false
     }
     // A page that is not as it should be is no part of the answer.
     if course.isPage { return false }
@@ -312,28 +310,29 @@ final class TransferRun: Sendable {
   private func fetchPage(_ url: HTTPURL, after course: Course) async -> TransferResult {
     var visit = course
     visit.turnToPage(url)
-    while let end = try? await exchange(visit) {
-      visit.noteVisit(end)
-      guard let response = end.response, end.failure == nil else { break }
+    while let end = try? await exchange(visit), let response = end.response {
       if (300...399).contains(response.status), let location = response.headers["Location"],
         case .follow(let next) = redirection(response.status, location, visit, isSent: true)
       {
         visit.follow(next)
         continue
       }
-      guard isWanted(response.status) else { break }
+      // Of a page that broke off, a stream has a part already.
+      guard isWanted(response.status), end.failure == nil || request.options.answer.isStream else {
+        break
+      }
       var done = course
-      done.response = response
-      done.redirects = visit.redirects
-      return conclude(done, .init(.ok, nil))
+      done.turn(to: response, redirects: visit.redirects)
+      return conclude(done, .init(.ok, end.failure))
     }
     return conclude(course, .init(.ok, nil))
   }
 
   // MARK: Trying again
 
+  /// Whether another attempt may come behind the one that is under way.
   private func mayRetry(_ course: Course) -> Bool {
-    course.tries < request.options.retry.attempts && course.body?.isReplayable != false
+    course.tries + 1 < request.options.retry.attempts && course.body?.isReplayable != false
   }
 
   private func again(
@@ -376,6 +375,12 @@ final class TransferRun: Sendable {
   // MARK: The result
 
   private func conclude(_ course: Course, _ verdict: Verdict) -> TransferResult {
+    var (course, verdict) = (course, verdict)
+    do throws(TransferError) {
+      try course.deliverResponse(to: request.options.answer)
+    } catch {
+      if verdict.error == nil { verdict.error = error }
+    }
     board.finish { progress in
       progress.phase = .done
       progress.isAnswered = course.response != nil

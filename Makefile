@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release check lint samples zoo sanitize fuzz bench format install clean
+.PHONY: demo test test-release test-long check lint samples zoo sanitize fuzz bench format install clean
 
 # Encodes three small files and checks the length that was announced.
 demo:
@@ -27,6 +27,13 @@ test-release:
 	@.ci/install test
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/swift test . -c release --skip-build -Xswiftc -enable-testing
+
+# What takes minutes: files of 1 GiB that change while they are sent, 200 times.
+test-long:
+	@.ci/install test
+	.ci/swift build . -c release --static-swift-stdlib --product formstream
+	python3 Tests/Long/changed-sources.py \
+	  "$$(swift build -c release --static-swift-stdlib --show-bin-path)/formstream"
 
 # Style, warnings in every build, linkage, samples, demo, zoo.
 check: export STRICT = 1

@@ -54,23 +54,32 @@ import Testing
     #expect(stored.said.split(separator: "\n").count == 1)
   }
 
-  private static let pages: [[ScriptedStep]] = [
-    [.reset], [half, .reset], [.respond(404, body: "no page")],
-    [.respond(200, body: "cut", framing: .announced(20))],
-  ]
+  private static let pages: [[ScriptedStep]] = [[.close], [.respond(404, body: "no page")]]
 
-  /// An empty file took its place, or half a page.
+  /// A 303 without a word of its own made an empty file of it.
   @Test(arguments: pages)
-  func `it survives a page that could not be had`(_ page: [ScriptedStep]) throws {
-    for body in ["", "see other"] {
-      let other: [ScriptedStep] = [
-        .readBody, .respond(303, headers: [("Location", "/page")], body: body),
+  func `it survives a page that could not be had, where the answer says nothing else`(
+    _ page: [ScriptedStep]
+  ) throws {
+    func seeOther(_ body: String) -> [ScriptedStep] {
+      [
+        .readBody,
+        .respond(303, headers: [("Location", "/page"), ("Connection", "close")], body: body),
       ]
-      let stored = try Self.store([other, page])
-      #expect(stored.exit == "0", "\(stored.said)")
-      #expect(stored.file == "old")
-      #expect(stored.said.contains("\"answer\" is not written"), "\(stored.said)")
     }
+    let silent = try Self.store([seeOther(""), page])
+    #expect((silent.exit, silent.file) == ("0", "old"), "\(silent.said)")
+    #expect(silent.said.contains("\"answer\" is not written"), "\(silent.said)")
+    let quiet = try Self.store([seeOther(""), page], "-q")
+    #expect((quiet.exit, quiet.file, quiet.said) == ("0", "old", ""))
+    let talking = try Self.store([seeOther("see other"), page])
+    #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.said)")
+  }
+
+  @Test func `it survives half a page`() throws {
+    let other: [ScriptedStep] = [.readBody, .respond(303, headers: [("Location", "/page")])]
+    let stored = try Self.store([other, [Self.half, .closeWrite]])
+    #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.said)")
   }
 
   @Test func `what refuses the last attempt is the answer`() throws {
@@ -79,6 +88,10 @@ import Testing
     ]
     let stored = try Self.store([busy, busy], "--retry 1")
     #expect((stored.exit, stored.file) == ("75", "busy"), "\(stored.said)")
+    let long = String(repeating: "long ", count: 100_000)
+    let longer = try Self.store(
+      [busy, [.readBody, .respond(503, headers: [("Retry-After", "0")], body: long)]], "--retry 1")
+    #expect(longer.exit == "75" && longer.file == long, "\(longer.said)")
     let later: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "9999")], body: "much later"),
     ]

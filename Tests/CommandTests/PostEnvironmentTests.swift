@@ -70,7 +70,7 @@ import Testing
     let taken = try shell(
       "ulimit -n 64; for n in {10..60}; do eval \"exec $n< /\"; done; $F post -d a \(server.url)")
     #expect(taken.exit == 74, "\(taken.stderr)")
-    for limit in ["-Sn 6", "-n 32"] {
+    for limit in ["-Sn 6", "-n 40"] {
       let said = try shell("ulimit \(limit); $F post -d a \(server.url)")
       #expect((said.exit, said.output) == (0, "in"), "\(limit): \(said.stderr)")
     }

@@ -34,7 +34,7 @@ func canOpenEnough() -> Bool {
   let root = open("/", O_RDONLY | O_CLOEXEC)
   guard root >= 0 else { return false }
   opened.append(root)
-  while opened.count < 24 {
+  while opened.count < 16 {
     let number = fcntl(root, F_DUPFD_CLOEXEC, 0)
     guard number >= 0 else { return false }
     opened.append(number)

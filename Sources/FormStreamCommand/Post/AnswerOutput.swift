@@ -5,8 +5,8 @@ import Transfer
 final class AnswerOutput: Sendable {
   private struct State {
     var text = TerminalStream()
-    /// How many bytes have come.
-    var taken: Int64 = 0
+    /// Whether anything has come.
+    var hasCome = false
   }
 
   private let file: OutputFile
@@ -25,7 +25,7 @@ final class AnswerOutput: Sendable {
 
   func take(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     let shown = state.withLock { state in
-      state.taken += Int64(bytes.count)
+      if !bytes.isEmpty { state.hasCome = true }
       return isForTerminal ? state.text.visible(bytes) : nil
     }
     if let shown { try file.write(shown) } else { try file.write(bytes) }
@@ -36,7 +36,7 @@ final class AnswerOutput: Sendable {
   ///
   /// - Returns: what the person should know where nothing else tells it.
   func finish(_ result: TransferResult) throws(Failure) -> String? {
-    if let response = result.response, result.outcome != .cancelled, try hasAll(of: response) {
+    if let response = result.response, result.outcome != .cancelled, hasAll(of: response) {
       if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
       try file.commit()
       return nil
@@ -45,27 +45,18 @@ final class AnswerOutput: Sendable {
     // The session may hold on to it longer than the program lasts.
     guard file.abandon(), result.outcome == .ok, result.error == nil else { return nil }
     return
-      "The request was carried out, but the page that the server names for it could not be had whole. "
+      "The request was carried out, but the page that the server names for it could not be had. "
       + "\(file.name) is not written."
   }
 
   /// Whether all of an answer has come here.
-  private func hasAll(of response: TransferResponse) throws(Failure) -> Bool {
+  private func hasAll(of response: TransferResponse) -> Bool {
     if response.isTruncated { return false }
-    let taken = state.withLock(\.taken)
-    if response.status == 303, !wantsSeeOther, response.headers.contains("Location") {
-      // What came here may be of the page behind it, which broke off.
-      return taken > 0 && response.body.isEmpty
-        && response.headers["Content-Length"].flatMap { Int64($0) } == taken
-    }
-    // An answer that was to be followed by another, which then did not come, was kept.
-    if taken == 0 {
-      let kept = Array(response.body)
-      try file.write(
-        isForTerminal
-          ? Array(state.withLock { $0.text.visible(kept) }.utf8) : kept)
-    }
-    return true
+    // It only names the page that was to be the answer, and has no words of its own.
+    let isEmptyHint =
+      response.status == 303 && !wantsSeeOther && response.headers.contains("Location")
+      && !state.withLock(\.hasCome)
+    return !isEmptyHint
   }
 }
 
@@ -75,7 +66,7 @@ struct TerminalStream {
   /// The beginning of a character whose end has not come.
   private var held: [UInt8] = []
 
-  mutating func visible(_ bytes: some Sequence<UInt8>) -> String {
+  mutating func visible(_ bytes: UnsafeRawBufferPointer) -> String {
     let all = held + bytes
     let end = Self.endOfWholeCharacters(all)
     held = Array(all[end...])

@@ -20,13 +20,13 @@ demo:
 test:
 	@.ci/install test
 	.ci/swift build . --build-tests
-	.ci/swift test . --skip-build --parallel
+	.ci/tests --parallel
 
 # The tests in a release build, where those of every size run over all sizes and all reads.
 test-release:
 	@.ci/install test
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
-	.ci/swift test . -c release --skip-build -Xswiftc -enable-testing
+	.ci/tests -c release -Xswiftc -enable-testing
 
 # What takes minutes: files of 1 GiB that change while they are sent, 200 times.
 test-long:

@@ -7,7 +7,7 @@ public final class TransferTask: Sendable {
 
   init(_ run: TransferRun) {
     self.run = run
-    work = Task { await run.perform() }
+    work = Task(executorPreference: run.engine) { await run.perform() }
   }
 
   /// How far it is: a sequence that begins with how far it is now and ends with the request. Any number of

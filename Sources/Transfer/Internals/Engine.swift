@@ -1,6 +1,7 @@
 import Foundation
 
-/// A thread that drives exchanges.
+/// A thread that drives exchanges, and runs the tasks that decide on them: a request needs no other thread to go
+/// on, however busy those are that the program's tasks share.
 ///
 /// What is touched on that thread alone is said so; the inbox is shared.
 final class Engine: @unchecked Sendable {
@@ -9,6 +10,7 @@ final class Engine: @unchecked Sendable {
     case cancel(Exchange)
     case setPaused(Exchange, Bool)
     case sourceHasMore(ObjectIdentifier)
+    case run(UnownedJob)
     case stop
   }
 
@@ -106,6 +108,8 @@ final class Engine: @unchecked Sendable {
       if isRunning(exchange) { exchange.setPaused(isPaused) }
     case .sourceHasMore(let easy):
       running.exchanges[easy]?.sourceHasMore()
+    case .run(let job):
+      job.runSynchronously(on: asUnownedTaskExecutor())
     case .stop:
       return false
     }
@@ -119,6 +123,12 @@ final class Engine: @unchecked Sendable {
   private func finish(_ exchange: Exchange, _ failure: CurlFailure?) {
     running.exchanges[ObjectIdentifier(exchange.easy)] = nil
     exchange.finish(failure)
+  }
+}
+
+extension Engine: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    post(.run(UnownedJob(job)))
   }
 }
 

@@ -6,6 +6,7 @@ import Records
 ///
 /// What goes on the wire is an `Exchange`'s business; this decides which come, one after the other.
 final class TransferRun: Sendable {
+  let engine: Engine
   let board: ProgressBoard
   let control: TransferControl
 
@@ -16,6 +17,7 @@ final class TransferRun: Sendable {
   init(_ request: TransferRequest, session: TransferSession, engine: Engine) {
     self.request = request
     self.session = session
+    self.engine = engine
     board = ProgressBoard(pace: request.options.progressPace)
     control = TransferControl(engine)
     tracer = request.options.trace.map { Tracer(request, tell: $0) }

@@ -87,7 +87,7 @@ import Transfer
     let bridge = try #require(task?.makeFoundationProgress())
     let updates = try #require(task?.progress)
     task = nil
-    #expect(server.waitForRequests(1))
+    #expect(await onOwnThread { server.waitForRequests(1) })
     bridge.cancel()
     var last: TransferProgress?
     for await step in updates { last = step }

@@ -23,8 +23,10 @@ import Testing
         figures[name[...]].flatMap { $0.count == 2 ? ($0[0], $0[1]) : nil })
       #expect(after <= before, "\(name): \(said.output)")
     }
-    #expect(!said.output.contains("FormStream "), "a thread of ours is left: \(said.output)")
+    #expect(!said.output.contains("formstream-"), "a thread of ours is left: \(said.output)")
     // Any buffer that is left behind in each round would be 128 MiB or more. The rest is the heap's.
+    // A sanitizer keeps what was freed.
+    if sanitizer != nil { return }
     let resident = try #require(figures["resident"])
     #expect(resident[1] - resident[0] < 16 * 1024, "\(said.output)")
   }

@@ -135,7 +135,7 @@ import Transfer
     #expect(result.outcome == .failed)
     #expect(
       result.error?.code == (Int64(size) < promised ? .streamTooShort : .streamTooLong))
-    #expect(server.waitForEnds())
+    #expect(await onOwnThread { server.waitForEnds() })
     expectTruth(result, at: server, bodies: 0, but: [.cutShort])
   }
 

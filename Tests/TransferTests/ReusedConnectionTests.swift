@@ -31,7 +31,7 @@ import Transfer
     let server = try server([.unexpected], behindAnswer: [.close])
     let session = try TransferSession()
     _ = try await session.result(of: makeRequest(.get, server.url, nil))
-    #expect(server.waitForEnds())
+    #expect(await onOwnThread { server.waitForEnds() })
     let result = try await session.result(of: makeRequest(server.url))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 1)

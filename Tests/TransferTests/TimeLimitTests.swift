@@ -114,7 +114,7 @@ import Transfer
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent == 0)
-    #expect(server.waitForEnds())
+    #expect(await onOwnThread { server.waitForEnds() })
     expectTruth(result, at: server, bodies: 0, but: [.cutShort])
   }
 

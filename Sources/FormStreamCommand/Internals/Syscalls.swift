@@ -19,7 +19,7 @@ extension SystemError {
 /// Makes sure that enough can be opened for what goes over the wire: where libdispatch can't have its
 /// descriptors, it ends the program.
 ///
-/// C: `getrlimit`, `setrlimit`, `fcntl(F_DUPFD_CLOEXEC)`
+/// C: `getrlimit`, `setrlimit`, `open`
 func canOpenEnough() -> Bool {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
@@ -31,11 +31,8 @@ func canOpenEnough() -> Bool {
   // Others of ours may be open: whoever started the program may have left some.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
-  let root = open("/", O_RDONLY | O_CLOEXEC)
-  guard root >= 0 else { return false }
-  opened.append(root)
   while opened.count < 16 {
-    let number = fcntl(root, F_DUPFD_CLOEXEC, 0)
+    let number = open("/", O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { return false }
     opened.append(number)
   }

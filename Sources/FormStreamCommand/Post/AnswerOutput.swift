@@ -36,12 +36,11 @@ final class AnswerOutput: Sendable {
   ///
   /// - Returns: what the person should know where nothing else tells it.
   func finish(_ result: TransferResult) throws(Failure) -> String? {
+    if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
     if let response = result.response, result.outcome != .cancelled, hasAll(of: response) {
-      if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
       try file.commit()
       return nil
     }
-    if isForTerminal { try file.write(state.withLock { $0.text.rest() }) }
     // The session may hold on to it longer than the program lasts.
     guard file.abandon(), result.outcome == .ok, result.error == nil else { return nil }
     return

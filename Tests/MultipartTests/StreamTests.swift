@@ -35,9 +35,9 @@ import Testing
       let layout = try layout(length: promised) { ScriptedSource(noise(10), record: record) }
       let reader = layout.makeReader()
       #expect(failure { try drain(reader, chunk: chunk) }?.code == .streamTooLong)
-      // Nothing goes out behind what was promised: the body is not complete.
+      // The last of what was promised is held back, or a body that is this stream alone would be complete.
       let start = try #require(layout.placedPart(at: 1).bodyOffset)
-      #expect(reader.position == start + promised)
+      #expect(reader.position < start + max(promised, 1))
     }
     #expect(record.closes == 3)
   }

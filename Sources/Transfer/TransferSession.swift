@@ -89,10 +89,13 @@ public final class TransferSession: Sendable {
   public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {
-    let task = start(request)
+    let run = TransferRun(request, session: self, engine: nextEngine())
+    // Listened to before it begins: nothing is missed.
+    let steps = progress.map { _ in run.board.updates() }
+    let task = TransferTask(run)
     return await withTaskCancellationHandler {
-      guard let progress else { return await task.result }
-      async let told: Void = { for await step in task.progress { progress(step) } }()
+      guard let progress, let steps else { return await task.result }
+      async let told: Void = { for await step in steps { progress(step) } }()
       let result = await task.result
       await told
       return result

@@ -117,15 +117,21 @@ import Transfer
   }
 
   @Test func `held between two attempts, the next one does not begin`() async throws {
+    let isNamed = try Gate()
     let server = try ScriptedServer(requests: [
-      .good(503, headers: [("Retry-After", "1")]), .good(),
+      [.readBody, .waitFor(isNamed), .respond(503, headers: [("Retry-After", "0")])], .good(),
     ])
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 2)
+    // On the engine's own thread: the next attempt can't be faster.
+    let held = HeldTask()
+    request.options.trace = { trace in
+      if trace.kind == .note, trace.text.hasPrefix("Trying again") { held.task?.pause() }
+    }
     let session = try TransferSession()
     let task = session.start(request)
-    for await step in task.progress where step.phase == .retrying { break }
-    task.pause()
+    held.task = task
+    isNamed.open()
     #expect(await eventually { task.progress.current.attempt == 2 })
     let other = try ScriptedServer { _ in .good() }
     for _ in 0..<20 { _ = await session.result(of: try TransferRequest(.get, other.url)) }
@@ -134,6 +140,7 @@ import Transfer
     let result = await task.result
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
+    held.task = nil
     #expect(server.faults.isEmpty)
   }
 
@@ -165,5 +172,17 @@ import Transfer
     #expect(await task.result.outcome == .cancelled)
     #expect(server.bodiesReceivedWhole == 0)
     #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}
+
+/// A task, for a closure that is made before it.
+private final class HeldTask: @unchecked Sendable {
+  private let lock = NSLock()
+  /// Guarded by `lock`.
+  private var held: TransferTask?
+
+  var task: TransferTask? {
+    get { lock.withLock { held } }
+    set { lock.withLock { held = newValue } }
   }
 }

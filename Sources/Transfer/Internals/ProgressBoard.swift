@@ -63,10 +63,10 @@ final class ProgressBoard: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  /// What is and what comes. A listener that is slower than what happens gets the latest.
+  /// What is and what comes. A listener that is slower than what happens gets the latest of it.
   func updates() -> AsyncStream<TransferProgress> {
     let buffering: AsyncStream<TransferProgress>.Continuation.BufferingPolicy =
-      pace == .all ? .bufferingNewest(4096) : .bufferingNewest(1)
+      .bufferingNewest(pace == .all ? 4096 : 64)
     let (stream, continuation) = AsyncStream.makeStream(
       of: TransferProgress.self, bufferingPolicy: buffering)
     let (number, isOver) = state.withLock { state in

@@ -8,7 +8,7 @@ public struct TransferOptions: Sendable {
   /// Where it may be sent on to.
   public var redirects = RedirectPolicy()
   /// Whether the server is asked before the body goes out.
-  public var expectation = Expectation.automatic
+  public var expectation = ContinuePolicy.automatic
   /// How long what may take.
   public var limits = TimeLimits()
   /// Where the answer's body goes.
@@ -33,8 +33,8 @@ public struct TransferOptions: Sendable {
   public init() {}
 }
 
-/// Whether the server is asked before the body goes out (RFC 9110 §10.1.1).
-public struct Expectation: Hashable, Sendable {
+/// Whether the server is asked, by `Expect: 100-continue`, before the body goes out (RFC 9110 §10.1.1).
+public struct ContinuePolicy: Hashable, Sendable {
   enum Kind: Hashable {
     case automatic, always, never
   }
@@ -44,11 +44,11 @@ public struct Expectation: Hashable, Sendable {
   public var patience: Duration = .seconds(1)
 
   /// For bodies over 1 MiB or of unknown length, unless the server has ignored the question before.
-  public static let automatic = Expectation(kind: .automatic)
+  public static let automatic = ContinuePolicy(kind: .automatic)
   /// For every body.
-  public static let always = Expectation(kind: .always)
+  public static let always = ContinuePolicy(kind: .always)
   /// For none.
-  public static let never = Expectation(kind: .never)
+  public static let never = ContinuePolicy(kind: .never)
 }
 
 /// How long what may take; no limit where nil.

@@ -9,7 +9,7 @@ import Transfer
 
   private func post(
     _ server: ScriptedServer, _ body: TransferBody = .bytes(large),
-    asks: Transfer.Expectation = .automatic,
+    asks: ContinuePolicy = .automatic,
     patience: Duration? = nil, attempts: Int = 1
   ) throws -> TransferRequest {
     var request = try makeRequest(server.url, body, attempts: attempts)
@@ -150,7 +150,7 @@ import Transfer
 
   @Test func `a 417 to the body itself is a refusal`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(417, body: "never")] }
-    for asks in [Transfer.Expectation.never, .always] {
+    for asks in [ContinuePolicy.never, .always] {
       let result = try await TransferSession().result(
         of: post(server, .bytes("small".utf8), asks: asks, patience: .milliseconds(20)))
       #expect(result.outcome == .failed)
@@ -162,12 +162,12 @@ import Transfer
   }
 
   @Test(arguments: [
-    (Transfer.Expectation.always, 1, true), (.always, 1_500_000, true), (.never, 1_500_000, false),
+    (ContinuePolicy.always, 1, true), (.always, 1_500_000, true), (.never, 1_500_000, false),
     (.automatic, 0, false), (.automatic, 1024 * 1024, false), (.automatic, 1024 * 1024 + 1, true),
     (.automatic, -1, true),
   ])
   func `who is asked follows the setting and the size`(
-    asks: Transfer.Expectation, size: Int, isAsked: Bool
+    asks: ContinuePolicy, size: Int, isAsked: Bool
   ) async throws {
     let server = try ScriptedServer { _ in .good() }
     let body: TransferBody =

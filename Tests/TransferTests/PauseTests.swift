@@ -91,7 +91,9 @@ import Transfer
         #expect(server.requests.map(\.bodyCount) == [Int(size)])
       } else {
         task.cancel()
-        #expect(await task.result.outcome == .cancelled)
+        let result = await task.result
+        // Where this thread had to wait, it was over before it was held.
+        #expect(result.outcome == .cancelled || result.bytesSent == size, "\(result.outcome)")
       }
       #expect(server.faults(but: .cutShort).isEmpty)
     }

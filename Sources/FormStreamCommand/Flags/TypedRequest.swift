@@ -13,7 +13,7 @@ struct TypedRequest {
   var query: [Argument] = []
   var credentials: TypedCredentials?
   var idempotencyKey: Argument?
-  var expectation = Expectation.automatic
+  var expectation = ContinuePolicy.automatic
   var continuePatience: Duration?
 
   /// All that a session and a request take as it was typed.

@@ -225,8 +225,8 @@ private func shellQuoted(_ word: [UInt8]) -> [UInt8] {
   return Array("'".utf8) + quoted.joined(separator: "'\\''".utf8) + Array("'".utf8)
 }
 
-extension Expectation {
-  fileprivate func waiting(_ patience: Duration) -> Expectation {
+extension ContinuePolicy {
+  fileprivate func waiting(_ patience: Duration) -> ContinuePolicy {
     var copy = self
     copy.patience = patience
     return copy

@@ -1,5 +1,5 @@
-// The only file of this module that talks to libcurl. Everything above it sees Swift values, `CurlFailure`
-// and the calls of `CurlDelegate`.
+// The only file of this module that talks to libcurl: hence its length. Everything above it sees Swift values,
+// `CurlFailure` and the calls of `CurlDelegate`.
 
 import CCurl
 import Multipart

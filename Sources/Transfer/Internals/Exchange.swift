@@ -6,68 +6,6 @@ import Records
 ///
 /// All but its making happens on the engine's thread.
 final class Exchange: @unchecked Sendable {
-  /// What is sent, and how.
-  struct Order: Sendable {
-    var method: HTTPMethod
-    var url: HTTPURL
-    var headers: HTTPHeaders
-    /// What goes out as the body; nil where there is none.
-    var body: BodyLayout?
-    /// Whether a body is announced: an empty one where `body` is nil.
-    var announcesBody: Bool
-    /// Whether leave to send the body is asked for, and how long it is waited for.
-    var askingPatience: Duration?
-    /// Whether a connection that is there already may be used.
-    var usesIdleConnection: Bool
-    var options: TransferOptions
-    var configuration: TransferSession.Configuration
-    /// Whether an answer is the one that the caller gets.
-    var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
-
-    var mayBeHTTP2: Bool {
-      configuration.version == .http2
-        || configuration.version == .automatic && url.origin.scheme == "https"
-    }
-  }
-
-  /// How far a request got that has no answer.
-  enum Stage: Sendable {
-    /// The server can't have seen it.
-    case notSent
-    /// The server can't have it whole.
-    case partlySent
-    /// It went out whole.
-    case sent
-  }
-
-  /// What is known at the end.
-  struct End: Sendable {
-    var response: TransferResponse?
-    /// Whether the answer was kept from its target, since another was expected.
-    var isHeld: Bool
-    /// Why it ended before there was a whole answer, or what is lacking of it.
-    var failure: TransferError?
-    /// Whether trying again might help: nobody was reached, or the connection broke.
-    var isTransient: Bool
-    var stage: Stage
-    /// How many bytes of the body were out when a final answer began; nil where all were.
-    var handedAtAnswer: Int64?
-    var framing: TransferResult.Framing
-    /// How many bytes of the body the system's network took.
-    var handed: Int64
-    var sha256: SHA256.Digest?
-    var isEncrypted: Bool
-    var hasContinued: Bool
-    /// The body went out though leave was asked for and not given.
-    var askedInVain: Bool
-
-    /// The server does not take the question, and has nothing of the body.
-    var isAskingRefused: Bool
-
-    /// Whether all was out before there was an answer: only then it can mean all.
-    var isWhole: Bool { stage == .sent && handedAtAnswer == nil }
-  }
-
   let easy: CurlEasy
   private let order: Order
   private let board: ProgressBoard
@@ -357,10 +295,10 @@ extension Exchange {
     var error = reason ?? answer.failure
     var isTransient = false
     if error == nil, let failure, !isSalvaged, !answer.hasEnough {
-      (error, isTransient) = explain(failure)
+      (error, isTransient) = explanation.told(of: failure)
     }
     if answer.response == nil, error == nil, !isSalvaged {
-      (error, isTransient) = lost("the head of the answer broke off", failure)
+      (error, isTransient) = explanation.lost("the head of the answer broke off", failure)
     }
     if answer.response != nil {
       if error != nil { answer.cut() }
@@ -401,108 +339,9 @@ extension Exchange {
     return total == nil ? .chunked : .contentLength
   }
 
-  private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    let url = order.url
-    func error(
-      _ code: TransferError.Code, _ text: String, transient: Bool
-    ) -> (TransferError, isTransient: Bool) {
-      (
-        TransferError(
-          code, on: url.description, "The request to \(url) \(text)", underlying: failure),
-        transient
-      )
-    }
-    let reason = failure.message
-    switch failure.kind {
-    case .hostNotFound:
-      return error(
-        .hostNotFound,
-        "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
-          + "Check its name.", transient: false)
-    case .connect:
-      return error(
-        .connectFailed,
-        "could not be sent: nobody takes it at \(url.origin) (\(reason)). Check that the "
-          + "server runs, and try again.", transient: true)
-    case .connectTimeout:
-      return error(
-        .connectTimedOut,
-        "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try "
-          + "again later.", transient: true)
-    case .certificate:
-      return error(
-        .certificateRefused,
-        "was not sent: the server's certificate is not to be trusted (\(reason)). Name "
-          + "the authority that made it (--cacert), if it is known.", transient: false)
-    case .tls:
-      return error(
-        .tlsFailed,
-        "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).",
-        transient: false)
-    case .tlsFile:
-      return error(
-        .tlsFileUnusable,
-        "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
-          + "files that belong together.", transient: false)
-    case .lineTooLong:
-      return error(
-        .answerTooLarge, "was answered by a head with a line that is too long (\(reason)).",
-        transient: false)
-    case .malformed:
-      return error(
-        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
-      )
-    case .send, .receive, .noAnswer, .rewindRefused, .cancelledByUs:
-      return lost(reason, failure)
-    case .other:
-      return stage == .notSent
-        ? error(
-          .engineFailed, "could not be sent: \(reason) (libcurl \(failure.number)).",
-          transient: false)
-        : lost(reason, failure)
-    }
-  }
-
-  private func lost(
-    _ reason: String, _ failure: CurlFailure?
-  ) -> (TransferError, isTransient: Bool) {
-    if let response = answer.response {
-      return (
-        TransferError(
-          .connectionLost, on: order.url.description,
-          "The answer from \(order.url), of status \(response.status), broke off after "
-            + "\(answer.received) bytes (\(reason)).", underlying: failure), true
-      )
-    }
-    let sentence =
-      switch stage {
-      case .notSent: "was not sent: the connection broke (\(reason)). Try again."
-      case .partlySent:
-        "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "
-          + "connection broke (\(reason)). The server can't have it whole."
-      case .sent:
-        "was sent, and the connection broke before there was an answer (\(reason)). Ask the server whether "
-          + "it has it before it is sent again."
-      }
-    return (
-      TransferError(
-        .connectionLost, on: order.url.description, "The request to \(order.url) \(sentence)",
-        underlying: failure), true
-    )
-  }
-}
-
-extension Duration {
-  /// For sentences: `30 s`, `0.5 s`.
-  var inSeconds: String {
-    let (seconds, attoseconds) = components
-    guard attoseconds != 0 else { return "\(seconds) s" }
-    return "\(Double(seconds) + Double(attoseconds) / 1e18) s"
-  }
-
-  var milliseconds: Int64 {
-    let (seconds, attoseconds) = components
-    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1000)
-    return overflow ? .max : product + attoseconds / 1_000_000_000_000_000
+  private var explanation: Explanation {
+    Explanation(
+      url: order.url, stage: stage, handed: handed, total: total, response: answer.response,
+      received: answer.received)
   }
 }

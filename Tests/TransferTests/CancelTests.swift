@@ -76,6 +76,28 @@ import Transfer
     #expect(server.faults.isEmpty)
   }
 
+  /// A pipe is looked into for its type before anybody is reached, and may have nothing to give.
+  @Test func `while its body is still looked at`() async throws {
+    let (reached, goOn) = (try Gate(), try Gate())
+    let closings = Closings()
+    let form = Form {
+      Part(
+        name: "f", filename: "f",
+        body: .stream { HeldSource(giving: 0, reached: reached, goOn: goOn, record: closings) })
+    }
+    let session = try TransferSession()
+    let task = session.start(
+      try TransferRequest(
+        .post, "http://127.0.0.1:9/", body: .form(form, guessing: LookingGuesser())))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    let result = await task.result
+    #expect(result.outcome == .cancelled)
+    #expect(result.attempts == 0)
+    goOn.open()
+    #expect(await eventually { closings.isBalanced })
+  }
+
   @Test func `while it connects`() async throws {
     // It lets in, and never says a word of TLS.
     var options = ScriptedServer.Options()
@@ -191,5 +213,13 @@ import Transfer
     goOn.open()
     #expect(server.requests.count { $0.body == noise(300_000) } == 10)
     #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}
+
+/// Reads what it is asked about.
+private struct LookingGuesser: MediaTypeGuessing {
+  func mediaType(of part: UntypedPart) -> MediaType? {
+    _ = part.head(upTo: 10)
+    return nil
   }
 }

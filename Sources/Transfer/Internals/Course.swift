@@ -43,7 +43,7 @@ struct Course: Sendable {
   }
 
   /// Looks at what the body is made of, and checks what can be.
-  mutating func prepare() async throws(TransferError) {
+  mutating func prepare(_ control: TransferControl) async throws(TransferError) {
     url = try request.url.appending(request.query)
     if let rate = request.options.maximumRate, rate < 1 {
       throw TransferError(
@@ -57,7 +57,7 @@ struct Course: Sendable {
     }
     if let body = request.body {
       let makesDigest = request.options.sendsDigest
-      let prepared = await onThreadThatMayWait {
+      let prepared = await control.unlessCancelled {
         () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
         Result { () throws(TransferError) in
           let layout = try body.laidOut()
@@ -65,6 +65,7 @@ struct Course: Sendable {
           return (layout, makesDigest ? try layout.digest() : nil)
         }
       }
+      guard let prepared else { throw .called }
       let (layout, digest) = try prepared.get()
       self.body = layout
       headers = request.headers

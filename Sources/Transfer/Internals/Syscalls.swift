@@ -99,17 +99,6 @@ func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool
   return isStarted
 }
 
-/// Does what may have to wait for a disk or a pipe, on a thread that no tasks share; where there is no thread to
-/// be had, here.
-func onThreadThatMayWait<Result: Sendable>(
-  _ body: @escaping @Sendable () -> Result
-) async -> Result {
-  await withCheckedContinuation { continuation in
-    let isStarted = startThread("formstream-wait") { continuation.resume(returning: body()) }
-    if !isStarted { continuation.resume(returning: body()) }
-  }
-}
-
 /// Keeps a peer that went away from ending the process: the write fails instead, on this thread alone.
 ///
 /// C: `pthread_sigmask`

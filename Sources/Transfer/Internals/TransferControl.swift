@@ -6,6 +6,8 @@ final class TransferControl: Sendable {
     var isCancelled = false
     var exchange: Exchange?
     var waiting: CheckedContinuation<Void, Never>?
+    /// Ends the wait for what can't be called back.
+    var abandon: (@Sendable () -> Void)?
   }
 
   private let engine: Engine
@@ -36,13 +38,14 @@ final class TransferControl: Sendable {
   }
 
   func cancel() {
-    let (exchange, waiting) = state.withLock { state in
+    let (exchange, waiting, abandon) = state.withLock { state in
       state.isCancelled = true
-      defer { state.waiting = nil }
-      return (state.exchange, state.waiting)
+      defer { (state.waiting, state.abandon) = (nil, nil) }
+      return (state.exchange, state.waiting, state.abandon)
     }
     if let exchange { engine.cancel(exchange) }
     waiting?.resume()
+    abandon?()
   }
 
   /// Waits while a person wants that nothing is begun.
@@ -55,6 +58,31 @@ final class TransferControl: Sendable {
       }
       if goesOn { continuation.resume() }
     }
+  }
+
+  /// Does what may have to wait for a disk or a pipe, on a thread that no tasks share; nil as soon as the request
+  /// is called off. What can't be called back goes on, and comes to nothing.
+  func unlessCancelled<Value: Sendable>(
+    _ body: @escaping @Sendable () -> Value
+  ) async -> Value? {
+    let value = await withCheckedContinuation {
+      (continuation: CheckedContinuation<Value?, Never>) in
+      let waiting = Guarded<CheckedContinuation<Value?, Never>?>(continuation)
+      let end: @Sendable (Value?) -> Void = { value in
+        waiting.withLock { waiting in
+          defer { waiting = nil }
+          return waiting
+        }?.resume(returning: value)
+      }
+      let isCancelled = state.withLock { state in
+        state.abandon = { end(nil) }
+        return state.isCancelled
+      }
+      if isCancelled { return end(nil) }
+      if !startThread("formstream-wait", { end(body()) }) { end(body()) }
+    }
+    state.withLock { $0.abandon = nil }
+    return value
   }
 
   /// Has the engine drive an exchange, and waits for its end. Where the request was called off, it ends at

@@ -27,9 +27,15 @@ final class TransferRun: Sendable {
   func perform() async -> TransferResult {
     var course = Course(request)
     do throws(TransferError) {
-      try await course.prepare()
+      try await course.prepare(control)
     } catch {
-      return conclude(course, .init(error.code == .sourceChanged ? .sourceChanged : .failed, error))
+      let outcome: TransferResult.Outcome =
+        switch error.code {
+        case .cancelled: .cancelled
+        case .sourceChanged: .sourceChanged
+        default: .failed
+        }
+      return conclude(course, .init(outcome, error))
     }
     board.begin(course.body)
     while true {

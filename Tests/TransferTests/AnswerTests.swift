@@ -212,7 +212,10 @@ import Transfer
         ),
       ]
     }
-    let session = try TransferSession()
+    // However slow the machine: the connection is to be there for the second request.
+    var configuration = TransferSession.Configuration()
+    configuration.idleLimit = .seconds(600)
+    let session = try TransferSession(configuration)
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
       if status == 304 { request.options.wantedStatuses = [304] }

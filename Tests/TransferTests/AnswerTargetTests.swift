@@ -10,7 +10,7 @@ import Transfer
   func `memory keeps up to its limit`(limit: Int) async throws {
     let body = String(repeating: "a", count: 100)
     let server = try ScriptedServer { _ in .good(body: body) }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
       request.options.answer = .memory(limit: limit)
@@ -36,7 +36,7 @@ import Transfer
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.answer = .memory(limit: 10)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error == nil, "\(String(describing: result.error))")
     #expect(result.attempts == 1)
@@ -52,7 +52,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good(status, body: "new") }
     var request = try makeRequest(server.url)
     request.options.answer = .file(place.local("answer"))
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.status == status)
     #expect(result.response?.body.isEmpty == true)
     #expect(result.response?.isTruncated == false)
@@ -66,7 +66,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(.get, server.url, nil)
     request.options.answer = .file(place.local("answer"))
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(try text(place) == "")
     expectTruth(result, at: server)
@@ -89,7 +89,7 @@ import Transfer
     var request = try makeRequest(.get, server.url, nil, attempts: 2)
     request.options.answer = .file(place.local("answer"))
     if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome != .ok)
     // What the server says of a refusal is its answer, and whole.
     #expect(try text(place) == (end == "refused" ? "moved" : "old"))
@@ -105,7 +105,7 @@ import Transfer
     }
     var request = try makeRequest(server.url)
     request.options.answer = .file(place.local("answer"))
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error?.code == .connectionLost)
     #expect(result.response?.isTruncated == true)
@@ -123,7 +123,7 @@ import Transfer
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.answer = .file(place.local(name))
-    let session = try TransferSession()
+    let session = try patientSession()
     let result = await session.result(of: request)
     // The server did what it was told, whatever becomes of its answer.
     #expect(result.outcome == (method == .post ? .ok : .failed))
@@ -144,7 +144,7 @@ import Transfer
     let told = ToldText()
     var request = try makeRequest(server.url, attempts: 2)
     request.options.answer = .stream { told.append($0) }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(told.text == "piece by piece")
     expectTruth(result, at: server)
@@ -161,7 +161,7 @@ import Transfer
       told.append(bytes)
       throw Mishap(7)
     }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == (method == .post ? .ok : .failed))
     #expect(result.error?.code == .answerNotStored)
     #expect(result.error?.underlying as? Mishap == Mishap(7))
@@ -178,7 +178,7 @@ import Transfer
     let told = ToldText()
     var request = try makeRequest(.get, server.url, nil, attempts: 3)
     request.options.answer = .stream { told.append($0) }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.attempts == 1)

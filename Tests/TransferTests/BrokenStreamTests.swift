@@ -15,7 +15,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good() }
     var request = try TransferRequest(.put, server.url, body: body)
     request.options.retry = RetryPolicy(attempts: 3)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(await eventually { server.connections.allSatisfy { $0.end != nil } })
     #expect(server.faults(but: .cutShort).isEmpty)
     #expect(server.bodiesReceivedWhole == 0)
@@ -95,7 +95,7 @@ import Transfer
         ))
       request.options.retry = RetryPolicy(attempts: 3)
       request.options.retry.base = .milliseconds(1)
-      let result = try await TransferSession().result(of: request)
+      let result = try await patientSession().result(of: request)
       #expect(result.outcome != .ok)
       #expect(result.attempts == 1)
       #expect(result.error?.description.contains("read once") == true)

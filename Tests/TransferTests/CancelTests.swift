@@ -35,7 +35,7 @@ import Transfer
 
   @Test func `before it starts, nothing is sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let request = try TransferRequest(.post, server.url, body: large)
     let never = try Gate()
     let work = Task {
@@ -51,7 +51,7 @@ import Transfer
 
   @Test func `at once after it starts, and more than once`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<50 {
       let task = session.start(try TransferRequest(.post, server.url, body: large))
       task.cancel()
@@ -66,7 +66,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 5)
-    let task = try TransferSession().start(request)
+    let task = try patientSession().start(request)
     for await step in task.progress where step.phase == .retrying { break }
     task.cancel()
     let result = await task.result
@@ -85,7 +85,7 @@ import Transfer
         name: "f", filename: "f",
         body: .stream { HeldSource(giving: 0, reached: reached, goOn: goOn, record: closings) })
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(
       try TransferRequest(
         .post, "http://127.0.0.1:9/", body: .form(form, guessing: LookingGuesser())))
@@ -103,7 +103,7 @@ import Transfer
     var options = ScriptedServer.Options()
     options.onConnect = { [reached] _ in [.open(reached), .stall] }
     let server = try ScriptedServer(options) { _ in .good() }
-    let task = try TransferSession().start(
+    let task = try patientSession().start(
       TransferRequest(.post, "https://127.0.0.1:\(server.port)", body: large))
     #expect(await onOwnThread { reached.wait() })
     task.cancel()
@@ -115,7 +115,7 @@ import Transfer
 
   @Test func `while its body goes out`() async throws {
     let server = try holding()
-    let task = try TransferSession().start(TransferRequest(.post, server.url, body: large))
+    let task = try patientSession().start(TransferRequest(.post, server.url, body: large))
     #expect(await onOwnThread { reached.wait() })
     task.cancel()
     let result = await task.result
@@ -131,7 +131,7 @@ import Transfer
 
   @Test func `by the task that waits for it`() async throws {
     let server = try holding()
-    let session = try TransferSession()
+    let session = try patientSession()
     let request = try TransferRequest(.post, server.url, body: large)
     let work = Task { await session.result(of: request) { _ in } }
     #expect(await onOwnThread { reached.wait() })
@@ -150,7 +150,7 @@ import Transfer
       .stream { [reached, goOn] in
         HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings)
       })
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: body))
     #expect(await onOwnThread { reached.wait() })
     task.cancel()
@@ -170,7 +170,7 @@ import Transfer
     let server = try ScriptedServer { [reached] _ in
       [.continueIfAsked, .readBody, .open(reached), .stall]
     }
-    let task = try TransferSession().start(
+    let task = try patientSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     #expect(await onOwnThread { reached.wait() })
     task.cancel()
@@ -183,7 +183,7 @@ import Transfer
 
   @Test func `after its end, which stays what it was`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: .bytes(noise(10))))
     #expect(await task.result.outcome == .ok)
     task.cancel()
@@ -201,7 +201,7 @@ import Transfer
       request.target == "/held"
         ? [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let held = session.start(try TransferRequest(.post, server.url + "/held", body: large))
     #expect(await onOwnThread { reached.wait() })
     let others = try (0..<10).map { _ in

@@ -37,7 +37,7 @@ final class SlowSource: ByteSource {
   @Test(arguments: [Duration.zero, .microseconds(200), .milliseconds(1)])
   func `a refusal in the middle of the body is what is told`(pause: Duration) async throws {
     let server = try ScriptedServer { _ in Self.refusal }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<100 {
       let size = Self.size
       var request = try TransferRequest(
@@ -57,7 +57,7 @@ final class SlowSource: ByteSource {
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: Int64(Self.size))
     let server = try ScriptedServer { _ in Self.refusal }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<100 {
       var request = try TransferRequest(.put, server.url, body: .file(file))
       request.options.expectation = .never

@@ -27,7 +27,7 @@ import Transfer
       attempts: 3)
     request.options.expectation = .never
     request.options.limits.stall = .milliseconds(300)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome != .ok)
     // A reset may take the answer with it: then the body is known not to be there.
     if result.status != nil {
@@ -47,7 +47,7 @@ import Transfer
       request.bodyCount == 0 && request.number == 0
         ? [.readBody(upTo: 10_000), .respond(status, body: "no"), .readBody] : .good()
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
     let result = await session.result(of: request)
@@ -81,7 +81,7 @@ import Transfer
         .part(.stream(length: size) { SlowSource(Int(size), pause: .milliseconds(1)) }))
       request.options.expectation = .never
       request.options.answer = .file(place.local("answer-\(round)"))
-      let result = try await TransferSession().result(of: request)
+      let result = try await patientSession().result(of: request)
       #expect(result.status == 413)
       #expect(result.outcome == .failed)
       #expect(
@@ -93,7 +93,7 @@ import Transfer
   @Test(arguments: [1, 65_536, 300_000, 3_000_000])
   func `success after the last byte is one, however fast it comes`(size: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let bytes = noise(size)
     for _ in 0..<10 {
       var request = try makeRequest(.put, server.url, .bytes(bytes))

@@ -9,7 +9,7 @@ import Transfer
 @Suite struct EmptyBodyTests {
   @Test func `a file that says that it is empty, and is not, is not sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: TransferRequest(.put, server.url, body: .file("/proc/cpuinfo")))
     #expect(result.outcome == .sourceChanged || result.outcome == .failed)
     #expect(result.error != nil)
@@ -31,7 +31,7 @@ import Transfer
     }
     var request = try TransferRequest(.put, server.url, body: .file(file))
     request.options.retry = RetryPolicy(attempts: 2)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .sourceChanged)
     #expect(server.requests.count == 1)
   }
@@ -40,7 +40,7 @@ import Transfer
     let place = try TemporaryDirectory()
     let file = try place.write("empty", [])
     let server = try ScriptedServer { _ in .good() }
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: TransferRequest(.put, server.url, body: .file(file)))
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.framing) == [.contentLength(0)])
@@ -49,7 +49,7 @@ import Transfer
 
   @Test func `a stream that promises nothing is held to it`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let lying = await session.result(
       of: try TransferRequest(
         .post, server.url, body: .stream(length: 0) { InputStream(data: Data("x".utf8)) }))

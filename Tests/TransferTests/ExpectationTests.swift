@@ -22,7 +22,7 @@ import Transfer
   @Test(arguments: [1, 3])
   func `leave is asked for, and given`(times: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<times {
       let result = try await session.result(of: post(server))
       #expect(result.outcome == .ok)
@@ -36,7 +36,7 @@ import Transfer
   @Test func `who ignores the question is not asked again`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(200)] }
     let other = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let first = try await session.result(of: post(server, patience: .milliseconds(20)))
     #expect(first.outcome == .ok)
     let second = try await session.result(of: post(server))
@@ -55,7 +55,7 @@ import Transfer
     let server = try ScriptedServer { _ in
       [.readBody(upTo: 1), .continueIfAsked, .readBody, .respond(200)]
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<2 {
       let result = try await session.result(of: post(server, patience: .milliseconds(20)))
       #expect(result.outcome == .ok)
@@ -70,7 +70,7 @@ import Transfer
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(status, headers: [("Connection", "close")], body: "no"), .finish]
     }
-    let result = try await TransferSession().result(of: post(server))
+    let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .failed)
     #expect(result.status == status)
     #expect(result.response?.text == "no")
@@ -85,7 +85,7 @@ import Transfer
     let server = try ScriptedServer { request in
       request.number == 0 ? [.skipBody, .respond(413, body: "no")] : .good()
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let first = try await session.result(of: post(server))
     #expect(first.status == 413)
     #expect(first.bytesSent == 0)
@@ -100,7 +100,7 @@ import Transfer
       request.number == 0
         ? [.skipBody, .respond(503, headers: [("Connection", "close")]), .finish] : .good()
     }
-    let result = try await TransferSession().result(of: post(server, attempts: 2))
+    let result = try await patientSession().result(of: post(server, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(result.wireBytes == Int64(Self.large.count))
@@ -112,7 +112,7 @@ import Transfer
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(200, headers: [("Connection", "close")], body: "fine"), .finish]
     }
-    let result = try await TransferSession().result(of: post(server))
+    let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .answeredEarly)
     #expect(result.bytesSent == 0)
@@ -127,7 +127,7 @@ import Transfer
         ? [.skipBody, .respond(417)]
         : [.skipBody, .respond(417, headers: [("Connection", "close")]), .finish]
     }
-    let result = try await TransferSession().result(of: post(server))
+    let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.status == 201)
     #expect(result.attempts == 2)
@@ -141,7 +141,7 @@ import Transfer
     let server = try ScriptedServer { request in
       request.expectsContinue ? [.skipBody, .respond(417)] : [.readBody, .close]
     }
-    let result = try await TransferSession().result(of: post(server))
+    let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .unknown)
     #expect(result.response == nil)
     #expect(result.error?.code == .connectionLost)
@@ -151,7 +151,7 @@ import Transfer
   @Test func `a 417 to the body itself is a refusal`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(417, body: "never")] }
     for asks in [ContinuePolicy.never, .always] {
-      let result = try await TransferSession().result(
+      let result = try await patientSession().result(
         of: post(server, .bytes("small".utf8), asks: asks, patience: .milliseconds(20)))
       #expect(result.outcome == .failed)
       #expect(result.status == 417)
@@ -172,7 +172,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good() }
     let body: TransferBody =
       size < 0 ? oneShot("of unknown length".utf8) : .bytes(noise(size))
-    let result = try await TransferSession().result(of: post(server, body, asks: asks))
+    let result = try await patientSession().result(of: post(server, body, asks: asks))
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.expectsContinue) == [isAsked])
     #expect(server.requests.first?.values(of: "Expect").count == (isAsked ? 1 : 0))
@@ -181,7 +181,7 @@ import Transfer
 
   @Test func `a request without a body never asks`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     for method in [HTTPMethod.get, .post, .head, .delete] {
       var request = try makeRequest(method, server.url, nil)
       request.options.expectation = .always

@@ -21,7 +21,7 @@ import Transfer
       .good(503, body: String(repeating: "\(request.number)", count: 20_000))
     }
     let told = ToldText()
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: request(server, attempts: attempts, into: told))
     #expect(result.outcome == .retryable)
     #expect(result.attempts == attempts)
@@ -35,7 +35,7 @@ import Transfer
       .good(429, headers: [("Retry-After", "100000")], body: "slow down")
     }
     let told = ToldText()
-    let result = try await TransferSession().result(of: request(server, attempts: 3, into: told))
+    let result = try await patientSession().result(of: request(server, attempts: 3, into: told))
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     #expect(told.text == "slow down")
@@ -48,7 +48,7 @@ import Transfer
         : .good(404, body: "no such page")
     }
     let told = ToldText()
-    let result = try await TransferSession().result(of: request(server, into: told))
+    let result = try await patientSession().result(of: request(server, into: told))
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
     #expect(told.text == "receipt")
@@ -62,7 +62,7 @@ import Transfer
         : [.respond(200, bytes: Array("half".utf8), framing: .announced(100)), .close]
     }
     let told = ToldText()
-    let result = try await TransferSession().result(of: request(server, into: told))
+    let result = try await patientSession().result(of: request(server, into: told))
     #expect(result.outcome == .ok)
     #expect(result.status == 200)
     #expect(result.response?.isTruncated == true)
@@ -75,14 +75,14 @@ import Transfer
     let server = try ScriptedServer { _ in .good(503, body: "closed") }
     var request = try request(server, attempts: 2, into: ToldText())
     request.options.answer = .file(place.local("answer"))
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(try String(contentsOfFile: place.path("answer"), encoding: .utf8) == "closed")
   }
 
   @Test func `a request is called off by its progress alone`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
-    let session = try TransferSession()
+    let session = try patientSession()
     var task: TransferTask? = session.start(try request(server, into: ToldText()))
     let bridge = try #require(task?.makeFoundationProgress())
     let updates = try #require(task?.progress)

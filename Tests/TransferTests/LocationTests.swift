@@ -16,7 +16,7 @@ import Transfer
       ]
     }
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(method, server.url + "/a/start?q", body))
     return (result, server)
   }
@@ -78,7 +78,7 @@ import Transfer
       request.target == "/"
         ? .good(307, headers: [("Location", "http://127.0.0.2:9/"), ("Location", "/b")]) : .good()
     }
-    let result = try await TransferSession().result(of: makeRequest(server.url))
+    let result = try await patientSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .redirectRefused)
     expectTruth(result, at: server)

@@ -58,7 +58,7 @@ import Transfer
     let server = try ScriptedServer(options) { [reached, goOn] _ in
       [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: bodies()[kind]))
     #expect(await onOwnThread { reached.wait() })
     task.pause()
@@ -77,7 +77,7 @@ import Transfer
   }
 
   @Test func `held at once, it sends no body`() async throws {
-    let session = try TransferSession()
+    let session = try patientSession()
     for round in 0..<12 {
       let server = try ScriptedServer { _ in .good() }
       let task = session.start(try TransferRequest(.post, server.url, body: bodies()[round % 3]))
@@ -130,7 +130,7 @@ import Transfer
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { held.task?.pause() }
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(request)
     held.task = task
     isNamed.open()
@@ -150,7 +150,7 @@ import Transfer
     let server = try ScriptedServer { [reached, goOn] _ in
       [.continueIfAsked, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(
       try TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     #expect(await onOwnThread { reached.wait() })
@@ -168,7 +168,7 @@ import Transfer
 
   @Test func `held, it can be called off`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let task = try TransferSession().start(TransferRequest(.post, server.url, body: .file(file)))
+    let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
     task.pause()
     task.cancel()
     #expect(await task.result.outcome == .cancelled)

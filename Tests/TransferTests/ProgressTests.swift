@@ -86,7 +86,7 @@ final class Told: @unchecked Sendable {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let told = Told()
     let request = try request(server.url, .form(form()))
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     told.expectOrder()
     // Where a listener is as fast as what happens, it sees them all.
@@ -110,7 +110,7 @@ final class Told: @unchecked Sendable {
     }
     let place = try TemporaryDirectory()
     let request = try request(server.url, .form(largeForm(place)))
-    let task = try TransferSession().start(request)
+    let task = try patientSession().start(request)
     #expect(await onOwnThread { reached.wait() })
     let held = task.progress.current
     #expect(held.phase == .sending)
@@ -135,7 +135,7 @@ final class Told: @unchecked Sendable {
     var request = try request(server.url, .form(largeForm(place)))
     request.options.retry = RetryPolicy(attempts: 2)
     request.options.retry.base = .milliseconds(1)
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(result.wireBytes > result.bytesSent)
@@ -150,7 +150,7 @@ final class Told: @unchecked Sendable {
     }
     let told = Told()
     let request = try request(server.url, .form(form()))
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
     told.expectOrder()
@@ -167,7 +167,7 @@ final class Told: @unchecked Sendable {
     request.options.expectation = .never
     let told = Told()
     let near = 1024 * 1024
-    let session = try TransferSession()
+    let session = try patientSession()
     let task = session.start(request)
     async let listening: Void = {
       for await step in task.progress {
@@ -201,7 +201,7 @@ final class Told: @unchecked Sendable {
       [.continueIfAsked, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
-    let task = try TransferSession().start(try request(server.url, .form(largeForm(place))))
+    let task = try patientSession().start(try request(server.url, .form(largeForm(place))))
     let early = [Told(), Told(), Told()]
     async let listening: Void = withTaskGroup { group in
       for told in early {
@@ -233,7 +233,7 @@ final class Told: @unchecked Sendable {
 
   @Test func `nothing is told once the result is there`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     for _ in 0..<50 {
       let told = Told()
       _ = await session.result(of: try request(server.url, .bytes(noise(1000)))) { step in
@@ -254,7 +254,7 @@ final class Told: @unchecked Sendable {
     var request = try request(server.url, .bytes(noise(1_000_000)))
     request.options.progressPace = .smooth
     let told = Told()
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     told.expectOrder()
     // Twenty a second, the changes of phase, the first, and the last.
@@ -268,7 +268,7 @@ final class Told: @unchecked Sendable {
     let bytes = noise(2_000_000)
     let told = Told()
     let request = try request(server.url, .stream { InputStream(data: Data(bytes)) })
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     #expect(told.all.allSatisfy { $0.total == nil && $0.fraction == nil })
     told.expectOrder()
@@ -280,7 +280,7 @@ final class Told: @unchecked Sendable {
     let server = try ScriptedServer { _ in .good() }
     let told = Told()
     let request = try request(server.url, .bytes([]))
-    let result = try await TransferSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     told.expectOrder()
     #expect(told.all.first?.fraction ?? 0 == 0)
@@ -289,7 +289,7 @@ final class Told: @unchecked Sendable {
     let unreached = Told()
     // A server that is let go at once: nobody is at its port.
     let nowhere = try ScriptedServer { _ in .good() }.url
-    _ = try await TransferSession().result(of: self.request(nowhere, .bytes([]))) {
+    _ = try await patientSession().result(of: self.request(nowhere, .bytes([]))) {
       unreached.append($0)
     }
     #expect(unreached.all.last?.fraction == 0)

@@ -32,7 +32,7 @@ import Transfer
     let server = try server(status)
     var request = try makeRequest(server.url + "/start", body)
     request.options.makesDigest = true
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "arrived")
     #expect(result.attempts == 2)
@@ -49,7 +49,7 @@ import Transfer
   @Test(arguments: [307, 308])
   func `a stream that can be read once is not sent on`(status: Int) async throws {
     let server = try server(status)
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(server.url + "/start", oneShot("once".utf8, length: 4), attempts: 3))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
@@ -63,7 +63,7 @@ import Transfer
     status: Int, method: HTTPMethod
   ) async throws {
     let server = try server(status)
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(
         method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8), attempts: 3))
     #expect(result.outcome == .failed)
@@ -82,7 +82,7 @@ import Transfer
       method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8))
     try request.headers.append(name: "X-Mine", value: "1")
     request.options.idempotencyKey = .random()
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 200)
     #expect(result.response?.text == "arrived")
@@ -120,11 +120,11 @@ import Transfer
     let url = server.url + "/start"
     if page == "none" {
       let bare = try ScriptedServer { _ in .good(303, body: "done") }
-      let result = try await TransferSession().result(of: makeRequest(bare.url))
+      let result = try await patientSession().result(of: makeRequest(bare.url))
       #expect(result.outcome == .failed, "303 without a Location says nothing")
       return expectTruth(result, at: bare)
     }
-    let result = try await TransferSession().result(of: makeRequest(url, attempts: 3))
+    let result = try await patientSession().result(of: makeRequest(url, attempts: 3))
     #expect(result.outcome == .ok)
     #expect(result.error == nil)
     #expect(result.status == 303)
@@ -139,7 +139,7 @@ import Transfer
     let told = ToldText()
     var request = try makeRequest(server.url + "/start")
     request.options.answer = .stream { told.append($0) }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(told.text == "arrived")
     expectTruth(result, at: server)
@@ -153,7 +153,7 @@ import Transfer
     }
     var request = try makeRequest(server.url)
     request.options.answer = .file(place.local("answer"))
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
     #expect(try String(contentsOfFile: place.path("answer"), encoding: .utf8) == "done")
@@ -163,7 +163,7 @@ import Transfer
   @Test(arguments: [301, 302, 303, 307, 308], [HTTPMethod.get, .head])
   func `what only asks follows them all`(status: Int, method: HTTPMethod) async throws {
     let server = try server(status)
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(method, server.url + "/start", nil))
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
@@ -181,7 +181,7 @@ import Transfer
     }
     var request = try makeRequest(server.url + "/0")
     request.options.redirects.limit = limit
-    let session = try TransferSession()
+    let session = try patientSession()
     let enough = await session.result(of: request)
     #expect(enough.outcome == .ok)
     #expect(enough.redirects == limit)
@@ -202,7 +202,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good(308, headers: [("Location", "")]) }
     let looping = try ScriptedServer { _ in .good(308, headers: [("Location", "/")]) }
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let session = try TransferSession()
+    let session = try patientSession()
     let result = try await session.result(
       of: makeRequest(method, looping.url, body, attempts: 3))
     #expect(result.outcome == .failed)
@@ -227,7 +227,7 @@ import Transfer
     }
     var request = try makeRequest(.put, server.url + "/start", .bytes(bytes))
     request.options.expectation = .never
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.target) == ["/start", "/end"])
     #expect(server.requests.last?.body == bytes)
@@ -244,7 +244,7 @@ import Transfer
     }
     var request = try makeRequest(server.url, .bytes(noise(8_000_000)))
     request.options.expectation = .never
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .answeredEarly)
     #expect(server.requests.count == 1)

@@ -12,7 +12,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(server.url, body)
     try change(&request)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     expectTruth(result, at: server, bodies: result.outcome == .ok ? 1 : 0)
     return (result, server.requests.first)
   }
@@ -95,7 +95,7 @@ import Transfer
     var request = try makeRequest(.put, server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
     request.options.makesDigest = true
-    let session = try TransferSession()
+    let session = try patientSession()
     let twice = await session.result(of: request)
     let plain = await session.result(of: request)
     #expect(twice.outcome == .ok)
@@ -130,7 +130,7 @@ import Transfer
     guard Int64(size) != promised else { return }
     let server = try ScriptedServer { _ in .good() }
     let bytes = noise(size)
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(server.url, .stream(length: promised) { InputStream(data: Data(bytes)) }))
     #expect(result.outcome == .failed)
     #expect(

@@ -8,7 +8,7 @@ import Transfer
 @Suite struct RetryTests {
   @Test func `where nobody listens, it is tried again, and nothing was sent`() async throws {
     let port = try unusedPort()
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest("http://127.0.0.1:\(port)/", attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectFailed)
@@ -27,7 +27,7 @@ import Transfer
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { late.begin() }
     }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     let server = try #require(late.server)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.attempts == 2)
@@ -43,7 +43,7 @@ import Transfer
     ])
     var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 201)
     #expect(result.attempts == 2)
@@ -58,7 +58,7 @@ import Transfer
     var request = try makeRequest(
       server.url, oneShot(noise(8_000_000), length: 8_000_000), attempts: 3)
     request.options.expectation = .never
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.error?.description.contains("can be read once") == true)
@@ -72,7 +72,7 @@ import Transfer
   {
     let server = try ScriptedServer(requests: [.good(status), .good(status), .good()])
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let session = try TransferSession()
+    let session = try patientSession()
     let result = try await session.result(of: makeRequest(method, server.url, body, attempts: 3))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 3)
@@ -82,7 +82,7 @@ import Transfer
   @Test(arguments: [429, 503])
   func `a refusal of what can be read once stays one`(status: Int) async throws {
     let server = try ScriptedServer { _ in .good(status, body: "later") }
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(server.url, oneShot("b".utf8), attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .statusRefused)
@@ -108,7 +108,7 @@ import Transfer
     var request = try makeRequest(
       method, server.url, hasBody ? .bytes("b".utf8) : nil, attempts: 2)
     if hasKey { request.options.idempotencyKey = .random() }
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .statusRefused)
     #expect(result.attempts == attempts)
@@ -119,7 +119,7 @@ import Transfer
   @Test func `who says so has unsafe requests sent again`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good(500), .good()])
     var request = try makeRequest(server.url, attempts: 3)
-    let session = try TransferSession()
+    let session = try patientSession()
     request.options.retry.includesUnsafe = true
     let result = await session.result(of: request)
     #expect(result.outcome == .ok)
@@ -129,7 +129,7 @@ import Transfer
 
   @Test func `without that, silence is not answered with another POST`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
-    let result = try await TransferSession().result(of: makeRequest(server.url, attempts: 3))
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .unknown)
     #expect(result.attempts == 1)
     expectTruth(result, at: server)
@@ -139,7 +139,7 @@ import Transfer
   func `silence is answered with the same again where that is safe`(method: HTTPMethod) async throws
   {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
-    let result = try await TransferSession().result(
+    let result = try await patientSession().result(
       of: makeRequest(
         method, server.url, method == .put ? .bytes("b".utf8) : nil, attempts: 2))
     #expect(result.outcome == .ok)
@@ -152,7 +152,7 @@ import Transfer
     let server = try ScriptedServer(requests: [
       .good(503, headers: [("Retry-After", text)]), .good(),
     ])
-    let result = try await TransferSession().result(of: makeRequest(server.url, attempts: 2))
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     expectTruth(result, at: server)
@@ -163,7 +163,7 @@ import Transfer
   ])
   func `a Retry-After that is longer than patience ends it`(text: String) async throws {
     let server = try ScriptedServer { _ in .good(429, headers: [("Retry-After", text)]) }
-    let result = try await TransferSession().result(of: makeRequest(server.url, attempts: 3))
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.response?.headers["Retry-After"] == text)
     #expect(result.attempts == 1)
@@ -174,7 +174,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "60")]) }
     var request = try makeRequest(server.url, attempts: 3)
     request.options.retry.total = .seconds(30)
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     expectTruth(result, at: server)
@@ -184,7 +184,7 @@ import Transfer
     let server = try ScriptedServer { _ in .good(503) }
     var request = try makeRequest(server.url, attempts: 1_000_000)
     request.options.retry.total = .zero
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     expectTruth(result, at: server)
@@ -236,7 +236,7 @@ import Transfer
       default: .good(404)
       }
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     for (path, code) in [
       ("/silent", TransferError.Code.connectionLost), ("/moved", .redirectRefused),
       ("/missing", .statusRefused),

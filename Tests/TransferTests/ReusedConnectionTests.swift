@@ -19,7 +19,7 @@ import Transfer
   private func second(
     at server: ScriptedServer, _ body: TransferBody?, method: HTTPMethod = .post, attempts: Int = 1
   ) async throws -> TransferResult {
-    let session = try TransferSession()
+    let session = try patientSession()
     let first = try await session.result(of: makeRequest(.get, server.url, nil))
     #expect(first.outcome == .ok)
     var request = try makeRequest(method, server.url, body, attempts: attempts)
@@ -29,7 +29,7 @@ import Transfer
 
   @Test func `one that was closed meanwhile is not used`() async throws {
     let server = try server([.unexpected], behindAnswer: [.close])
-    let session = try TransferSession()
+    let session = try patientSession()
     _ = try await session.result(of: makeRequest(.get, server.url, nil))
     #expect(await onOwnThread { server.waitForEnds() })
     let result = try await session.result(of: makeRequest(server.url))
@@ -111,7 +111,7 @@ import Transfer
     let server = try ScriptedServer { _ in
       [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")]
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let first = try await session.result(of: makeRequest(server.url))
     #expect(first.outcome == .ok)
     let second = try await session.result(of: makeRequest(server.url, oneShot("once".utf8)))

@@ -17,7 +17,7 @@ import Transfer
         },
       ]
     }
-    let session = try TransferSession()
+    let session = try patientSession()
     let slow = session.start(
       try TransferRequest(
         .post, server.url + "/slow",
@@ -35,7 +35,7 @@ import Transfer
   @Test func `a source that is held for good holds up nobody`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in .good() }
-    let session = try TransferSession()
+    let session = try patientSession()
     let closings = Closings()
     let held = session.start(
       try TransferRequest(

@@ -14,7 +14,7 @@ import Transfer
     var request = request
     request.options.expectation = .never
     change(&request.options)
-    return try await TransferSession().result(of: request)
+    return try await patientSession().result(of: request)
   }
 
   @Test func `a body that is sent and not answered is unknown`() async throws {
@@ -110,7 +110,7 @@ import Transfer
     request.options.expectation = .always
     request.options.expectation.patience = .seconds(60)
     request.options.limits.stall = Self.short
-    let result = try await TransferSession().result(of: request)
+    let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent == 0)

@@ -1,4 +1,5 @@
 import Foundation
+import Transfer
 
 /// Does what blocks on a thread of its own: the few threads that tasks share stay free.
 func onOwnThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
@@ -15,4 +16,11 @@ func eventually(_ isSo: () -> Bool) async -> Bool {
     try? await Task.sleep(for: .milliseconds(2))
   }
   return true
+}
+
+/// A session with the usual settings, that keeps its connections however slow the machine is: tests count them.
+func patientSession() throws(TransferError) -> TransferSession {
+  var configuration = TransferSession.Configuration()
+  configuration.idleLimit = .seconds(600)
+  return try TransferSession(configuration)
 }

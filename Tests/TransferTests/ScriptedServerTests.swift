@@ -141,11 +141,11 @@ import Testing
     #expect(said.output == "unix")
     let two = try ScriptedServer(on: .ip("127.0.0.2")) { _ in .good(body: "two") }
     #expect(try curl("-d", "a", two.url).output == "two")
-    #expect(try curl("-d", "a", two.url(host: "127.0.0.1")).exit == 7)
     #expect(unix.faults + two.faults == [])
     if let six = try? ScriptedServer(on: .ip("::1"), script: { _ in .good(body: "six") }) {
       #expect(try curl("-d", "a", six.url).output == "six")
-      #expect(try curl("-d", "a", six.url(host: "localhost")).output == "six")
+      // By its other address, this name may lead to another test's server with the same port.
+      #expect(try curl("-6", "-d", "a", six.url(host: "localhost")).output == "six")
     }
   }
 

@@ -86,6 +86,8 @@ private struct PartList: RandomAccessCollection, Sendable {
   var endIndex: Int { layout?.partCount ?? 0 }
 
   subscript(position: Int) -> TransferProgress.PartProgress {
+    // As of any collection: an index that was not among its indices is the caller's mistake. Outside data
+    // makes none.
     guard let layout else { preconditionFailure("There are no parts without a layout.") }
     let placed = layout.placedPart(at: position)
     var sent: Int64?

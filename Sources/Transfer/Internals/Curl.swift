@@ -271,9 +271,6 @@ final class CurlEasy {
       ? Int64(value) : 0
   }
 
-  /// How many connections were made for it: none where one was there already.
-  var newConnections: Int { number(CURLINFO_NUM_CONNECTS) }
-
   private func number(_ info: CURLINFO) -> Int {
     var value = 0
     return formstream_easy_get_long(handle, info, &value) == CURLE_OK ? value : 0
@@ -285,7 +282,7 @@ final class CurlEasy {
       code: code, message: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
   }
 
-  /// The wait for an answer to `Expect`, among other things that are not to be waited for.
+  /// Why it can't be started: the first option that libcurl did not take.
   var startFailure: CurlFailure? { failure.map { failure($0) } }
 }
 
@@ -440,9 +437,6 @@ enum CurlLibrary {
 
   static let unusable = TransferError(
     .engineFailed, on: "libcurl", "libcurl can't be started: there is no memory for it.")
-
-  /// C: `curl_version`
-  static var version: String { String(cString: curl_version()) }
 }
 
 /// A URL in libcurl's parser, so that what is checked is what is connected to.

@@ -16,7 +16,6 @@ final class Exchange: @unchecked Sendable {
 
   private var feed: (any BodyFeed)?
   private var digest: SHA256?
-  private var digestFailure: TransferError?
   /// Why we end it; nil while we don't.
   private var reason: TransferError?
   private var isPaused = false

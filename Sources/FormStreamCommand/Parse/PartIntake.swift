@@ -37,8 +37,9 @@ final class PartIntake {
   func finish(index: Int) throws -> ParsedPartRecord {
     // A browser sends a file without a name and without bytes where no file was chosen.
     if let filename = head.filename, !filename.isEmpty { try write(.init(start: nil, count: 0)) }
-    let name = SafeName(filename: head.filename, field: head.name)
-    let stored = try file?.store(as: name)
+    let place = SafePath(
+      filename: head.filename, field: head.name, keepingDirectories: false)
+    let stored = try file?.store(as: place)
     return ParsedPartRecord(
       index: index, name: head.name, filename: head.filename, contentType: head.contentType,
       headers: head.fields.map { RecordHeader($0.name, $0.value) }, size: size,

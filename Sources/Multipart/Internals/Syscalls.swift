@@ -1,5 +1,6 @@
-// The only file of this module that talks to the C library. Everything above it speaks Swift errors,
-// Swift integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a struct from C.
+// The only file of this module that talks to the C library, but for the lock in `Guarded`. Everything above
+// it speaks Swift errors, Swift integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a
+// struct from C.
 
 import Glibc
 

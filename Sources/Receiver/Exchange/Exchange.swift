@@ -31,8 +31,9 @@ final class Exchange {
   private static let maximumDiscarded: Int64 = 1024 * 1024
 
   private let service: Service
-  private let connection: Connection
-  private let target: String
+  let connection: Connection
+  /// As it was sent.
+  let target: String
   private let began = ContinuousClock.now
   private var head: RequestHead?
   private var state = State.head
@@ -49,6 +50,12 @@ final class Exchange {
     self.connection = connection
     self.target = target
   }
+
+  /// Whether its head has not come.
+  var isNew: Bool { head == nil }
+
+  /// Whether an answer may have a body.
+  var wantsBody: Bool { head?.method != "HEAD" }
 
   /// The head came.
   func begin(_ head: RequestHead) -> Step {

@@ -72,3 +72,19 @@ final class Service: Sendable {
     return .page(UploadPage.html)
   }
 }
+
+extension Service {
+  /// An answer as it goes over the wire past libmicrohttpd.
+  func bytes(of answer: Answer, hasBody: Bool = true) -> [UInt8] {
+    answer.bytes(reason: reasonPhrase(for: answer.status), date: httpDate(), hasBody: hasBody)
+  }
+
+  /// What a client is told whose request is cut off from outside.
+  func bytes(ofRefusal refusal: UploadRefusal) -> [UInt8] {
+    let failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
+    let record = ReceivedRecord(
+      body: ParsedRecord(bodyBytes: 0, isComplete: false, parts: [], error: failure),
+      framing: UploadRequest.Framing.none.rawValue, contentLength: nil)
+    return bytes(of: .record(record, status: refusal.status, asPage: false))
+  }
+}

@@ -69,7 +69,8 @@ static inline void *formstream_socket_context(struct MHD_Connection *connection)
   return info == NULL ? NULL : info->socket_context;
 }
 
-static inline const struct sockaddr *formstream_peer(struct MHD_Connection *connection) {
+// A `struct sockaddr`.
+static inline const void *formstream_peer(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
   return info == NULL ? NULL : info->client_addr;

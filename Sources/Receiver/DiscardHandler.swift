@@ -4,13 +4,16 @@ public struct DiscardHandler: UploadHandler {
   public init() {}
 
   /// Takes any request.
-  public func begin(_ request: UploadRequest) -> any Upload { Nowhere() }
+  public func begin(_ request: UploadRequest) -> any Upload { DiscardedUpload() }
 }
 
-private final class Nowhere: Upload, PartSink {
-  let storedAs: String? = nil
+/// An upload of which nothing is kept.
+package final class DiscardedUpload: Upload, PartSink {
+  package let storedAs: String? = nil
 
-  func begin(_ part: PartDescription) -> any PartSink { self }
-  func take(_ bytes: UnsafeRawBufferPointer) {}
-  func end() {}
+  package init() {}
+
+  package func begin(_ part: PartDescription) -> any PartSink { self }
+  package func take(_ bytes: UnsafeRawBufferPointer) {}
+  package func end() {}
 }

@@ -1,4 +1,4 @@
-public import Multipart
+package import Multipart
 
 /// What is known of a part when it begins: one of a form, a field of a URL-encoded body, or a body that is no
 /// form and counts as a part of its own.

@@ -31,7 +31,7 @@ public struct ReceivedRequest: Sendable {
     record.body.error.map { ($0.code, $0.message) }
   }
   /// The record that the client was answered with: a line of JSON, `formstream.received/1`.
-  public var json: String { record.json.line() }
+  public var json: String { String(decoding: record.json.line(), as: UTF8.self) }
 }
 
 /// A part that came whole.

@@ -1,5 +1,5 @@
-package import Multipart
-package import Records
+import Multipart
+import Records
 
 /// What is made of a part as it is read: a value where it is a short text field, else the handler's.
 package final class PartIntake {

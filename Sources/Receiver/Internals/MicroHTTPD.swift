@@ -40,7 +40,7 @@ final class Daemon: Sendable {
     options.certificate = certificate.map { UnsafePointer($0.start) }
     options.key = key.map { UnsafePointer($0.start) }
     options.log = { context, format, arguments in
-      guard let context, let format else { return }
+      guard let context, let format, let arguments else { return }
       FrontDesk.behind(context).note(formatted(format, arguments))
     }
     options.connection = { context, connection, place, what in
@@ -54,7 +54,7 @@ final class Daemon: Sendable {
     options.access = { context, connection, _, method, version, bytes, count, request in
       guard let context, let connection, let method, let version, let count,
         let exchange = request?.pointee
-      else { return MHD_NO }
+      else { return .NO }
       return FrontDesk.behind(context).access(
         connection, Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue(),
         method: method, version: version,
@@ -144,7 +144,7 @@ private final class FrontDesk: Sendable {
     _ handle: OpaquePointer, at place: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
     _ what: MHD_ConnectionNotificationCode
   ) {
-    if what == MHD_CONNECTION_NOTIFY_STARTED {
+    if what == .CONNECTION_NOTIFY_STARTED {
       let peer = formstream_peer(handle).map { SocketAddress($0).description } ?? "?"
       let connection = Connection(Socket(formstream_socket(handle)), peer: peer, isTLS: isTLS)
       place.pointee = Unmanaged.passRetained(connection).toOpaque()
@@ -182,34 +182,38 @@ private final class FrontDesk: Sendable {
       step = exchange.end()
     }
     switch step {
-    case .goOn: return MHD_YES
+    case .goOn: return .YES
     case .answer(let answer): return queue(answer, on: handle)
     case .cut(let answer):
       exchange.connection.answer(service.bytes(of: answer, hasBody: exchange.wantsBody))
-      return MHD_NO
-    case .close: return MHD_NO
+      return .NO
+    case .close: return .NO
     }
   }
 
   /// C: `MHD_get_connection_values_n`
   private func fields(of handle: OpaquePointer) -> [PartDescription.Header] {
-    var fields: [PartDescription.Header] = []
+    final class List {
+      var fields: [PartDescription.Header] = []
+    }
+    let list = List()
     MHD_get_connection_values_n(
-      handle, MHD_HEADER_KIND,
-      { fields, _, name, nameCount, value, valueCount in
-        let field = PartDescription.Header(text(name, nameCount), text(value, valueCount))
-        fields?.assumingMemoryBound(to: [PartDescription.Header].self).pointee.append(field)
-        return MHD_YES
-      }, &fields)
-    return fields
+      handle, .HEADER_KIND,
+      { list, _, name, nameCount, value, valueCount in
+        guard let list else { return .NO }
+        Unmanaged<List>.fromOpaque(list).takeUnretainedValue().fields.append(
+          PartDescription.Header(text(name, nameCount), text(value, valueCount)))
+        return .YES
+      }, Unmanaged.passUnretained(list).toOpaque())
+    return list.fields
   }
 
   /// C: `MHD_create_response_from_buffer`, `MHD_add_response_header`, `MHD_queue_response`
   private func queue(_ answer: Answer, on handle: OpaquePointer) -> MHD_Result {
     var body = answer.body
     guard
-      let response = MHD_create_response_from_buffer(body.count, &body, MHD_RESPMEM_MUST_COPY)
-    else { return MHD_NO }
+      let response = MHD_create_response_from_buffer(body.count, &body, .RESPMEM_MUST_COPY)
+    else { return .NO }
     defer { MHD_destroy_response(response) }
     for header in answer.headers { MHD_add_response_header(response, header.name, header.value) }
     if answer.closes { MHD_add_response_header(response, "Connection", "close") }

@@ -15,7 +15,7 @@ struct Socket: Sendable {
   ///
   /// C: `send(MSG_DONTWAIT)`
   func sendAtOnce(_ bytes: [UInt8]) {
-    _ = send(number, bytes, bytes.count, Int32(MSG_DONTWAIT.rawValue | MSG_NOSIGNAL.rawValue))
+    _ = send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
   }
 
   /// Sends all of it and that nothing follows; then reads and forgets what comes, until the other side is
@@ -27,7 +27,7 @@ struct Socket: Sendable {
     var rest = bytes[...]
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
-        send(number, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT.rawValue | MSG_NOSIGNAL.rawValue))
+        send(number, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
       }
       if count >= 0 {
         rest = rest.dropFirst(count)
@@ -36,14 +36,14 @@ struct Socket: Sendable {
         guard errno == EAGAIN, forget(), waits(for: POLLIN | POLLOUT, until: end) else { return }
       }
     }
-    shutdown(number, Int32(SHUT_WR.rawValue))
+    shutdown(number, Int32(SHUT_WR))
     while forget(), waits(for: POLLIN, until: end) {}
   }
 
   /// Reads and forgets what has come; false where nothing more will.
   private func forget() -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
-      let count = recv(number, buffer.baseAddress, buffer.count, Int32(MSG_DONTWAIT.rawValue))
+      let count = recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
       return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
   }
@@ -60,7 +60,7 @@ struct Socket: Sendable {
   ///
   /// C: `shutdown`
   func shutDown() {
-    shutdown(number, Int32(SHUT_RDWR.rawValue))
+    shutdown(number, Int32(SHUT_RDWR))
   }
 }
 
@@ -98,7 +98,7 @@ struct ListeningSocket: Sendable {
   ///
   /// C: `shutdown`
   func refuse() {
-    shutdown(number, Int32(SHUT_RDWR.rawValue))
+    shutdown(number, Int32(SHUT_RDWR))
   }
 }
 
@@ -116,11 +116,15 @@ struct SocketAddress: CustomStringConvertible {
     if inet_pton(AF_INET, address, &four.sin_addr) == 1 {
       four.sin_family = sa_family_t(AF_INET)
       four.sin_port = port.bigEndian
-      withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: UnsafeRawBufferPointer.of(&four)) }
+      withUnsafeMutableBytes(of: &storage) { bytes in
+        withUnsafeBytes(of: four) { bytes.copyMemory(from: $0) }
+      }
     } else if inet_pton(AF_INET6, address, &six.sin6_addr) == 1 {
       six.sin6_family = sa_family_t(AF_INET6)
       six.sin6_port = port.bigEndian
-      withUnsafeMutableBytes(of: &storage) { $0.copyMemory(from: UnsafeRawBufferPointer.of(&six)) }
+      withUnsafeMutableBytes(of: &storage) { bytes in
+        withUnsafeBytes(of: six) { bytes.copyMemory(from: $0) }
+      }
     } else {
       return nil
     }
@@ -139,9 +143,9 @@ struct SocketAddress: CustomStringConvertible {
   }
 
   /// Takes an address from C, which must be as long as its family says.
-  init(_ pointer: UnsafePointer<sockaddr>) {
+  init(_ pointer: UnsafeRawPointer) {
     let size =
-      switch Int32(pointer.pointee.sa_family) {
+      switch CInt(pointer.load(as: sa_family_t.self)) {
       case AF_INET: MemoryLayout<sockaddr_in>.size
       case AF_INET6: MemoryLayout<sockaddr_in6>.size
       default: MemoryLayout<sa_family_t>.size
@@ -186,12 +190,6 @@ struct SocketAddress: CustomStringConvertible {
     return withUnsafePointer(to: storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
     }
-  }
-}
-
-extension UnsafeRawBufferPointer {
-  fileprivate static func of<Value>(_ value: inout Value) -> [UInt8] {
-    withUnsafeBytes(of: &value) { Array($0) }
   }
 }
 

@@ -154,6 +154,7 @@ final class FileDescriptor {
   /// C: `close`
   func close() throws(SystemError) {
     guard isOpen else { throw .notOpen }
+    guard isOpen else { return }
     isOpen = false
     guard Glibc.close(number) < 0, errno != EINTR else { return }
     throw SystemError(number: errno)

@@ -48,7 +48,8 @@ public final class Receiver: Sendable {
     let floor = Floor(configuration.limits) { service.bytes(ofRefusal: $0) }
     self.floor = floor
     port = socket.port
-    let host = configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
+    let host =
+      configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
     url = "\(configuration.tls == nil ? "http" : "https")://\(host):\(socket.port)/"
     let daemon: Daemon
     do throws(Daemon.NotStarted) {
@@ -107,7 +108,8 @@ extension Receiver {
     guard let address = SocketAddress(text, port: port) else {
       throw ReceiverError(
         .addressUnusable, on: text,
-        "\(text.quoted) is no address to listen at: give a numeric one of IPv4 or IPv6, or localhost.")
+        "\(text.quoted) is no address to listen at: give a numeric one of IPv4 or IPv6, or localhost."
+      )
     }
     do throws(SystemError) {
       return try ListeningSocket(at: address)

@@ -188,7 +188,8 @@ extension Exchange {
   ///   - isCertain: whether it is known where the request ends.
   ///   - isRead: whether that was reached.
   private func refuse(
-    _ refusal: UploadRefusal, cause: (any Error)? = nil, isCertain: Bool = true, isRead: Bool = false
+    _ refusal: UploadRefusal, cause: (any Error)? = nil, isCertain: Bool = true,
+    isRead: Bool = false
   ) -> Step {
     failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }

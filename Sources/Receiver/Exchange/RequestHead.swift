@@ -83,21 +83,25 @@ extension RequestHead {
     // RFC 9112 §5.1: "A server MUST reject, with a response status code of 400 (Bad Request), any received
     // request message that contains whitespace between a header field name and colon."
     if let field = fields.first(where: { !$0.name.isToken }) {
-      return "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
+      return
+        "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
     }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
     // Transfer-Encoding … might indicate an attempt to perform request smuggling".
     if !lengths.isEmpty, !codings.isEmpty {
       return "The request has both Content-Length and Transfer-Encoding: send one of them"
     }
-    guard lengths.count <= 1 else { return "The request has \(lengths.count) Content-Lengths: send one" }
+    guard lengths.count <= 1 else {
+      return "The request has \(lengths.count) Content-Lengths: send one"
+    }
     if let length = lengths.first, !length.isLength {
       return "The Content-Length \(length.quoted) is none: send 1 to 18 digits"
     }
     // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand
     // SHOULD respond with 501"; but what can be read in two ways is no question of understanding.
     guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
-      return "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send \"chunked\", once"
+      return
+        "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send \"chunked\", once"
     }
     if !codings.isEmpty, version == "HTTP/1.0" {
       return "HTTP/1.0 knows no Transfer-Encoding: send a Content-Length, or use HTTP/1.1"

@@ -43,13 +43,15 @@ final class Service: Sendable {
     if head.framing == .none {
       return UploadRefusal(
         .lengthRequired, status: 411,
-        "The request has neither Content-Length nor Transfer-Encoding: send one, also for a body of 0 bytes.")
+        "The request has neither Content-Length nor Transfer-Encoding: send one, also for a body of 0 bytes."
+      )
     }
     let codings = head.values(of: "content-encoding").filter { $0.lowercased() != "identity" }
     guard codings.isEmpty else {
       return UploadRefusal(
         .encodingUnsupported, status: 415,
-        "The Content-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send the body as it is.")
+        "The Content-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send the body as it is."
+      )
     }
     return nil
   }
@@ -67,7 +69,8 @@ final class Service: Sendable {
     }
     guard head.path == "/", configuration.servesPage else {
       throw UploadRefusal(
-        .notFound, status: 404, "There is nothing at \(String(head.path).quoted): upload by POST or PUT.")
+        .notFound, status: 404,
+        "There is nothing at \(String(head.path).quoted): upload by POST or PUT.")
     }
     return .page(UploadPage.html)
   }

@@ -222,7 +222,8 @@ private final class FrontDesk: Sendable {
 }
 
 private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
-  String(decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
+  String(
+    decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : count), as: UTF8.self)
 }
 
 /// What a status is called (RFC 9110 §15).

@@ -41,6 +41,12 @@ public func onThread(_ work: @escaping @Sendable () -> Void) {
   pthread_detach(startThread(work))
 }
 
+/// Runs `work` on so many threads at once, each with its number, and waits until all have ended.
+public func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+  let threads = (0..<count).map { number in startThread { work(number) } }
+  for thread in threads { pthread_join(thread, nil) }
+}
+
 /// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
 ///
 /// - Parameter name: what the system shows for it, up to 15 bytes.

@@ -1,0 +1,87 @@
+import Glibc
+import Multipart
+import Storage
+import TestSupport
+import Testing
+
+/// Names that are taken, freed, and taken again.
+@Suite struct ReplacingTests {
+  private let place: TemporaryDirectory
+  private let directory: StorageDirectory
+
+  init() throws {
+    place = try TemporaryDirectory()
+    directory = try StorageDirectory(place.local(""))
+  }
+
+  @Test func `a file that is replaced is gone, and others stand`() throws {
+    try place.write("a.txt", [1])
+    try place.write("a-2.txt", [1])
+    #expect(try directory.store([2], as: .kept("a.txt"), replacing: true) == "a.txt")
+    #expect(try tree(of: place.path) == ["a.txt": .file([2]), "a-2.txt": .file([1])])
+  }
+
+  @Test func `a directory is not replaced, nor is what has the next number`() throws {
+    _ = try directory.store([1], as: .kept("a/x"))
+    try place.write("a-2", [1])
+    #expect(try directory.store([2], as: .kept("a"), replacing: true) == "a-3")
+    #expect(
+      try tree(of: place.path) == [
+        "a": .directory, "a/x": .file([1]), "a-2": .file([1]), "a-3": .file([2]),
+      ])
+  }
+
+  @Test func `a name that is free again is given again, a number only to one`() throws {
+    for expected in ["a", "a-2", "a-3"] {
+      #expect(try directory.store([], as: .kept("a")) == LocalPath(expected))
+    }
+    #expect(unlink(place.path("a")) == 0)
+    #expect(unlink(place.path("a-2")) == 0)
+    for expected in ["a", "a-4"] {
+      #expect(try directory.store([7], as: .kept("a")) == LocalPath(expected))
+    }
+    #expect(
+      try tree(of: place.path) == ["a": .file([7]), "a-3": .file([]), "a-4": .file([7])])
+  }
+
+  @Test func `names of one spelling in two directories are numbered apart`() throws {
+    for expected in ["a/x", "a/x-2"] {
+      #expect(try directory.store([], as: .kept("a/x")) == LocalPath(expected))
+    }
+    #expect(try directory.store([], as: .kept("b/x")) == "b/x")
+    #expect(try directory.store([], as: .kept("b/x")) == "b/x-2")
+  }
+
+  @Test func `a directory that is removed is made again`() throws {
+    for _ in 0..<2 {
+      #expect(try directory.store([], as: .kept("a/b/x")) == "a/b/x")
+      #expect(unlink(place.path("a/b/x")) == 0)
+      #expect(rmdir(place.path("a/b")) == 0)
+      #expect(rmdir(place.path("a")) == 0)
+    }
+  }
+
+  /// Of more names than are remembered.
+  @Test func `what is forgotten is found again`() throws {
+    for name in 0..<1_100 {
+      for number in 1...2 {
+        let stored = try directory.store([UInt8(number)], as: .kept("\(name)"))
+        if stored != LocalPath(number == 1 ? "\(name)" : "\(name)-2") {
+          Issue.record("\(name) was stored as \(stored)")
+        }
+      }
+    }
+    #expect(try directory.store([3], as: .kept("0")) == "0-3")
+    let entries = try tree(of: place.path)
+    #expect(entries.count == 2_201)
+    #expect(entries["0"] == .file([1]) && entries["0-2"] == .file([2]))
+  }
+
+  @Test func `a file is stored once, and nothing is written behind that`() throws {
+    let file = try directory.makeFile()
+    _ = try file.store(as: .kept("a"))
+    #expect(throws: StorageError.self) { try file.store(as: .kept("b")) }
+    #expect(throws: StorageError.self) { try [1].withUnsafeBytes { try file.write($0) } }
+    #expect(try tree(of: place.path) == ["a": .file([])])
+  }
+}

@@ -88,17 +88,22 @@ struct ListeningSocket: Sendable {
       _ = try retryingInterrupts { listen(number, 1024) }
       port = try SocketAddress(ofSocket: number).port
     } catch {
-      close(number)
+      Glibc.close(number)
       throw error
     }
     self.number = number
   }
 
-  /// Whoever connects is refused.
+  /// Whoever connects is refused, and who waits for a client wakes up.
   ///
   /// C: `shutdown`
   func refuse() {
     shutdown(number, Int32(SHUT_RDWR))
+  }
+
+  /// C: `close`
+  func close() {
+    Glibc.close(number)
   }
 }
 
@@ -110,6 +115,8 @@ struct SocketAddress: CustomStringConvertible {
   ///
   /// C: `inet_pton`
   init?(_ address: String, port: UInt16) {
+    // C would take what is before it for all.
+    guard !address.utf8.contains(0) else { return nil }
     let address = address == "localhost" ? "127.0.0.1" : address
     var four = sockaddr_in()
     var six = sockaddr_in6()
@@ -193,11 +200,15 @@ struct SocketAddress: CustomStringConvertible {
   }
 }
 
-/// Closes a descriptor of C's.
-///
-/// C: `close`
-func closeDescriptor(_ number: CInt) {
-  close(number)
+/// Why `accept4` gave no connection.
+func arrivalOfNobody() -> Daemon.Arrival {
+  switch errno {
+  // Linux says EINVAL of a listening socket that was shut down.
+  case EINVAL, EBADF, ENOTSOCK: .over
+  case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
+  // accept(2): "you should … treat … network errors … like EAGAIN by retrying".
+  default: .lost
+  }
 }
 
 /// The time of day as HTTP writes it (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.

@@ -84,7 +84,7 @@ final class Floor: Sendable {
       let connections = state.withLock { Array($0.connections.values) }
       if let end {
         let isOver = ContinuousClock.now >= end
-        for connection in connections { connection.cut(evenIfBusy: isOver) }
+        for connection in connections { connection.cut(evenIfBusy: isOver, answer: bytesOfCut) }
         if isOver || !connections.contains(where: \.isBusy) { return }
       }
       for connection in connections { connection.cutIfLate(limits, answer: bytesOfCut) }

@@ -11,11 +11,11 @@ struct Socket: Sendable {
     self.number = number
   }
 
-  /// Sends what can be sent without waiting.
+  /// Sends what can be sent without waiting; false where that is not all.
   ///
   /// C: `send(MSG_DONTWAIT)`
-  func sendAtOnce(_ bytes: [UInt8]) {
-    _ = send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+  func sendAtOnce(_ bytes: [UInt8]) -> Bool {
+    send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
   }
 
   /// Sends all of it and that nothing follows; then reads and forgets what comes, until the other side is
@@ -25,6 +25,7 @@ struct Socket: Sendable {
   func sendAndDrain(_ bytes: [UInt8], within time: Duration) {
     let end = ContinuousClock.now + time
     var rest = bytes[...]
+    var mayCome = true
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
         send(number, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
@@ -32,12 +33,15 @@ struct Socket: Sendable {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        // Who does not read what is answered may still be sending: what it sends is in its way.
-        guard errno == EAGAIN, forget(), waits(for: POLLIN | POLLOUT, until: end) else { return }
+        // Who does not read what is answered may still be sending: what it sends is in its way. Where nothing
+        // more comes, it may read all the same.
+        guard errno == EAGAIN else { return }
+        if mayCome { mayCome = forget() }
+        guard waits(for: mayCome ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
       }
     }
     shutdown(number, Int32(SHUT_WR))
-    while forget(), waits(for: POLLIN, until: end) {}
+    while mayCome, forget(), waits(for: POLLIN, until: end) {}
   }
 
   /// Reads and forgets what has come; false where nothing more will.

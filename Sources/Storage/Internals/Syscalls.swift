@@ -149,11 +149,11 @@ final class FileDescriptor {
 
   /// Nothing is written to it any more. Network file systems and quotas may say only here that there was
   /// no room. It is closed also where this fails, so it is not tried again:
-  /// its number is another file's by then.
+  /// its number is another file's by then. A second time does nothing.
   ///
   /// C: `close`
   func close() throws(SystemError) {
-    guard isOpen else { throw .notOpen }
+    guard isOpen else { return }
     isOpen = false
     guard Glibc.close(number) < 0, errno != EINTR else { return }
     throw SystemError(number: errno)

@@ -34,6 +34,8 @@ final class Exchange {
   let connection: Connection
   /// As it was sent.
   let target: String
+  /// Its bytes, before what was not UTF-8 was repaired.
+  let targetSize: Int
   private let began = ContinuousClock.now
   private var head: RequestHead?
   private var state = State.head
@@ -45,10 +47,11 @@ final class Exchange {
   private var told: ReceivedRecord?
   private var status: Int?
 
-  init(_ service: Service, on connection: Connection, target: String) {
+  init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
     self.service = service
     self.connection = connection
     self.target = target
+    self.targetSize = targetSize
   }
 
   /// Whether its head has not come.
@@ -60,13 +63,16 @@ final class Exchange {
   /// The head came.
   func begin(_ head: RequestHead) -> Step {
     self.head = head
+    connection.enter(.body)
+    guard connection.beginHandling(0) else { return .close }
+    defer { connection.endHandling() }
     do {
       let limits = service.configuration.limits
       if let refusal = head.refusal(limit: limits.head) { return refuse(refusal, isCertain: false) }
       if let refusal = service.refusal(of: head) { throw refusal }
       guard head.isUpload else {
         state = .discarding(try service.page(for: head), left: 0)
-        return .goOn
+        return end()
       }
       if let limit = limits.body, head.contentLength ?? 0 > limit { throw tooLarge(limit) }
       let reading = try BodyReading(
@@ -77,10 +83,11 @@ final class Exchange {
       self.intake = intake
       if case .raw = reading { try intake.begin(head.rawPart, isText: false) }
       state = .body(reading, intake)
-      connection.enter(.body)
       return .goOn
     } catch {
-      return refuse(UploadRefusal(error), cause: error)
+      // Who sends no length may yet send a body: what follows is no request for certain.
+      let refusal = UploadRefusal(error)
+      return refuse(refusal, cause: error, isCertain: refusal.code != .lengthRequired)
     }
   }
 
@@ -113,6 +120,8 @@ final class Exchange {
   func end() -> Step {
     switch state {
     case .body(let reading, let intake):
+      guard connection.beginHandling(0) else { return .close }
+      defer { connection.endHandling() }
       do {
         try end(reading, into: intake)
         try intake.end()
@@ -132,7 +141,9 @@ final class Exchange {
 
   /// Nothing more comes of it.
   func finish() {
-    connection.enter(.head)
+    // Whoever is told may take time that is not the client's.
+    connection.enter(.lingering)
+    defer { connection.enter(.head) }
     guard let head, head.isUpload || failure != nil else { return }
     if told == nil {
       let refusal = connection.reasonOfCut ?? lost
@@ -203,7 +214,7 @@ extension Exchange {
     intake = nil
     if isRead || (isCertain && head?.announcesBody != true) {
       state = .discarding(answer, left: 0)
-      return isRead ? end() : .goOn
+      return end()
     }
     answer.closes = true
     if !connection.isTLS {

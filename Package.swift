@@ -16,6 +16,7 @@ let package = Package(
     .library(name: "FormStreamURLSession", targets: ["FormStreamURLSession"]),
     .library(name: "MediaTypes", targets: ["MediaTypes"]),
     .library(name: "Transfer", targets: ["Transfer"]),
+    .library(name: "Receiver", targets: ["Receiver"]),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
   targets: [
@@ -29,12 +30,18 @@ let package = Package(
       name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
     .target(
       name: "Transfer", dependencies: ["FormStream", "Records", "CCurl"], swiftSettings: house),
+    .systemLibrary(
+      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
+      providers: [.apt(["libmicrohttpd-dev"])]),
+    .target(
+      name: "Receiver", dependencies: ["CMicroHTTPD", "Multipart", "Records", "Storage"],
+      swiftSettings: house),
     .target(name: "Storage", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
     .target(name: "FormStreamURLSession", dependencies: ["FormStream"], swiftSettings: house),
     .target(
       name: "FormStreamCommand",
-      dependencies: ["MediaTypes", "Multipart", "Records", "Storage", "Transfer"],
+      dependencies: ["MediaTypes", "Multipart", "Receiver", "Records", "Storage", "Transfer"],
       swiftSettings: house),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -76,6 +83,10 @@ let package = Package(
     .testTarget(
       name: "TransferTests",
       dependencies: ["FormStream", "Records", "TestSupport", "Transfer", "cancel-probe"],
+      swiftSettings: house),
+    .testTarget(
+      name: "ReceiverTests",
+      dependencies: ["Multipart", "Receiver", "Records", "TestSupport", "Transfer"],
       swiftSettings: house),
     .testTarget(
       name: "FormStreamCommandTests",

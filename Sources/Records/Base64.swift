@@ -29,3 +29,30 @@ package func base64(_ bytes: [UInt8]) -> String {
   }
   return String(decoding: text, as: UTF8.self)
 }
+
+/// What some base 64 of RFC 4648 §4 stands for; nil where it is none. Padding may be missing.
+package func base64Decoded(_ text: some StringProtocol) -> [UInt8]? {
+  var bytes: [UInt8] = []
+  var group = 0
+  var bits = 0
+  let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
+  guard text.utf8.count - digits.count <= 2 else { return nil }
+  for digit in digits {
+    let value: UInt8
+    switch digit {
+    case UInt8(ascii: "A")...UInt8(ascii: "Z"): value = digit - UInt8(ascii: "A")
+    case UInt8(ascii: "a")...UInt8(ascii: "z"): value = digit - UInt8(ascii: "a") + 26
+    case UInt8(ascii: "0")...UInt8(ascii: "9"): value = digit - UInt8(ascii: "0") + 52
+    case UInt8(ascii: "+"): value = 62
+    case UInt8(ascii: "/"): value = 63
+    default: return nil
+    }
+    group = (group << 6 | Int(value)) & 0xFFFF
+    bits += 6
+    if bits >= 8 {
+      bits -= 8
+      bytes.append(UInt8(truncatingIfNeeded: group >> bits))
+    }
+  }
+  return bits == 6 ? nil : bytes
+}

@@ -19,10 +19,12 @@ package struct SafeName: Hashable, Sendable {
 
   /// What is left of a name when all that is not safe is out of it; nil where that is nothing.
   package init?(_ name: String) {
-    // Old browsers send whole paths, with backslashes.
-    guard
-      let component = name.unicodeScalars.split(whereSeparator: { $0 == "/" || $0 == "\\" }).last
-    else { return nil }
+    guard let component = Self.components(of: name).last else { return nil }
+    self.init(component: component)
+  }
+
+  /// Makes one of ``components(of:)`` safe.
+  init?(component: Substring.UnicodeScalarView) {
     var scalars = Self.trimmed(component.map(Self.replaced)[...])
     guard let first = scalars.first else { return nil }
     if [".", "-", "~", "+", "@"].contains(first) { scalars[scalars.startIndex] = "_" }
@@ -40,6 +42,11 @@ package struct SafeName: Hashable, Sendable {
     self.stem = Self.bytes(of: fileExtension.isEmpty ? Self.trimmed(stem) : stem)
   }
 
+  /// The names that a path is made of. Old browsers send whole paths, with backslashes.
+  static func components(of path: String) -> [Substring.UnicodeScalarView] {
+    path.unicodeScalars.split { $0 == "/" || $0 == "\\" }
+  }
+
   /// The name of a part's file: its file name, else its field's name, else "file".
   package init(filename: String?, field: String?) {
     self = filename.flatMap(SafeName.init) ?? field.flatMap(SafeName.init) ?? Self.file
@@ -51,6 +58,9 @@ package struct SafeName: Hashable, Sendable {
   }
 
   private static let file = SafeName(stem: "file")
+
+  /// In bytes.
+  var length: Int { stem.count + fileExtension.count }
 
   /// The name, or one like it where the number is above 1: `photo.jpg`, `photo-2.jpg`.
   package func numbered(_ number: Int) -> LocalPath {

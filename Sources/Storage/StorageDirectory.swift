@@ -1,19 +1,19 @@
 package import Multipart
-import Synchronization
 
-/// A directory in which files from outside are stored: never outside of it, never over another, never
-/// half.
+/// A directory in which files from outside are stored: never outside of it, never over another unless that
+/// is asked for, never half. Any number of threads may store in it at once.
 ///
 /// It is opened once, and all is done relative to what was opened then: nobody can put another directory,
 /// or a link, in the path's place.
 package final class StorageDirectory: Sendable {
-  private static let maximumRemembered = 4096
+  /// How many names like a directory's own are tried where something else has it.
+  private static let maximumSiblings = 100
+  /// How often a file's place is looked for where others remove directories meanwhile.
+  private static let maximumWalks = 100
 
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor
-  /// The number that each name was last stored with, so that a thousand files of one name don't try a
-  /// thousand names each. All of it is forgotten when it has grown too large.
-  private let lastNumbers = Mutex<[SafeName: Int]>([:])
+  private let numbers = LastNumbers()
 
   /// Opens a directory; its last component is made where it is not there.
   package init(_ path: LocalPath) throws(StorageError) {
@@ -31,73 +31,80 @@ package final class StorageDirectory: Sendable {
     LocalPath(".formstream-\(String(UInt64.random(in: .min ... .max), radix: 36))")
   }
 
-  /// Begins a file, under a name of ``temporaryName()``.
-  package func makeFile(temporaryName: LocalPath) throws(StorageError) -> IncomingFile {
+  /// Begins a file.
+  ///
+  /// - Parameter temporaryName: one of ``temporaryName()``, for those who have to know it.
+  package func makeFile(
+    temporaryName: LocalPath = StorageDirectory.temporaryName()
+  ) throws(StorageError) -> IncomingFile {
     let file: FileDescriptor = try attempting(.made) { () throws(SystemError) in
       try descriptor.makeFile(temporaryName)
     }
     return IncomingFile(file, named: temporaryName, in: self)
   }
 
-  /// Gives a file its name, or the first like it that is free, and returns that.
-  fileprivate func rename(
-    _ temporaryName: LocalPath, to name: SafeName
+  /// Gives a file its place, and returns that.
+  func move(
+    _ temporaryName: LocalPath, to place: SafePath, replacing: Bool
   ) throws(StorageError) -> LocalPath {
-    var number = lastNumbers.withLock { $0[name] ?? 0 }
-    while true {
-      number += 1
-      let candidate = name.numbered(number)
-      let isDone: Bool = try attempting(.named) { () throws(SystemError) in
-        try descriptor.rename(temporaryName, toFree: candidate)
+    try attempting(.named) { () throws(SystemError) in
+      for _ in 1..<Self.maximumWalks {
+        do throws(SystemError) {
+          return try tryMove(temporaryName, to: place, replacing: replacing)
+        } catch  where error == .notFound {
+          // A directory on the way is gone again, and is made again.
+        }
       }
-      guard isDone else { continue }
-      lastNumbers.withLock { numbers in
-        if numbers.count >= Self.maximumRemembered { numbers.removeAll() }
-        numbers[name] = number
-      }
-      return candidate
+      return try tryMove(temporaryName, to: place, replacing: replacing)
     }
   }
 
-  fileprivate func remove(_ name: LocalPath) {
+  private func tryMove(
+    _ temporaryName: LocalPath, to place: SafePath, replacing: Bool
+  ) throws(SystemError) -> LocalPath {
+    var directory = descriptor
+    var way: [UInt8] = []
+    for name in place.directories {
+      let next = try subdirectory(name, of: directory)
+      directory = next.descriptor
+      way += next.name.bytes + [UInt8(ascii: "/")]
+    }
+
+    var number = 1
+    var name = place.name.numbered(number)
+    var isDone =
+      replacing
+      ? try descriptor.move(temporaryName, to: directory, replacing: name)
+      : try descriptor.move(temporaryName, to: directory, asFree: name)
+    while !isDone {
+      number = numbers.next(for: place, after: number)
+      name = place.name.numbered(number)
+      isDone = try descriptor.move(temporaryName, to: directory, asFree: name)
+    }
+    return LocalPath(bytes: way + name.bytes)
+  }
+
+  /// Opens or makes a directory of that name, or the first like it where something else has the name: an
+  /// earlier file's name must not keep a later one out, and a link is not followed.
+  private func subdirectory(
+    _ name: SafeName, of parent: DirectoryDescriptor
+  ) throws(SystemError) -> (descriptor: DirectoryDescriptor, name: LocalPath) {
+    for number in 1...Self.maximumSiblings {
+      let name = name.numbered(number)
+      if let found = try DirectoryDescriptor(openingOrMaking: name, in: parent) {
+        return (found, name)
+      }
+    }
+    throw .noDirectory
+  }
+
+  func remove(_ name: LocalPath) {
     descriptor.remove(name)
   }
 
-  fileprivate func attempting<Result>(
+  func attempting<Result>(
     _ act: StorageError.Act, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
     do throws(SystemError) { return try body() } catch { throw .failed(act, in: path, error) }
-  }
-}
-
-/// A file that is being received. It has its name when it is whole, and is gone when it is let go before.
-package final class IncomingFile {
-  private let file: FileDescriptor
-  private let temporaryName: LocalPath
-  private let directory: StorageDirectory
-  private var isStored = false
-
-  fileprivate init(
-    _ file: FileDescriptor, named temporaryName: LocalPath, in directory: StorageDirectory
-  ) {
-    self.file = file
-    self.temporaryName = temporaryName
-    self.directory = directory
-  }
-
-  deinit { if !isStored { directory.remove(temporaryName) } }
-
-  /// Writes the next bytes.
-  package func write(_ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-    try directory.attempting(.written) { () throws(SystemError) in try file.write(bytes) }
-  }
-
-  /// Gives the file its name, now that it is whole; returns the name that it has in the directory, which
-  /// is another where that one was taken.
-  package func store(as name: SafeName) throws(StorageError) -> LocalPath {
-    try directory.attempting(.written) { () throws(SystemError) in try file.close() }
-    let stored = try directory.rename(temporaryName, to: name)
-    isStored = true
-    return stored
   }
 }

@@ -16,6 +16,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     package static let directoryUnusable = Code(rawValue: "directory-unusable")
     /// A file in it can't be made, written, or given its name.
     package static let storeFailed = Code(rawValue: "store-failed")
+    /// There is no room for a file in it, or no more of what may be used.
+    package static let noRoom = Code(rawValue: "no-room")
   }
 
   /// The kind of failure.
@@ -35,13 +37,13 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// What can be done with a file that is stored, and what to see to where it can't.
   enum Act: String {
-    case made, written, closed
+    case made, written
     case named = "given its name"
 
     fileprivate var remedy: String {
       switch self {
       case .made: "See that the directory is there, and may be written to."
-      case .written, .closed: "What was there of it is gone; see that there is room."
+      case .written: "What was there of it is gone; see that the directory is still there."
       case .named: "It is gone; see that the directory may be written to and takes long names."
       }
     }
@@ -50,10 +52,13 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   static func failed(
     _ act: Act, in directory: LocalPath, _ cause: SystemError
   ) -> StorageError {
-    StorageError(
-      code: .storeFailed, subject: directory, underlying: cause,
-      description:
-        "A file in the directory \"\(directory)\" could not be \(act.rawValue): \(cause). "
-        + act.remedy)
+    let remedy =
+      cause.isNoRoom
+      ? "Nothing is left of it; make room there, or allow more (a quota, \"ulimit -f\")."
+      : act.remedy
+    let failure = "A file in the directory \"\(directory)\" could not be \(act.rawValue)"
+    return StorageError(
+      code: cause.isNoRoom ? .noRoom : .storeFailed, subject: directory, underlying: cause,
+      description: "\(failure): \(cause). \(remedy)")
   }
 }

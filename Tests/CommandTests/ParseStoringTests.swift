@@ -130,7 +130,7 @@ import Testing
       "ulimit -f 10; $F parse --boundary B --into in --json body; echo $?; ls -A in", in: place)
     #expect(
       run.output.contains(
-        #""error":{"code":"store-failed","message":"A file in the directory \"in\" "#))
+        #""error":{"code":"no-room","message":"A file in the directory \"in\" "#))
     #expect(run.output.hasSuffix("\n74\nf\n"), "\(run.output)")
   }
 

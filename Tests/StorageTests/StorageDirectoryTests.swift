@@ -8,9 +8,10 @@ import Testing
   private static func store(
     _ text: String, as name: String, in directory: StorageDirectory
   ) throws -> String {
-    let file = try directory.makeFile(temporaryName: StorageDirectory.temporaryName())
+    let file = try directory.makeFile()
     try Array(text.utf8).withUnsafeBytes { try file.write($0) }
-    return try file.store(as: SafeName(filename: name, field: nil)).description
+    let place = SafePath(filename: name, field: nil, keepingDirectories: false)
+    return try file.store(as: place).description
   }
 
   private static func names(in place: TemporaryDirectory) throws -> Set<String> {
@@ -37,9 +38,9 @@ import Testing
   @Test func `two files of one name at once are two files`() throws {
     let place = try TemporaryDirectory()
     let directory = try StorageDirectory(place.local(""))
-    let name = SafeName(filename: "a", field: nil)
-    let one = try directory.makeFile(temporaryName: StorageDirectory.temporaryName())
-    let other = try directory.makeFile(temporaryName: StorageDirectory.temporaryName())
+    let name = SafePath(filename: "a", field: nil, keepingDirectories: false)
+    let one = try directory.makeFile()
+    let other = try directory.makeFile()
     #expect(try one.store(as: name) == "a")
     #expect(try other.store(as: name) == "a-2")
     #expect(try Self.names(in: place) == ["a", "a-2"])
@@ -49,7 +50,7 @@ import Testing
     let place = try TemporaryDirectory()
     let directory = try StorageDirectory(place.local(""))
     do {
-      let file = try directory.makeFile(temporaryName: StorageDirectory.temporaryName())
+      let file = try directory.makeFile()
       try [UInt8](repeating: 1, count: 100).withUnsafeBytes { try file.write($0) }
       #expect(try Self.names(in: place).count == 1)
     }

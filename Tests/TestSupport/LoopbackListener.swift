@@ -82,7 +82,7 @@ final class LoopbackListener: Sendable {
   func start(_ welcome: @escaping @Sendable (Int32) -> Work) {
     crew.withLock { crew in
       if crew.isOver { return }
-      crew.letsIn = startThread(named: name) { self.letIn(welcome) }
+      crew.letsIn = startJoinableThread(named: name) { self.letIn(welcome) }
     }
   }
 
@@ -119,7 +119,7 @@ final class LoopbackListener: Sendable {
       crew.withLock { crew in
         let number = crew.count
         crew.count += 1
-        crew.working[number] = startThread(named: name) {
+        crew.working[number] = startJoinableThread(named: name) {
           work()
           self.crew.withLock { crew in
             if let own = crew.working.removeValue(forKey: number) { crew.finished.append(own) }

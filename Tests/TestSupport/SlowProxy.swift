@@ -53,7 +53,7 @@ private func pass(
   _ client: PolledSocket, _ server: PolledSocket, rate: Int, _ count: Guarded<Int>
 ) {
   nonisolated(unsafe) let (client, server) = (client, server)
-  let back = startThread {
+  let back = startJoinableThread {
     var bytes: [UInt8] = []
     // A reset is no end: it is passed on when both are closed below, and hangs up the other way at once.
     while (try? server.receive(into: &bytes, most: .max)) ?? 0 > 0 {

@@ -38,13 +38,21 @@ public func makeSocket(_ path: LocalPath) throws {
 
 /// Runs `work` on a thread of its own, which ends with it.
 public func onThread(_ work: @escaping @Sendable () -> Void) {
-  pthread_detach(startThread(work))
+  pthread_detach(startJoinableThread(work))
+}
+
+/// Runs `work` on so many threads at once, each with its number, and waits until all have ended.
+public func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
+  let threads = (0..<count).map { number in startJoinableThread { work(number) } }
+  for thread in threads { pthread_join(thread, nil) }
 }
 
 /// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
 ///
 /// - Parameter name: what the system shows for it, up to 15 bytes.
-func startThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void) -> pthread_t {
+func startJoinableThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void)
+  -> pthread_t
+{
   let job = Job {
     // `pthread_setname_np` is not in the headers that Swift sees.
     if let name { try? _ = writeFile("/proc/thread-self/comm", Array(name.utf8)) }

@@ -122,7 +122,8 @@ enum OtherVerb {
     case "send", "upload": "formstream post sends, formstream put does so by PUT"
     case "patch", "delete": "formstream post -X \(plain.uppercased()) does that"
     case "get", "head", "download", "fetch": "formstream post and put send, and nothing gets"
-    case "receive", "decode", "read": "formstream parse reads a body that was received"
+    case "decode", "read": "formstream parse reads a body that was received"
+    case "serve", "server", "listen": "formstream receive takes uploads"
     default: nil
     }
   }

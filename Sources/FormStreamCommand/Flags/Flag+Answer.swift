@@ -61,7 +61,7 @@ extension Flag {
         for: "--progress", "way to show progress", among: ProgressMode.allCases)
     },
     Flag(
-      long: "quiet", short: "q", group: .output, verbs: answerVerbs,
+      long: "quiet", short: "q", group: .output, verbs: answerVerbs + [.receive],
       summary: "No notes, and no progress but where --progress asks for it; errors are told"
     ) { (typed, _) in typed.request.isQuiet = true },
     Flag(

@@ -20,9 +20,12 @@ extension Flag {
         """
     ) { (typed, _) in typed.isDryRun = true },
     Flag(
-      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put],
+      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put, .receive],
       summary: "Print records, one line of JSON each, in place of what is for people",
-      detail: "post and put print a record in place of the answer's body, also where they failed."
+      detail: """
+        post and put print a record in place of the answer's body, also where they failed. receive prints \
+        one that says where it listens, then one for each request.
+        """
     ) { (typed, _) in typed.printsJSON = true },
     Flag(
       long: "null", short: "0", group: .output, verbs: [.sniff],
@@ -30,7 +33,7 @@ extension Flag {
     ) { (typed, _) in typed.endsWithNUL = true },
     Flag(
       long: "into", value: Value(placeholder: "DIR", completion: .path), group: .output,
-      verbs: [.parse],
+      verbs: [.parse, .receive],
       summary: "Store the files in DIR, under names that are safe",
       detail: """
         DIR is made where it is not there. Of a file name only what is behind the last slash or \

@@ -18,7 +18,8 @@ extension Flag {
       summary: "Take LF alone for a line's end, as in bodies made by hand"
     ) { (typed, _) in typed.allowsBareLF = true },
     Flag(
-      long: "limit", value: Value(placeholder: "NAME=N"), group: .reading, verbs: [.parse],
+      long: "limit", value: Value(placeholder: "NAME=N"), group: .reading,
+      verbs: [.parse, .receive],
       summary: "How much a body may ask for, such as parts=100; can be repeated",
       detail: """
         N may end in K, M, G or T, for powers of 1024. A body that asks for more is refused at once. \

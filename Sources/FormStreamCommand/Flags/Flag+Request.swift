@@ -37,8 +37,12 @@ extension Flag {
     ) { (typed, argument) throws(Failure) in try typed.request.set(.userFile(argument)) },
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs,
-      summary: "A file with a token (Bearer); - is standard input"
+      verbs: requestVerbs + [.receive],
+      summary: "A file with a token (Bearer); - is standard input",
+      detail: """
+        receive takes uploads from those only who send this token: as Bearer, or as the password of Basic, \
+        which browsers ask for, with any user.
+        """
     ) { (typed, argument) throws(Failure) in try typed.request.set(.tokenFile(argument)) },
     Flag(
       long: "user-agent", short: "A", value: Value(placeholder: "TEXT"), group: .request,

@@ -28,6 +28,7 @@ struct Flag: Sendable {
     case delivery = "How it is sent"
     case connection = "The connection"
     case reading = "How the body is read"
+    case receiving = "Who may upload what"
     case output = "What comes out"
     case general = "General"
   }
@@ -50,7 +51,8 @@ extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
     pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + bodyFlags + requestFlags
-    + deliveryFlags + connectionFlags + readingFlags + outputFlags + answerFlags + generalFlags
+    + deliveryFlags + connectionFlags + readingFlags + receivingFlags + outputFlags + answerFlags
+    + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }

@@ -39,6 +39,7 @@ struct LowArguments {
   var printsJSON = false
 
   var request = TypedRequest()
+  var receiving = TypedReceiving()
 }
 
 extension LowArguments {

@@ -5,6 +5,8 @@ enum Request {
   case parse(ParsePlan)
   case sniff(SniffPlan)
   case post(PostPlan)
+  case receive(ReceivePlan)
+  case demo
 }
 
 extension LowArguments {
@@ -22,6 +24,8 @@ extension LowArguments {
     case .sniff: return .sniff(try sniffPlan())
     case .post: return .post(try postPlan(.post))
     case .put: return .post(try postPlan(.put))
+    case .receive: return .receive(try receivePlan())
+    case .demo: return .demo
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")

@@ -5,6 +5,8 @@ enum Verb: String, CaseIterable, Sendable {
   case sniff
   case post
   case put
+  case receive
+  case demo
 
   /// Whether it sends a request.
   var sends: Bool { self == .post || self == .put }
@@ -16,6 +18,8 @@ enum Verb: String, CaseIterable, Sendable {
     case .sniff: "Tell the media types of files"
     case .post: "Send a form, or another body, and print the answer"
     case .put: "The same by PUT, for one file mostly"
+    case .demo: "Send a few files to a receiver on this machine, and compare them"
+    case .receive: "Take uploads as a server: store the files, answer with a record of each"
     }
   }
 
@@ -29,7 +33,7 @@ enum Verb: String, CaseIterable, Sendable {
 
   var operand: Operand? {
     switch self {
-    case .encode: nil
+    case .encode, .receive, .demo: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
     case .sniff: Operand(placeholder: "PATH", canBeRepeated: true)
     case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
@@ -123,6 +127,23 @@ enum Verb: String, CaseIterable, Sendable {
           "tar cz photos | formstream put -T - --limit-rate 1M https://example.org/photos.tgz"
         ),
       ]
+    case .receive:
+      [
+        (
+          "take uploads from this machine's programs and browsers into a directory",
+          "formstream receive --into received"
+        ),
+        (
+          "one upload from another machine, by whoever knows the token",
+          "formstream receive --listen :8080 --into . --once --token-file token"
+        ),
+        (
+          "records for a script, at a port that is free",
+          "formstream receive --listen 127.0.0.1:0 --into received --json"
+        ),
+      ]
+    case .demo:
+      [("see that it works, and what it costs", "formstream demo")]
     }
   }
 }

@@ -1,4 +1,5 @@
 import Multipart
+import Receiver
 import Records
 import Storage
 
@@ -9,7 +10,10 @@ func parse(_ plan: ParsePlan) throws(Failure) {
   }
   let source = try plan.input.open()
   let store = try plan.directory.map { (path) throws(Failure) in try FileStore(path) }
-  let intake = FormIntake(store: store, isForRecord: plan.printsJSON)
+  var options = BodyIntake.Options()
+  options.makesDigests = plan.printsJSON
+  options.keepsHeaders = plan.printsJSON
+  let intake = BodyIntake(store ?? DiscardedUpload(), options: options)
   var flaw: BodyFlaw?
   do {
     try parser.parse(source, to: intake.take)
@@ -37,7 +41,7 @@ private struct BodyFlaw {
   /// Where that is, the same however the body came in pieces.
   private(set) var offset: Int64?
 
-  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: FormIntake) {
+  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: BodyIntake) {
     let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
@@ -73,11 +77,11 @@ extension ParsePlan {
   }
 }
 
-extension FormIntake {
+extension BodyIntake {
   /// In which part something failed; nil between parts.
   fileprivate var whereabouts: String? {
     current.map {
-      " That is in part \(parts.count + 1), \(($0.head.name ?? "").quoted), of which \($0.size) bytes came."
+      " That is in part \(parts.count + 1), \(($0.part.name ?? "").quoted), of which \($0.size) bytes came."
     }
   }
 }

@@ -59,20 +59,7 @@ extension LowArguments {
     case .tokenFile(let file):
       let secrets = try SecretFile(file, for: "--token-file")
       notes += secrets.warnings
-      let token = try secrets.onlyLine()
-      // RFC 6750 §2.1: b64token, of these and "=" at its end.
-      guard !token.contains(where: \.isBlank) else {
-        throw .usage(
-          "The token in the file of --token-file has a blank in it or around it: the file must hold the token "
-            + "alone, without a word such as Bearer before it.")
-      }
-      guard let text = String(validating: token, as: UTF8.self),
-        token.allSatisfy({ (0x21...0x7E).contains($0) })
-      else {
-        throw .usage(
-          "The file of --token-file holds no token: it has other characters than ASCII's.")
-      }
-      return .bearer(text)
+      return .bearer(try secrets.token())
     case nil: return nil
     }
   }

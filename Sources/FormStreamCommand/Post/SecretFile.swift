@@ -54,4 +54,21 @@ struct SecretFile {
     }
     return lines[0].bytes
   }
+
+  /// The line, where it is a token.
+  func token() throws(Failure) -> String {
+    let token = try onlyLine()
+    // RFC 6750 §2.1: b64token, of these and "=" at its end.
+    guard !token.contains(where: \.isBlank) else {
+      throw .usage(
+        "The token in the file of \(flag) has a blank in it or around it: the file must hold the token "
+          + "alone, without a word such as Bearer before it.")
+    }
+    guard let text = String(validating: token, as: UTF8.self),
+      token.allSatisfy({ (0x21...0x7E).contains($0) })
+    else {
+      throw .usage("The file of \(flag) holds no token: it has other characters than ASCII's.")
+    }
+    return text
+  }
 }

@@ -1,5 +1,6 @@
-// The only file of this module that talks to the C library. Everything above it speaks Swift errors,
-// Swift integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a struct from C.
+// The only file of this module that talks to the C library, but for the lock in `Guarded`. Everything above
+// it speaks Swift errors, Swift integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a
+// struct from C.
 
 import Glibc
 
@@ -177,6 +178,38 @@ extension Timestamp {
 func restOneMillisecond() {
   var duration = timespec(tv_sec: 0, tv_nsec: 1_000_000)
   nanosleep(&duration, nil)
+}
+
+/// Starts a thread that nobody joins; false where the system has none to give.
+///
+/// C: `pthread_create`
+package func startThread(_ body: @escaping @Sendable () -> Void) -> Bool {
+  final class Start {
+    let body: @Sendable () -> Void
+
+    init(_ body: @escaping @Sendable () -> Void) {
+      self.body = body
+    }
+  }
+  let start = Unmanaged.passRetained(Start(body))
+  let isStarted = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) {
+    attributes in
+    guard let attributes = attributes.baseAddress, pthread_attr_init(attributes) == 0 else {
+      return false
+    }
+    defer { pthread_attr_destroy(attributes) }
+    pthread_attr_setstacksize(attributes, 1024 * 1024)
+    pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    return pthread_create(
+      &thread, attributes,
+      { context in
+        if let context { Unmanaged<Start>.fromOpaque(context).takeRetainedValue().body() }
+        return nil
+      }, start.toOpaque()) == 0
+  }
+  if !isStarted { start.release() }
+  return isStarted
 }
 
 /// So many turns, for which others wait.

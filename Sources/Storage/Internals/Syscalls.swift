@@ -5,6 +5,14 @@ import Multipart
 
 extension SystemError {
   static let notFound = SystemError(number: ENOENT)
+  fileprivate static let notOpen = SystemError(number: EBADF)
+  static let noDirectory = SystemError(number: ENOTDIR)
+
+  /// The disk is full, or a quota or a limit of this process reached.
+  var isNoRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
+
+  /// Something else stands where a directory was to be opened: for a link it is one or the other.
+  fileprivate var isNoDirectory: Bool { [ENOTDIR, ELOOP].contains(number) }
 }
 
 /// An open directory, and what can be done in it. Names are taken relative to it, and no link that stands
@@ -27,6 +35,31 @@ final class DirectoryDescriptor: Sendable {
     }
   }
 
+  /// Opens the directory of that name in this one, which is made where nothing stands there; nil where
+  /// something else does. A link is something else, wherever it leads.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `mkdirat`
+  init?(openingOrMaking name: LocalPath, in parent: DirectoryDescriptor) throws(SystemError) {
+    func open() throws(SystemError) -> CInt {
+      let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+      return try retryingInterrupts { name.withCString { openat(parent.number, $0, flags) } }
+    }
+    do throws(SystemError) {
+      do throws(SystemError) {
+        number = try open()
+      } catch  where error.number == ENOENT {
+        do throws(SystemError) {
+          _ = try retryingInterrupts { name.withCString { mkdirat(parent.number, $0, 0o777) } }
+        } catch  where error.number == EEXIST {
+          // Another has made it in between, or something else.
+        }
+        number = try open()
+      }
+    } catch  where error.isNoDirectory {
+      return nil
+    }
+  }
+
   deinit { close(number) }
 
   /// Makes a file for writing. Who may read it is the umask's and the directory's business.
@@ -38,40 +71,63 @@ final class DirectoryDescriptor: Sendable {
       try retryingInterrupts { name.withCString { openat(number, $0, flags, 0o666) } })
   }
 
-  /// Gives a file another name, unless something has it: then nothing is done, and false returned.
+  /// Gives a file of this directory a name in that one, unless something has it: then nothing is done, and
+  /// false returned.
   ///
   /// C: `linkat`, `unlinkat`
-  func rename(_ old: LocalPath, toFree new: LocalPath) throws(SystemError) -> Bool {
+  func move(
+    _ old: LocalPath, to directory: DirectoryDescriptor, asFree new: LocalPath
+  ) throws(SystemError) -> Bool {
     do throws(SystemError) {
       _ = try retryingInterrupts {
-        old.withCString { old in new.withCString { linkat(number, old, number, $0, 0) } }
+        old.withCString { old in
+          new.withCString { linkat(number, old, directory.number, $0, 0) }
+        }
       }
       remove(old)
       return true
     } catch  where error.number == EEXIST {
       return false
     } catch  where [EPERM, EOPNOTSUPP, ENOSYS].contains(error.number) {
-      return try claim(new, for: old)
+      return try claim(new, in: directory, for: old)
     }
   }
 
   /// The same where a file can't have two names, as on FAT or behind FUSE: an empty file takes the name,
   /// and is then written over. A process that is killed in between leaves the empty one.
-  ///
-  /// C: `openat(O_EXCL)`, `renameat`
-  private func claim(_ new: LocalPath, for old: LocalPath) throws(SystemError) -> Bool {
-    do throws(SystemError) { _ = try makeFile(new) } catch  where error.number == EEXIST {
+  private func claim(
+    _ new: LocalPath, in directory: DirectoryDescriptor, for old: LocalPath
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) { _ = try directory.makeFile(new) } catch  where error.number == EEXIST {
       return false
     }
     do throws(SystemError) {
-      _ = try retryingInterrupts {
-        old.withCString { old in new.withCString { renameat(number, old, number, $0) } }
-      }
+      if try move(old, to: directory, replacing: new) { return true }
     } catch {
-      remove(new)
+      directory.remove(new)
       throw error
     }
-    return true
+    // What was claimed has become a directory.
+    return false
+  }
+
+  /// Gives a file of this directory a name in that one, and takes it from the file or the link that had
+  /// it; false, and nothing done, where that is a directory.
+  ///
+  /// C: `renameat`
+  func move(
+    _ old: LocalPath, to directory: DirectoryDescriptor, replacing new: LocalPath
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      _ = try retryingInterrupts {
+        old.withCString { old in
+          new.withCString { renameat(number, old, directory.number, $0) }
+        }
+      }
+      return true
+    } catch  where error.number == EISDIR {
+      return false
+    }
   }
 
   /// C: `unlinkat`
@@ -92,10 +148,12 @@ final class FileDescriptor {
   deinit { if isOpen { Glibc.close(number) } }
 
   /// Nothing is written to it any more. Network file systems and quotas may say only here that there was
-  /// no room. It is closed also where this fails, so it is not tried again.
+  /// no room. It is closed also where this fails, so it is not tried again:
+  /// its number is another file's by then. A second time does nothing.
   ///
   /// C: `close`
   func close() throws(SystemError) {
+    guard isOpen else { return }
     isOpen = false
     guard Glibc.close(number) < 0, errno != EINTR else { return }
     throw SystemError(number: errno)
@@ -103,6 +161,7 @@ final class FileDescriptor {
 
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    guard isOpen else { throw .notOpen }
     try writeAll(bytes, to: number)
   }
 }

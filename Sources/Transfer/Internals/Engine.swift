@@ -1,4 +1,5 @@
 import Foundation
+import Multipart
 
 /// A thread that drives exchanges, and runs the tasks that decide on them: a request needs no other thread to go
 /// on, however busy those are that the program's tasks share.

@@ -1,5 +1,6 @@
 import FormStream
 import Foundation
+import Multipart
 
 /// Where a request's progress is written, and read by whoever wants to know.
 final class ProgressBoard: Sendable {

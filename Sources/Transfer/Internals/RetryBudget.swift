@@ -1,3 +1,5 @@
+import Multipart
+
 /// How many retries a session allows itself, so that many requests that fail at once don't make things worse.
 ///
 /// Full at the start; each retry takes one out, each success puts a tenth of one back.

@@ -63,40 +63,11 @@ func closeSocket(_ socket: CInt) {
 /// Starts a thread that nobody joins; false where the system has none to give.
 ///
 /// Not Foundation's `Thread`, which does not tell.
-///
-/// C: `pthread_create`
 func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
-  final class Start {
-    let name: String
-    let body: @Sendable () -> Void
-
-    init(_ name: String, _ body: @escaping @Sendable () -> Void) {
-      self.name = name
-      self.body = body
-    }
+  startThread {
+    Thread.current.name = name
+    body()
   }
-  let start = Unmanaged.passRetained(Start(name, body))
-  let isStarted = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) {
-    attributes in
-    guard let attributes = attributes.baseAddress, pthread_attr_init(attributes) == 0 else {
-      return false
-    }
-    defer { pthread_attr_destroy(attributes) }
-    pthread_attr_setstacksize(attributes, 1024 * 1024)
-    pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
-    var thread = pthread_t()
-    return pthread_create(
-      &thread, attributes,
-      { context in
-        guard let context else { return nil }
-        let start = Unmanaged<Start>.fromOpaque(context).takeRetainedValue()
-        Thread.current.name = start.name
-        start.body()
-        return nil
-      }, start.toOpaque()) == 0
-  }
-  if !isStarted { start.release() }
-  return isStarted
 }
 
 /// Keeps a peer that went away from ending the process: the write fails instead, on this thread alone.

@@ -1,3 +1,5 @@
+import Multipart
+
 /// What a person wants of a request: that it waits, goes on, or ends. They may say so at any time, also between
 /// two attempts.
 final class TransferControl: Sendable {

@@ -1,0 +1,85 @@
+// libmicrohttpd. Receiver uses it in one file.
+//
+// What is variadic in C can't be called from Swift: here is the one call that is, with all that is asked of
+// a daemon by name.
+#ifndef FORMSTREAM_CMICROHTTPD_H
+#define FORMSTREAM_CMICROHTTPD_H
+
+#include <microhttpd.h>
+
+struct formstream_daemon_options {
+  void *context;
+  int listening_socket;
+  unsigned int connection_limit;
+  size_t connection_memory;
+  size_t stack_size;
+  // PEM text that ends with a NUL and lives as long as the daemon; both NULL where there is no TLS.
+  const char *certificate;
+  const char *key;
+  void (*log)(void *context, const char *format, va_list arguments);
+  void *(*request_line)(void *context, const char *target, struct MHD_Connection *connection);
+  enum MHD_Result (*access)(
+      void *context, struct MHD_Connection *connection, const char *url, const char *method,
+      const char *version, const char *upload_data, size_t *upload_data_size, void **request);
+  void (*completed)(
+      void *context, struct MHD_Connection *connection, void **request,
+      enum MHD_RequestTerminationCode reason);
+  void (*connection)(
+      void *context, struct MHD_Connection *connection, void **socket_context,
+      enum MHD_ConnectionNotificationCode what);
+};
+
+static inline struct MHD_Daemon *formstream_start_daemon(
+    const struct formstream_daemon_options *options) {
+  unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION
+      | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
+  struct MHD_OptionItem tls[] = {
+      {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+  if (options->key != NULL) {
+    flags |= MHD_USE_TLS;
+    tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate};
+    tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key};
+  }
+  // The logger stands first: what the others have to say goes through it.
+  return MHD_start_daemon(
+      flags, 0, NULL, NULL, options->access, options->context,
+      MHD_OPTION_EXTERNAL_LOGGER, options->log, options->context,
+      MHD_OPTION_LISTEN_SOCKET, options->listening_socket,
+      MHD_OPTION_CONNECTION_LIMIT, options->connection_limit,
+      MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
+      MHD_OPTION_THREAD_STACK_SIZE, options->stack_size,
+      MHD_OPTION_STRICT_FOR_CLIENT, 1,
+      MHD_OPTION_URI_LOG_CALLBACK, options->request_line, options->context,
+      MHD_OPTION_NOTIFY_COMPLETED, options->completed, options->context,
+      MHD_OPTION_NOTIFY_CONNECTION, options->connection, options->context,
+      MHD_OPTION_ARRAY, tls,
+      MHD_OPTION_END);
+}
+
+// The members of the unions that these answer with.
+static inline int formstream_socket(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+  return info == NULL ? -1 : info->connect_fd;
+}
+
+static inline void *formstream_socket_context(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+  return info == NULL ? NULL : info->socket_context;
+}
+
+static inline size_t formstream_head_size(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == NULL ? 0 : info->header_size;
+}
+
+// A `struct sockaddr`.
+static inline const void *formstream_peer(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CLIENT_ADDRESS);
+  return info == NULL ? NULL : info->client_addr;
+}
+
+#endif

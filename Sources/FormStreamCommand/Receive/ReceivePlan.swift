@@ -1,0 +1,98 @@
+import Multipart
+import Receiver
+
+/// What `receive` is to do.
+struct ReceivePlan {
+  let configuration: Receiver.Configuration
+  /// Where files are stored; nowhere where nil.
+  let directory: LocalPath?
+  let keepsPaths: Bool
+  let overwrites: Bool
+  let isOnce: Bool
+  let printsJSON: Bool
+  let isQuiet: Bool
+  /// What the person should know.
+  let notes: [String]
+}
+
+extension LowArguments {
+  func receivePlan() throws(Failure) -> ReceivePlan {
+    var notes: [String] = []
+    if let directory, directory.bytes.isEmpty {
+      throw .usage("--into needs the name of a directory.")
+    }
+    if directory == nil, receiving.keepsPaths || receiving.overwrites {
+      throw .usage("--keep-paths and --overwrite are for --into DIR: without it nothing is stored.")
+    }
+    var configuration = Receiver.Configuration()
+    (configuration.address, configuration.port) = try listeningPlace()
+    configuration.tls = try tlsIdentity()
+    if case .tokenFile(let file) = request.credentials {
+      let secrets = try SecretFile(file, for: "--token-file")
+      notes += secrets.warnings
+      configuration.token = try secrets.token()
+    }
+    configuration.makesDigests = receiving.makesDigests
+    configuration.servesPage = true
+    let headers = configuration.limits.form.allHeaders
+    configuration.limits.form = limits
+    if limits.allHeaders == FormParser.Limits().allHeaders {
+      configuration.limits.form.allHeaders = headers
+    }
+    configuration.limits.body = limits.totalBytes
+    if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
+    if directory == nil { notes.append("Nothing is stored: name a directory by --into DIR.") }
+    if !configuration.isForThisMachine, configuration.token == nil {
+      notes.append(
+        "Whoever can reach this machine can upload: --token-file FILE asks for a token.")
+    }
+    return ReceivePlan(
+      configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,
+      overwrites: receiving.overwrites, isOnce: receiving.isOnce, printsJSON: printsJSON,
+      isQuiet: request.isQuiet, notes: notes)
+  }
+
+  private func listeningPlace() throws(Failure) -> (address: String, port: UInt16) {
+    let text = try receiving.listen.text(for: "--listen")
+    let colon = text.lastIndex(of: ":")
+    let host = colon.map { text[..<$0] } ?? "127.0.0.1"
+    guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]) else {
+      throw .usage(
+        "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any that is free."
+      )
+    }
+    if host.isEmpty { return ("::", port) }
+    guard host == "localhost" || isAddress(host), host.contains(":") == host.hasPrefix("[") else {
+      throw .usage(
+        "--listen \"\(text)\" names no address: write it in numbers, such as 127.0.0.1:8080 or [::1]:8080, or "
+          + ":8080 for all that there are.")
+    }
+    return (host.filter { $0 != "[" && $0 != "]" }, port)
+  }
+
+  private func tlsIdentity() throws(Failure) -> Receiver.TLSIdentity? {
+    switch (receiving.certificate, receiving.key) {
+    case (nil, nil): return nil
+    case (let certificate?, let key?):
+      return Receiver.TLSIdentity(
+        certificate: try pem(certificate, "--tls-cert"), key: try pem(key, "--tls-key"))
+    default:
+      throw .usage("--tls-cert and --tls-key go together: give both, or none.")
+    }
+  }
+
+  private func pem(_ file: Argument, _ flag: String) throws(Failure) -> String {
+    let bytes = try readSmallFile(file.path, for: flag, limit: 1024 * 1024)
+    guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
+      throw .usage("The file \"\(file.shown)\" of \(flag) is not PEM: it must be text.")
+    }
+    return text
+  }
+}
+
+extension Receiver.Configuration {
+  /// Whether only programs of this machine can reach it.
+  fileprivate var isForThisMachine: Bool {
+    address == "localhost" || address == "::1" || address.hasPrefix("127.")
+  }
+}

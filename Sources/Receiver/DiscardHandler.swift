@@ -1,0 +1,19 @@
+/// Takes everything and keeps nothing: the record has what was counted.
+public struct DiscardHandler: UploadHandler {
+  /// A handler that keeps nothing.
+  public init() {}
+
+  /// Takes any request.
+  public func begin(_ request: UploadRequest) -> any Upload { DiscardedUpload() }
+}
+
+/// An upload of which nothing is kept.
+package final class DiscardedUpload: Upload, PartSink {
+  package let storedAs: String? = nil
+
+  package init() {}
+
+  package func begin(_ part: PartDescription) -> any PartSink { self }
+  package func take(_ bytes: UnsafeRawBufferPointer) {}
+  package func end() {}
+}

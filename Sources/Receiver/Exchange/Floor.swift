@@ -1,0 +1,69 @@
+import Multipart
+
+/// The connections there are, and the watch over their time: libmicrohttpd's own clock begins anew with every byte,
+/// and does not run while a head comes.
+final class Floor: Sendable {
+  private struct State {
+    var connections: [ObjectIdentifier: Connection] = [:]
+    /// When connections that are busy are cut off; nil until the receiver is stopped.
+    var end: ContinuousClock.Instant?
+  }
+
+  private let limits: Receiver.Limits
+  private let state = Guarded(State())
+  private let alarm = Alarm()
+  private let bytesOfCut: @Sendable (UploadRefusal) -> [UInt8]
+
+  init(_ limits: Receiver.Limits, bytesOfCut: @escaping @Sendable (UploadRefusal) -> [UInt8]) {
+    self.limits = limits
+    self.bytesOfCut = bytesOfCut
+  }
+
+  func add(_ connection: Connection) {
+    let isFirst = state.withLock { state in
+      state.connections[ObjectIdentifier(connection)] = connection
+      return state.connections.count == 1
+    }
+    if isFirst { alarm.ring() }
+  }
+
+  func remove(_ connection: Connection) {
+    state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+  }
+
+  /// Lets those that are busy come to their end, but no longer than so.
+  func close(within grace: Duration) {
+    state.withLock { state in
+      let end = ContinuousClock.now + grace
+      state.end = min(end, state.end ?? end)
+    }
+    alarm.ring()
+  }
+
+  /// Keeps watch until the receiver is stopped and no connection is busy any more.
+  func watch(stopping: () -> Void) {
+    var isStopping = false
+    while true {
+      let end = state.withLock(\.end)
+      if end != nil, !isStopping {
+        stopping()
+        isStopping = true
+      }
+      // These are looked at behind that: a request that was begun in time is not missed.
+      let connections = state.withLock { Array($0.connections.values) }
+      if let end {
+        let isOver = ContinuousClock.now >= end
+        for connection in connections { connection.cut(evenIfBusy: isOver) }
+        if isOver || !connections.contains(where: \.isBusy) { return }
+      }
+      for connection in connections { connection.cutIfLate(limits, answer: bytesOfCut) }
+      alarm.wait(upTo: isStopping ? .milliseconds(10) : connections.isEmpty ? nil : tick)
+    }
+  }
+
+  /// How late a limit of time may be kept to.
+  private var tick: Duration {
+    max(
+      .milliseconds(10), min(.seconds(1), min(limits.headTime, limits.idle, limits.answerTime) / 8))
+  }
+}

@@ -1,0 +1,24 @@
+import Multipart
+import Records
+import Storage
+
+extension UploadRefusal {
+  /// Why a body that was begun is not taken, told by the error that came of it.
+  init(_ error: any Error) {
+    switch error {
+    case let refusal as UploadRefusal: self = refusal
+    case let error as MultipartError:
+      let status = error.code == .limitExceeded ? 413 : 400
+      self.init(Code(rawValue: error.code.rawValue), status: status, error.description)
+    case let error as StorageError where error.code == .noRoom:
+      self.init(
+        .noRoom, status: 507,
+        "There is no room left for what was sent; nothing of this request was kept.")
+    default:
+      // Paths and the like are the receiver's own business, not the client's.
+      self.init(
+        .handlingFailed, status: 500,
+        "What was sent could not be kept; the receiver's log says why.")
+    }
+  }
+}

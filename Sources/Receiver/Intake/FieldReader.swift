@@ -1,0 +1,115 @@
+import Multipart
+
+/// Reads a URL-encoded body: names are held up to a limit, values go by.
+///
+/// WHATWG URL §5.1: "Let sequences be the result of splitting input on 0x26 (&). … If bytes contains a
+/// 0x3D (=), then let name be the bytes from the start of bytes up to but excluding its first 0x3D (=), and
+/// let value be the bytes, if any, after … Replace any 0x2B (+) in name and value with 0x20 (SP)."
+final class FieldReader {
+  private let limits: FormParser.Limits
+  private var name: [UInt8] = []
+  private var isInValue = false
+  /// Whether there is anything since the last `&`.
+  private var hasField = false
+  /// A `%`, and what came behind it so far.
+  private var escape: [UInt8] = []
+  private var decoded: [UInt8] = []
+  private var fields = 0
+  private var offset: Int64 = 0
+
+  init(limits: FormParser.Limits) {
+    self.limits = limits
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer, to intake: BodyIntake) throws {
+    for byte in bytes {
+      offset += 1
+      switch byte {
+      case UInt8(ascii: "&"): try endField(intake)
+      case UInt8(ascii: "="):
+        if isInValue { decode(byte) } else { try beginValue(intake) }
+      default: decode(byte)
+      }
+      if !isInValue {
+        hasField = hasField || byte != UInt8(ascii: "&")
+        name += decoded
+        decoded.removeAll(keepingCapacity: true)
+        guard name.count <= limits.headerBlock else {
+          throw limitExceeded("A field's name has more than \(limits.headerBlock) bytes")
+        }
+      }
+    }
+    try flush(intake)
+  }
+
+  func end(_ intake: BodyIntake) throws {
+    try endField(intake)
+  }
+
+  private func beginValue(_ intake: BodyIntake) throws {
+    endEscape()
+    name += decoded
+    decoded.removeAll(keepingCapacity: true)
+    fields += 1
+    guard fields <= limits.parts else {
+      throw limitExceeded("The body has more than \(limits.parts) fields")
+    }
+    try intake.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
+    isInValue = true
+    hasField = true
+  }
+
+  private func endField(_ intake: BodyIntake) throws {
+    endEscape()
+    if hasField || isInValue || !decoded.isEmpty {
+      if !isInValue { try beginValue(intake) }
+      try flush(intake)
+      try intake.endPart()
+    }
+    name.removeAll(keepingCapacity: true)
+    isInValue = false
+    hasField = false
+  }
+
+  private func flush(_ intake: BodyIntake) throws {
+    guard isInValue, !decoded.isEmpty else { return }
+    try decoded.withUnsafeBytes(intake.take)
+    decoded.removeAll(keepingCapacity: true)
+  }
+
+  private func decode(_ byte: UInt8) {
+    if escape.isEmpty {
+      switch byte {
+      case UInt8(ascii: "%"): escape = [byte]
+      case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
+      default: decoded.append(byte)
+      }
+      return
+    }
+    // What is no escape stands for itself, and may begin one.
+    guard Self.digit(byte) != nil else {
+      endEscape()
+      return decode(byte)
+    }
+    escape.append(byte)
+    if escape.count == 3, let high = Self.digit(escape[1]), let low = Self.digit(escape[2]) {
+      decoded.append(high << 4 | low)
+      escape.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func endEscape() {
+    decoded += escape
+    escape.removeAll(keepingCapacity: true)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+  }
+
+  private func limitExceeded(_ what: String) -> UploadRefusal {
+    UploadRefusal(
+      .bodyTooLarge, status: 413,
+      "\(what) at byte \(offset): send less, or have the receiver's limits raised.")
+  }
+}

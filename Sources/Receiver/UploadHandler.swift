@@ -1,0 +1,29 @@
+/// What is done with what comes in: ``DirectoryHandler`` stores it, ``DiscardHandler`` only counts.
+///
+/// A receiver asks it from many threads at once, one a connection. What it does may take its time: the client
+/// waits, and nobody else.
+public protocol UploadHandler: Sendable {
+  /// A request wants to upload something. Nothing of its body has been read.
+  ///
+  /// - Throws: ``UploadRefusal`` to answer with a status of its own; anything else is answered with 500.
+  func begin(_ request: UploadRequest) throws -> any Upload
+}
+
+/// What takes the parts of one request, on that connection's thread. It is let go where the request breaks off;
+/// what is to be taken back then, `deinit` takes back.
+public protocol Upload: AnyObject {
+  /// A part begins. Those before it have ended.
+  func begin(_ part: PartDescription) throws -> any PartSink
+  /// All parts came whole, and no more follows. What this throws is what the client is told.
+  func end() throws
+}
+
+/// What takes the bytes of one part.
+public protocol PartSink: AnyObject {
+  /// The next bytes, lent for the call.
+  func take(_ bytes: UnsafeRawBufferPointer) throws
+  /// The part is whole; the request need not be.
+  func end() throws
+  /// What the part is stored as, for the record; nil where it is not, or not yet.
+  var storedAs: String? { get }
+}

@@ -1,0 +1,57 @@
+import Multipart
+import Storage
+import TestSupport
+import Testing
+
+/// A file system of its own that holds little. Only root may mount one, and not in every container.
+private enum SmallDisk {
+  static let isAllowed = isSuperuser && (try? mounted(size: "64k", files: 10) { _ in }) != nil
+
+  private struct NotMounted: Error {
+    let said: String
+  }
+
+  static func mounted(size: String, files: Int, _ body: (LocalPath) throws -> Void) throws {
+    let place = try TemporaryDirectory()
+    let options = "size=\(size),nr_inodes=\(files)"
+    let mount = try run(
+      program: "/bin/mount", ["-t", "tmpfs", "-o", options, "tmpfs", place.path])
+    guard mount.exit == 0 else { throw NotMounted(said: mount.stderr) }
+    // Lazily: what is still open on it must not keep it.
+    defer { _ = try? run(program: "/bin/umount", ["--lazy", place.path]) }
+    try body(LocalPath(place.path))
+  }
+}
+
+@Suite(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
+struct NoRoomTests {
+  private static func expectNoRoom(_ act: String, _ body: () throws -> Void) {
+    let error = #expect(throws: StorageError.self, performing: body)
+    #expect(error?.code == .noRoom)
+    #expect(error?.description.contains("could not be \(act): No space left on device") == true)
+    #expect(error?.description.contains("make room there") == true)
+  }
+
+  @Test func `what does not fit is gone, and what is smaller is stored`() throws {
+    try SmallDisk.mounted(size: "1m", files: 100) { disk in
+      let directory = try StorageDirectory(disk)
+      let bytes = [UInt8](repeating: 1, count: 600_000)
+      #expect(try directory.store(bytes, as: .kept("a")) == "a")
+      Self.expectNoRoom("written") { _ = try directory.store(bytes, as: .kept("d/b")) }
+      #expect(try tree(of: disk.description) == ["a": .file(bytes)])
+      #expect(try directory.store([2], as: .kept("c")) == "c")
+    }
+  }
+
+  /// A second name takes as much there as a second file, and the disk itself is the first.
+  @Test func `where there is no room for a name, nothing is left either`() throws {
+    try SmallDisk.mounted(size: "1m", files: 2) { disk in
+      let directory = try StorageDirectory(disk)
+      Self.expectNoRoom("given its name") { _ = try directory.store([1], as: .kept("a")) }
+      #expect(try tree(of: disk.description).isEmpty)
+      #expect(try directory.store([1], as: .kept("a"), replacing: true) == "a")
+      Self.expectNoRoom("made") { _ = try directory.makeFile() }
+      #expect(try tree(of: disk.description) == ["a": .file([1])])
+    }
+  }
+}

@@ -104,7 +104,13 @@ final class ChildProcess {
     }
   }
 
-  /// Waits for the first line of what the program says, and leaves it running.
+  /// Sends it a signal.
+  func signal(_ number: Int32) {
+    _ = Glibc.kill(pid, number)
+  }
+
+  /// Waits for the first line of what the program says, or the one behind the last that was waited for, and
+  /// leaves it running.
   func firstLine(within seconds: Double) throws -> String {
     let deadline = now() + seconds
     var line: [UInt8] = []

@@ -64,12 +64,18 @@ func prepareProcess() {
 /// where anything may be done. A second signal ends the program, and so does the time that is given to
 /// what `told` has begun; no half-made file stays.
 ///
+/// - Parameter toldAgain: is called on that thread, too, where a second signal comes: then that one doesn't end
+///   the program, but has a second to do so; a third does.
+///
 /// It must be called before there are other threads: they inherit what is blocked here, or would take the
 /// signals. What is ignored, as under `nohup`, stays ignored.
 ///
 /// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`, `pthread_create`
-func tellSignals(grace seconds: Int, _ told: @escaping @Sendable (CInt) -> Void) {
-  let watch = SignalWatch(seconds: seconds, told: told)
+func tellSignals(
+  grace seconds: Int, toldAgain: (@Sendable () -> Void)? = nil,
+  _ told: @escaping @Sendable (CInt) -> Void
+) {
+  let watch = SignalWatch(seconds: seconds, told: told, toldAgain: toldAgain)
   var signals = watch.signals
   pthread_sigmask(SIG_BLOCK, &signals, nil)
   var thread = pthread_t()
@@ -86,10 +92,14 @@ func tellSignals(grace seconds: Int, _ told: @escaping @Sendable (CInt) -> Void)
 private final class SignalWatch: Sendable {
   let seconds: Int
   let told: @Sendable (CInt) -> Void
+  let toldAgain: (@Sendable () -> Void)?
 
-  init(seconds: Int, told: @escaping @Sendable (CInt) -> Void) {
+  init(
+    seconds: Int, told: @escaping @Sendable (CInt) -> Void, toldAgain: (@Sendable () -> Void)?
+  ) {
     self.seconds = seconds
     self.told = told
+    self.toldAgain = toldAgain
   }
 
   var signals: sigset_t {
@@ -112,11 +122,22 @@ private final class SignalWatch: Sendable {
     var first: CInt = 0
     while sigwait(&signals, &first) != 0 {}
     told(first)
-    var grace = timespec(tv_sec: seconds, tv_nsec: 0)
-    var second: CInt = 0
-    repeat { second = sigtimedwait(&signals, nil, &grace) } while second < 0 && errno == EINTR
+    var last = next(within: seconds) ?? first
+    if let toldAgain {
+      toldAgain()
+      last = next(within: 1) ?? last
+    }
     if let doomedName { unlink(doomedName) }
     endOpenLine()
-    _exit(128 + (second > 0 ? second : first))
+    _exit(128 + last)
+  }
+
+  /// The signal that comes next; nil where none does in time.
+  private func next(within seconds: Int) -> CInt? {
+    var signals = self.signals
+    var grace = timespec(tv_sec: seconds, tv_nsec: 0)
+    var number: CInt = 0
+    repeat { number = sigtimedwait(&signals, nil, &grace) } while number < 0 && errno == EINTR
+    return number > 0 ? number : nil
   }
 }

@@ -2,7 +2,6 @@
 
 import Glibc
 import Multipart
-import Synchronization
 
 extension SystemError {
   static let isADirectory = SystemError(number: EISDIR)

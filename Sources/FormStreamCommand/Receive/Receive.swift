@@ -11,8 +11,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   }
   let output = try OutputFile(.standardOutput)
   let ending = Ending()
-  // What is in flight gets 10 seconds of these.
-  tellSignals(grace: 12) { ending.tell(.signal($0)) }
+  // What is in flight gets 10 seconds of these; with a second signal, none: but what is half stored is removed.
+  tellSignals(grace: 12, toldAgain: { ending.hurry() }) { ending.tell(.signal($0)) }
   let log = RequestLog(to: output, asRecords: plan.printsJSON)
   let receiver = try start(plan) { request in
     do throws(Failure) { try log.tell(request) } catch { ending.tell(.failure(error)) }
@@ -31,9 +31,9 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   } catch {
     ending.tell(.failure(error))
   }
-  let reason = ending.wait()
+  ending.wait(for: receiver)
   try waiting { () async throws(Failure) in await receiver.stop() }
-  switch reason {
+  switch ending.reason {
   case .once: return
   case .failure(let failure): throw failure
   case .signal(let number):
@@ -54,20 +54,23 @@ private func start(
       directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites)
     return try .start(plan.configuration, handler: handler, onRequest: onRequest)
   } catch {
-    throw Failure(ExitCode(error.code), error.description)
+    throw Failure(ExitCode(error), error.description)
   }
 }
 
 extension ExitCode {
-  init(_ code: ReceiverError.Code) {
-    switch code {
-    case .addressUnusable, .certificateUnusable: self = .usage
+  fileprivate init(_ error: ReceiverError) {
+    switch error.code {
+    // As with those of `post`.
+    case .certificateUnusable: self = .noInput
+    // What is no address; the rest is the system's word, which may be another at another time.
+    case .addressUnusable where error.underlying == nil: self = .usage
     default: self = .inputOutput
     }
   }
 }
 
-/// Why a receiver ends; what is told first counts.
+/// Why a receiver ends: a failure, or else what was told first.
 private final class Ending: Sendable {
   enum Reason {
     case signal(Int32)
@@ -75,20 +78,49 @@ private final class Ending: Sendable {
     case failure(Failure)
   }
 
-  private let reason = Guarded<Reason?>(nil)
+  private struct State {
+    var reason: Reason?
+    var isHurried = false
+    /// The one that is to end.
+    var receiver: Receiver?
+  }
+
+  private let state = Guarded(State())
   private let isTold = Turns(0)
 
+  var reason: Reason { state.withLock { $0.reason } ?? .once }
+
   func tell(_ reason: Reason) {
-    let isFirst = self.reason.withLock { first in
-      guard first == nil else { return false }
-      first = reason
-      return true
+    let isFirst = state.withLock { state in
+      switch (state.reason, reason) {
+      case (nil, _):
+        state.reason = reason
+        return true
+      // What is not written down of what was in flight must not end as if all were well.
+      case (.once, .failure), (.signal, .failure): state.reason = reason
+      default: break
+      }
+      return false
     }
     if isFirst { isTold.giveBack() }
   }
 
-  func wait() -> Reason {
+  /// Has what is in flight cut off.
+  func hurry() {
+    let receiver = state.withLock { state in
+      state.isHurried = true
+      return state.receiver
+    }
+    if let receiver { Task { await receiver.stop(grace: .zero) } }
+  }
+
+  /// Waits until something is told; from then on ``hurry()`` knows the receiver.
+  func wait(for receiver: Receiver) {
     isTold.take()
-    return reason.withLock { $0 } ?? .once
+    let isHurried = state.withLock { state in
+      state.receiver = receiver
+      return state.isHurried
+    }
+    if isHurried { hurry() }
   }
 }

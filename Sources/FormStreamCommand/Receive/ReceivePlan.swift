@@ -56,7 +56,8 @@ extension LowArguments {
     let text = try receiving.listen.text(for: "--listen")
     let colon = text.lastIndex(of: ":")
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
-    guard let port = UInt16(colon.map { text[text.index(after: $0)...] } ?? text[...]) else {
+    let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
+    guard let port = UInt16(digits), digits.allSatisfy(\.isNumber) else {
       throw .usage(
         "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any that is free."
       )
@@ -84,7 +85,7 @@ extension LowArguments {
   private func pem(_ file: Argument, _ flag: String) throws(Failure) -> String {
     let bytes = try readSmallFile(file.path, for: flag, limit: 1024 * 1024)
     guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-      throw .usage("The file \"\(file.shown)\" of \(flag) is not PEM: it must be text.")
+      throw Failure(.noInput, "The file \"\(file.shown)\" of \(flag) is not PEM: it must be text.")
     }
     return text
   }

@@ -39,6 +39,7 @@ final class Exchange {
   private let began = ContinuousClock.now
   private var head: RequestHead?
   private var state = State.head
+  private var isBodyBegun = false
   private var bodyBytes: Int64 = 0
   private var intake: BodyIntake?
   private var failure: RecordFailure?
@@ -72,7 +73,7 @@ final class Exchange {
       if let refusal = service.refusal(of: head) { throw refusal }
       guard head.isUpload else {
         state = .discarding(try service.page(for: head), left: 0)
-        return end()
+        return answerWithoutBody(head)
       }
       if let limit = limits.body, head.contentLength ?? 0 > limit { throw tooLarge(limit) }
       let reading = try BodyReading(
@@ -95,6 +96,7 @@ final class Exchange {
   func take(_ bytes: UnsafeRawBufferPointer) -> Step {
     guard connection.beginHandling(bytes.count) else { return .close }
     defer { connection.endHandling() }
+    isBodyBegun = true
     switch state {
     case .body(let reading, let intake):
       do {
@@ -212,9 +214,13 @@ extension Exchange {
     if refusal.status == 405 { answer.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
     // The parts' files go.
     intake = nil
-    if isRead || (isCertain && head?.announcesBody != true) {
+    if isRead {
       state = .discarding(answer, left: 0)
       return end()
+    }
+    if isCertain, let head, !head.announcesBody {
+      state = .discarding(answer, left: 0)
+      return answerWithoutBody(head)
     }
     answer.closes = true
     if !connection.isTLS {
@@ -225,12 +231,18 @@ extension Exchange {
     // Under TLS libmicrohttpd sends the answer: at once, where the body was not begun; and then it closes, with
     // what the client is still sending unread, which may cost the client the answer. A short body is read first.
     let isShort = head?.contentLength.map { $0 - bodyBytes <= Self.maximumDiscarded } ?? false
-    if isCertain, bodyBytes > 0 || (isShort && head?.expectsContinue != true) {
+    if isCertain, isBodyBegun || (isShort && head?.expectsContinue != true) {
       state = .discarding(answer, left: Self.maximumDiscarded)
       return .goOn
     }
     state = .discarding(answer, left: 0)
     return end()
+  }
+
+  /// libmicrohttpd closes behind an answer that comes before the request's end, also where no body follows. But
+  /// it would bid one to come that was announced by `Expect` only.
+  private func answerWithoutBody(_ head: RequestHead) -> Step {
+    head.expectsContinue ? end() : .goOn
   }
 
   private func answer(_ record: ReceivedRecord, status: Int) -> Step {

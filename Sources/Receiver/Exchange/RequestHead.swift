@@ -27,7 +27,8 @@ struct RequestHead {
       rest = rest[scheme.upperBound...]
       rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
     }
-    return rest.prefix { $0 != "?" }
+    let path = rest.prefix { $0 != "?" }
+    return path.isEmpty && isAbsolute ? "/" : path
   }
 
   /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".

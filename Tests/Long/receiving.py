@@ -1,0 +1,365 @@
+#!/usr/bin/env python3
+"""Lets `formstream receive` work long and hard, and looks at what came of it.
+
+usage: receiving.py FORMSTREAM [TRIAL...]
+
+Each trial prints a line with its figures, and says what is wrong. It runs for minutes, so it is no part of
+`make test`, which has short versions of most of them.
+"""
+
+import concurrent.futures
+import hashlib
+import json
+import os
+import pathlib
+import random
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+
+import httpx
+
+MIB = 1 << 20
+failures = 0
+
+
+def check(is_so, what):
+    global failures
+    if not is_so:
+        failures += 1
+        print(f"  WRONG: {what}")
+
+
+class Receiver:
+    """A receiver that runs until it is ended, and the records that it prints."""
+
+    def __init__(self, formstream, *flags):
+        self.program = subprocess.Popen(
+            [formstream, "receive", "--listen", "127.0.0.1:0", "--json", "--quiet", *flags],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.url = json.loads(self.program.stdout.readline())["url"]
+        self.port = int(self.url.rstrip("/").rsplit(":", 1)[1])
+        self.records = []
+        self.reading = threading.Thread(target=self.read)
+        self.reading.start()
+
+    def read(self):
+        for line in self.program.stdout:
+            self.records.append(json.loads(line))
+
+    def status(self, field):
+        for line in pathlib.Path(f"/proc/{self.program.pid}/status").read_text().splitlines():
+            if line.startswith(f"{field}:"):
+                return int(line.split()[1])
+        return 0
+
+    def descriptors_and_threads(self):
+        process = f"/proc/{self.program.pid}"
+        return len(os.listdir(f"{process}/fd")), len(os.listdir(f"{process}/task"))
+
+    def end(self, number=signal.SIGTERM, exit_code=143):
+        self.program.send_signal(number)
+        code = self.program.wait(60)
+        self.reading.join()
+        with self.program.stdout, self.program.stderr:
+            for line in self.program.stderr.read().decode().splitlines():
+                check("Ended by a signal" in line, f"it said: {line}")
+        check(code == exit_code, f"the receiver ended with {code}, not {exit_code}")
+
+
+def until(is_so, seconds=30):
+    """Waits for what must come to be so; false where it does not."""
+    deadline = time.monotonic() + seconds
+    while not is_so():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.001)
+    return True
+
+
+def digest(path):
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def run(*words):
+    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+
+def status_by_curl(url, *words):
+    return run("curl", "-sS", "-o", "/dev/null", "-w", "%{http_code}", *words, url).stdout.decode()
+
+
+def status_by_formstream(formstream, url, *words):
+    return str(json.loads(run(formstream, "post", "--json", *words, url).stdout)["status"])
+
+
+def peak_of(*words):
+    """Runs a program, and returns the most memory that it had, in KiB.
+
+    `time` is between, since a program begins with its parent's peak, and Python's is larger.
+    """
+    with tempfile.NamedTemporaryFile() as figures:
+        said = run("time", "-f", "%M", "-o", figures.name, *words)
+        check(said.returncode == 0, f"{words[:2]} ended with {said.returncode}: {said.stderr.decode()}")
+        return int(figures.read().split()[-1])
+
+
+def many_uploads(formstream, place, count=1000, at_once=64):
+    """Many uploads at once from each of three clients: client, answer and disk agree."""
+    sent = place / "sent"
+    sent.mkdir()
+    digests = {}
+    for number in range(count):
+        path = sent / f"{number:04}.bin"
+        path.write_bytes(os.urandom(MIB))
+        digests[path.name] = digest(path)
+
+    with httpx.Client(timeout=120, limits=httpx.Limits(max_connections=at_once)) as session:
+
+        def by_httpx(url, path):
+            with open(path, "rb") as file:
+                return session.post(url, files={"f": file}).content
+
+        clients = {
+            "curl": lambda url, path: run("curl", "-sS", "-F", f"f=@{path}", url).stdout,
+            "formstream": lambda url, path: run(formstream, "post", "-F", f"f=@{path}", url).stdout,
+            "httpx": by_httpx,
+        }
+        for client, upload in clients.items():
+            kept = place / client
+            receiver = Receiver(formstream, "--into", str(kept))
+            begun = time.monotonic()
+            with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+                answers = list(pool.map(
+                    lambda name: (name, upload(receiver.url, sent / name)), digests))
+            seconds = time.monotonic() - begun
+            peak = receiver.status("VmHWM")
+            receiver.end()
+            equal = 0
+            for name, answer in answers:
+                try:
+                    part = json.loads(answer)["parts"][0]
+                    equal += digests[name] == part["sha256"] == digest(kept / part["stored_as"])
+                except (ValueError, KeyError, IndexError, TypeError, OSError):
+                    check(False, f"{client}, {name}: {answer[:300]}")
+            left = set(os.listdir(kept))
+            check(equal == count, f"{equal} of {count} are equal")
+            check(len(left) == count and all(name in digests for name in left), "other files are there")
+            check(sum(record["complete"] for record in receiver.records) == count, "records are missing")
+            print(f"{count} uploads of 1 MiB by {client}, {at_once} at once: {equal} equal in client, answer and "
+                  f"on disk; {len(left)} files and nothing else; receiver's peak {peak} KiB; {seconds:.1f} s")
+            for path in kept.iterdir():
+                path.unlink()
+
+
+def memory(formstream, place):
+    """A body of 64 GiB costs what one of 1 MiB does."""
+    peaks = {}
+    for name, size, flags in (
+            ("1 MiB", MIB, ["--no-digest"]), ("64 GiB", 64 << 30, ["--no-digest"]), ("1 MiB with digest", MIB, []),
+            ("4 GiB with digest", 4 << 30, [])):
+        path = place / "sparse"
+        with open(path, "wb") as file:
+            file.truncate(size)
+        receiver = Receiver(formstream, *flags)
+        begun = time.monotonic()
+        sender = peak_of(
+            formstream, "post", "--quiet", "-o", "/dev/null", "-F", f"f=@{path};type=a/b", receiver.url)
+        seconds = time.monotonic() - begun
+        peaks[name] = (receiver.status("VmHWM"), sender)
+        receiver.end()
+        path.unlink()
+        check([record["parts"][0]["size"] for record in receiver.records] == [size], "the size is another")
+        print(f"{name}: peak of the receiver {peaks[name][0]} KiB, of the sender {sender} KiB; {seconds:.1f} s")
+    for name in ("64 GiB", "4 GiB with digest"):
+        small = "1 MiB" if name == "64 GiB" else "1 MiB with digest"
+        grown = [large - small for large, small in zip(peaks[name], peaks[small])]
+        check(max(grown) <= 512, "memory grows with the body")
+        print(f"{name} against 1 MiB: receiver {grown[0]:+} KiB, sender {grown[1]:+} KiB")
+
+
+def full_disk(formstream, place):
+    """What does not fit is refused with 507, and leaves nothing."""
+    if os.geteuid() != 0:
+        print("full disk: not tried, since only root may mount one")
+        return
+    small, large, kept = place / "small", place / "large", place / "full"
+    small.write_bytes(os.urandom(MIB))
+    large.write_bytes(os.urandom(128 * MIB))
+    kept.mkdir()
+    subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "formstream", str(kept)], check=True)
+    try:
+        receiver = Receiver(formstream, "--into", str(kept))
+        told = []
+        for body in (["-F", f"f=@{large}"], ["-T", str(large)]):
+            told.append(status_by_curl(receiver.url, *body, "-X", "POST"))
+            check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
+            told.append(status_by_formstream(formstream, receiver.url, *body))
+            check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
+        check(told == ["507"] * 4, "they are not all told 507")
+        after = status_by_curl(receiver.url, "-F", f"f=@{small}")
+        check(after == "200" and digest(kept / "small") == digest(small), "the next one is not stored")
+        receiver.end()
+        print(f"128 MiB onto 64 MiB, a form and a file, by curl and formstream: {', '.join(told)}; nothing left; "
+              f"the next 1 MiB: {after}")
+    finally:
+        subprocess.run(["umount", str(kept)], check=True)
+
+
+def killed_receiver(formstream, place, rounds=10, uploads=100):
+    """Whenever a receiver is killed: what has its name is whole, and so is what a client was told of."""
+    draw = random.Random(20)
+    sent = place / "sent"
+    sent.mkdir()
+    digests = {}
+    for number in range(uploads):
+        path = sent / f"{number:03}.bin"
+        path.write_bytes(draw.randbytes(2 * MIB + number))
+        digests[path.name] = digest(path)
+    named = told = unnamed = 0
+    for number in range(rounds):
+        kept = place / f"kept-{number}"
+        receiver = Receiver(formstream, "--into", str(kept))
+        clients = [
+            subprocess.Popen(["curl", "-sS", "-f", "--limit-rate", f"{draw.randrange(1, 12)}M", "-F",
+                              f"f=@{sent / name}", receiver.url],
+                             stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) for name in digests]
+        wanted = draw.randrange(uploads)
+        until(lambda: len(receiver.records) >= wanted)
+        time.sleep(draw.random() * 0.1)
+        receiver.end(signal.SIGKILL, -signal.SIGKILL)
+        for client in clients:
+            answer = client.communicate()[0]
+            if client.returncode == 0:
+                part = json.loads(answer)["parts"][0]
+                told += 1
+                check(digest(kept / part["stored_as"]) == part["sha256"] == digests[part["filename"]],
+                      f"{part['filename']} is not what was told")
+        for path in kept.iterdir():
+            if path.name.startswith(".formstream-"):
+                unnamed += 1
+            else:
+                named += 1
+                check(digest(path) == digests.get(path.name), f"{path.name} is not whole")
+            path.unlink()
+    print(f"{rounds} receivers killed in the midst of {uploads} uploads each: {told} clients were told that all is "
+          f"well, and it was; {named} files under their names, all whole; {unnamed} .formstream-* left")
+
+
+def killed_clients(formstream, place, rounds=100):
+    """A client that is killed leaves nothing behind."""
+    kept = place / "kept"
+    large = place / "large"
+    with open(large, "wb") as file:
+        file.truncate(64 * MIB)
+    receiver = Receiver(formstream, "--into", str(kept))
+    before = receiver.descriptors_and_threads()
+    for number in range(rounds):
+        body = ["-F", f"f=@{large}"] if number % 2 else ["-T", str(large)]
+        client = subprocess.Popen(
+            ["curl", "-sS", "--limit-rate", "4M", *body, receiver.url], stdout=subprocess.DEVNULL)
+
+        def is_written():
+            try:
+                return any(path.stat().st_size > 0 for path in kept.iterdir())
+            except FileNotFoundError:
+                return False
+
+        check(until(is_written), "nothing comes")
+        client.kill()
+        client.wait()
+        check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
+    until(lambda: receiver.descriptors_and_threads() == before)
+    after = receiver.descriptors_and_threads()
+    check(after == before, f"descriptors and threads were {before} and are {after}")
+    good = status_by_curl(receiver.url, "-F", "f=x")
+    check(good == "200", f"the next one is answered with {good}")
+    receiver.end()
+    errors = {record["error"] and record["error"]["code"] for record in receiver.records[:-1]}
+    check(errors == {"connection-lost"}, f"they ended with {errors}")
+    print(f"{rounds} clients killed in the midst of a body: nothing left; descriptors and threads before {before}, "
+          f"after {after}; the next: {good}")
+
+
+def slow_clients(formstream, place, slow=200, idle=64):
+    """Clients that send hardly anything are cut off, and hold up nobody meanwhile."""
+    good = place / "good"
+    good.write_bytes(os.urandom(MIB))
+    receiver = Receiver(formstream, "--into", str(place / "kept"), "--min-rate", "100")
+    start = receiver.status("VmRSS")
+    resting = [socket.create_connection(("127.0.0.1", receiver.port)) for _ in range(idle - 20)]
+    # Others had an answer before, and keep the connection.
+    for _ in range(20):
+        kept = socket.create_connection(("127.0.0.1", receiver.port))
+        kept.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+        kept.recv(100)
+        resting.append(kept)
+    until(lambda: receiver.descriptors_and_threads()[0] >= idle)
+    with_idle = receiver.status("VmRSS")
+    for connection in resting:
+        connection.close()
+    until(lambda: receiver.descriptors_and_threads()[0] < idle)
+
+    sockets = []
+    for _ in range(slow):
+        connection = socket.create_connection(("127.0.0.1", receiver.port))
+        connection.sendall(b"POST /slow HTTP/1.1\r\nHost: a\r\nContent-Length: 100000\r\n\r\n")
+        sockets.append(connection)
+    begun = time.monotonic()
+    statuses, slowest, uploads, with_slow = [], 0, 0, 0
+    while sockets and time.monotonic() - begun < 90:
+        second = time.monotonic()
+        for connection in list(sockets):
+            try:
+                connection.send(b"x")
+            except OSError:
+                pass
+            connection.setblocking(False)
+            try:
+                answer = connection.recv(65536)
+            except BlockingIOError:
+                continue
+            except OSError:
+                answer = b""
+            statuses.append(answer[9:12].decode() or "none")
+            connection.close()
+            sockets.remove(connection)
+        asked = time.monotonic()
+        check(status_by_curl(receiver.url, "-F", f"f=@{good}") == "200", "a good upload is not taken")
+        slowest = max(slowest, time.monotonic() - asked)
+        uploads += 1
+        with_slow = max(with_slow, receiver.status("VmRSS"))
+        time.sleep(max(0, second + 1 - time.monotonic()))
+    seconds = time.monotonic() - begun
+    for connection in sockets:
+        connection.close()
+    check(statuses.count("408") == slow, f"answers were {dict.fromkeys(statuses)}")
+    peak = receiver.status("VmHWM")
+    receiver.end()
+    print(f"{idle} idle connections: receiver has {with_idle} KiB, {start} KiB without")
+    print(f"{slow} clients of a byte a second: {statuses.count('408')} were answered 408, all within "
+          f"{seconds:.0f} s; {uploads} good uploads of 1 MiB meanwhile, the slowest {slowest:.2f} s; receiver had "
+          f"{with_slow} KiB then, peak {peak} KiB")
+
+
+TRIALS = [many_uploads, memory, full_disk, killed_receiver, killed_clients, slow_clients]
+
+
+def main():
+    formstream, names = sys.argv[1], sys.argv[2:]
+    for trial in TRIALS:
+        if names and trial.__name__ not in names:
+            continue
+        with tempfile.TemporaryDirectory() as place:
+            trial(formstream, pathlib.Path(place))
+        sys.stdout.flush()
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

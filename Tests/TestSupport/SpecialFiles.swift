@@ -50,7 +50,9 @@ public func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
 /// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
 ///
 /// - Parameter name: what the system shows for it, up to 15 bytes.
-func startJoinableThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void) -> pthread_t {
+func startJoinableThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void)
+  -> pthread_t
+{
   let job = Job {
     // `pthread_setname_np` is not in the headers that Swift sees.
     if let name { try? _ = writeFile("/proc/thread-self/comm", Array(name.utf8)) }

@@ -12,7 +12,7 @@ swift_sources = Package.swift Sources Tests Fuzz \
 
 .PHONY: demo test test-release test-long check lint samples zoo sanitize fuzz bench format install clean
 
-# Encodes three small files and checks the length that was announced.
+# Sends files of several kinds to a receiver of its own, and compares what arrived.
 demo:
 	@.ci/install demo
 	@.ci/demo

@@ -85,6 +85,10 @@ let package = Package(
       dependencies: ["FormStream", "Records", "TestSupport", "Transfer", "cancel-probe"],
       swiftSettings: house),
     .testTarget(
+      name: "ReceiverTests",
+      dependencies: ["Multipart", "Receiver", "Records", "TestSupport", "Transfer"],
+      swiftSettings: house),
+    .testTarget(
       name: "FormStreamCommandTests",
       dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],
       swiftSettings: house),

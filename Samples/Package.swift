@@ -17,6 +17,8 @@ let package = Package(
         .product(name: "Transfer", package: "FormStream"),
       ]),
     .executableTarget(
+      name: "receive-form", dependencies: [.product(name: "Receiver", package: "FormStream")]),
+    .executableTarget(
       name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]
 )

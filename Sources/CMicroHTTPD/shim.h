@@ -69,6 +69,12 @@ static inline void *formstream_socket_context(struct MHD_Connection *connection)
   return info == NULL ? NULL : info->socket_context;
 }
 
+static inline size_t formstream_head_size(struct MHD_Connection *connection) {
+  const union MHD_ConnectionInfo *info =
+      MHD_get_connection_info(connection, MHD_CONNECTION_INFO_REQUEST_HEADER_SIZE);
+  return info == NULL ? 0 : info->header_size;
+}
+
 // A `struct sockaddr`.
 static inline const void *formstream_peer(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =

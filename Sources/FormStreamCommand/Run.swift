@@ -12,6 +12,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .parse(let plan): try parse(plan)
     case .post(let plan): try post(plan)
     case .receive(let plan): try receive(plan)
+    case .demo: try demo()
     case .sniff(let plan): try waiting { () async throws(Failure) in try await sniff(plan) }
     }
     return .ok

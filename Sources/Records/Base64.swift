@@ -36,7 +36,8 @@ package func base64Decoded(_ text: some StringProtocol) -> [UInt8]? {
   var group = 0
   var bits = 0
   let digits = text.utf8.reversed().drop { $0 == UInt8(ascii: "=") }.reversed()
-  guard text.utf8.count - digits.count <= 2 else { return nil }
+  let padding = text.utf8.count - digits.count
+  guard padding == 0 || padding <= 2 && text.utf8.count % 4 == 0 else { return nil }
   for digit in digits {
     let value: UInt8
     switch digit {

@@ -9,7 +9,7 @@ package final class StorageDirectory: Sendable {
   /// How many names like a directory's own are tried where something else has it.
   private static let maximumSiblings = 100
   /// How often a file's place is looked for where others remove directories meanwhile.
-  private static let maximumWalks = 4
+  private static let maximumWalks = 100
 
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor

@@ -10,6 +10,13 @@ import Testing
   ])
   func `the RFC's own examples`(bytes: String, text: String) {
     #expect(base64(Array(bytes.utf8)) == text)
+    #expect(base64Decoded(text) == Array(bytes.utf8))
+    #expect(base64Decoded(text.filter { $0 != "=" }) == Array(bytes.utf8))
+  }
+
+  @Test(arguments: ["Z", "Zg===", "Zm9vZ", "Zm 9v", "Zm9v\n", "Zm-_", "Zg=a", "=", "ß"])
+  func `what is no base 64 stands for nothing`(text: String) {
+    #expect(base64Decoded(text) == nil)
   }
 
   @Test func `every byte and every length up to 300 is what Python has`() throws {

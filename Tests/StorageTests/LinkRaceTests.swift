@@ -12,8 +12,8 @@ import Testing
   private let outside: TemporaryDirectory
 
   init() throws {
-    place = try TemporaryDirectory()
-    outside = try TemporaryDirectory()
+    place = try TemporaryDirectory(inMemory: true)
+    outside = try TemporaryDirectory(inMemory: true)
   }
 
   /// What came of the rounds.
@@ -75,7 +75,7 @@ import Testing
       rename(moved, "\(inside)/d")
     }
     #expect(try tree(of: outside).isEmpty)
-    #expect(outcome.others.isEmpty)
+    #expect(outcome.others.first == nil)
     // The link was met, and so were directories.
     let firsts = Set(outcome.stored.keys.map { $0.bytes.prefix { $0 != UInt8(ascii: "/") } })
     #expect(firsts.contains(Array("d-2".utf8)[...]), "\(firsts.count)")
@@ -96,8 +96,8 @@ import Testing
       unlink("\(inside)/x")
     }
     #expect(try tree(of: outside.path) == ["target": .file([1])])
-    #expect(outcome.others.isEmpty)
-    #expect(outcome.failures.isEmpty, "\(outcome.failures.first?.description ?? "")")
+    #expect(outcome.others.first == nil)
+    #expect(outcome.failures.first == nil)
     // What is left of them is whole.
     let whole = Set((0..<Self.rounds).map { Array("bytes of \($0)".utf8) })
     #expect(try files().allSatisfy(whole.contains))

@@ -91,6 +91,7 @@ import Testing
       #expect(unlink(place.path("tmp")) == 0)
       plant("tmp", to: outside.path("target"))
       _ = try file.store(as: .kept("stored"), replacing: replacing)
+      #expect(try tree(of: place.path) == ["stored": .link])
     }
     #expect(try tree(of: outside.path) == Self.kept)
   }

@@ -61,6 +61,36 @@ import Testing
     }
   }
 
+  /// As programs do that take files out as they come, and tidy up behind them.
+  @Test func `directories that another removes all the while keep no file out`() throws {
+    let place = try TemporaryDirectory(inMemory: true)
+    let directory = try StorageDirectory(place.local(""))
+    let failure = Guarded<(any Error)?>(nil)
+    let isOver = Guarded(false)
+    let (file, inner, outer) = (place.path("a/b/x"), place.path("a/b"), place.path("a"))
+    onThreads(2) { number in
+      if number == 0 {
+        for _ in 0..<5_000 {
+          do {
+            _ = try directory.store([1], as: .kept("a/b/x"), replacing: true)
+          } catch {
+            failure.withLock { $0 = error }
+          }
+        }
+        isOver.withLock { $0 = true }
+      }
+      while !isOver.withLock({ $0 }) {
+        // So often that a file meets it, not so often that it could keep one out for ever.
+        if unlink(file) < 0 { continue }
+        for _ in 0..<10 {
+          rmdir(inner)
+          rmdir(outer)
+        }
+      }
+    }
+    if let failure = failure.withLock(\.self) { Issue.record(failure) }
+  }
+
   /// Of more names than are remembered.
   @Test func `what is forgotten is found again`() throws {
     for name in 0..<1_100 {
@@ -80,8 +110,11 @@ import Testing
   @Test func `a file is stored once, and nothing is written behind that`() throws {
     let file = try directory.makeFile()
     _ = try file.store(as: .kept("a"))
-    #expect(throws: StorageError.self) { try file.store(as: .kept("b")) }
+    // This one is likely to get the number of the one that was closed.
+    let other = try directory.makeFile()
+    #expect(throws: StorageError.self) { try file.store(as: .kept("c")) }
     #expect(throws: StorageError.self) { try [1].withUnsafeBytes { try file.write($0) } }
-    #expect(try tree(of: place.path) == ["a": .file([])])
+    _ = try other.store(as: .kept("b"))
+    #expect(try tree(of: place.path) == ["a": .file([]), "b": .file([])])
   }
 }

@@ -7,8 +7,14 @@ public final class TemporaryDirectory: Sendable {
   public let path: String
 
   /// Makes the directory under the system's place for such things.
-  public init() throws {
-    let parent = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+  ///
+  /// - Parameter inMemory: under the place for what no disk has to keep, where there is one: a disk's journal
+  ///   takes its time over ten thousand names.
+  public init(inMemory: Bool = false) throws {
+    let shared = "/dev/shm"
+    let parent =
+      inMemory && access(shared, W_OK | X_OK) == 0
+      ? shared : getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = "\(parent)/formstream-test-XXXXXX".utf8CString.map(\.self)
     guard mkdtemp(&template) != nil else { throw SystemError(number: errno) }
     path = String(decoding: template.dropLast().map(UInt8.init(bitPattern:)), as: UTF8.self)

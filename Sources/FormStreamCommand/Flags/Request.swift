@@ -6,6 +6,7 @@ enum Request {
   case sniff(SniffPlan)
   case post(PostPlan)
   case receive(ReceivePlan)
+  case demo
 }
 
 extension LowArguments {
@@ -24,6 +25,7 @@ extension LowArguments {
     case .post: return .post(try postPlan(.post))
     case .put: return .post(try postPlan(.put))
     case .receive: return .receive(try receivePlan())
+    case .demo: return .demo
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")

@@ -6,6 +6,7 @@ enum Verb: String, CaseIterable, Sendable {
   case post
   case put
   case receive
+  case demo
 
   /// Whether it sends a request.
   var sends: Bool { self == .post || self == .put }
@@ -17,6 +18,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .sniff: "Tell the media types of files"
     case .post: "Send a form, or another body, and print the answer"
     case .put: "The same by PUT, for one file mostly"
+    case .demo: "Send a few files to a receiver on this machine, and compare them"
     case .receive: "Take uploads as a server: store the files, answer with a record of each"
     }
   }
@@ -31,7 +33,7 @@ enum Verb: String, CaseIterable, Sendable {
 
   var operand: Operand? {
     switch self {
-    case .encode, .receive: nil
+    case .encode, .receive, .demo: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
     case .sniff: Operand(placeholder: "PATH", canBeRepeated: true)
     case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
@@ -140,6 +142,8 @@ enum Verb: String, CaseIterable, Sendable {
           "formstream receive --listen 127.0.0.1:0 --into received --json"
         ),
       ]
+    case .demo:
+      [("see that it works, and what it costs", "formstream demo")]
     }
   }
 }

@@ -15,10 +15,7 @@ enum PartTable {
       ])
     }
     rows = rows.map { $0.map(cell) }
-    let widths = rows[0].indices.map { column in
-      rows.reduce(0) { max($0, $1[column].count) }
-    }
-    var text = rows.count > 1 ? rows.map { line($0, widths: widths) }.joined() : ""
+    var text = rows.count > 1 ? TextTable.text(of: rows, numeric: [0, 4]) : ""
     if record.isComplete {
       let count = record.parts.count
       let parts = count == 0 ? "no parts" : count == 1 ? "1 part" : "\(count) parts"
@@ -40,17 +37,5 @@ enum PartTable {
     let isWhole = scalars.endIndex == text.unicodeScalars.endIndex
     let text = visible(String(scalars))
     return isWhole && text.count <= maximumWidth ? text : text.prefix(maximumWidth - 1) + "…"
-  }
-
-  private static func line(_ cells: [String], widths: [Int]) -> String {
-    let isNumeric = [true, false, false, false, true, false]
-    var line = ""
-    for (column, cell) in cells.enumerated() {
-      let padding = String(repeating: " ", count: widths[column] - cell.count)
-      line += column > 0 ? "  " : ""
-      line += isNumeric[column] ? padding + cell : cell + padding
-    }
-    while line.last == " " { line.removeLast() }
-    return line + "\n"
   }
 }

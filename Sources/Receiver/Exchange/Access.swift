@@ -16,10 +16,11 @@ struct Access: Sendable {
         "The token is missing, or another: send \"Authorization: Bearer TOKEN\".")
     }
     // A page of another site can have a browser post forms here, and with the password that the person gave.
-    if head.isUpload, let origin = head.values(of: "origin").first {
+    if head.isUpload {
       let host = head.values(of: "host").first ?? ""
       let allowed = ["http://\(host)", "https://\(host)"].map { $0.lowercased() }
-      guard allowed.contains(origin.lowercased()) else {
+      let foreign = head.values(of: "origin").first { !allowed.contains($0.lowercased()) }
+      if let origin = foreign {
         return UploadRefusal(
           .foreignOrigin, status: 403,
           "The page that sends this is of \(origin.quoted), and this is \(host.quoted): upload from the page "

@@ -7,11 +7,12 @@ final class Connection: Sendable {
   enum Phase {
     /// A request's head is waited for, or comes.
     case head
-    /// A body comes.
+    /// A request's head came, and its body comes, where it has one.
     case body
     /// The answer goes out.
     case answer
-    /// The last answer is out; what the client still sends is thrown away, for a while.
+    /// The answer is out, and told of. Where it was the last one, what the client still sends is thrown away,
+    /// for a while.
     case lingering
     /// It was cut off.
     case cut
@@ -64,7 +65,7 @@ final class Connection: Sendable {
     }
   }
 
-  /// Bytes of a body came; false where nobody waits for them any more.
+  /// A head, bytes of a body, or its end came; false where nobody waits for them any more.
   func beginHandling(_ count: Int) -> Bool {
     state.withLock { state in
       guard state.phase == .body else { return false }

@@ -34,9 +34,12 @@ final class Exchange {
   let connection: Connection
   /// As it was sent.
   let target: String
+  /// Its bytes, before what was not UTF-8 was repaired.
+  let targetSize: Int
   private let began = ContinuousClock.now
   private var head: RequestHead?
   private var state = State.head
+  private var isBodyBegun = false
   private var bodyBytes: Int64 = 0
   private var intake: BodyIntake?
   private var failure: RecordFailure?
@@ -45,10 +48,11 @@ final class Exchange {
   private var told: ReceivedRecord?
   private var status: Int?
 
-  init(_ service: Service, on connection: Connection, target: String) {
+  init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
     self.service = service
     self.connection = connection
     self.target = target
+    self.targetSize = targetSize
   }
 
   /// Whether its head has not come.
@@ -60,13 +64,16 @@ final class Exchange {
   /// The head came.
   func begin(_ head: RequestHead) -> Step {
     self.head = head
+    connection.enter(.body)
+    guard connection.beginHandling(0) else { return .close }
+    defer { connection.endHandling() }
     do {
       let limits = service.configuration.limits
       if let refusal = head.refusal(limit: limits.head) { return refuse(refusal, isCertain: false) }
       if let refusal = service.refusal(of: head) { throw refusal }
       guard head.isUpload else {
         state = .discarding(try service.page(for: head), left: 0)
-        return .goOn
+        return answerWithoutBody(head)
       }
       if let limit = limits.body, head.contentLength ?? 0 > limit { throw tooLarge(limit) }
       let reading = try BodyReading(
@@ -77,10 +84,11 @@ final class Exchange {
       self.intake = intake
       if case .raw = reading { try intake.begin(head.rawPart, isText: false) }
       state = .body(reading, intake)
-      connection.enter(.body)
       return .goOn
     } catch {
-      return refuse(UploadRefusal(error), cause: error)
+      // Who sends no length may yet send a body: what follows is no request for certain.
+      let refusal = UploadRefusal(error)
+      return refuse(refusal, cause: error, isCertain: refusal.code != .lengthRequired)
     }
   }
 
@@ -88,6 +96,7 @@ final class Exchange {
   func take(_ bytes: UnsafeRawBufferPointer) -> Step {
     guard connection.beginHandling(bytes.count) else { return .close }
     defer { connection.endHandling() }
+    isBodyBegun = true
     switch state {
     case .body(let reading, let intake):
       do {
@@ -113,6 +122,8 @@ final class Exchange {
   func end() -> Step {
     switch state {
     case .body(let reading, let intake):
+      guard connection.beginHandling(0) else { return .close }
+      defer { connection.endHandling() }
       do {
         try end(reading, into: intake)
         try intake.end()
@@ -132,7 +143,9 @@ final class Exchange {
 
   /// Nothing more comes of it.
   func finish() {
-    connection.enter(.head)
+    // Whoever is told may take time that is not the client's.
+    connection.enter(.lingering)
+    defer { connection.enter(.head) }
     guard let head, head.isUpload || failure != nil else { return }
     if told == nil {
       let refusal = connection.reasonOfCut ?? lost
@@ -201,9 +214,13 @@ extension Exchange {
     if refusal.status == 405 { answer.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
     // The parts' files go.
     intake = nil
-    if isRead || (isCertain && head?.announcesBody != true) {
+    if isRead {
       state = .discarding(answer, left: 0)
-      return isRead ? end() : .goOn
+      return end()
+    }
+    if isCertain, let head, !head.announcesBody {
+      state = .discarding(answer, left: 0)
+      return answerWithoutBody(head)
     }
     answer.closes = true
     if !connection.isTLS {
@@ -214,12 +231,18 @@ extension Exchange {
     // Under TLS libmicrohttpd sends the answer: at once, where the body was not begun; and then it closes, with
     // what the client is still sending unread, which may cost the client the answer. A short body is read first.
     let isShort = head?.contentLength.map { $0 - bodyBytes <= Self.maximumDiscarded } ?? false
-    if isCertain, bodyBytes > 0 || (isShort && head?.expectsContinue != true) {
+    if isCertain, isBodyBegun || (isShort && head?.expectsContinue != true) {
       state = .discarding(answer, left: Self.maximumDiscarded)
       return .goOn
     }
     state = .discarding(answer, left: 0)
     return end()
+  }
+
+  /// libmicrohttpd closes behind an answer that comes before the request's end, also where no body follows. But
+  /// it would bid one to come that was announced by `Expect` only.
+  private func answerWithoutBody(_ head: RequestHead) -> Step {
+    head.expectsContinue ? end() : .goOn
   }
 
   private func answer(_ record: ReceivedRecord, status: Int) -> Step {

@@ -44,10 +44,14 @@ final class Floor: Sendable {
   func watch(stopping: () -> Void) {
     var isStopping = false
     while true {
-      let (connections, end) = state.withLock { (Array($0.connections.values), $0.end) }
-      if let end {
-        if !isStopping { stopping() }
+      let end = state.withLock(\.end)
+      if end != nil, !isStopping {
+        stopping()
         isStopping = true
+      }
+      // These are looked at behind that: a request that was begun in time is not missed.
+      let connections = state.withLock { Array($0.connections.values) }
+      if let end {
         let isOver = ContinuousClock.now >= end
         for connection in connections { connection.cut(evenIfBusy: isOver) }
         if isOver || !connections.contains(where: \.isBusy) { return }

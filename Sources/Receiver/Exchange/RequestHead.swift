@@ -3,14 +3,16 @@ import Multipart
 /// A request's head as libmicrohttpd read it, and what is wrong with it: the library takes heads that others
 /// read in another way, so that one request could be smuggled in another's body.
 ///
-/// What it does not show can't be refused here: that a line of the head, or of a chunk's size, ended in LF alone, and
-/// headers that go on over several lines.
+/// What it does not show can't be refused here: that the line of a chunk's size, or a trailer, ended
+/// in LF alone or had a NUL in it.
 struct RequestHead {
   let method: String
   /// As it was sent.
   let target: String
   let version: String
   let fields: [PartDescription.Header]
+  /// Whether nothing but these stood in the head, on a line each that ended in CR LF.
+  let isPlain: Bool
 
   func values(of name: String) -> [String] {
     fields.filter { $0.name.lowercased() == name }.map(\.value)
@@ -21,11 +23,18 @@ struct RequestHead {
   /// The path, without a query, and without the server's name where the target has it, too.
   var path: Substring {
     var rest = target[...]
-    if let scheme = rest.firstRange(of: "://"), !rest.hasPrefix("/") {
+    if isAbsolute, let scheme = rest.firstRange(of: "://") {
       rest = rest[scheme.upperBound...]
-      rest = rest[(rest.firstIndex(of: "/") ?? rest.endIndex)...]
+      rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
     }
-    return rest.prefix { $0 != "?" }
+    let path = rest.prefix { $0 != "?" }
+    return path.isEmpty && isAbsolute ? "/" : path
+  }
+
+  /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".
+  private var isAbsolute: Bool {
+    let start = target.prefix(8).lowercased()
+    return start.hasPrefix("http://") || start == "https://"
   }
 
   var contentLength: Int64? { values(of: "content-length").first.flatMap(Int64.init) }
@@ -86,6 +95,16 @@ extension RequestHead {
       return
         "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
     }
+    // RFC 9112 §2.2: "A recipient of such a bare CR MUST consider that element to be invalid"; §5.2: "A server
+    // that receives an obs-fold in a request message … MUST either reject the message by sending a 400". A NUL
+    // hides what is behind it.
+    guard isPlain else {
+      return
+        "A line of the head ends in LF alone, goes on in the next line, or has a NUL or a blank too many in it"
+    }
+    if let field = fields.first(where: { !$0.value.isFieldValue }) {
+      return "The header \(field.name.quoted) has a control character in its value"
+    }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
     // Transfer-Encoding … might indicate an attempt to perform request smuggling".
     if !lengths.isEmpty, !codings.isEmpty {
@@ -110,6 +129,15 @@ extension RequestHead {
     // message that lacks a Host header field and to any request message that contains more than one".
     if hosts.isEmpty, version == "HTTP/1.1" { return "The request has no Host: send one" }
     guard hosts.count <= 1 else { return "The request has \(hosts.count) Hosts: send one" }
+    if let host = hosts.first, !host.isHost {
+      return "The Host \(host.quoted) is none: send a name or an address, and the port"
+    }
+    // RFC 9110 §9.1: "method = token".
+    guard method.isToken else { return "The method \(method.quoted) is none: it must be a token" }
+    // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
+    guard !isUpload || target.hasPrefix("/") || isAbsolute else {
+      return "The target \(target.quoted) is none: it must begin with a slash"
+    }
     return nil
   }
 }
@@ -125,6 +153,18 @@ extension String {
           true
         default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
         }
+      }
+  }
+
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous"; other control
+  /// characters but HTAB are invalid, too.
+  fileprivate var isFieldValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+
+  /// RFC 9110 §7.2: "Host = uri-host [ ":" port ]", which for HTTP is never empty.
+  fileprivate var isHost: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        byte > 0x20 && byte != 0x7F && !"\"#,/<>?@\\^`{|}".utf8.contains(byte)
       }
   }
 

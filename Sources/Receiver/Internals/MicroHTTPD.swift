@@ -49,7 +49,7 @@ final class Daemon: Sendable {
     }
     options.request_line = { context, target, connection in
       guard let context, let target, let connection else { return nil }
-      return FrontDesk.behind(context).request(for: String(cString: target), on: connection)
+      return FrontDesk.behind(context).request(for: target, on: connection)
     }
     options.access = { context, connection, _, method, version, bytes, count, request in
       guard let context, let connection, let method, let version, let count,
@@ -157,10 +157,14 @@ private final class FrontDesk: Sendable {
     }
   }
 
-  func request(for target: String, on handle: OpaquePointer) -> UnsafeMutableRawPointer? {
+  func request(
+    for target: UnsafePointer<CChar>, on handle: OpaquePointer
+  ) -> UnsafeMutableRawPointer? {
     guard let context = formstream_socket_context(handle) else { return nil }
     let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-    return Unmanaged.passRetained(Exchange(service, on: connection, target: target)).toOpaque()
+    let exchange = Exchange(
+      service, on: connection, target: String(cString: target), targetSize: length(of: target))
+    return Unmanaged.passRetained(exchange).toOpaque()
   }
 
   /// libmicrohttpd calls once for the head, then for what there is of the body, then once where it is whole.
@@ -171,10 +175,12 @@ private final class FrontDesk: Sendable {
   ) -> MHD_Result {
     let step: Exchange.Step
     if exchange.isNew {
+      let (fields, arePlain) = fields(
+        of: handle, from: method, version, targetSize: exchange.targetSize)
       step = exchange.begin(
         RequestHead(
           method: String(cString: method), target: exchange.target,
-          version: String(cString: version), fields: fields(of: handle)))
+          version: String(cString: version), fields: fields, isPlain: arePlain))
     } else if bytes.count > 0 {
       step = exchange.take(bytes)
       count.pointee = 0
@@ -191,21 +197,45 @@ private final class FrontDesk: Sendable {
     }
   }
 
-  /// C: `MHD_get_connection_values_n`
-  private func fields(of handle: OpaquePointer) -> [PartDescription.Header] {
+  /// The headers, and whether they are all that there is.
+  ///
+  /// libmicrohttpd says nothing of lines that end in LF alone, that go on in the next one, or of what is behind a
+  /// NUL; but it reads each head where it lies, and puts NULs in the place of line ends. So each header begins
+  /// two bytes behind the one before. From 1.0 on it refuses such heads itself.
+  ///
+  /// C: `MHD_get_connection_values_n`, `MHD_get_connection_info`
+  private func fields(
+    of handle: OpaquePointer, from method: UnsafePointer<CChar>, _ version: UnsafePointer<CChar>,
+    targetSize: Int
+  ) -> ([PartDescription.Header], arePlain: Bool) {
     final class List {
       var fields: [PartDescription.Header] = []
+      var next: UnsafePointer<CChar>
+      var arePlain = true
+
+      init(from start: UnsafePointer<CChar>) {
+        next = start
+      }
     }
-    let list = List()
+    let list = List(from: version + length(of: version) + lineEnd)
+    // One blank stands on each side of the target.
+    list.arePlain = version == method + length(of: method) + targetSize + 2
     MHD_get_connection_values_n(
       handle, .HEADER_KIND,
       { list, _, name, nameCount, value, valueCount in
         guard let list else { return .NO }
-        Unmanaged<List>.fromOpaque(list).takeUnretainedValue().fields.append(
-          PartDescription.Header(text(name, nameCount), text(value, valueCount)))
+        let known = Unmanaged<List>.fromOpaque(list).takeUnretainedValue()
+        known.fields.append(PartDescription.Header(text(name, nameCount), text(value, valueCount)))
+        if let name, let value, name == known.next {
+          known.next = value + valueCount + lineEnd
+        } else {
+          known.arePlain = false
+        }
         return .YES
       }, Unmanaged.passUnretained(list).toOpaque())
-    return list.fields
+    let isWhole = list.next + lineEnd == method + formstream_head_size(handle)
+    let isRefusedByLibrary = MHD_get_version().map { $0.pointee != CChar(48) } ?? false
+    return (list.fields, (list.arePlain && isWhole) || isRefusedByLibrary)
   }
 
   /// C: `MHD_create_response_from_buffer`, `MHD_add_response_header`, `MHD_queue_response`
@@ -220,6 +250,16 @@ private final class FrontDesk: Sendable {
     return MHD_queue_response(handle, UInt32(answer.status), response)
   }
 }
+
+/// The bytes before a NUL.
+private func length(of text: UnsafePointer<CChar>) -> Int {
+  var end = text
+  while end.pointee != 0 { end += 1 }
+  return end - text
+}
+
+/// CR LF.
+private let lineEnd = 2
 
 private func text(_ start: UnsafePointer<CChar>?, _ count: Int) -> String {
   String(

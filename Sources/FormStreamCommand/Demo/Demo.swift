@@ -1,0 +1,81 @@
+import Multipart
+import Receiver
+import Records
+
+/// Carries out `demo`: real files go out as a form, with `formstream post`, into a receiver of this process, and
+/// are compared with what is on the disk then.
+func demo() throws(Failure) {
+  // Ctrl-C ends what is sent; what was made is taken away all the same.
+  tellSignals(grace: 12) { _ in }
+  do {
+    let scratch = try ScratchDirectory()
+    let files = try SampleFile.all.map { file in
+      DemoFile(file, digest: try file.write(to: scratch.path(file.name)))
+    }
+    let told = Guarded<ReceivedRequest?>(nil)
+    let receiver = try Receiver.start(
+      handler: try DirectoryHandler(scratch.path("received"))
+    ) { request in told.withLock { $0 = request } }
+    let total = files.reduce(0) { $0 + $1.file.size }
+    StandardError.write(
+      "Sending \(files.count) files, \(Quantity.size(total)), to \(receiver.url) ...")
+    let sender = try runOurselves(
+      ["post", "--progress", "bar"]
+        + files.flatMap {
+          ["--file", "\($0.file.field)=\(scratch.path($0.file.name))"]
+        } + [receiver.url])
+    try waiting { () async throws(Failure) in await receiver.stop() }
+    guard sender.code == 0, let request = told.withLock({ $0 }) else {
+      throw Failure(
+        ExitCode(rawValue: sender.code) ?? .failed, "What was to be sent did not arrive: see above."
+      )
+    }
+    try report(on: files, in: request, scratch: scratch, sender: sender)
+  } catch let failure as Failure {
+    throw failure
+  } catch {
+    throw Failure(.inputOutput, "The demo can't be shown: \(error).")
+  }
+}
+
+private struct DemoFile {
+  let file: SampleFile
+  let digest: SHA256.Digest
+
+  init(_ file: SampleFile, digest: SHA256.Digest) {
+    self.file = file
+    self.digest = digest
+  }
+}
+
+private func report(
+  on files: [DemoFile], in request: ReceivedRequest, scratch: ScratchDirectory, sender: ProcessEnd
+) throws {
+  var rows = [["part", "file", "type", "bytes", "digest"]]
+  var isEqual = request.isComplete && request.parts.count == files.count
+  for (sent, part) in zip(files, request.parts) {
+    let stored = try part.storedAs.map { try digest(of: scratch.path("received/\($0)")) }
+    let isSame =
+      stored == sent.digest && part.sha256 == sent.digest.description
+      && part.size == sent.file.size && part.filename == sent.file.name
+    isEqual = isEqual && isSame
+    rows.append([
+      part.name ?? "", part.storedAs ?? "", part.contentType ?? "", "\(part.size)",
+      isSame ? "ok" : "DIFFERENT",
+    ])
+  }
+  let seconds = max(request.duration / .seconds(1), 0.001)
+  let rate = Int64(Double(request.bodyBytes) / seconds / 1_000_000)
+  let output = try OutputFile(.standardOutput)
+  try output.write(TextTable.text(of: rows.map { $0.map(visible) }, numeric: [3]))
+  try output.write(
+    """
+    \(request.bodyBytes) bytes in \(Int64(seconds * 1000)) ms: \(rate) MB/s. Peak memory: \
+    sender \(sender.peakMemory / 1_000_000) MB, receiver \(peakMemoryOfOurselves() / 1_000_000) MB.
+    \(isEqual ? "All that arrived is what was sent." : "What arrived is not what was sent.")
+
+    """)
+  guard isEqual else {
+    throw Failure(.failed, "What arrived is not what was sent: that is a bug, please report it.")
+  }
+}

@@ -48,7 +48,8 @@ import Testing
     ("POST", "formstream post"), ("Put", "formstream put"),
     ("https://example.org/x", "formstream post https://example.org/x"),
     ("https://me:canary@h/", "formstream post URL"), ("send", "formstream post sends"),
-    ("upload", "formstream post sends"), ("get", "formstream post and put send"), ("PATCH", "formstream post -X PATCH"),
+    ("upload", "formstream post sends"), ("get", "formstream post and put send"),
+    ("PATCH", "formstream post -X PATCH"),
   ])
   func `a word where a command stands says which one is meant`(
     _ word: String, _ says: String

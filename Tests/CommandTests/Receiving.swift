@@ -1,5 +1,4 @@
 import Glibc
-import Multipart
 import TestSupport
 
 /// `formstream receive` at a port that is free. It ends with this object, if not before.
@@ -68,6 +67,16 @@ final class Receiving {
       environment: ["F": builtBinary("formstream"), "U": url])
   }
 
+  /// Waits until there are so many files in a directory.
+  func wait(for count: Int, in directory: String) throws {
+    _ = try shell("until [ $(ls -A '\(directory)' | wc -l) -ge \(count) ]; do sleep 0.01; done")
+  }
+
+  /// Waits until nobody is let in any more.
+  func waitUntilClosed() throws {
+    _ = try shell("while curl -s $U > page; do sleep 0.01; done")
+  }
+
   /// The names of the files in a directory, in order.
   func names(in directory: String) throws -> [String] {
     try shell("ls -A '\(directory)'").output.split(separator: "\n").map(String.init)
@@ -77,40 +86,21 @@ final class Receiving {
 /// The status line's number of an answer to curl.
 let curl = "curl -sS -o answer -w '%{http_code}\\n'"
 
-/// An upload of so many bytes of which a part is held back, or more: a client that takes its time.
-final class HeldUpload {
-  private let descriptor: Int32
-
-  /// - Parameter sent: how many bytes of the body are sent at once.
-  init(
+extension RawClient {
+  /// Begins an upload of so many bytes, and sends as many of them: a client that takes its time.
+  static func uploading(
     to receiver: Receiving, _ target: String = "/held", size: Int, sent: Int
-  ) throws {
-    descriptor = try connected(to: .ip("127.0.0.1", port: receiver.port))
-    try send("PUT \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
-    try send(String(repeating: "x", count: sent))
+  ) throws -> RawClient {
+    let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
+    try client.send("PUT \(target) HTTP/1.1\r\nHost: a\r\nContent-Length: \(size)\r\n\r\n")
+    try client.send(String(repeating: "x", count: sent))
+    return client
   }
 
-  deinit { close(descriptor) }
-
-  func send(_ text: String) throws {
-    var rest = Array(text.utf8)[...]
-    while !rest.isEmpty {
-      let count = rest.withUnsafeBytes {
-        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-      }
-      guard count > 0 else { throw SystemError(number: errno) }
-      rest = rest.dropFirst(count)
-    }
-  }
-
-  /// All that is answered until the connection is closed.
-  func answer() -> String {
-    var all: [UInt8] = []
-    var buffer = [UInt8](repeating: 0, count: 4096)
-    while true {
-      let count = recv(descriptor, &buffer, buffer.count, 0)
-      guard count > 0 else { return String(decoding: all, as: UTF8.self) }
-      all += buffer[..<count]
-    }
+  /// All that is answered until the connection ends, however it does.
+  func answer() throws -> String {
+    var bytes: [UInt8] = []
+    while try receiveMore(into: &bytes) {}
+    return String(decoding: bytes, as: UTF8.self)
   }
 }

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long check lint samples zoo sanitize fuzz bench format install clean
+.PHONY: demo test test-release test-long test-browser check lint samples zoo sanitize fuzz bench format install clean
 
 # Sends files of several kinds to a receiver of its own, and compares what arrived.
 demo:
@@ -28,12 +28,18 @@ test-release:
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/tests -c release -Xswiftc -enable-testing
 
-# What takes minutes: files of 1 GiB that change while they are sent, 200 times.
+# What takes minutes: files of 1 GiB that change while they are sent, 200 times; and a receiver with thousands
+# of uploads, with 64 GiB at once, on a full disk, killed, and with clients that are killed or slow.
 test-long:
-	@.ci/install test
-	.ci/swift build . -c release --static-swift-stdlib --product formstream
-	python3 Tests/Long/changed-sources.py \
-	  "$$(swift build -c release --static-swift-stdlib --show-bin-path)/formstream"
+	@.ci/install test long
+	@.ci/long
+
+# Chromium: what it sends for awkward forms, against ours; and the page of `formstream receive`, by mouse and
+# keyboard. SCREENSHOTS=dir keeps pictures of the page there.
+test-browser:
+	@.ci/install browser
+	.ci/swift build . --product formstream
+	Tests/Browser/run "$$(.ci/swift build . --show-bin-path)/formstream"
 
 # Style, warnings in every build, linkage, samples, demo, zoo.
 check: export STRICT = 1

@@ -2,9 +2,9 @@ import Multipart
 package import Records
 
 extension UploadPage {
-  /// What a browser without the script is shown: what was stored, and what was wrong.
+  /// What a browser without the script is shown: what arrived, or why nothing is kept.
   package static func answer(parts: [ParsedPartRecord], failure: RecordFailure?) -> String {
-    let title = failure == nil ? "All is stored" : "Not all is stored"
+    let title = failure == nil ? "All has arrived" : "Nothing was stored"
     let told = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
     let list = parts.isEmpty ? "" : "<ul role=\"list\">\n\(parts.map(row).joined())</ul>\n"
     return page(
@@ -13,7 +13,7 @@ extension UploadPage {
   }
 
   private static func row(of part: ParsedPartRecord) -> String {
-    let name = escaped(part.filename ?? part.name ?? "")
+    let name = [part.filename, part.name].compactMap { $0 }.first { !$0.isEmpty } ?? "(no name)"
     var told = bytes(part.size)
     if let storedAs = part.storedAs {
       told = "Stored as <bdi>\(escaped(storedAs))</bdi>, \(told)"
@@ -22,10 +22,12 @@ extension UploadPage {
       let shown = value.unicodeScalars.prefix(200)
       let rest = shown.endIndex == value.endIndex ? "" : " …"
       told = "<bdi>\(escaped(String(shown)))\(rest)</bdi>, \(told)"
+    } else {
+      told += ", not stored"
     }
     let digest = part.sha256.map { "<code>SHA-256 \($0)</code>" } ?? ""
-    let kind = part.storedAs == nil ? "" : " class=\"stored\""
-    return "<li\(kind)><p><bdi>\(name)</bdi></p><p>\(told)</p>\(digest)</li>\n"
+    let kind = part.storedAs == nil ? "" : " class=\"arrived\""
+    return "<li\(kind)><p><bdi>\(escaped(name))</bdi></p><p>\(told)</p>\(digest)</li>\n"
   }
 
   /// A count for people, in groups of three.

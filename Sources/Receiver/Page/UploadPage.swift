@@ -3,7 +3,7 @@ import Records
 /// The page for people who have a browser and not the command: one file, no assets from anywhere.
 ///
 /// Without a script it is a plain form, which the server answers with a page (`answer`). With it, each
-/// file goes in a request of its own, and is called stored where the server has said so.
+/// file goes in a request of its own, and has arrived where the server has said so.
 package enum UploadPage {
   /// The page itself.
   package static let html = page(
@@ -11,7 +11,7 @@ package enum UploadPage {
     """
     <h1>Send files</h1>
     <form method="post" action="/" enctype="multipart/form-data">
-    <label for="file"><span>Choose files<span id="drop" hidden>, or drop them here</span></span>
+    <label for="file"><span><b>Choose files</b><span id="drop" hidden>, or drop them here</span></span>
     <input type="file" id="file" name="file" multiple required></label>
     <button id="send">Send</button>
     </form>
@@ -83,12 +83,17 @@ package enum UploadPage {
     main { max-width: 44rem; margin: 0 auto; padding: 1.5rem 1rem; }
     h1 { font-size: 1.5rem; margin: 0 0 1rem; }
     label {
-      display: grid; gap: .75rem; justify-items: center; padding: 2rem 1rem; text-align: center;
+      display: grid; gap: .75rem; justify-items: start; padding: 1.5rem 1rem;
       background: var(--card); border: 2px dashed var(--line); border-radius: .75rem; cursor: pointer;
+      position: relative; grid-template-columns: minmax(0, 1fr);
     }
     label.over, label:hover { border-color: var(--accent); }
     :focus-visible, label:focus-within { outline: 3px solid var(--accent); outline-offset: 2px; }
     input { max-width: 100%; font: inherit; color: var(--dim); }
+    /* With the script it lies over the zone unseen: what it says is in the list below. */
+    .live input { position: absolute; inset: 0; width: 100%; opacity: 0; cursor: pointer; }
+    .live { justify-items: center; text-align: center; padding: 3rem 1rem; }
+    .live b { color: var(--accent); text-decoration: underline; }
     button, ::file-selector-button {
       font: inherit; color: var(--accent); background: var(--card); padding: .3rem .9rem;
       border: 1px solid var(--accent); border-radius: .5rem; cursor: pointer;
@@ -103,18 +108,19 @@ package enum UploadPage {
     }
     li p { display: flex; gap: .25rem 1rem; align-items: start; margin: 0; }
     li p + p, progress + p { display: block; color: var(--dim); }
-    li bdi { flex: 1; font-weight: 600; }
-    li p + p bdi { font-weight: inherit; }
+    li bdi { flex: 1; font-weight: 600; text-align: left; }
+    li p + p bdi, progress + p bdi { font-weight: inherit; }
     bdi, code, p { overflow-wrap: anywhere; min-width: 0; }
     code { font-size: .8rem; color: var(--dim); }
     progress { width: 100%; accent-color: var(--accent); }
-    .stored { border-left-color: var(--good); } .stored p + p, .stored progress + p { color: var(--good); }
+    .arrived { border-left-color: var(--good); } .arrived p + p, .arrived progress + p { color: var(--good); }
     .failed { border-left-color: var(--bad); } .failed progress + p, .bad { color: var(--bad); }
     .unknown { border-left-color: var(--open); } .unknown progress + p { color: var(--open); }
 
     """
 
-  // "Sent" is not "stored": a bar is full only once the server has answered that it has the file.
+  // "Sent" is not "arrived": a bar is full only once the server has answered that it has the file, and as
+  // many bytes as the file has.
   private static let script = #"""
 
     "use strict";
@@ -141,14 +147,14 @@ package enum UploadPage {
     }
 
     function show(item, state, value, ...told) {
-      if (state === "stored" && document.activeElement === item.button) {
+      if (state === "arrived" && document.activeElement === item.button) {
         item.row.tabIndex = -1;
         item.row.focus();
       }
       item.row.className = item.state = state;
       item.bar.value = value;
       item.bar.hidden = item.button.hidden = false;
-      if (state === "stored") item.button.hidden = true; else item.bar.hidden = !isOpen(item);
+      if (state === "arrived") item.button.hidden = true; else item.bar.hidden = !isOpen(item);
       item.button.textContent = isOpen(item) ? "Cancel" : isFailed(item) ? "Retry" : "Send again";
       item.button.setAttribute("aria-label", item.button.textContent + " " + item.name);
       find("progress + p", item.row).replaceChildren(...told);
@@ -167,11 +173,18 @@ package enum UploadPage {
       request.upload.onprogress = event => sending(Math.min(event.loaded / event.total, 0.99));
       request.upload.onload = () => show(item, "sent", 0.99, "All is sent; the server has not answered yet.");
       request.onload = () => end(...judged(item, request));
-      // A file that can't be read can't have gone out whole; any other request may have.
-      request.onerror = () => item.file.slice(0, 1).arrayBuffer().catch(() => item.state).then(state =>
-        state === "sending"
-          ? end("failed", 0, "It can't be read: it is gone, was changed, or is a folder. Choose it anew.")
-          : end("unknown", 0, "The connection broke: it is not known whether the file arrived."));
+      request.onerror = async () => {
+        // What can't be read has not gone out whole; anything else may have. Chromium reads a piece of a file
+        // that is gone as no bytes, and says nothing.
+        const state = item.state, piece = item.file.size ? item.file.slice(0, 1) : item.file;
+        const isThere = await piece.arrayBuffer().then(read => read.byteLength === piece.size, () => false);
+        if (item.request !== request || item.state !== state) return;
+        if (isThere || state !== "sending") {
+          end("unknown", 0, "The connection broke: it is not known whether the file arrived.");
+        } else {
+          end("failed", 0, "It can't be read: it is gone, was changed, or is a folder. Choose it anew.");
+        }
+      };
       sending(0);
       request.send(body);
     }
@@ -182,20 +195,21 @@ package enum UploadPage {
       try { record = JSON.parse(request.responseText); } catch { /* Not our server's: told below. */ }
       const part = record?.parts?.[0], name = document.createElement("bdi");
       if (record?.error) return ["failed", 0, visible(record.error.message)];
-      if (isGood && part?.stored_as && part.size === item.file.size) {
-        name.textContent = visible(part.stored_as);
+      if (isGood && record?.complete === true && part?.size === item.file.size) {
+        name.textContent = visible(part.stored_as ?? "");
         find("code", item.row).textContent = part.sha256 ? "SHA-256 " + visible(part.sha256) : "";
-        return ["stored", 1, "Stored as ", name, ", " + bytes(part.size)];
+        return part.stored_as ? ["arrived", 1, "Stored as ", name, ", " + bytes(part.size)]
+          : ["arrived", 1, "The server took " + bytes(part.size) + ", and tells no name it stored them under."];
       }
       return request.status >= 400 && request.status < 500
         ? ["failed", 0, "The server refused it, with status " + request.status + "."]
-        : ["unknown", 0, "The answer, of status " + request.status + ", does not say whether it is stored."];
+        : ["unknown", 0, "The answer, of status " + request.status + ", does not say whether it arrived."];
     }
 
     function cancel(item) {
       const told = item.state === "waiting" ? "Cancelled before it was sent."
         : item.state === "sending" ? "Cancelled while it was sent."
-        : "Cancelled too late to know whether it is stored.";
+        : "Cancelled too late to know whether it arrived.";
       item.request?.abort();
       show(item, "cancelled", 0, told);
     }
@@ -207,8 +221,8 @@ package enum UploadPage {
         const number = items.filter(item => item.state === state).length;
         return number ? ", " + number + " " + text : "";
       };
-      const stored = items.filter(item => item.state === "stored").length;
-      find("#told").textContent = stored + " of " + items.length + " stored" + count("failed", "failed") +
+      const arrived = items.filter(item => item.state === "arrived").length;
+      find("#told").textContent = arrived + " of " + items.length + " arrived" + count("failed", "failed") +
         count("unknown", "not known") + count("cancelled", "cancelled") + ".";
       find("#retry").hidden = !items.some(isFailed);
       find("#cancel").hidden = !items.some(isOpen);
@@ -216,6 +230,7 @@ package enum UploadPage {
 
     function take(files) { for (const file of files) add(file); if (files.length) next(); }
 
+    zone.classList.add("live");
     find("#drop").hidden = false;
     find("#send").hidden = true;
     find("#retry").onclick = () => { items.filter(isFailed).forEach(wait); next(); };

@@ -1,0 +1,391 @@
+"""The page of `formstream receive`, as people use it: by mouse, by keyboard, without a script."""
+
+import base64
+import hashlib
+import os
+import pathlib
+import tempfile
+
+from receiving import receiving, relaying
+from webdriver import ELEMENT, browsing, until
+
+TAB, ENTER = "\ue004", "\ue007"
+HOSTILE = ["<img src=x onerror=\"document.title='owned'\">.txt", "evil\u202egpj.exe", "&lt;b&gt;'\"",
+           "\u05e9\u05dc\u05d5\u05dd.txt", "long-" * 40 + ".txt"]
+# What the page shows of each file.
+ROWS = """return [...document.querySelectorAll("li")].map(row => ({
+  state: row.className, name: row.querySelector("bdi").textContent, told: row.querySelector("progress + p").textContent,
+  digest: row.querySelector("code").textContent.replace("SHA-256 ", ""), value: row.querySelector("progress").value,
+  bar: !row.querySelector("progress").hidden}))"""
+# Writes down all that a row ever was, and how many were on their way at once.
+WATCH = """window.seen = []; window.most = 0;
+new MutationObserver(() => {
+  for (const row of document.querySelectorAll("li")) seen.push([row.className, row.querySelector("progress").value]);
+  most = Math.max(most, document.querySelectorAll("li.sending, li.sent").length);
+}).observe(document.querySelector("ul"), {subtree: true, childList: true, attributes: true})"""
+# The least contrast of any text with what is behind it (WCAG 2.2, "contrast ratio"), and whose it is.
+CONTRAST = """
+const channels = colour => colour.match(/[\\d.]+/g).map(Number);
+const light = colour => channels(colour).slice(0, 3).map(value => value / 255)
+  .map(value => value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4)
+  .reduce((sum, value, place) => sum + value * [0.2126, 0.7152, 0.0722][place], 0);
+let least = [21, ""];
+for (const element of document.querySelectorAll("body *")) {
+  const texts = [...element.childNodes].some(node => node.nodeType === 3 && node.textContent.trim());
+  if ((!texts && element.type !== "file") || !element.checkVisibility()) continue;
+  let back = element;
+  while (channels(getComputedStyle(back).backgroundColor)[3] === 0) back = back.parentElement;
+  const [high, low] = [light(getComputedStyle(element).color), light(getComputedStyle(back).backgroundColor)]
+    .sort((one, other) => other - one);
+  const ratio = (high + 0.05) / (low + 0.05);
+  if (ratio < least[0]) least = [ratio, element.outerHTML.slice(0, 80)];
+}
+return least"""
+
+checks = []
+
+
+def check(function):
+    checks.append(function)
+    return function
+
+
+class Stage:
+    """What every check has: the command, a browser, files to send, a place for pictures."""
+
+    def __init__(self, formstream, driver, files, pictures):
+        self.formstream = formstream
+        self.driver = driver
+        self.files = files
+        self.pictures = pictures
+
+    def file(self, name, content):
+        path = self.files / name
+        path.write_bytes(content)
+        return path
+
+    def picture(self, browser, name):
+        (self.pictures / f"{name}.png").write_bytes(base64.b64decode(browser.screenshot()))
+
+
+def throttle(browser, rate):
+    """From now on the browser sends so many bytes a second; 0 is as many as it can."""
+    browser.devtools("Network.enable")
+    browser.devtools("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1,
+                     uploadThroughput=rate or -1)
+
+
+def wait_for(browser, *states):
+    def reached():
+        rows = browser.run(ROWS)
+        return rows if [row["state"] for row in rows] == list(states) else None
+    try:
+        return until(reached, f"files are {states}")
+    except AssertionError as error:
+        raise AssertionError(f"{error}, but {browser.run(ROWS)}") from None
+
+
+def digest(content):
+    return hashlib.sha256(content).hexdigest()
+
+
+def stored(directory):
+    """The digests of what lies in the directory."""
+    return sorted(digest(path.read_bytes()) for path in directory.iterdir())
+
+
+def digests(paths):
+    return sorted(digest(path.read_bytes()) for path in paths)
+
+
+def status(browser):
+    return browser.run("return document.querySelector('[role=status]').textContent")
+
+
+def is_quiet(browser, allowed=()):
+    """Nothing is complained of but what the check asks for: a refusal is an error to the console."""
+    said = [line for line in browser.complaints() if not any(text in line for text in allowed)]
+    assert not said, f"the console says {said}"
+
+
+def drop(browser, paths, on="label"):
+    place = browser.run("const box = document.querySelector(arguments[0]).getBoundingClientRect();"
+                        "return {x: box.x + box.width / 2, y: box.y + box.height / 2}", on)
+    data = {"items": [], "files": [str(path) for path in paths], "dragOperationsMask": 1}
+    for kind in ("dragEnter", "dragOver", "drop"):
+        browser.devtools("Input.dispatchDragEvent", type=kind, data=data, **place)
+
+
+def tab_to(browser, script, what):
+    """Presses Tab until the focus is where the script says, as often as there is something to pass."""
+    for _ in range(12):
+        browser.press(TAB)
+        if browser.run("const it = document.activeElement; return " + script):
+            return
+    raise AssertionError(f"Tab does not come to {what}")
+
+
+@check
+def files_that_are_chosen_arrive(stage):
+    paths = [stage.file("one.txt", b"1\r\n" * 999), stage.file("empty", b""), stage.file("two.bin", os.urandom(99999))]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        stage.picture(browser, "before")
+        browser.send_keys("#file", "\n".join(map(str, paths)))
+        rows = wait_for(browser, *["arrived"] * 3)
+        assert [row["digest"] for row in rows] == [digest(path.read_bytes()) for path in paths], rows
+        assert rows[0]["told"] == "Stored as one.txt, 2,997 bytes", rows
+        assert stored(directory) == digests(paths)
+        assert status(browser) == "3 of 3 arrived.", status(browser)
+        stage.picture(browser, "after")
+        # The same once more is another file, and never lies over the first.
+        browser.send_keys("#file", str(paths[0]))
+        assert "one-2.txt" in wait_for(browser, *["arrived"] * 4)[3]["told"]
+        is_quiet(browser)
+
+
+@check
+def files_that_are_dropped_arrive_also_beside_the_zone(stage):
+    paths = [stage.file("dropped", b"d" * 70000), stage.file("beside", b"b")]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        drop(browser, paths[:1])
+        wait_for(browser, "arrived")
+        drop(browser, paths[1:], on="h1")
+        wait_for(browser, "arrived", "arrived")
+        assert stored(directory) == digests(paths)
+        is_quiet(browser)
+
+
+@check
+def hostile_names_are_text(stage):
+    paths = [stage.file(name, name.encode()) for name in HOSTILE]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        browser.choose("#file", paths)
+        rows = wait_for(browser, *["arrived"] * len(paths))
+        shown = [name.replace("\u202e", "\\u{202E}") for name in HOSTILE]
+        assert [row["name"] for row in rows] == shown, rows
+        assert browser.run("return [document.title, document.images.length]") == ["Send files", 0]
+        assert stored(directory) == digests(paths)
+        stage.picture(browser, "hostile-names")
+        is_quiet(browser)
+
+
+@check
+def without_a_script_a_page_answers(stage):
+    paths = [stage.file(name, name.encode()) for name in HOSTILE]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver, scripts=False) as browser:
+        browser.go(url)
+        stage.picture(browser, "plain-before")
+        assert browser.run("return document.querySelector('#drop').hidden"), "a script has run"
+        browser.choose("#file", paths)
+        # By the keyboard alone, from the start.
+        tab_to(browser, "it.id === 'file'", "the file's field")
+        tab_to(browser, "it.id === 'send'", "the button")
+        browser.press(ENTER)
+        until(lambda: browser.run("return document.title") == "All has arrived", "the answer's page")
+        text = browser.run("return document.querySelector('main').innerText")
+        for name in HOSTILE:
+            # Names stand as they came: a browser writes %22 for a quote, and does not escape the percent sign.
+            assert name.replace("\u202e", "\\u{202E}").replace('"', "%22") in text, text
+            assert digest(name.encode()) in text, text
+        assert browser.run("return document.images.length") == 0
+        assert stored(directory) == digests(paths)
+        stage.picture(browser, "plain-after")
+        is_quiet(browser)
+        browser.click("a")
+        until(lambda: browser.run("return document.title") == "Send files", "the way back")
+
+
+@check
+def without_a_script_a_refusal_is_told(stage):
+    with receiving(stage.formstream, "--max-body", "1000") as (url, directory):
+        with browsing(stage.driver, scripts=False) as browser:
+            browser.go(url)
+            browser.send_keys("#file", str(stage.file("large", bytes(3 << 20))))
+            browser.click("#send")
+            until(lambda: browser.run("return document.title") == "Nothing was stored", "the answer's page")
+            assert "1000 bytes" in browser.run("return document.querySelector('.bad').textContent")
+            assert stored(directory) == []
+            stage.picture(browser, "plain-refused")
+
+
+@check
+def a_bar_is_full_when_the_server_has_answered_and_not_before(stage):
+    paths = [stage.file(f"slow-{number}", os.urandom(400000)) for number in range(4)]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        browser.run(WATCH)
+        throttle(browser, 500_000)
+        browser.send_keys("#file", "\n".join(map(str, paths)))
+        until(lambda: any(0.2 < row["value"] < 1 for row in browser.run(ROWS)), "a bar that is under way")
+        assert browser.call("GET", f"/element/{browser.find('progress')}/computedlabel") == "Progress of slow-0"
+        stage.picture(browser, "during")
+        throttle(browser, 0)
+        wait_for(browser, *["arrived"] * 4)
+        seen = browser.run("return seen")
+        under_way = [value for state, value in seen if state in ("sending", "sent")]
+        assert len({value for value in under_way if 0 < value < 1}) > 3, under_way
+        assert all(value < 1 for state, value in seen if state != "arrived"), seen
+        assert all(value == 1 for state, value in seen if state == "arrived"), seen
+        assert browser.run("return most") == 2, browser.run("return most")
+        assert stored(directory) == digests(paths)
+        is_quiet(browser)
+
+
+@check
+def what_is_cancelled_leaves_nothing_and_can_be_sent_again(stage):
+    paths = [stage.file(f"cancelled-{number}", os.urandom(300000)) for number in range(3)]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        throttle(browser, 100_000)
+        browser.send_keys("#file", "\n".join(map(str, paths)))
+        wait_for(browser, "sending", "sending", "waiting")
+        browser.click("li:first-child button")
+        # The third one has its turn.
+        wait_for(browser, "cancelled", "sending", "sending")
+        browser.click("#cancel")
+        rows = wait_for(browser, *["cancelled"] * 3)
+        assert not any(row["bar"] for row in rows), rows
+        assert status(browser) == "0 of 3 arrived, 3 cancelled.", status(browser)
+        stage.picture(browser, "cancelled")
+        assert not [path for path in directory.iterdir() if not path.name.startswith(".")]
+        throttle(browser, 0)
+        browser.click("li:nth-child(2) button")
+        wait_for(browser, "cancelled", "arrived", "cancelled")
+        until(lambda: stored(directory) == digests(paths[1:2]), "one file, and nothing that was cancelled")
+        is_quiet(browser)
+
+
+@check
+def a_broken_connection_is_not_known_and_can_be_tried_again(stage):
+    paths = [stage.file(f"broken-{number}", os.urandom(2_000_000)) for number in range(2)]
+    with receiving(stage.formstream) as (address, directory), relaying(address) as (url, relay):
+        with browsing(stage.driver) as browser:
+            browser.go(url)
+            relay.breaks_after = 200_000
+            browser.send_keys("#file", "\n".join(map(str, paths)))
+            rows = wait_for(browser, "unknown", "unknown")
+            assert "not known whether the file arrived" in rows[0]["told"], rows
+            assert status(browser) == "0 of 2 arrived, 2 not known.", status(browser)
+            stage.picture(browser, "not-known")
+            relay.breaks_after = None
+            browser.click("#retry")
+            wait_for(browser, "arrived", "arrived")
+            until(lambda: stored(directory) == digests(paths), "the files, and no halves")
+            is_quiet(browser, allowed=["net::ERR_"])
+
+
+@check
+def a_refusal_is_told_in_the_servers_words_and_retried_by_keyboard(stage):
+    with receiving(stage.formstream, "--max-body", "1000") as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        browser.send_keys("#file", str(stage.file("large", bytes(3 << 20))))
+        rows = wait_for(browser, "failed")
+        assert "1000 bytes" in rows[0]["told"] and not rows[0]["bar"], rows
+        stage.picture(browser, "refused")
+        browser.run(WATCH)
+        tab_to(browser, "it.getAttribute('aria-label') === 'Retry large'", "the file's own button")
+        browser.press(ENTER)
+        until(lambda: ["failed", 0] in browser.run("return seen") and browser.run(ROWS)[0]["state"] == "failed",
+              "a second failure")
+        assert browser.run("return seen.some(([state]) => state === 'sending')")
+        assert stored(directory) == []
+        is_quiet(browser, allowed=["413"])
+
+
+@check
+def a_file_that_is_gone_before_its_turn_has_failed(stage):
+    paths = [stage.file(f"gone-{number}", os.urandom(200000 if number < 3 else 0)) for number in range(4)]
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        throttle(browser, 100_000)
+        browser.send_keys("#file", "\n".join(map(str, paths)))
+        wait_for(browser, "sending", "sending", "waiting", "waiting")
+        kept = digests(paths[:2])
+        for path in paths[2:]:
+            path.unlink()
+        throttle(browser, 0)
+        rows = wait_for(browser, "arrived", "arrived", "failed", "failed")
+        assert all(row["told"].startswith("It can't be read") for row in rows[2:]), rows
+        assert stored(directory) == kept
+        is_quiet(browser, allowed=["net::ERR_"])
+
+
+@check
+def the_keyboard_reaches_all_and_names_are_told(stage):
+    with receiving(stage.formstream) as (url, _), browsing(stage.driver) as browser:
+        browser.go(url)
+        tab_to(browser, "it.id === 'file'", "the file's field")
+        assert browser.run("return getComputedStyle(document.querySelector('label')).outlineStyle") == "solid"
+        stage.picture(browser, "focus")
+        # Enter would open the system's window, which no test can reach.
+        browser.run("document.querySelector('#file').addEventListener('click', event => {"
+                    "event.preventDefault(); window.clicked = true})")
+        browser.press(ENTER)
+        until(lambda: browser.run("return window.clicked"), "Enter opens what files are chosen in")
+        field = browser.find("#file")
+        assert browser.call("GET", f"/element/{field}/computedlabel").startswith("Choose files, or drop them here")
+        assert browser.call("GET", f"/element/{browser.find('#told')}/computedrole") == "status"
+        assert browser.run("return document.documentElement.lang") == "en"
+
+
+@check
+def the_policy_lets_nothing_else_run(stage):
+    with receiving(stage.formstream) as (url, _), browsing(stage.driver) as browser:
+        browser.go(url)
+        is_quiet(browser)
+        browser.run("const script = document.createElement('script'); script.textContent = 'window.owned = 1';"
+                    "document.body.append(script);"
+                    "const picture = new Image(); picture.src = '/x.png'; document.body.append(picture);"
+                    "document.body.insertAdjacentHTML('beforeend', '<p style=\"color: red\" onclick=\"owned = 1\">x</p>');"
+                    "document.body.lastChild.click()")
+        assert browser.run("return window.owned === undefined")
+        assert browser.run("return getComputedStyle(document.body.lastChild).color") != "rgb(255, 0, 0)"
+        said = until(lambda: browser.complaints(), "the policy's complaint")
+        assert any("Content Security Policy" in line for line in said), said
+
+
+@check
+def it_can_be_read_in_light_and_dark_and_on_narrow_screens(stage):
+    paths = [stage.file("fine.txt", b"f"), stage.file("w" * 120 + ".txt", b"w"), stage.file("large", bytes(2000))]
+    for kind, width, dark in (("light", 1000, False), ("dark", 1000, True),
+                              ("narrow", 360, False), ("narrow-dark", 360, True)):
+        for scripts in (True, False):
+            with receiving(stage.formstream, "--max-body", "1000") as (url, _):
+                with browsing(stage.driver, width, 800, dark, scripts) as browser:
+                    browser.go(url)
+                    legible(browser, kind)
+                    if scripts:
+                        browser.send_keys("#file", "\n".join(map(str, paths)))
+                        wait_for(browser, "arrived", "arrived", "failed")
+                    else:
+                        browser.send_keys("#file", "\n".join(map(str, paths[:2])))
+                        browser.click("#send")
+                        until(lambda: browser.run("return document.title") == "All has arrived", "the answer")
+                    legible(browser, kind)
+                    stage.picture(browser, f"{kind}-{'script' if scripts else 'plain'}")
+
+
+def legible(browser, kind):
+    wide, room = browser.run("return [document.documentElement.scrollWidth, innerWidth]")
+    assert wide <= room, f"{kind}: {wide} pixels wide in a window of {room}"
+    ratio, element = browser.run(CONTRAST)
+    assert ratio >= 4.5, f"{kind}: a contrast of {ratio:.2f} in {element}"
+
+
+def run(formstream, driver, pictures, only=None):
+    """Runs the checks. Gives how many held, and what was wrong."""
+    held, wrong = 0, []
+    for function in checks:
+        name = function.__name__.replace("_", " ")
+        if only and only not in name:
+            continue
+        with tempfile.TemporaryDirectory(prefix="formstream-files-") as files:
+            try:
+                function(Stage(formstream, driver, pathlib.Path(files), pictures))
+                held += 1
+            except AssertionError as error:
+                wrong.append(f"{name}: {error or 'does not hold'}")
+    return held, wrong

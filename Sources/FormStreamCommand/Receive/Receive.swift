@@ -4,7 +4,8 @@ import Records
 
 /// Carries out `receive`: listens until it is ended, and tells of each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
-  guard canOpenEnough() else {
+  // A connection has a socket, and a file of what it sends.
+  guard canOpenEnough(wanting: 1024) else {
     throw Failure(
       .inputOutput,
       "Too few files can be open at once to receive anything: allow 32 or more with ulimit -n.")

@@ -60,10 +60,11 @@ final class Daemon: Sendable {
         method: method, version: version,
         bytes: UnsafeRawBufferPointer(start: bytes, count: count.pointee), count: count)
     }
-    options.completed = { _, _, request, _ in
+    options.completed = { _, _, request, reason in
       guard let exchange = request?.pointee else { return }
       request?.pointee = nil
-      Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().finish()
+      Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().finish(
+        isSent: reason == .REQUEST_TERMINATED_COMPLETED_OK)
     }
     daemon = formstream_start_daemon(&options)
     guard daemon != nil else {

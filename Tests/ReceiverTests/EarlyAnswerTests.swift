@@ -88,13 +88,13 @@ import Transfer
     #expect(counts == ["failed \(kind.status)": Self.rounds])
   }
 
-  /// Under TLS nothing but libmicrohttpd can answer, and not in the midst of a body.
   /// The record of a refused form can be larger than what the socket holds.
   @Test func `who sends no more, and reads late, has all of a large answer`() async throws {
-    let stand = try Stand()
+    let stand = try Stand { $0.limits.form.allHeaders = 64 << 20 }
+    let long = String(repeating: "n", count: 1000)
     var body = ""
-    for number in 0..<9000 {
-      body += "--b\r\nContent-Disposition: form-data; name=\"\(number)\"\r\n\r\nx\r\n"
+    for _ in 0..<4000 {
+      body += "--b\r\nContent-Disposition: form-data; name=\"\(long)\"\r\n\r\nx\r\n"
     }
     body += "--b\r\nrubbish\r\n\r\n"
     let request =
@@ -108,9 +108,10 @@ import Transfer
       return try client.answersUpToEnd()
     }
     #expect(answers.map(\.status) == [400])
-    #expect(answers.first.map { $0.body.count > 1 << 20 } == true)
+    #expect(answers.first.map { $0.body.count > 8 << 20 } == true)
   }
 
+  /// Under TLS nothing but libmicrohttpd can answer, and not in the midst of a body.
   @Test(arguments: Case.allCases)
   func `under TLS it is the answer or a clean failure, and never a success`(
     _ kind: Case

@@ -28,12 +28,11 @@ test-release:
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/tests -c release -Xswiftc -enable-testing
 
-# What takes minutes: files of 1 GiB that change while they are sent, 200 times.
+# What takes minutes: files of 1 GiB that change while they are sent, 200 times; and a receiver with thousands
+# of uploads, with 64 GiB at once, on a full disk, killed, and with clients that are killed or slow.
 test-long:
-	@.ci/install test
-	.ci/swift build . -c release --static-swift-stdlib --product formstream
-	python3 Tests/Long/changed-sources.py \
-	  "$$(swift build -c release --static-swift-stdlib --show-bin-path)/formstream"
+	@.ci/install test long
+	@.ci/long
 
 # Chromium: what it sends for awkward forms, against ours; and the page of `formstream receive`, by mouse and
 # keyboard. SCREENSHOTS=dir keeps pictures of the page there.

@@ -86,7 +86,7 @@ let package = Package(
       swiftSettings: house),
     .testTarget(
       name: "ReceiverTests",
-      dependencies: ["Multipart", "Receiver", "Records", "TestSupport", "Transfer"],
+      dependencies: ["FormStream", "Multipart", "Receiver", "Records", "TestSupport", "Transfer"],
       swiftSettings: house),
     .testTarget(
       name: "FormStreamCommandTests",

@@ -6,10 +6,13 @@
 #define FORMSTREAM_CMICROHTTPD_H
 
 #include <microhttpd.h>
+#include <sys/socket.h>
+
+// Linux has it, but its header shows it to GNU's friends only.
+extern int accept4(int, struct sockaddr *, socklen_t *, int);
 
 struct formstream_daemon_options {
   void *context;
-  int listening_socket;
   unsigned int connection_limit;
   size_t connection_memory;
   size_t stack_size;
@@ -31,20 +34,25 @@ struct formstream_daemon_options {
 
 static inline struct MHD_Daemon *formstream_start_daemon(
     const struct formstream_daemon_options *options) {
-  unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION
+  // The listening socket stays with the receiver: where the daemon fails to start it may close it or not, and
+  // it closes who comes past its limit instead of letting them wait.
+  unsigned int flags = MHD_USE_NO_LISTEN_SOCKET | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION
       | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
   struct MHD_OptionItem tls[] = {
-      {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}};
+      {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL}, {MHD_OPTION_END, 0, NULL},
+      {MHD_OPTION_END, 0, NULL}};
   if (options->key != NULL) {
     flags |= MHD_USE_TLS;
     tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate};
     tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key};
+    // RFC 8996: "TLS 1.0 … and TLS 1.1 … MUST NOT be used."
+    tls[2] = (struct MHD_OptionItem){
+        MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"};
   }
   // The logger stands first: what the others have to say goes through it.
   return MHD_start_daemon(
       flags, 0, NULL, NULL, options->access, options->context,
       MHD_OPTION_EXTERNAL_LOGGER, options->log, options->context,
-      MHD_OPTION_LISTEN_SOCKET, options->listening_socket,
       MHD_OPTION_CONNECTION_LIMIT, options->connection_limit,
       MHD_OPTION_CONNECTION_MEMORY_LIMIT, options->connection_memory,
       MHD_OPTION_THREAD_STACK_SIZE, options->stack_size,
@@ -54,6 +62,21 @@ static inline struct MHD_Daemon *formstream_start_daemon(
       MHD_OPTION_NOTIFY_CONNECTION, options->connection, options->context,
       MHD_OPTION_ARRAY, tls,
       MHD_OPTION_END);
+}
+
+// Takes a connection that neither blocks nor is inherited.
+static inline int formstream_accept(
+    int listening_socket, struct sockaddr_storage *address, socklen_t *size) {
+  *size = sizeof *address;
+  return accept4(
+      listening_socket, (struct sockaddr *)address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+// Gives a connection, whose descriptor is the daemon's from now on, also where it fails.
+static inline enum MHD_Result formstream_add_connection(
+    struct MHD_Daemon *daemon, int connection, const struct sockaddr_storage *address,
+    socklen_t size) {
+  return MHD_add_connection(daemon, connection, (const struct sockaddr *)address, size);
 }
 
 // The members of the unions that these answer with.

@@ -53,20 +53,31 @@ public final class Receiver: Sendable {
     url = "\(configuration.tls == nil ? "http" : "https")://\(host):\(socket.port)/"
     let daemon: Daemon
     do throws(Daemon.NotStarted) {
-      daemon = try Daemon(
-        at: socket, tls: configuration.tls, connections: configuration.limits.connections,
-        floor: floor, service: service)
+      daemon = try Daemon(tls: configuration.tls, floor: floor, service: service)
     } catch {
-      closeDescriptor(socket.number)
+      socket.close()
       throw Self.notStarted(configuration, error.reason)
+    }
+    let doorClosed = Alarm()
+    guard
+      startThread({
+        Self.keepDoor(of: daemon, at: socket, floor)
+        doorClosed.ring()
+      })
+    else {
+      daemon.stop()
+      socket.close()
+      throw Self.notStarted(configuration, "no thread is left")
     }
     let ending = ending
     let isStarted = startThread {
       floor.watch {
         service.stop()
-        daemon.quiesce()
+        socket.refuse()
       }
+      doorClosed.wait(upTo: nil)
       daemon.stop()
+      socket.close()
       let waiting = ending.withLock { ending in
         ending.isOver = true
         return ending.waiting
@@ -74,8 +85,11 @@ public final class Receiver: Sendable {
       for continuation in waiting { continuation.resume() }
     }
     guard isStarted else {
-      daemon.quiesce()
+      floor.close(within: .zero)
+      socket.refuse()
+      doorClosed.wait(upTo: nil)
       daemon.stop()
+      socket.close()
       throw Self.notStarted(configuration, "no thread is left")
     }
   }
@@ -102,6 +116,20 @@ public final class Receiver: Sendable {
 }
 
 extension Receiver {
+  /// Lets clients in, as long as there is room, until the receiver is stopped.
+  private static func keepDoor(of daemon: Daemon, at socket: ListeningSocket, _ floor: Floor) {
+    while floor.admit() {
+      switch daemon.letIn(from: socket) {
+      case .letIn: continue
+      case .lost: floor.dismiss()
+      case .noRoom:
+        floor.dismiss()
+        floor.waitForRoom()
+      case .over: return floor.dismiss()
+      }
+    }
+  }
+
   private static func listen(
     at text: String, port: UInt16
   ) throws(ReceiverError) -> ListeningSocket {

@@ -49,7 +49,7 @@ import Testing
     ("https://example.org/x", "formstream post https://example.org/x"),
     ("https://me:canary@h/", "formstream post URL"), ("send", "formstream post sends"),
     ("upload", "formstream post sends"), ("get", "formstream post and put send"),
-    ("receive", "formstream parse reads"), ("PATCH", "formstream post -X PATCH"),
+    ("PATCH", "formstream post -X PATCH"),
   ])
   func `a word where a command stands says which one is meant`(
     _ word: String, _ says: String

@@ -55,7 +55,29 @@ import Testing
     await receiver.stop(grace: .milliseconds(20))
     #expect(log.withLock { $0.map(\.error?.code) } == [String?](repeating: "stopping", count: 20))
     #expect(names(in: directory).isEmpty)
-    for client in clients { client.close() }
+    #expect(log.withLock { $0.map(\.status) } == [Int?](repeating: 503, count: 20))
+    for client in clients { #expect(try client.answersUpToEnd().map(\.status) == [503]) }
+  }
+
+  /// What was taken is told of as taken; that it was answered, too, would not be true.
+  @Test func `what ends behind the grace is told of as it is`() async throws {
+    let gate = try Gate()
+    let handler = KeepingHandler { place, _ in
+      if place == .end { _ = gate.wait() }
+    }
+    let stand = try Stand(handler)
+    let client = try stand.client()
+    try client.send(Self.head + "abcdef")
+    #expect(await eventually { handler.kept.count == 1 })
+    let stopping = Task { await stand.receiver.stop(grace: .milliseconds(1)) }
+    let answers = try await onOwnThread { [client = Unsent(client)] in
+      try client.value.answersUpToEnd()
+    }
+    #expect(answers.isEmpty)
+    gate.open()
+    await stopping.value
+    #expect(stand.told.map(\.isComplete) == [true])
+    #expect(stand.told.map(\.status) == [nil])
   }
 
   @Test func `it can be stopped twice, and at once by many`() async throws {

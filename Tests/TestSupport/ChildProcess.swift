@@ -4,7 +4,7 @@ import Synchronization
 
 /// A started program with pipes to it, driven from one thread: nothing can wait for the other side.
 final class ChildProcess {
-  private let pid: pid_t
+  let pid: pid_t
   private let program: String
   private let input: Int32
   private let output: Int32

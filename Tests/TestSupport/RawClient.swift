@@ -7,8 +7,13 @@ public final class RawClient {
   private var isClosed = false
 
   /// Connects.
-  public init(_ address: LoopbackAddress) throws {
+  ///
+  /// - Parameter receiveBuffer: how much the system holds for it; as it likes where nil.
+  public init(_ address: LoopbackAddress, receiveBuffer: Int? = nil) throws {
     descriptor = try connected(to: address)
+    if var size = receiveBuffer.map({ Int32($0) }) {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
     // Whoever waits longer waits for nothing: the test fails, and does not hang.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)

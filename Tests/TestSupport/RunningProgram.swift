@@ -2,6 +2,8 @@ import Glibc
 
 /// A program that runs beside the test, such as a server. It ends with this object, if not before.
 public final class RunningProgram: Sendable {
+  /// Its process, which is its own until it was waited for.
+  public let pid: Int32
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
 
@@ -17,10 +19,11 @@ public final class RunningProgram: Sendable {
     environment: [String: String] = [:]
   ) throws {
     place = try directory ?? TemporaryDirectory()
-    child = Guarded(
-      try ChildProcess(
-        program: program, arguments: arguments, takesInput: false, directory: place.path,
-        environment: environment))
+    let child = try ChildProcess(
+      program: program, arguments: arguments, takesInput: false, directory: place.path,
+      environment: environment)
+    pid = child.pid
+    self.child = Guarded(child)
   }
 
   deinit { child.withLock { $0?.end() } }

@@ -18,7 +18,7 @@ extension Flag {
     Flag(
       long: "tls-cert", value: Value(placeholder: "FILE", completion: .path), group: .receiving,
       verbs: [.receive],
-      summary: "Speak TLS with this certificate (PEM, with those behind it); needs --tls-key"
+      summary: "Speak TLS with this certificate (PEM, and its chain); needs --tls-key"
     ) { (typed, argument) in typed.receiving.certificate = argument },
     Flag(
       long: "tls-key", value: Value(placeholder: "FILE", completion: .path), group: .receiving,
@@ -54,11 +54,11 @@ extension Flag {
     },
     Flag(
       long: "keep-paths", group: .receiving, verbs: [.receive],
-      summary: "Keep directories in file names: each part is made safe, all stay below DIR"
+      summary: "Keep directories in file names, made safe; all stay below DIR"
     ) { (typed, _) in typed.receiving.keepsPaths = true },
     Flag(
       long: "overwrite", group: .receiving, verbs: [.receive],
-      summary: "Let a file take the place of another of its name, in place of a number"
+      summary: "Let a file replace another of its name; it gets a number otherwise"
     ) { (typed, _) in typed.receiving.overwrites = true },
     Flag(
       long: "no-digest", group: .receiving, verbs: [.receive],

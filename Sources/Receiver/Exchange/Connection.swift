@@ -29,6 +29,8 @@ final class Connection: Sendable {
     /// Since when the bytes that came are being handled: that is not the client's time.
     var handling: ContinuousClock.Instant?
     var reason: UploadRefusal?
+    /// Whether the client was told of it.
+    var isTold = false
   }
 
   let peer: String
@@ -44,6 +46,11 @@ final class Connection: Sendable {
 
   /// Why it was cut off.
   var reasonOfCut: UploadRefusal? { state.withLock(\.reason) }
+
+  /// Whether nothing more can be answered; and what was, when it was cut off.
+  var cut: (isCut: Bool, status: Int?) {
+    state.withLock { ($0.phase == .cut, $0.isTold ? $0.reason?.status : nil) }
+  }
 
   /// Whether a request was begun and is not over.
   var isBusy: Bool {
@@ -109,21 +116,30 @@ final class Connection: Sendable {
           .tooSlow, status: 408,
           "The body came too slowly: \(state.bytes) bytes in the last \(limits.idle). Send at least "
             + "\(limits.minimumRate) a second.")
-        state.reason = refusal
-        if !isTLS { socket.sendAtOnce(answer(refusal)) }
+        tell(refusal, answer, &state)
         cut(&state)
       default: break
       }
     }
   }
 
+  /// Under TLS only libmicrohttpd could tell it.
+  private func tell(
+    _ refusal: UploadRefusal, _ answer: (UploadRefusal) -> [UInt8], _ state: inout State
+  ) {
+    state.reason = refusal
+    guard !isTLS, state.handling == nil else { return }
+    state.isTold = socket.sendAtOnce(answer(refusal))
+  }
+
   /// Cuts it off where it has no request to finish; or in any case.
-  func cut(evenIfBusy: Bool) {
+  func cut(evenIfBusy: Bool, answer: (UploadRefusal) -> [UInt8]) {
     state.withLock { state in
       guard evenIfBusy || state.phase == .head else { return }
       if state.phase == .body {
-        state.reason = UploadRefusal(
+        let refusal = UploadRefusal(
           .stopping, status: 503, "The receiver was stopped before all of the body had come.")
+        tell(refusal, answer, &state)
       }
       cut(&state)
     }

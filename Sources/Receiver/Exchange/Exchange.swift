@@ -143,6 +143,7 @@ final class Exchange {
 
   /// Nothing more comes of it.
   func finish() {
+    let (isCut, statusOfCut) = connection.cut
     // Whoever is told may take time that is not the client's.
     connection.enter(.lingering)
     defer { connection.enter(.head) }
@@ -150,8 +151,8 @@ final class Exchange {
     if told == nil {
       let refusal = connection.reasonOfCut ?? lost
       failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
-      status = connection.reasonOfCut?.status
     }
+    if isCut { status = statusOfCut }
     let record = told ?? record(isComplete: false)
     // What came of it is taken back before anybody is told.
     state = .answered

@@ -5,6 +5,8 @@ import Multipart
 final class Floor: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
+    /// Those that were let in, of which some are no connections yet.
+    var admitted = 0
     /// When connections that are busy are cut off; nil until the receiver is stopped.
     var end: ContinuousClock.Instant?
   }
@@ -12,11 +14,38 @@ final class Floor: Sendable {
   private let limits: Receiver.Limits
   private let state = Guarded(State())
   private let alarm = Alarm()
+  /// Rings when there may be room for another connection, or none is to come any more.
+  private let room = Alarm()
   private let bytesOfCut: @Sendable (UploadRefusal) -> [UInt8]
 
   init(_ limits: Receiver.Limits, bytesOfCut: @escaping @Sendable (UploadRefusal) -> [UInt8]) {
     self.limits = limits
     self.bytesOfCut = bytesOfCut
+  }
+
+  /// Waits until there is room for one more, and takes it; false once the receiver is stopped.
+  func admit() -> Bool {
+    while true {
+      let isAdmitted: Bool? = state.withLock { state in
+        if state.end != nil { return false }
+        guard state.admitted < limits.connections else { return nil }
+        state.admitted += 1
+        return true
+      }
+      if let isAdmitted { return isAdmitted }
+      room.wait(upTo: nil)
+    }
+  }
+
+  /// Whoever was admitted did not come.
+  func dismiss() {
+    state.withLock { $0.admitted -= 1 }
+    room.ring()
+  }
+
+  /// Waits until a connection has ended, or for a moment: what is missing may be others' to give back.
+  func waitForRoom() {
+    room.wait(upTo: .milliseconds(100))
   }
 
   func add(_ connection: Connection) {
@@ -29,6 +58,7 @@ final class Floor: Sendable {
 
   func remove(_ connection: Connection) {
     state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
+    dismiss()
   }
 
   /// Lets those that are busy come to their end, but no longer than so.
@@ -38,6 +68,7 @@ final class Floor: Sendable {
       state.end = min(end, state.end ?? end)
     }
     alarm.ring()
+    room.ring()
   }
 
   /// Keeps watch until the receiver is stopped and no connection is busy any more.
@@ -53,7 +84,7 @@ final class Floor: Sendable {
       let connections = state.withLock { Array($0.connections.values) }
       if let end {
         let isOver = ContinuousClock.now >= end
-        for connection in connections { connection.cut(evenIfBusy: isOver) }
+        for connection in connections { connection.cut(evenIfBusy: isOver, answer: bytesOfCut) }
         if isOver || !connections.contains(where: \.isBusy) { return }
       }
       for connection in connections { connection.cutIfLate(limits, answer: bytesOfCut) }

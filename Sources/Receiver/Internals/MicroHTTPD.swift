@@ -4,15 +4,18 @@
 import CMicroHTTPD
 import Multipart
 
-/// A daemon of libmicrohttpd: a thread that accepts connections, and one for each of them, so that whoever takes
+/// A daemon of libmicrohttpd: a thread for each connection that it is given, so that whoever takes
 /// a body's bytes may wait for a disk, and holds up nobody but the client that sends them.
 final class Daemon: Sendable {
   /// As much of a body is read at once as half of this has room for.
   private static let connectionMemory = 256 * 1024
   private static let stackSize = 512 * 1024
 
+  /// Past its limit libmicrohttpd closes connections, and stands still where one of two that come together is
+  /// past it. It is the floor that counts them; this is never reached.
+  private static let connectionLimit = UInt32(1 << 30)
+
   nonisolated(unsafe) private var daemon: OpaquePointer?
-  private let socket: ListeningSocket
   private let frontDesk: FrontDesk
   private let certificate: CString?
   private let key: CString?
@@ -23,18 +26,15 @@ final class Daemon: Sendable {
   ///
   /// C: `MHD_start_daemon`
   init(
-    at socket: ListeningSocket, tls: Receiver.TLSIdentity?, connections: Int, floor: Floor,
-    service: Service
+    tls: Receiver.TLSIdentity?, floor: Floor, service: Service
   ) throws(NotStarted) {
-    self.socket = socket
     let frontDesk = FrontDesk(floor: floor, service: service, isTLS: tls != nil)
     self.frontDesk = frontDesk
     certificate = tls.map { CString($0.certificate) }
     key = tls.map { CString($0.key) }
     var options = formstream_daemon_options()
     options.context = Unmanaged.passUnretained(frontDesk).toOpaque()
-    options.listening_socket = socket.number
-    options.connection_limit = UInt32(clamping: connections)
+    options.connection_limit = Self.connectionLimit
     options.connection_memory = Self.connectionMemory
     options.stack_size = Self.stackSize
     options.certificate = certificate.map { UnsafePointer($0.start) }
@@ -71,21 +71,34 @@ final class Daemon: Sendable {
     }
   }
 
-  /// Takes no more connections.
-  ///
-  /// C: `MHD_quiesce_daemon`
-  func quiesce() {
-    MHD_quiesce_daemon(daemon)
-    socket.refuse()
+  /// What came of letting a client in.
+  enum Arrival {
+    case letIn
+    /// It was gone already, or could not be served.
+    case lost
+    /// There are no descriptors or no memory left for it.
+    case noRoom
+    /// The socket is listened at no more.
+    case over
   }
 
-  /// Ends all connections, and waits for their threads. It is called once, behind ``quiesce()``.
+  /// Waits for a client, and lets it in. Not to be called once ``stop()`` was.
+  ///
+  /// C: `accept4`, `MHD_add_connection`
+  func letIn(from socket: ListeningSocket) -> Arrival {
+    var address = sockaddr_storage()
+    var size = socklen_t()
+    let connection = formstream_accept(socket.number, &address, &size)
+    guard connection >= 0 else { return arrivalOfNobody() }
+    return formstream_add_connection(daemon, connection, &address, size) == .YES ? .letIn : .lost
+  }
+
+  /// Ends all connections, and waits for their threads. It is called once.
   ///
   /// C: `MHD_stop_daemon`
   func stop() {
     MHD_stop_daemon(daemon)
     daemon = nil
-    closeDescriptor(socket.number)
   }
 
   /// libmicrohttpd did not start.

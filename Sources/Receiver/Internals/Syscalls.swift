@@ -11,11 +11,11 @@ struct Socket: Sendable {
     self.number = number
   }
 
-  /// Sends what can be sent without waiting.
+  /// Sends what can be sent without waiting; false where that is not all.
   ///
   /// C: `send(MSG_DONTWAIT)`
-  func sendAtOnce(_ bytes: [UInt8]) {
-    _ = send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+  func sendAtOnce(_ bytes: [UInt8]) -> Bool {
+    send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
   }
 
   /// Sends all of it and that nothing follows; then reads and forgets what comes, until the other side is
@@ -25,6 +25,7 @@ struct Socket: Sendable {
   func sendAndDrain(_ bytes: [UInt8], within time: Duration) {
     let end = ContinuousClock.now + time
     var rest = bytes[...]
+    var mayCome = true
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
         send(number, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
@@ -32,12 +33,15 @@ struct Socket: Sendable {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        // Who does not read what is answered may still be sending: what it sends is in its way.
-        guard errno == EAGAIN, forget(), waits(for: POLLIN | POLLOUT, until: end) else { return }
+        // Who does not read what is answered may still be sending: what it sends is in its way. Where nothing
+        // more comes, it may read all the same.
+        guard errno == EAGAIN else { return }
+        if mayCome { mayCome = forget() }
+        guard waits(for: mayCome ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
       }
     }
     shutdown(number, Int32(SHUT_WR))
-    while forget(), waits(for: POLLIN, until: end) {}
+    while mayCome, forget(), waits(for: POLLIN, until: end) {}
   }
 
   /// Reads and forgets what has come; false where nothing more will.
@@ -88,17 +92,22 @@ struct ListeningSocket: Sendable {
       _ = try retryingInterrupts { listen(number, 1024) }
       port = try SocketAddress(ofSocket: number).port
     } catch {
-      close(number)
+      Glibc.close(number)
       throw error
     }
     self.number = number
   }
 
-  /// Whoever connects is refused.
+  /// Whoever connects is refused, and who waits for a client wakes up.
   ///
   /// C: `shutdown`
   func refuse() {
     shutdown(number, Int32(SHUT_RDWR))
+  }
+
+  /// C: `close`
+  func close() {
+    Glibc.close(number)
   }
 }
 
@@ -110,6 +119,8 @@ struct SocketAddress: CustomStringConvertible {
   ///
   /// C: `inet_pton`
   init?(_ address: String, port: UInt16) {
+    // C would take what is before it for all.
+    guard !address.utf8.contains(0) else { return nil }
     let address = address == "localhost" ? "127.0.0.1" : address
     var four = sockaddr_in()
     var six = sockaddr_in6()
@@ -193,11 +204,15 @@ struct SocketAddress: CustomStringConvertible {
   }
 }
 
-/// Closes a descriptor of C's.
-///
-/// C: `close`
-func closeDescriptor(_ number: CInt) {
-  close(number)
+/// Why `accept4` gave no connection.
+func arrivalOfNobody() -> Daemon.Arrival {
+  switch errno {
+  // Linux says EINVAL of a listening socket that was shut down.
+  case EINVAL, EBADF, ENOTSOCK: .over
+  case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
+  // accept(2): "you should … treat … network errors … like EAGAIN by retrying".
+  default: .lost
+  }
 }
 
 /// The time of day as HTTP writes it (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.

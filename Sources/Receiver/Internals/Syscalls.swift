@@ -1,7 +1,6 @@
 // The only file of this module that talks to the C library.
 
 // Which of the two modules the sockets' types come by depends on how it is built.
-import CMicroHTTPD
 import Glibc
 import Multipart
 

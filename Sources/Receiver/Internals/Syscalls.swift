@@ -2,6 +2,9 @@
 
 // Which of the two modules the sockets' types come by depends on how it is built.
 import CMicroHTTPD
+// libmicrohttpd's header brings the C library's sockets with it. Which of the two modules the compiler then
+// holds for theirs changes from one build to the next, so both are imported.
+import CMicroHTTPD
 import Glibc
 import Multipart
 

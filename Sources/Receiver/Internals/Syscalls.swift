@@ -1,6 +1,8 @@
 // The only file of this module that talks to the C library.
 
-// Which of the two modules the sockets' types come by depends on how it is built.
+// libmicrohttpd's header brings the C library's sockets with it. Which of the two modules the compiler then
+// holds for theirs changes from one build to the next, so both are imported.
+import CMicroHTTPD
 import Glibc
 import Multipart
 

@@ -6,7 +6,6 @@
 #define FORMSTREAM_CMICROHTTPD_H
 
 #include <microhttpd.h>
-#include <sys/socket.h>
 
 // Linux has it, but its header shows it to GNU's friends only.
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
@@ -64,19 +63,19 @@ static inline struct MHD_Daemon *formstream_start_daemon(
       MHD_OPTION_END);
 }
 
-// Takes a connection that neither blocks nor is inherited.
+// Takes a connection that neither blocks nor is inherited, and gives it to the daemon, whose descriptor it is from now
+// on, also where it fails; -1 where there was none to take. No `struct sockaddr` is named: Swift would take it for
+// one of this library's, and no longer for the C library's.
 static inline int formstream_accept(
-    int listening_socket, struct sockaddr_storage *address, socklen_t *size) {
-  *size = sizeof *address;
-  return accept4(
-      listening_socket, (struct sockaddr *)address, size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-}
-
-// Gives a connection, whose descriptor is the daemon's from now on, also where it fails.
-static inline enum MHD_Result formstream_add_connection(
-    struct MHD_Daemon *daemon, int connection, const struct sockaddr_storage *address,
-    socklen_t size) {
-  return MHD_add_connection(daemon, connection, (const struct sockaddr *)address, size);
+    int listening_socket, struct MHD_Daemon *daemon, enum MHD_Result *result) {
+  struct sockaddr_storage address;
+  socklen_t size = sizeof address;
+  int connection = accept4(
+      listening_socket, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+  if (connection >= 0) {
+    *result = MHD_add_connection(daemon, connection, (struct sockaddr *)&address, size);
+  }
+  return connection;
 }
 
 // The members of the unions that these answer with.

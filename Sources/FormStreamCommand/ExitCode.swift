@@ -16,6 +16,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   case inputOutput = 74
   /// The request was certainly not carried out, and may well be at another time.
   case retryable = 75
+  /// Called off by SIGHUP.
+  case hungUp = 129
   /// Called off by SIGINT.
   case interrupted = 130
   /// Called off by SIGTERM.
@@ -36,6 +38,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case .bug: "A bug of formstream's own"
     case .inputOutput: "Reading or writing failed, or a source changed while it was read"
     case .retryable: "The request was not carried out, and may well be at another time"
+    case .hungUp: "Ended by SIGHUP"
     case .interrupted: "Ended by SIGINT"
     case .terminated: "Ended by SIGTERM"
     }

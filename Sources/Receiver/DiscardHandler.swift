@@ -9,8 +9,6 @@ public struct DiscardHandler: UploadHandler {
 
 /// An upload of which nothing is kept.
 package final class DiscardedUpload: Upload, PartSink {
-  package let storedAs: String? = nil
-
   package init() {}
 
   package func begin(_ part: PartDescription) -> any PartSink { self }

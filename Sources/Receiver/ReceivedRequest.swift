@@ -2,15 +2,23 @@ package import Records
 
 /// A request that is over: what came, and what was answered.
 public struct ReceivedRequest: Sendable {
+  /// Why a request was not taken.
+  public struct Failure: Hashable, Sendable {
+    /// The code, as it stands in records.
+    public let code: String
+    /// A full sentence, as the client was told it.
+    public let message: String
+  }
+
   /// The client's address and port.
   public let peer: String
   /// The method; empty where no head came.
   public let method: String
   /// The target as it was sent.
   public let target: String
-  /// The status that was answered; nil where nothing could be.
+  /// The status that was answered; nil where no answer went out whole.
   public let status: Int?
-  /// How long it took, from its head to its answer.
+  /// How long it took, from its head until its answer was made.
   public let duration: Duration
   /// What the handler or the system threw, where the client is told of it only that it failed.
   public let underlying: (any Error)?
@@ -26,9 +34,9 @@ public struct ReceivedRequest: Sendable {
   public var isComplete: Bool { record.body.isComplete }
   /// The parts that came whole.
   public var parts: [ReceivedPart] { record.body.parts.map(ReceivedPart.init) }
-  /// Why it was not taken: a code, as in records, and a sentence.
-  public var error: (code: String, message: String)? {
-    record.body.error.map { ($0.code, $0.message) }
+  /// Why it was not taken.
+  public var error: Failure? {
+    record.body.error.map { Failure(code: $0.code, message: $0.message) }
   }
   /// The record that the client was answered with: a line of JSON, `formstream.received/1`.
   public var json: String { String(decoding: record.json.line(), as: UTF8.self) }
@@ -50,6 +58,10 @@ public struct ReceivedPart: Sendable {
   public var filename: String? { record.filename }
   /// The media type that the client gave.
   public var contentType: String? { record.contentType }
+  /// All its headers, in order.
+  public var headers: [PartDescription.Header] {
+    record.headers.map { PartDescription.Header($0.name, $0.value) }
+  }
   /// How many bytes it has.
   public var size: Int64 { record.size }
   /// Its SHA-256 in hexadecimal digits, where digests are made.

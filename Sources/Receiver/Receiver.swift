@@ -35,7 +35,7 @@ public final class Receiver: Sendable {
   ///   - handler: what is done with what comes in.
   ///   - onRequest: is told of each request that uploads, or tries to, when it is over; on that connection's
   ///     thread.
-  /// - Throws: `addressUnusable`, `certificateUnusable` or `startFailed`.
+  /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
     onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in }
@@ -44,6 +44,12 @@ public final class Receiver: Sendable {
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {
+    // Whoever sends none would have it.
+    guard configuration.token != "" else {
+      throw ReceiverError(
+        .tokenUnusable, on: "the token", "The token is empty: set one, or none to let everybody in."
+      )
+    }
     let socket = try Self.listen(at: configuration.address, port: configuration.port)
     let floor = Floor(configuration.limits) { service.bytes(ofRefusal: $0) }
     self.floor = floor
@@ -97,7 +103,8 @@ public final class Receiver: Sendable {
   /// It stops, and what is in flight is cut off.
   deinit { floor.close(within: .zero) }
 
-  /// Takes no more requests, gives those in flight so much time, and ends.
+  /// Takes no more requests, gives those in flight so much time, and ends: when no handler and no `onRequest` is
+  /// at work any more. So neither may wait for this.
   public func stop(grace: Duration = .seconds(10)) async {
     floor.close(within: grace)
     await wait()

@@ -16,6 +16,8 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
     public static let addressUnusable = Code(rawValue: "address-unusable")
     /// The certificate or its key can't be read or used.
     public static let certificateUnusable = Code(rawValue: "certificate-unusable")
+    /// The token is empty.
+    public static let tokenUnusable = Code(rawValue: "token-unusable")
     /// The directory is not one, or can't be opened or made.
     public static let directoryUnusable = Code(rawValue: "directory-unusable")
     /// The system has no thread or memory left.

@@ -1,7 +1,7 @@
 /// What is done with what comes in: ``DirectoryHandler`` stores it, ``DiscardHandler`` only counts.
 ///
-/// A receiver asks it from many threads at once, one a connection. What it does may take its time: the client
-/// waits, and nobody else.
+/// A receiver asks it from many threads at once, one a connection, whose stack is half a megabyte. What it does may
+/// take its time: the client waits, and nobody else. But it must come to an end, or stopping the receiver does not.
 public protocol UploadHandler: Sendable {
   /// A request wants to upload something. Nothing of its body has been read.
   ///
@@ -26,4 +26,9 @@ public protocol PartSink: AnyObject {
   func end() throws
   /// What the part is stored as, for the record; nil where it is not, or not yet.
   var storedAs: String? { get }
+}
+
+extension PartSink {
+  /// Nothing: not every part is stored.
+  public var storedAs: String? { nil }
 }

@@ -23,6 +23,19 @@ public struct UploadRequest: Hashable, Sendable {
   /// The body's length, where it was announced.
   public let contentLength: Int64?
 
+  /// The head of a request, for the tests of a handler.
+  public init(
+    peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",
+    headers: [PartDescription.Header] = [], framing: Framing = .none, contentLength: Int64? = nil
+  ) {
+    self.peer = peer
+    self.method = method
+    self.target = target
+    self.headers = headers
+    self.framing = framing
+    self.contentLength = contentLength
+  }
+
   /// The first header of a name, in whatever case its letters are.
   public subscript(name: String) -> String? {
     let wanted = name.lowercased()

@@ -133,15 +133,25 @@ def driving():
             raise Broken("chromedriver does not start")
         yield f"http://127.0.0.1:{port}", directory
     finally:
-        # The group is its own, by start_new_session.
-        os.killpg(process.pid, signal.SIGTERM)
-        try:
-            process.wait(DEADLINE)
-        except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
+        end_group(process)
         process.stdout.close()
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def end_group(process):
+    """Ends a program and its children, whose group is its own by start_new_session, and sees them gone."""
+    def is_gone():
+        process.poll()
+        try:
+            os.killpg(process.pid, 0)
+        except ProcessLookupError:
+            return True
+    os.killpg(process.pid, signal.SIGTERM)
+    try:
+        until(is_gone, "the browser's end")
+    except AssertionError:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
 
 
 @contextlib.contextmanager

@@ -4,7 +4,7 @@ import Testing
 
 /// How `formstream receive` ends: what is in flight gets its time, and nothing half is left.
 @Suite struct ReceiveSignalTests {
-  @Test(arguments: [SIGINT, SIGTERM])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
   func `what is in flight is finished, answered and stored, and nobody else is let in`(
     _ signal: Int32
   ) throws {

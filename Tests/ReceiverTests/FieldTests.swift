@@ -70,6 +70,21 @@ import Testing
     #expect(endless.first?.text.contains("at byte 11") == true)
   }
 
+  /// One request of 9,999 long names took a gigabyte.
+  @Test func `the names of all fields are held up to a limit, too`() async throws {
+    let stand = try Stand {
+      $0.limits.form.headerBlock = 10
+      $0.limits.form.allHeaders = 25
+    }
+    for (body, status) in [
+      ("0123456789&0123456789&01234", 200), ("0123456789&0123456789&012345", 413),
+    ] {
+      let answers = try await stand.answers(
+        to: Self.body([Array(body.utf8)[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
+      #expect(answers.first?.status == status)
+    }
+  }
+
   @Test func `so many fields and no more`() async throws {
     let stand = try Stand()
     let limit = Receiver.Limits().form.parts

@@ -4,8 +4,10 @@ import Testing
 
 /// What is refused before a byte of the body is read, and how.
 @Suite struct RefusalTests {
-  private static func upload(_ headers: String = "", body: String = "abc") -> String {
-    "POST /a HTTP/1.1\r\nHost: h:1\r\n\(headers)Content-Length: \(body.utf8.count)\r\n"
+  private static func upload(
+    _ headers: String = "", body: String = "abc", host: String = "h:1"
+  ) -> String {
+    "POST /a HTTP/1.1\r\nHost: \(host)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n"
       + "Connection: close\r\n\r\n\(body)"
   }
 
@@ -74,8 +76,29 @@ import Testing
 
   @Test(arguments: ["http://h:1", "https://h:1", "HTTP://H:1"])
   func `the page that is served here is not`(_ origin: String) async throws {
-    let stand = try Stand()
+    let stand = try Stand { $0.address = "0.0.0.0" }
     #expect(try await stand.answer(to: Self.upload("Origin: \(origin)\r\n")).status == 200)
+  }
+
+  /// A site's name can be made to lead to this machine: its pages would be of the same origin as ours.
+  @Test(arguments: [
+    ("evil.example:8080", 403), ("evil.example", 403), ("127.evil.example", 403),
+    ("127.0.0.1.evil.example", 403), ("localhost.evil.example:1", 403), ("127.0.0.1:8080", 200),
+    ("127.0.0.1", 200), ("localhost:8080", 200), ("LocalHost", 200), ("[::1]:8080", 200),
+    ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 403),
+  ])
+  func `a name that was made to lead here is no name of this machine`(
+    _ host: String, _ status: Int
+  ) async throws {
+    let request = Self.upload("Origin: http://\(host)\r\n", host: host)
+    #expect(try await Stand().answer(to: request).status == status)
+    // No page sends this.
+    #expect(try await Stand().answer(to: Self.upload(host: host)).status == 200)
+    // And who sends the token was given it.
+    let stand = try Stand { $0.token = "secret" }
+    let known = Self.upload(
+      "Origin: http://\(host)\r\nAuthorization: Bearer secret\r\n", host: host)
+    #expect(try await stand.answer(to: known).status == 200)
   }
 
   @Test func `one page too many is another site's`() async throws {

@@ -34,6 +34,12 @@ import Testing
     #expect(second.receiver.port == port)
   }
 
+  @Test func `a token that everybody has`() throws {
+    let error = try #require(try Self.failure { $0.token = "" })
+    #expect(error.code == .tokenUnusable)
+    #expect(error.description == "The token is empty: set one, or none to let everybody in.")
+  }
+
   @Test(arguments: [
     "", "example.org", "127.0.0.1:80", "[::1]", "::1%lo", "127.1", "256.0.0.1", "1.2.3", " ::1",
     "0x7f000001",

@@ -64,18 +64,21 @@ func prepareProcess() {
 /// where anything may be done. A second signal ends the program, and so does the time that is given to
 /// what `told` has begun; no half-made file stays.
 ///
-/// - Parameter toldAgain: is called on that thread, too, where a second signal comes: then that one doesn't end
-///   the program, but has a second to do so; a third does.
-///
 /// It must be called before there are other threads: they inherit what is blocked here, or would take the
 /// signals. What is ignored, as under `nohup`, stays ignored.
 ///
+/// - Parameters:
+///   - isHangupTold: whether SIGHUP is told, too: that a terminal was closed.
+///   - toldAgain: is called on that thread, too, where a second signal comes or the time is over: then that
+///     doesn't end the program, but another second, or a third signal, does.
+///
 /// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`, `pthread_create`
 func tellSignals(
-  grace seconds: Int, toldAgain: (@Sendable () -> Void)? = nil,
+  grace seconds: Int, isHangupTold: Bool = false, toldAgain: (@Sendable () -> Void)? = nil,
   _ told: @escaping @Sendable (CInt) -> Void
 ) {
-  let watch = SignalWatch(seconds: seconds, told: told, toldAgain: toldAgain)
+  let numbers = [SIGINT, SIGTERM] + (isHangupTold ? [SIGHUP] : [])
+  let watch = SignalWatch(numbers, seconds: seconds, told: told, toldAgain: toldAgain)
   var signals = watch.signals
   pthread_sigmask(SIG_BLOCK, &signals, nil)
   var thread = pthread_t()
@@ -90,13 +93,16 @@ func tellSignals(
 }
 
 private final class SignalWatch: Sendable {
+  let numbers: [CInt]
   let seconds: Int
   let told: @Sendable (CInt) -> Void
   let toldAgain: (@Sendable () -> Void)?
 
   init(
-    seconds: Int, told: @escaping @Sendable (CInt) -> Void, toldAgain: (@Sendable () -> Void)?
+    _ numbers: [CInt], seconds: Int, told: @escaping @Sendable (CInt) -> Void,
+    toldAgain: (@Sendable () -> Void)?
   ) {
+    self.numbers = numbers
     self.seconds = seconds
     self.told = told
     self.toldAgain = toldAgain
@@ -105,7 +111,7 @@ private final class SignalWatch: Sendable {
   var signals: sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
-    for number in [SIGINT, SIGTERM] {
+    for number in numbers {
       var action = sigaction()
       sigaction(number, nil, &action)
       // Linux keeps a blocked signal for whoever waits, though it is ignored.

@@ -19,11 +19,13 @@ extension SystemError {
 /// descriptors, it ends the program.
 ///
 /// C: `getrlimit`, `setrlimit`, `open`
-func canOpenEnough() -> Bool {
+///
+/// - Parameter wanted: how many would be best.
+func canOpenEnough(wanting wanted: UInt = 64) -> Bool {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
-  if limit.rlim_cur < 64 {
-    limit.rlim_cur = min(limit.rlim_max, 256)
+  if limit.rlim_cur < wanted {
+    limit.rlim_cur = min(limit.rlim_max, max(256, wanted))
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
   guard limit.rlim_cur >= 32 else { return false }

@@ -4,7 +4,8 @@ import Records
 
 /// Carries out `receive`: listens until it is ended, and tells of each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
-  guard canOpenEnough() else {
+  // A connection has a socket, and a file of what it sends.
+  guard canOpenEnough(wanting: 1024) else {
     throw Failure(
       .inputOutput,
       "Too few files can be open at once to receive anything: allow 32 or more with ulimit -n.")
@@ -12,7 +13,9 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let output = try OutputFile(.standardOutput)
   let ending = Ending()
   // What is in flight gets 10 seconds of these; with a second signal, none: but what is half stored is removed.
-  tellSignals(grace: 12, toldAgain: { ending.hurry() }) { ending.tell(.signal($0)) }
+  tellSignals(grace: 12, isHangupTold: true, toldAgain: { ending.hurry() }) {
+    ending.tell(.signal($0))
+  }
   let log = RequestLog(to: output, asRecords: plan.printsJSON)
   let receiver = try start(plan) { request in
     do throws(Failure) { try log.tell(request) } catch { ending.tell(.failure(error)) }
@@ -38,8 +41,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   case .failure(let failure): throw failure
   case .signal(let number):
     throw Failure(
-      number == 2 ? .interrupted : .terminated, "Ended by a signal; all that was in flight is over."
-    )
+      ExitCode(rawValue: 128 + number) ?? .terminated,
+      "Ended by a signal; all that was in flight is over.")
   }
 }
 

@@ -33,7 +33,6 @@ extension LowArguments {
       configuration.token = try secrets.token()
     }
     configuration.makesDigests = receiving.makesDigests
-    configuration.servesPage = true
     let headers = configuration.limits.form.allHeaders
     configuration.limits.form = limits
     if limits.allHeaders == FormParser.Limits().allHeaders {
@@ -88,12 +87,5 @@ extension LowArguments {
       throw Failure(.noInput, "The file \"\(file.shown)\" of \(flag) is not PEM: it must be text.")
     }
     return text
-  }
-}
-
-extension Receiver.Configuration {
-  /// Whether only programs of this machine can reach it.
-  fileprivate var isForThisMachine: Bool {
-    address == "localhost" || address == "::1" || address.hasPrefix("127.")
   }
 }

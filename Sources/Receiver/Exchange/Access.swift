@@ -4,9 +4,11 @@ import Records
 /// Who may upload: whoever knows the token, and no page of another site.
 struct Access: Sendable {
   private let token: [UInt8]?
+  private let isForThisMachine: Bool
 
-  init(token: String?) {
-    self.token = token.map { Array($0.utf8) }
+  init(_ configuration: Receiver.Configuration) {
+    token = configuration.token.map { Array($0.utf8) }
+    isForThisMachine = configuration.isForThisMachine
   }
 
   func refusal(of head: RequestHead) -> UploadRefusal? {
@@ -15,19 +17,37 @@ struct Access: Sendable {
         .unauthorized, status: 401,
         "The token is missing, or another: send \"Authorization: Bearer TOKEN\".")
     }
-    // A page of another site can have a browser post forms here, and with the password that the person gave.
-    if head.isUpload {
-      let host = head.values(of: "host").first ?? ""
-      let allowed = ["http://\(host)", "https://\(host)"].map { $0.lowercased() }
-      let foreign = head.values(of: "origin").first { !allowed.contains($0.lowercased()) }
-      if let origin = foreign {
-        return UploadRefusal(
-          .foreignOrigin, status: 403,
-          "The page that sends this is of \(origin.quoted), and this is \(host.quoted): upload from the page "
-            + "that is served here. A proxy between must pass the Host header on.")
-      }
+    return head.isUpload ? refusalOfOrigin(head) : nil
+  }
+
+  /// A page of another site can have a browser post forms here, and with the password that the person gave. And a
+  /// site can have its own name lead to this machine: where that is the only one that is served, and no password
+  /// is asked for, the page must have been reached by a name of this machine.
+  private func refusalOfOrigin(_ head: RequestHead) -> UploadRefusal? {
+    let origins = head.values(of: "origin")
+    let host = head.values(of: "host").first ?? ""
+    let allowed = ["http://\(host)", "https://\(host)"].map { $0.lowercased() }
+    if let origin = origins.first(where: { !allowed.contains($0.lowercased()) }) {
+      return UploadRefusal(
+        .foreignOrigin, status: 403,
+        "The page that sends this is of \(origin.quoted), and this is \(host.quoted): upload from the page "
+          + "that is served here. A proxy between must pass the Host header on.")
+    }
+    if !origins.isEmpty, token == nil, isForThisMachine, !Self.isOfThisMachine(host) {
+      return UploadRefusal(
+        .foreignOrigin, status: 403,
+        "The page that sends this is of \(host.quoted), and only this machine is served: open it as localhost, or "
+          + "have the receiver ask for a token.")
     }
     return nil
+  }
+
+  private static func isOfThisMachine(_ host: String) -> Bool {
+    let isNumeric = host.hasSuffix("]")
+    let name = isNumeric ? host[...] : host[..<(host.lastIndex(of: ":") ?? host.endIndex)]
+    let digits = name.split(separator: ".", omittingEmptySubsequences: false)
+    return name.lowercased() == "localhost" || name == "[::1]"
+      || digits.count == 4 && digits[0] == "127" && digits.allSatisfy { UInt8($0) != nil }
   }
 
   /// RFC 9110 §11.6.1: what a client may answer with.

@@ -47,6 +47,9 @@ final class Exchange {
   /// What was answered, as far as that is known.
   private var told: ReceivedRecord?
   private var status: Int?
+  private var duration: Duration?
+  /// Whether it was answered past libmicrohttpd.
+  private var isCutShort = false
 
   init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
     self.service = service
@@ -133,7 +136,7 @@ final class Exchange {
       }
     case .discarding(let answer, _):
       state = .answered
-      status = answer.status
+      note(answer)
       connection.enter(.answer)
       return .answer(answer)
     case .head, .answered:
@@ -142,7 +145,9 @@ final class Exchange {
   }
 
   /// Nothing more comes of it.
-  func finish() {
+  ///
+  /// - Parameter isSent: whether the answer that libmicrohttpd was given went out.
+  func finish(isSent: Bool) {
     let (isCut, statusOfCut) = connection.cut
     // Whoever is told may take time that is not the client's.
     connection.enter(.lingering)
@@ -152,7 +157,7 @@ final class Exchange {
       let refusal = connection.reasonOfCut ?? lost
       failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
     }
-    if isCut { status = statusOfCut }
+    if isCut { status = statusOfCut } else if !isSent, !isCutShort { status = nil }
     let record = told ?? record(isComplete: false)
     // What came of it is taken back before anybody is told.
     state = .answered
@@ -160,7 +165,7 @@ final class Exchange {
     service.onRequest(
       ReceivedRequest(
         peer: connection.peer, method: head.method, target: target, status: status,
-        duration: .now - began, underlying: cause, record: record))
+        duration: duration ?? .now - began, underlying: cause, record: record))
   }
 }
 
@@ -183,6 +188,11 @@ extension Exchange {
     case .fields(let reader): try reader.end(intake)
     case .raw: try intake.endPart()
     }
+  }
+
+  private func note(_ answer: Answer) {
+    status = answer.status
+    duration = .now - began
   }
 
   private func tooLarge(_ limit: Int64) -> UploadRefusal {
@@ -226,7 +236,8 @@ extension Exchange {
     answer.closes = true
     if !connection.isTLS {
       state = .answered
-      status = answer.status
+      isCutShort = true
+      note(answer)
       return .cut(answer)
     }
     // Under TLS libmicrohttpd sends the answer: at once, where the body was not begun; and then it closes, with
@@ -248,6 +259,8 @@ extension Exchange {
 
   private func answer(_ record: ReceivedRecord, status: Int) -> Step {
     told = record
+    // What the parts were held by is not needed while the client reads.
+    intake = nil
     state = .discarding(answer(for: record, status: status), left: 0)
     return end()
   }

@@ -118,7 +118,7 @@ extension RequestHead {
     }
     // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand
     // SHOULD respond with 501"; but what can be read in two ways is no question of understanding.
-    guard codings.isEmpty || codings.count == 1 && codings[0].lowercased() == "chunked" else {
+    guard codings.isEmpty || codings.count == 1 && codings[0].isChunked else {
       return
         "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send \"chunked\", once"
     }
@@ -166,6 +166,11 @@ extension String {
       && utf8.allSatisfy { byte in
         byte > 0x20 && byte != 0x7F && !"\"#,/<>?@\\^`{|}".utf8.contains(byte)
       }
+  }
+
+  /// In bytes: to Swift the letters of other alphabets can be those of ASCII in another case.
+  fileprivate var isChunked: Bool {
+    utf8.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
   }
 
   /// 18 digits fit into 64 bits, whatever they are.

@@ -16,7 +16,7 @@ final class Service: Sendable {
     self.configuration = configuration
     self.handler = handler
     self.onRequest = onRequest
-    access = Access(token: configuration.token)
+    access = Access(configuration)
   }
 
   var intakeOptions: BodyIntake.Options {

@@ -15,6 +15,8 @@ final class FieldReader {
   private var escape: [UInt8] = []
   private var decoded: [UInt8] = []
   private var fields = 0
+  /// The bytes of all names, which the record keeps.
+  private var nameBytes: Int64 = 0
   private var offset: Int64 = 0
 
   init(limits: FormParser.Limits) {
@@ -32,11 +34,7 @@ final class FieldReader {
       }
       if !isInValue {
         hasField = hasField || byte != UInt8(ascii: "&")
-        name += decoded
-        decoded.removeAll(keepingCapacity: true)
-        guard name.count <= limits.headerBlock else {
-          throw limitExceeded("A field's name has more than \(limits.headerBlock) bytes")
-        }
+        try takeName()
       }
     }
     try flush(intake)
@@ -48,8 +46,7 @@ final class FieldReader {
 
   private func beginValue(_ intake: BodyIntake) throws {
     endEscape()
-    name += decoded
-    decoded.removeAll(keepingCapacity: true)
+    try takeName()
     fields += 1
     guard fields <= limits.parts else {
       throw limitExceeded("The body has more than \(limits.parts) fields")
@@ -57,6 +54,18 @@ final class FieldReader {
     try intake.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
     isInValue = true
     hasField = true
+  }
+
+  private func takeName() throws {
+    name += decoded
+    nameBytes += Int64(decoded.count)
+    decoded.removeAll(keepingCapacity: true)
+    guard name.count <= limits.headerBlock else {
+      throw limitExceeded("A field's name has more than \(limits.headerBlock) bytes")
+    }
+    guard nameBytes <= limits.allHeaders else {
+      throw limitExceeded("The fields' names have more than \(limits.allHeaders) bytes")
+    }
   }
 
   private func endField(_ intake: BodyIntake) throws {

@@ -60,10 +60,11 @@ final class Daemon: Sendable {
         method: method, version: version,
         bytes: UnsafeRawBufferPointer(start: bytes, count: count.pointee), count: count)
     }
-    options.completed = { _, _, request, _ in
+    options.completed = { _, _, request, reason in
       guard let exchange = request?.pointee else { return }
       request?.pointee = nil
-      Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().finish()
+      Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().finish(
+        isSent: reason == .REQUEST_TERMINATED_COMPLETED_OK)
     }
     daemon = formstream_start_daemon(&options)
     guard daemon != nil else {
@@ -86,11 +87,9 @@ final class Daemon: Sendable {
   ///
   /// C: `accept4`, `MHD_add_connection`
   func letIn(from socket: ListeningSocket) -> Arrival {
-    var address = sockaddr_storage()
-    var size = socklen_t()
-    let connection = formstream_accept(socket.number, &address, &size)
-    guard connection >= 0 else { return arrivalOfNobody() }
-    return formstream_add_connection(daemon, connection, &address, size) == .YES ? .letIn : .lost
+    var result = MHD_Result.NO
+    guard formstream_accept(socket.number, daemon, &result) >= 0 else { return arrivalOfNobody() }
+    return result == .YES ? .letIn : .lost
   }
 
   /// Ends all connections, and waits for their threads. It is called once.

@@ -1,5 +1,8 @@
 // The only file of this module that talks to the C library.
 
+// libmicrohttpd's header brings the C library's sockets with it. Which of the two modules the compiler then
+// holds for theirs changes from one build to the next, so both are imported.
+import CMicroHTTPD
 import Glibc
 import Multipart
 
@@ -247,42 +250,60 @@ func formatted(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> S
 
 /// Wakes one that waits, at once or, where it is not waiting yet, when it does.
 final class Alarm: Sendable {
-  nonisolated(unsafe) private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+  nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
+    capacity: 1)
+  nonisolated(unsafe) private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(
+    capacity: 1)
+  /// Guarded by `mutex`.
+  nonisolated(unsafe) private var isRung = false
 
-  /// C: `sem_init`
+  /// C: `pthread_cond_init`, by the clock that nobody sets
   init() {
-    sem_init(semaphore, 0, 0)
+    var attributes = pthread_condattr_t()
+    pthread_condattr_init(&attributes)
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+    pthread_cond_init(condition, &attributes)
+    pthread_condattr_destroy(&attributes)
+    pthread_mutex_init(mutex, nil)
   }
 
   deinit {
-    sem_destroy(semaphore)
-    semaphore.deallocate()
+    pthread_cond_destroy(condition)
+    pthread_mutex_destroy(mutex)
+    condition.deallocate()
+    mutex.deallocate()
   }
 
-  /// C: `sem_post`
+  /// C: `pthread_cond_signal`
   func ring() {
-    sem_post(semaphore)
+    pthread_mutex_lock(mutex)
+    isRung = true
+    pthread_cond_signal(condition)
+    pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for it, or for so long.
+  /// Waits for it, or for so long. Rung many times, it wakes once.
   ///
-  /// C: `sem_timedwait`, `sem_trywait`
+  /// C: `pthread_cond_timedwait`
   func wait(upTo time: Duration?) {
-    if let time {
-      var end = timespec()
-      clock_gettime(CLOCK_REALTIME, &end)
-      let (seconds, attoseconds) = time.components
-      end.tv_sec += time_t(clamping: seconds)
-      end.tv_nsec += Int(attoseconds / 1_000_000_000)
-      if end.tv_nsec >= 1_000_000_000 {
-        end.tv_sec += 1
-        end.tv_nsec -= 1_000_000_000
-      }
-      while sem_timedwait(semaphore, &end) < 0, errno == EINTR {}
-    } else {
-      while sem_wait(semaphore) < 0, errno == EINTR {}
+    var end = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &end)
+    let (seconds, attoseconds) = (time ?? .zero).components
+    end.tv_sec += time_t(clamping: seconds)
+    end.tv_nsec += Int(attoseconds / 1_000_000_000)
+    if end.tv_nsec >= 1_000_000_000 {
+      end.tv_sec += 1
+      end.tv_nsec -= 1_000_000_000
     }
-    // Rung many times, it wakes once.
-    while sem_trywait(semaphore) == 0 {}
+    pthread_mutex_lock(mutex)
+    defer { pthread_mutex_unlock(mutex) }
+    while !isRung {
+      if time == nil {
+        pthread_cond_wait(condition, mutex)
+      } else if pthread_cond_timedwait(condition, mutex, &end) != 0 {
+        break
+      }
+    }
+    isRung = false
   }
 }

@@ -4,7 +4,9 @@ import Storage
 /// Stores files in a directory, under names that are safe: never outside of it, and never half.
 ///
 /// Until all of a request came, its files have names that begin with `.formstream-`; then each gets its own.
-/// A request that is refused or breaks off leaves nothing, but where the process is killed.
+/// A request that is refused or breaks off leaves nothing, but where the process is killed; and with `overwrites`,
+/// where one of its files can't have its name though all was well until then: what took the place of another file
+/// before that stays, for the other can't be had back. Those that take no file's place come first.
 public struct DirectoryHandler: UploadHandler {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
@@ -14,7 +16,8 @@ public struct DirectoryHandler: UploadHandler {
   ///   - path: the directory, whose last component is made where it is not there.
   ///   - keepsPaths: whether directories in file names are kept, each made safe; only the last component
   ///     is, otherwise.
-  ///   - overwrites: whether a file may take the place of another of its name; it gets a number, otherwise.
+  ///   - overwrites: whether a file may take the place of another of its name; it gets a number, otherwise,
+  ///     as does the second of two that come with one request.
   public init(
     _ path: LocalPath, keepsPaths: Bool = false, overwrites: Bool = false
   ) throws(ReceiverError) {
@@ -47,46 +50,12 @@ private final class StoredUpload: Upload {
   }
 
   func begin(_ part: PartDescription) throws -> any PartSink {
-    let path = SafePath(
-      filename: part.filename, field: part.name, keepingDirectories: keepsPaths)
-    // A browser sends a file without a name and without bytes where no file was chosen.
-    let isChosen = part.filename != ""
-    let stored = try StoredPart(path, in: directory, isMadeEmpty: isChosen)
-    parts.append(stored)
-    return stored
+    let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
+    parts.append(part)
+    return part
   }
 
   func end() throws {
-    for part in parts { try part.store(replacing: overwrites) }
-  }
-}
-
-/// A file that came, and gets its name when its request is whole.
-private final class StoredPart: PartSink {
-  private(set) var storedAs: String?
-
-  private let path: SafePath
-  private let directory: StorageDirectory
-  private var file: IncomingFile?
-
-  init(_ path: SafePath, in directory: StorageDirectory, isMadeEmpty: Bool) throws {
-    self.path = path
-    self.directory = directory
-    if isMadeEmpty { file = try directory.makeFile() }
-  }
-
-  func take(_ bytes: UnsafeRawBufferPointer) throws {
-    if file == nil { file = try directory.makeFile() }
-    try file?.write(bytes)
-  }
-
-  func end() throws {
-    try file?.close()
-  }
-
-  func store(replacing: Bool) throws {
-    storedAs = try file?.store(as: path, replacing: replacing).description
-    // Its record is kept for longer.
-    file = nil
+    try StoredPart.store(parts, in: directory, replacing: overwrites)
   }
 }

@@ -3,7 +3,7 @@ package import Multipart
 /// A file that is being received. It has its name when it is whole, and is gone when it is let go before.
 package final class IncomingFile {
   private let file: FileDescriptor
-  private let temporaryName: LocalPath
+  let temporaryName: LocalPath
   private let directory: StorageDirectory
   private var isStored = false
 
@@ -27,15 +27,16 @@ package final class IncomingFile {
     try directory.attempting(.written) { () throws(SystemError) in try file.close() }
   }
 
-  /// Gives the file its place, now that it is whole; returns where it is, relative to the directory. Without
-  /// `replacing` that is beside what has the name, with a number: `photo-2.jpg`. With it, a file or a link
-  /// that has the name is gone, what the link leads to is not touched, and only a directory makes it a number.
+  /// Gives the file its place, alone; see ``StorageDirectory/store(_:replacing:)``.
   package func store(
     as place: SafePath, replacing: Bool = false
   ) throws(StorageError) -> LocalPath {
-    try close()
-    let stored = try directory.move(temporaryName, to: place, replacing: replacing)
+    // There are as many paths as files.
+    try directory.store([(self, place)], replacing: replacing)[0]
+  }
+
+  /// It has its name.
+  func noteStored() {
     isStored = true
-    return stored
   }
 }

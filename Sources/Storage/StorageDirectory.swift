@@ -6,11 +6,6 @@ package import Multipart
 /// It is opened once, and all is done relative to what was opened then: nobody can put another directory,
 /// or a link, in the path's place.
 package final class StorageDirectory: Sendable {
-  /// How many names like a directory's own are tried where something else has it.
-  private static let maximumSiblings = 100
-  /// How often a file's place is looked for where others remove directories meanwhile.
-  private static let maximumWalks = 100
-
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor
   private let numbers = LastNumbers()
@@ -43,59 +38,28 @@ package final class StorageDirectory: Sendable {
     return IncomingFile(file, named: temporaryName, in: self)
   }
 
-  /// Gives a file its place, and returns that.
-  func move(
-    _ temporaryName: LocalPath, to place: SafePath, replacing: Bool
-  ) throws(StorageError) -> LocalPath {
-    try attempting(.named) { () throws(SystemError) in
-      for _ in 1..<Self.maximumWalks {
-        do throws(SystemError) {
-          return try tryMove(temporaryName, to: place, replacing: replacing)
-        } catch  where error == .notFound {
-          // A directory on the way is gone again, and is made again.
-        }
-      }
-      return try tryMove(temporaryName, to: place, replacing: replacing)
+  /// Gives files their places, now that they are whole; returns where each is, relative to the directory. Where
+  /// one can't have its place, none has one, and no directory that was made for them stays.
+  ///
+  /// Without `replacing` a file goes beside what has its name, with a number: `photo-2.jpg`. With it, a file or a
+  /// link that has the name is gone, what the link leads to is not touched, and only a directory, or one of these
+  /// files, makes it a number. What was replaced before another failed can't be had back: what took its place
+  /// stays. So those that replace nothing get their places first.
+  package func store(
+    _ files: [(file: IncomingFile, place: SafePath)], replacing: Bool = false
+  ) throws(StorageError) -> [LocalPath] {
+    for (file, _) in files { try file.close() }
+    let storing = Storing(in: descriptor, numbers: numbers, replacing: replacing)
+    do throws(SystemError) {
+      let paths = try storing.store(
+        files.map { .init(temporaryName: $0.file.temporaryName, place: $0.place) })
+      for (file, _) in files { file.noteStored() }
+      return paths
+    } catch {
+      storing.takeBack()
+      throw .unnamed(
+        files.count, in: path, error, replaced: storing.replaced.count)
     }
-  }
-
-  private func tryMove(
-    _ temporaryName: LocalPath, to place: SafePath, replacing: Bool
-  ) throws(SystemError) -> LocalPath {
-    var directory = descriptor
-    var way: [UInt8] = []
-    for name in place.directories {
-      let next = try subdirectory(name, of: directory)
-      directory = next.descriptor
-      way += next.name.bytes + [UInt8(ascii: "/")]
-    }
-
-    var number = 1
-    var name = place.name.numbered(number)
-    var isDone =
-      replacing
-      ? try descriptor.move(temporaryName, to: directory, replacing: name)
-      : try descriptor.move(temporaryName, to: directory, asFree: name)
-    while !isDone {
-      number = numbers.next(for: place, after: number)
-      name = place.name.numbered(number)
-      isDone = try descriptor.move(temporaryName, to: directory, asFree: name)
-    }
-    return LocalPath(bytes: way + name.bytes)
-  }
-
-  /// Opens or makes a directory of that name, or the first like it where something else has the name: an
-  /// earlier file's name must not keep a later one out, and a link is not followed.
-  private func subdirectory(
-    _ name: SafeName, of parent: DirectoryDescriptor
-  ) throws(SystemError) -> (descriptor: DirectoryDescriptor, name: LocalPath) {
-    for number in 1...Self.maximumSiblings {
-      let name = name.numbered(number)
-      if let found = try DirectoryDescriptor(openingOrMaking: name, in: parent) {
-        return (found, name)
-      }
-    }
-    throw .noDirectory
   }
 
   func remove(_ name: LocalPath) {

@@ -25,4 +25,39 @@ import Testing
       #expect(try shell("ls -A \(disk)").output == "")
     }
   }
+
+  /// It took no notice while it sent. `set -m`, since a shell's background jobs ignore SIGINT else.
+  @Test(arguments: [("INT", "130"), ("TERM", "143")])
+  func `a signal ends it, whatever it is at, and nothing is left`(
+    _ signal: String, _ exit: String
+  ) throws {
+    for moment in ["ls -A tmp/* | grep -q formstream-", "ls -A tmp/*/received | grep -q ."] {
+      let said = try shell(
+        """
+        set -m; mkdir tmp
+        TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+        until \(moment); do sleep 0.01; done 2> none
+        kill -\(signal) $pid
+        wait $pid; echo $?; ls -A tmp; cat out
+        grep -c '^formstream: Ended by a signal' said
+        """)
+      #expect(said.output == "\(exit)\n1\n", "\(said.stderr)")
+    }
+  }
+
+  /// Who sends hangs, so the first signal does not end it: at the second, all of it was left.
+  @Test func `a second signal ends it at once, and nothing is left either`() throws {
+    let said = try shell(
+      """
+      set -m; mkdir tmp
+      TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+      until ls -A tmp/*/received | grep -q .; do sleep 0.01; done 2> none
+      read child < <(cat /proc/$pid/task/*/children); kill -STOP $child
+      until grep -q '^State:.T' /proc/$child/status; do sleep 0.01; done
+      while kill -TERM $pid; do sleep 0.01; done 2> none
+      wait $pid; echo $?; ls -A tmp
+      kill -0 $child 2> none || echo gone
+      """)
+    #expect(said.output == "143\ngone\n", "\(said.stderr)")
+  }
 }

@@ -150,6 +150,22 @@ import Testing
     #expect(run.stderr.contains("could not be written: No space left on device"), "\(run.stderr)")
   }
 
+  @Test func `where no more files may be open, that is what is told`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("body", Self.part("name=a; filename=f") + "--B--")
+    let run = try shell(
+      """
+      export ASAN_OPTIONS=detect_leaks=0
+      parse() { strace -o trace "$@" "$F" parse --boundary B --into in --json body; }
+      parse -e trace=openat > out; rm -r in
+      n=$(grep ^openat trace | grep -n '\\.formstream-' | cut -d: -f1)
+      parse -e trace=openat -e "inject=openat:error=EMFILE:when=$n"; echo $?; ls -A in
+      """, in: place)
+    #expect(run.output.hasSuffix("74\n"), "\(run.output) \(run.stderr)")
+    #expect(run.output.contains(#""code":"too-many-open""#), "\(run.output)")
+    #expect(run.stderr.contains("allow more files at once (\"ulimit -n\")"), "\(run.stderr)")
+  }
+
   /// Some file systems have no second names, and say so in one of three ways; behind FUSE, which many
   /// mounts of remote storage are, it is ENOSYS.
   @Test(arguments: ["EPERM", "EOPNOTSUPP", "ENOSYS"])

@@ -5,37 +5,45 @@ import Records
 /// Carries out `demo`: real files go out as a form, with `formstream post`, into a receiver of this process, and
 /// are compared with what is on the disk then.
 func demo() throws(Failure) {
-  // Ctrl-C ends what is sent; what was made is taken away all the same.
-  tellSignals(grace: 12) { _ in }
+  let ending = DemoEnding()
+  // Ctrl-C ends what is sent; what was made is taken away all the same, also where that has to be at once.
+  tellSignals(grace: 12, toldAgain: { ending.hurry() }) { ending.tell($0) }
   do {
     let scratch = try ScratchDirectory()
-    let files = try SampleFile.all.map { file in
-      DemoFile(file, digest: try file.write(to: scratch.path(file.name)))
-    }
-    let told = Guarded<ReceivedRequest?>(nil)
-    let receiver = try Receiver.start(
-      handler: try DirectoryHandler(scratch.path("received"))
-    ) { request in told.withLock { $0 = request } }
-    let total = files.reduce(0) { $0 + $1.file.size }
-    StandardError.write(
-      "Sending \(files.count) files, \(Quantity.size(total)), to \(receiver.url) ...")
-    let sender = try runOurselves(
-      ["post", "--progress", "bar"]
-        + files.flatMap {
-          ["--file", "\($0.file.field)=\(scratch.path($0.file.name))"]
-        } + [receiver.url])
-    try waiting { () async throws(Failure) in await receiver.stop() }
-    guard sender.code == 0, let request = told.withLock({ $0 }) else {
-      throw Failure(
-        ExitCode(rawValue: sender.code) ?? .failed, "What was to be sent did not arrive: see above."
-      )
-    }
-    try report(on: files, in: request, scratch: scratch, sender: sender)
-  } catch let failure as Failure {
-    throw failure
+    defer { scratch.remove() }
+    ending.removes(scratch)
+    try show(in: scratch, until: ending)
+    try ending.check()
   } catch {
-    throw Failure(.inputOutput, "The demo can't be shown: \(error).")
+    throw ending.failure ?? error as? Failure
+      ?? Failure(.inputOutput, "The demo can't be shown: \(error).")
   }
+}
+
+private func show(in scratch: ScratchDirectory, until ending: DemoEnding) throws {
+  let files = try SampleFile.all.map { file in
+    DemoFile(file, digest: try file.write(to: scratch.path(file.name), until: ending))
+  }
+  let told = Guarded<ReceivedRequest?>(nil)
+  let receiver = try Receiver.start(
+    handler: try DirectoryHandler(scratch.path("received"))
+  ) { request in told.withLock { $0 = request } }
+  let total = files.reduce(0) { $0 + $1.file.size }
+  StandardError.write(
+    "Sending \(files.count) files, \(Quantity.size(total)), to \(receiver.url) ...")
+  let sender = try runOurselves(
+    ["post", "--progress", "bar"]
+      + files.flatMap {
+        ["--file", "\($0.file.field)=\(scratch.path($0.file.name))"]
+      } + [receiver.url], signals: ending.sender)
+  try waiting { () async throws(Failure) in await receiver.stop() }
+  try ending.check()
+  guard sender.code == 0, let request = told.withLock({ $0 }) else {
+    throw Failure(
+      ExitCode(rawValue: sender.code) ?? .failed, "What was to be sent did not arrive: see above."
+    )
+  }
+  try report(on: files, in: request, scratch: scratch, sender: sender, until: ending)
 }
 
 private struct DemoFile {
@@ -49,12 +57,15 @@ private struct DemoFile {
 }
 
 private func report(
-  on files: [DemoFile], in request: ReceivedRequest, scratch: ScratchDirectory, sender: ProcessEnd
+  on files: [DemoFile], in request: ReceivedRequest, scratch: ScratchDirectory,
+  sender: ProcessEnd, until ending: DemoEnding
 ) throws {
   var rows = [["part", "file", "type", "bytes", "digest"]]
   var isEqual = request.isComplete && request.parts.count == files.count
   for (sent, part) in zip(files, request.parts) {
-    let stored = try part.storedAs.map { try digest(of: scratch.path("received/\($0)")) }
+    let stored = try part.storedAs.map {
+      try digest(of: scratch.path("received/\($0)"), until: ending)
+    }
     let isSame =
       stored == sent.digest && part.sha256 == sent.digest.description
       && part.size == sent.file.size && part.filename == sent.file.name

@@ -40,11 +40,12 @@ struct SampleFile {
   var size: Int64 { Int64(content.count) * Int64(repetitions) }
 
   /// Writes the file, and returns the digest of what was written.
-  func write(to path: LocalPath) throws(Failure) -> SHA256.Digest {
+  func write(to path: LocalPath, until ending: DemoEnding) throws(Failure) -> SHA256.Digest {
     let file = try OutputFile(.path(path))
     do {
       var digest = try SHA256()
       for _ in 0..<repetitions {
+        try ending.check()
         try file.write(content)
         try content.withUnsafeBytes { try digest.update($0) }
       }
@@ -59,13 +60,14 @@ struct SampleFile {
 }
 
 /// The digest of a file as it is on the disk.
-func digest(of path: LocalPath) throws -> SHA256.Digest {
+func digest(of path: LocalPath, until ending: DemoEnding) throws -> SHA256.Digest {
   let source = try DescriptorSource(opening: path)
   defer { source.close() }
   var digest = try SHA256()
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
   defer { buffer.deallocate() }
   while true {
+    try ending.check()
     let count = try source.read(into: buffer)
     if count == 0 { return try digest.finalize() }
     try digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

@@ -11,11 +11,67 @@ struct ProcessEnd {
   let peakMemory: Int64
 }
 
+/// The way to a process that another thread waits for.
+final class ProcessSignals: Sendable {
+  private struct State {
+    /// Until it was reaped: its number may be another's then.
+    var process: pid_t?
+    /// The one that was sent last.
+    var signal: CInt?
+  }
+
+  private let state = Guarded(State())
+
+  /// Sends the process a signal; where it has not begun, as soon as it has.
+  ///
+  /// C: `kill`
+  func send(_ signal: CInt) {
+    state.withLock { state in
+      state.signal = signal
+      if let process = state.process { _ = Glibc.kill(process, signal) }
+    }
+  }
+
+  /// Ends the process, whatever it is at.
+  func kill() { send(SIGKILL) }
+
+  fileprivate func begin(_ process: pid_t) {
+    state.withLock { state in
+      state.process = process
+      if let signal = state.signal { _ = Glibc.kill(process, signal) }
+    }
+  }
+
+  /// Waits for the process's end. It is reaped where no signal can be sent to it meanwhile.
+  ///
+  /// C: `waitid`, `wait4`
+  fileprivate func reap(
+    _ process: pid_t
+  ) throws(SystemError) -> (status: CInt, usage: rusage) {
+    var ended = siginfo_t()
+    _ = try retryingInterrupts { waitid(P_PID, id_t(process), &ended, WEXITED | WNOWAIT) }
+    var status: CInt = 0
+    var usage = rusage()
+    let result = state.withLock { state in
+      state.process = nil
+      return Result { () throws(SystemError) in
+        try retryingInterrupts { wait4(process, &status, 0, &usage) }
+      }
+    }
+    _ = try result.get()
+    return (status, usage)
+  }
+}
+
 /// Runs this very program with other arguments, on the same terminal but with standard output thrown away, and
 /// waits for its end.
 ///
-/// C: `posix_spawn`, `wait4`
-func runOurselves(_ arguments: [String]) throws(SystemError) -> ProcessEnd {
+/// - Parameter signals: has it end before its time.
+///
+/// C: `posix_spawn`
+func runOurselves(
+  _ arguments: [String], signals: ProcessSignals
+) throws(SystemError) -> ProcessEnd {
   let arguments = ["formstream"] + arguments
   var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
   defer { for pointer in pointers { free(pointer) } }
@@ -36,9 +92,8 @@ func runOurselves(_ arguments: [String]) throws(SystemError) -> ProcessEnd {
   var process = pid_t()
   let failure = posix_spawn(&process, "/proc/self/exe", &files, &attributes, &pointers, environ)
   guard failure == 0 else { throw SystemError(number: failure) }
-  var status: CInt = 0
-  var usage = rusage()
-  _ = try retryingInterrupts { wait4(process, &status, 0, &usage) }
+  signals.begin(process)
+  let (status, usage) = try signals.reap(process)
   // Linux: the low seven bits tell the signal, the next byte the code. The memory is in KiB.
   let signal = status & 0x7F
   return ProcessEnd(

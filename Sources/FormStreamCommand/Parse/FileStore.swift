@@ -19,40 +19,8 @@ final class FileStore: Upload {
   }
 
   func begin(_ part: PartDescription) throws -> any PartSink {
-    // A browser sends a file without a name and without bytes where no file was chosen.
-    let file = part.filename == "" ? nil : try makeFile()
-    let place = SafePath(filename: part.filename, field: part.name, keepingDirectories: false)
-    return FilePart(file, for: place, in: self)
+    try StoredPart(part, in: directory, temporaryName: temporaryName, isStoredAtEnd: true)
   }
 
   func end() {}
-
-  fileprivate func makeFile() throws(StorageError) -> IncomingFile {
-    try directory.makeFile(temporaryName: temporaryName)
-  }
-}
-
-private final class FilePart: PartSink {
-  private(set) var storedAs: String?
-
-  private let place: SafePath
-  private let store: FileStore
-  private var file: IncomingFile?
-
-  init(_ file: IncomingFile?, for place: SafePath, in store: FileStore) {
-    self.file = file
-    self.place = place
-    self.store = store
-  }
-
-  func take(_ bytes: UnsafeRawBufferPointer) throws {
-    if file == nil { file = try store.makeFile() }
-    try file?.write(bytes)
-  }
-
-  func end() throws {
-    storedAs = try file?.store(as: place).description
-    // Its record is kept for longer.
-    file = nil
-  }
 }

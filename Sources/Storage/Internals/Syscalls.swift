@@ -11,8 +11,17 @@ extension SystemError {
   /// The disk is full, or a quota or a limit of this process reached.
   var isNoRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
 
+  /// This process, or the system, has as many files open as it may.
+  var isTooManyOpen: Bool { [EMFILE, ENFILE].contains(number) }
+
   /// Something else stands where a directory was to be opened: for a link it is one or the other.
   fileprivate var isNoDirectory: Bool { [ENOTDIR, ELOOP].contains(number) }
+}
+
+/// Which file something is, whatever its name, for as long as it is there.
+struct FileKey: Hashable {
+  let device: UInt64
+  let inode: UInt64
 }
 
 /// An open directory, and what can be done in it. Names are taken relative to it, and no link that stands
@@ -35,32 +44,54 @@ final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Opens the directory of that name in this one, which is made where nothing stands there; nil where
-  /// something else does. A link is something else, wherever it leads.
+  /// Opens the directory of that name in this one; nil where something else has the name. A link is something
+  /// else, wherever it leads.
   ///
-  /// C: `openat(O_NOFOLLOW)`, `mkdirat`
-  init?(openingOrMaking name: LocalPath, in parent: DirectoryDescriptor) throws(SystemError) {
-    func open() throws(SystemError) -> CInt {
-      let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-      return try retryingInterrupts { name.withCString { openat(parent.number, $0, flags) } }
-    }
+  /// C: `openat(O_NOFOLLOW)`
+  init?(opening name: LocalPath, in parent: DirectoryDescriptor) throws(SystemError) {
+    let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     do throws(SystemError) {
-      do throws(SystemError) {
-        number = try open()
-      } catch  where error.number == ENOENT {
-        do throws(SystemError) {
-          _ = try retryingInterrupts { name.withCString { mkdirat(parent.number, $0, 0o777) } }
-        } catch  where error.number == EEXIST {
-          // Another has made it in between, or something else.
-        }
-        number = try open()
-      }
+      number = try retryingInterrupts { name.withCString { openat(parent.number, $0, flags) } }
     } catch  where error.isNoDirectory {
       return nil
     }
   }
 
   deinit { close(number) }
+
+  /// Makes a directory in this one; false where something has the name.
+  ///
+  /// C: `mkdirat`
+  func makeDirectory(_ name: LocalPath) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      _ = try retryingInterrupts { name.withCString { mkdirat(number, $0, 0o777) } }
+      return true
+    } catch  where error.number == EEXIST {
+      return false
+    }
+  }
+
+  /// Whether names can be made and removed in it, as far as the system tells beforehand.
+  ///
+  /// C: `faccessat(AT_EACCESS)`
+  func checkWritable() throws(SystemError) {
+    _ = try retryingInterrupts { faccessat(number, ".", W_OK | X_OK, AT_EACCESS) }
+  }
+
+  /// What has the name here, also where it is a link; nil where nothing has.
+  ///
+  /// C: `fstatat`
+  func identity(of name: LocalPath) throws(SystemError) -> FileKey? {
+    var status = stat()
+    do throws(SystemError) {
+      _ = try retryingInterrupts {
+        name.withCString { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }
+      }
+    } catch  where error.number == ENOENT {
+      return nil
+    }
+    return FileKey(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
 
   /// Makes a file for writing. Who may read it is the umask's and the directory's business.
   ///
@@ -133,6 +164,13 @@ final class DirectoryDescriptor: Sendable {
   /// C: `unlinkat`
   func remove(_ name: LocalPath) {
     _ = name.withCString { unlinkat(number, $0, 0) }
+  }
+
+  /// Removes a directory that is empty.
+  ///
+  /// C: `unlinkat(AT_REMOVEDIR)`
+  func removeDirectory(_ name: LocalPath) {
+    _ = name.withCString { unlinkat(number, $0, AT_REMOVEDIR) }
   }
 }
 

@@ -3,6 +3,7 @@ import Multipart
 /// Why the command ends early: one sentence for the person, one code for the script.
 struct Failure: Error {
   let exit: ExitCode
+  /// Empty where nothing is to be said.
   let message: String
 
   init(_ exit: ExitCode, _ message: String) {
@@ -12,6 +13,21 @@ struct Failure: Error {
 
   static func usage(_ message: String) -> Failure {
     Failure(.usage, message)
+  }
+}
+
+extension Failure {
+  /// A directory of `--into` that can't be used. Its last component is made, and no more.
+  static func unusable(
+    _ directory: LocalPath, _ cause: SystemError?, said description: String
+  ) -> Failure {
+    guard let cause, cause.isNotFound, !directory.bytes.isEmpty else {
+      return Failure(.inputOutput, description)
+    }
+    return Failure(
+      .inputOutput,
+      "The directory \"\(directory)\" can't be made, for its parent is not there: make that first, with mkdir -p."
+    )
   }
 }
 

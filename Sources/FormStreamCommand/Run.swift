@@ -17,7 +17,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     }
     return .ok
   } catch {
-    StandardError.write("formstream: \(error.message)")
+    if !error.message.isEmpty { StandardError.write("formstream: \(error.message)") }
     return error.exit
   }
 }

@@ -22,8 +22,18 @@ import Testing
       let demo = try run("formstream", ["demo"], environment: ["TMPDIR": disk.description])
       #expect(demo.exit == 74)
       #expect(demo.stderr.contains("No space left on device"))
+      #expect(demo.stderr.contains("TMPDIR: the demo needs about 1 GiB"), "\(demo.stderr)")
       #expect(try shell("ls -A \(disk)").output == "")
     }
+  }
+
+  /// That was an error of Foundation's, in its own words.
+  @Test func `a place that is not there is a sentence that names TMPDIR`() throws {
+    let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])
+    #expect(demo.exit == 74)
+    #expect(
+      demo.stderr == "formstream: The directory \"/no/such\" is not there. Name another directory by TMPDIR: "
+        + "the demo needs about 1 GiB there for some seconds.\n")
   }
 
   /// It took no notice while it sent. `set -m`, since a shell's background jobs ignore SIGINT else.

@@ -30,7 +30,8 @@ import Testing
     #expect(
       end.stderr == """
         formstream: Listening at \(receiver.url)/, storing files in "kept". Ctrl-C ends it.
-        formstream: Ended by a signal; all that was in flight is over.
+        formstream: Ending: what is in flight gets 10 s; once more ends at once.
+        formstream: Ended by SIGTERM.
 
         """)
   }

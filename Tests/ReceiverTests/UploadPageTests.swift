@@ -53,6 +53,16 @@ struct UploadPageTests {
     #expect(page.contains("<p>12 bytes, not stored</p>"))
   }
 
+  @Test func `a form in which no file was chosen says so`() {
+    let none = ParsedPartRecord(index: 0, name: "file", filename: "", size: 0, sha256: digest)
+    let page = UploadPage.answer(parts: [none], failure: nil)
+    #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
+    let other = UploadPage.answer(
+      parts: [none, .init(index: 1, name: "a", size: 1, value: [0x78])], failure: nil)
+    #expect(other.contains("<h1>All has arrived</h1>"))
+    #expect(other.contains("<bdi>file</bdi></p><p>No file was chosen</p>"))
+  }
+
   @Test func `a long value is cut where it is shown`() {
     let page = UploadPage.answer(
       parts: [.init(index: 0, name: "v", size: 201, value: Array(repeating: 0x78, count: 201))],

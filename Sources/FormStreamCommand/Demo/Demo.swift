@@ -16,13 +16,13 @@ func demo() throws(Failure) {
     try ending.check()
   } catch {
     throw ending.failure ?? error as? Failure
-      ?? Failure(.inputOutput, "The demo can't be shown: \(error).")
+      ?? Failure(.inputOutput, "The demo can't be shown. \(error) \(ScratchDirectory.remedy)")
   }
 }
 
 private func show(in scratch: ScratchDirectory, until ending: DemoEnding) throws {
   let files = try SampleFile.all.map { file in
-    DemoFile(file, digest: try file.write(to: scratch.path(file.name), until: ending))
+    try make(file, in: scratch, until: ending)
   }
   let told = Guarded<ReceivedRequest?>(nil)
   let receiver = try Receiver.start(
@@ -39,11 +39,24 @@ private func show(in scratch: ScratchDirectory, until ending: DemoEnding) throws
   try waiting { () async throws(Failure) in await receiver.stop() }
   try ending.check()
   guard sender.code == 0, let request = told.withLock({ $0 }) else {
+    let isFull = told.withLock { $0?.error?.code == "no-room" }
     throw Failure(
-      ExitCode(rawValue: sender.code) ?? .failed, "What was to be sent did not arrive: see above."
+      ExitCode(rawValue: sender.code) ?? .failed,
+      "What was to be sent did not arrive: see above.\(isFull ? " \(ScratchDirectory.remedy)" : "")"
     )
   }
   try report(on: files, in: request, scratch: scratch, sender: sender, until: ending)
+}
+
+private func make(
+  _ file: SampleFile, in scratch: ScratchDirectory, until ending: DemoEnding
+) throws(Failure) -> DemoFile {
+  do throws(Failure) {
+    return DemoFile(file, digest: try file.write(to: scratch.path(file.name), until: ending))
+  } catch {
+    guard error.exit == .inputOutput else { throw error }
+    throw Failure(error.exit, "\(error.message) \(ScratchDirectory.remedy)")
+  }
 }
 
 private struct DemoFile {

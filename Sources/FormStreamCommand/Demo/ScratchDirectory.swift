@@ -8,11 +8,22 @@ struct ScratchDirectory: Sendable {
 
   private let url: URL
 
-  init() throws {
-    url = FileManager.default.temporaryDirectory.appending(
+  /// What the person can do where there is no place for it.
+  static let remedy = "Name another directory by TMPDIR: the demo needs about 1 GiB there for some seconds."
+
+  init() throws(Failure) {
+    let place = FileManager.default.temporaryDirectory
+    url = place.appending(
       path: "formstream-\(UInt64.random(in: .min ... .max))", directoryHint: .isDirectory)
-    try FileManager.default.createDirectory(
-      at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    do {
+      try FileManager.default.createDirectory(
+        at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+    } catch {
+      let cause =
+        FileManager.default.fileExists(atPath: place.path)
+        ? "may not be written to, or is full" : "is not there"
+      throw Failure(.inputOutput, "The directory \"\(place.path)\" \(cause). \(Self.remedy)")
+    }
   }
 
   /// Where something of that name is, or goes.

@@ -38,10 +38,12 @@ extension Flag {
       detail: """
         DIR is made where it is not there. Of a file name only what is behind the last slash or \
         backslash counts; characters that other systems don't take, and . - ~ + @ at the start, \
-        become _. A name that is taken gets a number: nothing is ever written over. A file has its name \
-        when its part is whole; it stays where the body turns out to be broken further on. Text fields \
-        too long for the record (over 64 KiB, or 16 MiB in all) are stored, too. A kill -9 may leave \
-        one file called .formstream- and a mark.
+        become _. A name that is taken gets a number: nothing is ever written over. In parse, a file has its \
+        name when its part is whole; it stays where the body turns out to be broken further on. In receive, \
+        files have their names when all of their request came: one that breaks off or is refused leaves \
+        none. There --overwrite lets a file replace another, and --keep-paths keeps directories. Text fields \
+        too long for the record are stored, too: over 64 KiB, or 16 MiB in all (receive: 256 KiB). A kill -9 \
+        may leave files called .formstream- and a mark.
         """
     ) { (typed, argument) in typed.directory = argument },
     Flag(

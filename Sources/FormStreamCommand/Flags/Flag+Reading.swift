@@ -24,8 +24,8 @@ extension Flag {
       summary: "How much a body may ask for, such as parts=100; can be repeated",
       detail: """
         N may end in K, M, G or T, for powers of 1024. A body that asks for more is refused at once. \
-        receive takes no more than \(Receiver.Limits().form.allHeaders) bytes of all-headers unless told. \
-        The limits: \(BodyLimit.allCases.map { "\($0.rawValue), \($0.meaning)" }.joined(separator: "; ")).
+        The limits, with what they are where none is given: \(BodyLimit.allCases.map { "\($0.rawValue), \($0.meaning)" }.joined(separator: "; ")). \
+        For receive, all-headers is \(Receiver.Limits().form.allHeaders) where none is given.
         """
     ) { (typed, argument) throws(Failure) in
       typed.givenLimits.insert(try BodyLimit.set(argument, in: &typed.limits))

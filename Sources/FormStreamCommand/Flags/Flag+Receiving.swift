@@ -13,7 +13,9 @@ extension Flag {
     ) { (typed, argument) in typed.receiving.listen = argument },
     Flag(
       long: "once", group: .receiving, verbs: [.receive],
-      summary: "End when one upload was taken; those that are refused don't count"
+      summary: "End when one upload was taken; those that are refused don't count",
+      detail:
+        "Uploads that are under way by then are finished, too, within 10 seconds; no others are let in."
     ) { (typed, _) in typed.receiving.isOnce = true },
     Flag(
       long: "tls-cert", value: Value(placeholder: "FILE", completion: .path), group: .receiving,
@@ -40,10 +42,10 @@ extension Flag {
     },
     Flag(
       long: "min-rate", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
-      summary: "Cut off clients that send fewer bytes a second; 100 otherwise",
+      summary: "Cut off who sends fewer bytes a second over a minute (100 otherwise)",
       detail: """
-        Measured over a minute, in which a client may also be silent, but that it must not be without a byte. \
-        K or M may follow.
+        A client may be silent for a while where it makes up for it within the minute, but not for all of it, \
+        whatever N is. K or M may follow.
         """
     ) { (typed, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), let rate = Int(exactly: rate) else {

@@ -38,7 +38,7 @@ extension Flag {
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: requestVerbs + [.receive],
-      summary: "A file with a token (Bearer); - is standard input",
+      summary: "A file with a token (Bearer) to send or ask for; - is standard input",
       detail: """
         receive takes uploads from those only who send this token: as Bearer, or as the password of Basic, \
         which browsers ask for, with any user.

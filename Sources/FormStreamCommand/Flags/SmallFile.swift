@@ -10,8 +10,9 @@ func readSmallFile(
     guard path.isUsable else { throw .notFound }
     bytes = try contents(of: path, upTo: limit)
   } catch {
+    let remedy = error.isPermission ? "Allow it with chmod, or name another." : "Check the path."
     throw Failure(
-      .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). Check the path.")
+      .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). \(remedy)")
   }
   guard bytes.count <= limit else {
     throw .usage("The file \"\(path)\" of \(flag) has more than \(limit) bytes: name another.")

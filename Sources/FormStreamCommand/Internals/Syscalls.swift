@@ -11,6 +11,7 @@ extension SystemError {
 
   var isBrokenPipe: Bool { number == EPIPE }
   var isNotFound: Bool { number == ENOENT }
+  var isPermission: Bool { [EACCES, EPERM].contains(number) }
 }
 
 // MARK: Descriptors

@@ -13,7 +13,7 @@ final class FileStore: Upload {
     do throws(StorageError) {
       directory = try StorageDirectory(path)
     } catch {
-      throw Failure(.inputOutput, error.description)
+      throw .unusable(path, error.underlying, said: error.description)
     }
     removeOnSignal(LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + temporaryName.bytes))
   }

@@ -49,8 +49,10 @@ struct SecretFile {
   func onlyLine() throws(Failure) -> [UInt8] {
     let lines = lines()
     guard lines.count == 1 else {
+      let name =
+        path.shown == "-" ? "Standard input for \(flag)" : "The file \"\(path.shown)\" of \(flag)"
       throw .usage(
-        "The file \"\(path.shown)\" of \(flag) has \(lines.count) lines: it must hold one.")
+        "\(name) has \(lines.count) lines: it must hold one.")
     }
     return lines[0].bytes
   }

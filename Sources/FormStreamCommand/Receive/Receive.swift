@@ -35,14 +35,16 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
     ending.tell(.failure(error))
   }
   ending.wait(for: receiver)
+  if case .signal = ending.reason, !plan.isQuiet {
+    StandardError.write("formstream: Ending: what is in flight gets 10 s; once more ends at once.")
+  }
   try waiting { () async throws(Failure) in await receiver.stop() }
   switch ending.reason {
   case .once: return
   case .failure(let failure): throw failure
   case .signal(let number):
-    throw Failure(
-      ExitCode(rawValue: 128 + number) ?? .terminated,
-      "Ended by a signal; all that was in flight is over.")
+    let code = ExitCode(rawValue: 128 + number) ?? .terminated
+    throw Failure(code, plan.isQuiet ? "" : "\(code.meaning).")
   }
 }
 
@@ -57,6 +59,9 @@ private func start(
       directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites)
     return try .start(plan.configuration, handler: handler, onRequest: onRequest)
   } catch {
+    if let directory = plan.directory, error.code == .directoryUnusable {
+      throw .unusable(directory, error.underlying, said: error.description)
+    }
     throw Failure(ExitCode(error), error.description)
   }
 }

@@ -44,6 +44,10 @@ extension LowArguments {
       notes.append(
         "Whoever can reach this machine can upload: --token-file FILE asks for a token.")
     }
+    if !configuration.isForThisMachine, configuration.token != nil, configuration.tls == nil {
+      notes.append(
+        "The token goes over the net in the clear: --tls-cert and --tls-key keep it, and the files, secret.")
+    }
     return ReceivePlan(
       configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,
       overwrites: receiving.overwrites, isOnce: receiving.isOnce, printsJSON: printsJSON,
@@ -55,7 +59,12 @@ extension LowArguments {
     let colon = text.lastIndex(of: ":")
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
     let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
-    guard let port = UInt16(digits), digits.allSatisfy(\.isNumber) else {
+    let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    guard let port = UInt16(digits), isNumber else {
+      if isNumber {
+        throw .usage(
+          "--listen \"\(text)\": a port is at most \(UInt16.max), and 0 is any that is free.")
+      }
       throw .usage(
         "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any that is free."
       )

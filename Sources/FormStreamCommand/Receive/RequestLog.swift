@@ -2,6 +2,10 @@ import Receiver
 
 /// Tells of requests on standard output, a line or a record each; from any thread.
 struct RequestLog: Sendable {
+  /// How many parts a line names, and how much of a text field it shows.
+  private static let maximumParts = 8
+  private static let maximumWidth = 40
+
   private let output: OutputFile
   private let asRecords: Bool
 
@@ -25,8 +29,20 @@ struct RequestLog: Sendable {
     let size = Quantity.size(request.bodyBytes)
     let seconds = request.duration / .seconds(1)
     let time = seconds < 1 ? "\(Int(seconds * 1000)) ms" : Quantity.time(request.duration)
-    let files = request.parts.compactMap(\.storedAs).joined(separator: ", ")
-    let parts = request.parts.count == 1 ? "1 part" : "\(request.parts.count) parts"
-    return "\(head) \(size) in \(time), \(parts)\(files.isEmpty ? "" : ": \(files)")"
+    let parts = request.parts
+    let count = parts.count == 1 ? "1 part" : "\(parts.count) parts"
+    return "\(head) \(size) in \(time), \(count)\(contents(of: parts))"
+  }
+
+  /// The files that were stored, by their names, and what text fields say.
+  private static func contents(of parts: [ReceivedPart]) -> String {
+    let told = parts.filter { $0.storedAs != nil || $0.value != nil }
+    guard !told.isEmpty else { return "" }
+    var shown = told.prefix(maximumParts).map { part in
+      let field = "\(part.name ?? "")=\(beginning(of: part.value ?? [], upTo: maximumWidth))"
+      return part.storedAs ?? visible(field, upTo: maximumWidth)
+    }
+    if told.count > shown.count { shown.append("and \(told.count - shown.count) more") }
+    return ": \(shown.joined(separator: ", "))"
   }
 }

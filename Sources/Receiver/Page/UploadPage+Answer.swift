@@ -4,18 +4,27 @@ package import Records
 extension UploadPage {
   /// What a browser without the script is shown: what arrived, or why nothing is kept.
   package static func answer(parts: [ParsedPartRecord], failure: RecordFailure?) -> String {
-    let title = failure == nil ? "All has arrived" : "Nothing was stored"
+    let isEmpty = !parts.isEmpty && parts.allSatisfy(isNoFile)
+    let title =
+      failure != nil ? "Nothing was stored" : isEmpty ? "No file was chosen" : "All has arrived"
     let told = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
-    let list = parts.isEmpty ? "" : "<ul role=\"list\">\n\(parts.map(row).joined())</ul>\n"
+    let list = parts.isEmpty || isEmpty && failure == nil ? "" : "<ul role=\"list\">\n\(parts.map(row).joined())</ul>\n"
     return page(
       title: title,
-      "<h1>\(title)</h1>\n\(told)\(list)<p><a href=\"/\">Send more files</a></p>")
+      "<h1>\(title)</h1>\n\(told)\(list)<p><a href=\"/\">Send \(isEmpty ? "" : "more ")files</a></p>")
+  }
+
+  /// HTML, §4.10.21.4: a form with no file chosen has one without a name and without bytes.
+  private static func isNoFile(_ part: ParsedPartRecord) -> Bool {
+    part.filename == "" && part.size == 0
   }
 
   private static func row(of part: ParsedPartRecord) -> String {
     let name = [part.filename, part.name].compactMap { $0 }.first { !$0.isEmpty } ?? "(no name)"
     var told = bytes(part.size)
-    if let storedAs = part.storedAs {
+    if isNoFile(part) {
+      told = "No file was chosen"
+    } else if let storedAs = part.storedAs {
       told = "Stored as <bdi>\(escaped(storedAs))</bdi>, \(told)"
     } else if let value = part.value.flatMap({ String(validating: $0, as: UTF8.self) }) {
       // A value that is long is in the record that scripts get.

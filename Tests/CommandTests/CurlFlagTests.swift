@@ -62,6 +62,8 @@ import Testing
 
   @Test func `other commands than those that send are no curl`() throws {
     let said = try formstream("encode", "-s")
-    #expect(said.stderr.hasPrefix("formstream: -s is not a flag; see \"formstream encode --help\"."), "\(said.stderr)")
+    #expect(
+      said.stderr.hasPrefix("formstream: -s is not a flag; see \"formstream encode --help\"."),
+      "\(said.stderr)")
   }
 }

@@ -32,7 +32,8 @@ import Testing
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])
     #expect(demo.exit == 74)
     #expect(
-      demo.stderr == "formstream: The directory \"/no/such\" is not there. Name another directory by TMPDIR: "
+      demo.stderr
+        == "formstream: The directory \"/no/such\" is not there. Name another directory by TMPDIR: "
         + "the demo needs about 1 GiB there for some seconds.\n")
   }
 

@@ -35,6 +35,35 @@ import Testing
     #expect(try receiver.shell("$F post --token-file <(echo canary) -d a=b $U").exit == 0)
   }
 
+  @Test func `standard input without a token is called what it is`() throws {
+    let said = try shell("echo | $F receive --listen 0 --token-file -")
+    #expect(said.exit == 64)
+    #expect(
+      said.stderr
+        == "formstream: Standard input for --token-file has 0 lines: it must hold one.\n")
+  }
+
+  @Test func `a token that goes in the clear is warned about`() throws {
+    let made = try TestCertificates()
+    let tls = ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]
+    for (flags, isWarned) in [
+      (["--listen", ":0"], true), (["--listen", ":0"] + tls, false), ([], false),
+    ] {
+      let place = try TemporaryDirectory()
+      try place.write("token", "canary\n")
+      let end = try Receiving(flags + ["--token-file", "token"], in: place).end()
+      #expect(end.stderr.contains("in the clear: --tls-cert") == isWarned, "\(end.stderr)")
+    }
+  }
+
+  @Test(.enabled(if: !isSuperuser))
+  func `a file that may not be read is a matter of permissions`() throws {
+    let said = try shell(
+      "echo t > token; chmod 0 token; $F receive --listen 0 --token-file token")
+    #expect(said.exit == 66)
+    #expect(said.stderr.contains("Permission denied. Allow it with chmod"), "\(said.stderr)")
+  }
+
   @Test func `a file that others can read is warned about`() throws {
     for (mode, isWarned) in [("600", false), ("640", true), ("644", true)] {
       let place = try TemporaryDirectory()

@@ -9,7 +9,8 @@ struct ScratchDirectory: Sendable {
   private let url: URL
 
   /// What the person can do where there is no place for it.
-  static let remedy = "Name another directory by TMPDIR: the demo needs about 1 GiB there for some seconds."
+  static let remedy =
+    "Name another directory by TMPDIR: the demo needs about 1 GiB there for some seconds."
 
   init() throws(Failure) {
     let place = FileManager.default.temporaryDirectory

@@ -46,7 +46,8 @@ extension LowArguments {
     }
     if !configuration.isForThisMachine, configuration.token != nil, configuration.tls == nil {
       notes.append(
-        "The token goes over the net in the clear: --tls-cert and --tls-key keep it, and the files, secret.")
+        "The token goes over the net in the clear: --tls-cert and --tls-key keep it, and the files, secret."
+      )
     }
     return ReceivePlan(
       configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,

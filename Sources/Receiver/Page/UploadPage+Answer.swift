@@ -8,10 +8,13 @@ extension UploadPage {
     let title =
       failure != nil ? "Nothing was stored" : isEmpty ? "No file was chosen" : "All has arrived"
     let told = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
-    let list = parts.isEmpty || isEmpty && failure == nil ? "" : "<ul role=\"list\">\n\(parts.map(row).joined())</ul>\n"
+    let list =
+      parts.isEmpty || isEmpty && failure == nil
+      ? "" : "<ul role=\"list\">\n\(parts.map(row).joined())</ul>\n"
     return page(
       title: title,
-      "<h1>\(title)</h1>\n\(told)\(list)<p><a href=\"/\">Send \(isEmpty ? "" : "more ")files</a></p>")
+      "<h1>\(title)</h1>\n\(told)\(list)<p><a href=\"/\">Send \(isEmpty ? "" : "more ")files</a></p>"
+    )
   }
 
   /// HTML, §4.10.21.4: a form with no file chosen has one without a name and without bytes.

@@ -87,7 +87,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(66, "No such file", "parse", "missing", "--boundary", "B"),
     BadInput(66, "Is a directory", "parse", "/etc", "--boundary", "B"),
     BadInput(66, "Is a directory", "parse", "/etc", "--boundary", "B", "--json"),
-    BadInput(74, "can't be used", "parse", "/dev/null", "--boundary", "B", "--into", "not/there"),
+    BadInput(
+      74, "its parent is not there", "parse", "/dev/null", "--boundary", "B", "--into", "not/there"),
     BadInput(74, "can't be used", "parse", "/dev/null", "--boundary", "B", "--into", "/dev/null"),
     BadInput(66, "is not there", "encode", "-F", "f=@missing"),
     BadInput(66, "is not there", "encode", "-F", "f=<missing"),

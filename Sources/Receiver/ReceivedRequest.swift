@@ -39,7 +39,7 @@ public struct ReceivedRequest: Sendable {
     record.body.error.map { Failure(code: $0.code, message: $0.message) }
   }
   /// The record that the client was answered with: a line of JSON, `formstream.received/1`.
-  public var json: String { String(decoding: record.json.line(), as: UTF8.self) }
+  public var json: String { String(decoding: record.line(), as: UTF8.self) }
 }
 
 /// A part that came whole.

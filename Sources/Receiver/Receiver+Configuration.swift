@@ -52,7 +52,7 @@ extension Receiver {
     /// The most bytes of all text fields of a request that are kept.
     public var texts = 256 * 1024
     /// The most connections at once; others wait to be accepted. Each has a thread, and up to half a megabyte of
-    /// memory while a body comes fast; the record of a form that makes use of all limits takes about twenty,
+    /// memory while a body comes fast; the record of a form that makes use of all limits takes about thirty,
     /// until its answer was read.
     public var connections = 256
     /// How long a connection may be without a request, and how long a request's head may take in all.
@@ -68,7 +68,7 @@ extension Receiver {
     /// The limits that are used unless others are given.
     public init() {
       form = FormParser.Limits()
-      form.allHeaders = 256 * 1024
+      form.allHeaders = 512 * 1024
     }
   }
 }

@@ -37,6 +37,8 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public static let connectionLost = Code(rawValue: "connection-lost")
     /// The receiver is being stopped.
     public static let stopping = Code(rawValue: "stopping")
+    /// There is more to do at once than can be done.
+    public static let overloaded = Code(rawValue: "overloaded")
     /// There is no room for what came.
     public static let noRoom = Code(rawValue: "no-room")
     /// What came could not be stored, or handled.

@@ -18,18 +18,32 @@ package struct ParsedRecord: Hashable, Sendable {
     self.error = error
   }
 
-  package var json: JSONValue {
-    .object([.init("schema", "formstream.parsed/1")] + members)
-  }
+  /// The record, in a line of its own.
+  package func line() -> [UInt8] { line(schema: "formstream.parsed/1") }
 
-  /// The members behind the schema's name. `formstream.received/1` has the same under a name of its own,
-  /// and its own behind them.
-  var members: [JSONValue.Member] {
-    [
+  /// `formstream.received/1` has the same members under a name of its own, and its own behind them.
+  ///
+  /// Parts become JSON one by one: there may be thousands, and the values of all take many times the room of
+  /// their text.
+  func line(schema: String, behind: [JSONValue.Member] = []) -> [UInt8] {
+    var bytes: [UInt8] = []
+    JSONValue.object([
+      .init("schema", .string(schema)),
       .init("body_bytes", .integer(bodyBytes)),
       .init("complete", .boolean(isComplete)),
-      .init("parts", .array(parts.map(\.json))),
-      .init("error", error?.json ?? .null),
-    ]
+      .init("parts", .array([])),
+    ]).write(to: &bytes)
+    bytes.removeLast(2)
+    for (place, part) in parts.enumerated() {
+      if place > 0 { bytes.append(UInt8(ascii: ",")) }
+      part.json.write(to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "]"))
+    for member in [JSONValue.Member("error", error?.json ?? .null)] + behind {
+      bytes.append(UInt8(ascii: ","))
+      member.write(to: &bytes)
+    }
+    bytes += "}\n".utf8
+    return bytes
   }
 }

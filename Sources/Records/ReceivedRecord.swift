@@ -12,9 +12,11 @@ package struct ReceivedRecord: Hashable, Sendable {
     self.contentLength = contentLength
   }
 
-  package var json: JSONValue {
-    .object(
-      [.init("schema", "formstream.received/1")] + body.members + [
+  /// The record, in a line of its own.
+  package func line() -> [UInt8] {
+    body.line(
+      schema: "formstream.received/1",
+      behind: [
         .init("framing", .string(framing)),
         .init("content_length", .integer(orNull: contentLength)),
       ])

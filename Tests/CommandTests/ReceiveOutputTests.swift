@@ -123,7 +123,7 @@ import Testing
   @Test func `an answer that is long, and slowly read, is not cut`() throws {
     let made = try TestCertificates()
     for tls in [[], ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]] {
-      let receiver = try Receiving(["--once"] + tls)
+      let receiver = try Receiving(["--once", "--limit", "all-headers=1M"] + tls)
       let said = try receiver.shell(
         "for i in {1..9999}; do echo \"-F a=$i\"; done > c; \(curl) -k --limit-rate 2M -K <(sed 's/-F /form=/' c) $U; tail -c 9 answer"
       )

@@ -1,4 +1,5 @@
 import Multipart
+import Receiver
 
 /// The flags that say what a body is read as; every command that reads one knows them.
 extension Flag {
@@ -23,10 +24,11 @@ extension Flag {
       summary: "How much a body may ask for, such as parts=100; can be repeated",
       detail: """
         N may end in K, M, G or T, for powers of 1024. A body that asks for more is refused at once. \
+        receive takes no more than \(Receiver.Limits().form.allHeaders) bytes of all-headers unless told. \
         The limits: \(BodyLimit.allCases.map { "\($0.rawValue), \($0.meaning)" }.joined(separator: "; ")).
         """
     ) { (typed, argument) throws(Failure) in
-      try BodyLimit.set(argument, in: &typed.limits)
+      typed.givenLimits.insert(try BodyLimit.set(argument, in: &typed.limits))
     },
   ]
 }
@@ -58,10 +60,10 @@ enum BodyLimit: String, CaseIterable {
     }
   }
 
-  /// Takes `NAME=N` for what it says.
+  /// Takes `NAME=N` for what it says, and tells which limit that is.
   static func set(
     _ argument: Argument, in limits: inout FormParser.Limits
-  ) throws(Failure) {
+  ) throws(Failure) -> BodyLimit {
     guard let (name, text) = argument.splitAtEquals() else {
       throw .usage(
         "--limit \"\(argument.shown)\" has no = in it: write --limit NAME=N, such as parts=100.")
@@ -88,6 +90,7 @@ enum BodyLimit: String, CaseIterable {
     case .partBytes: limits.partBytes = number
     case .body: limits.totalBytes = number
     }
+    return limit
   }
 }
 

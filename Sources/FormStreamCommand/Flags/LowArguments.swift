@@ -35,6 +35,8 @@ struct LowArguments {
   var contentType: String?
   var allowsBareLF = false
   var limits = FormParser.Limits()
+  /// Which of them were typed.
+  var givenLimits: Set<BodyLimit> = []
   var directory: Argument?
   var printsJSON = false
 

@@ -27,7 +27,7 @@ func parse(_ plan: ParsePlan) throws(Failure) {
     error: flaw?.record)
   let output = try OutputFile(.standardOutput)
   if plan.printsJSON {
-    try output.write(record.json.line())
+    try output.write(record.line())
   } else {
     try output.write(PartTable.text(of: record))
   }

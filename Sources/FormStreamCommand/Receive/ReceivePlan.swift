@@ -33,11 +33,10 @@ extension LowArguments {
       configuration.token = try secrets.token()
     }
     configuration.makesDigests = receiving.makesDigests
-    let headers = configuration.limits.form.allHeaders
+    // What a record may take is bounded more closely here than where a body is read from a file.
+    let allHeaders = configuration.limits.form.allHeaders
     configuration.limits.form = limits
-    if limits.allHeaders == FormParser.Limits().allHeaders {
-      configuration.limits.form.allHeaders = headers
-    }
+    if !givenLimits.contains(.allHeaders) { configuration.limits.form.allHeaders = allHeaders }
     configuration.limits.body = limits.totalBytes
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
     if directory == nil { notes.append("Nothing is stored: name a directory by --into DIR.") }

@@ -33,7 +33,7 @@ struct Answer: Sendable {
       return page(
         UploadPage.answer(parts: record.body.parts, failure: record.body.error), status: status)
     }
-    return Answer(status: status, type: "application/json", body: record.json.line())
+    return Answer(status: status, type: "application/json", body: record.line())
   }
 
   /// The answer as it goes over the wire where libmicrohttpd can't send it.

@@ -14,6 +14,10 @@ extension UploadRefusal {
       self.init(
         .noRoom, status: 507,
         "There is no room left for what was sent; nothing of this request was kept.")
+    case let error as StorageError where error.code == .tooManyOpen:
+      self.init(
+        .overloaded, status: 503,
+        "Too many files are open here at once; nothing of this request was kept. Try again later.")
     default:
       // Paths and the like are the receiver's own business, not the client's.
       self.init(

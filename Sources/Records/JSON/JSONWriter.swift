@@ -21,11 +21,18 @@ extension JSONValue {
       }
     case .object(let members):
       writeList(of: members, between: "{", "}", to: &bytes) { member, bytes in
-        writeString(member.key, to: &bytes)
-        bytes.append(UInt8(ascii: ":"))
-        member.value.write(to: &bytes)
+        member.write(to: &bytes)
       }
     }
+  }
+}
+
+extension JSONValue.Member {
+  /// Appends the key, and the value's JSON.
+  func write(to bytes: inout [UInt8]) {
+    writeString(key, to: &bytes)
+    bytes.append(UInt8(ascii: ":"))
+    value.write(to: &bytes)
   }
 }
 

@@ -64,7 +64,7 @@ private final class KeptUpload: Upload {
     return KeptPart(part, in: state, at: at)
   }
 
-  func end() throws {
+  func end(_ parts: [ReceivedPart]) throws {
     try at(.end)
     state.withLock { $0.ended += 1 }
   }

@@ -4,6 +4,11 @@ extension Document {
     verb.map(help(of:)) ?? overview
   }
 
+  /// How the help of a verb, or of the whole command, is called for, in a sentence.
+  static func callForHelp(for verb: Verb?) -> String {
+    "\"formstream \(verb.map { "\($0.rawValue) " } ?? "")--help\""
+  }
+
   private static var overview: String {
     var text = """
       formstream: multipart/form-data, streamed
@@ -28,6 +33,7 @@ extension Document {
     Examples:
     \(examples(of: [verb]))
     Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0.usage)" } ?? "")
+    \(verb.note.map { "\n\($0)\n" } ?? "")\
     \(flags { $0.isKnown(to: verb) })\(verb.sends ? "\nProxies, cookies and .netrc are not used, whatever the environment says.\n" : "")
     Exit codes:
     \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\

@@ -20,6 +20,7 @@ extension Document {
       """
     for verb in Verb.allCases {
       page += ".SS \"formstream \(verb.rawValue)\"\n\(roff(verb.summary)).\n"
+      if let note = verb.note { page += roff(note) + "\n" }
     }
     for group in Flag.Group.allCases {
       page += ".SH \"\(group.rawValue.uppercased())\"\n"

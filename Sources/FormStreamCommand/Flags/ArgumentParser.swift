@@ -10,7 +10,8 @@ struct ArgumentParser {
   /// Switches still to come from a bundle such as `-hV`.
   private var bundle: ArraySlice<UInt8> = []
   private var flagsAreOver = false
-  private(set) var used: [Flag] = []
+  /// The flags so far, and how each was typed.
+  private(set) var used: [(flag: Flag, spelled: String)] = []
   /// Whose flags are suggested; those of all where nil.
   var verb: Verb?
 
@@ -41,11 +42,9 @@ struct ArgumentParser {
       if verb?.sends ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
         throw .usage("--\(name) is not a flag here: \(hint)")
       }
-      let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
-      throw .usage(
-        "--\(name) is not a flag.\(Suggestion.text(for: name, among: known, before: "--"))")
+      throw unknown("--\(name)")
     }
-    used.append(flag)
+    used.append((flag, "--\(name)"))
     guard flag.value != nil else {
       if split != nil { throw .usage("--\(name) takes no value: leave out what follows it.") }
       return .flag(flag, Argument(""))
@@ -62,13 +61,26 @@ struct ArgumentParser {
       if verb?.sends ?? true, let hint = CurlFlag.hint(letter) {
         throw .usage("-\(letter) is not a flag here: \(hint)")
       }
-      throw .usage("-\(letter) is not a flag; \"formstream --help\" shows those that there are.")
+      throw unknown("-\(letter)")
     }
-    used.append(flag)
+    used.append((flag, "-\(letter)"))
     guard flag.value != nil else { return .flag(flag, Argument("")) }
     defer { bundle = [] }
     if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle)) }
     return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
+  }
+
+  /// What to say of a flag that no command has.
+  private func unknown(_ spelled: String) -> Failure {
+    if let hint = verb.flatMap({ NearFlag.hint(spelled, for: $0) }) {
+      return .usage("\(spelled) is not a flag here: \(hint)")
+    }
+    let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
+    let suggestion =
+      spelled.hasPrefix("--")
+      ? Suggestion.text(for: String(spelled.dropFirst(2)), among: known, before: "--") : ""
+    guard suggestion.isEmpty else { return .usage("\(spelled) is not a flag.\(suggestion)") }
+    return .usage("\(spelled) is not a flag; see \(Document.callForHelp(for: verb)).")
   }
 
   private mutating func value(of flag: Flag, spelled name: String) throws(Failure) -> Argument {

@@ -17,7 +17,7 @@ enum ConfigFile {
         .enumerated()
       {
         do throws(Failure) {
-          arguments += try self.flag(in: line)
+          arguments += try self.flag(in: line, for: parser.verb)
         } catch {
           throw Failure(error.exit, "\(file.shown):\(index + 1): \(error.message)")
         }
@@ -27,9 +27,12 @@ enum ConfigFile {
   }
 
   /// The arguments that a line stands for: one flag and its value, or none.
-  private static func flag(in line: ArraySlice<UInt8>) throws(Failure) -> [Argument] {
+  private static func flag(
+    in line: ArraySlice<UInt8>, for verb: Verb?
+  ) throws(Failure) -> [Argument] {
     let arguments = self.arguments(in: line)
     var parser = ArgumentParser(arguments)
+    parser.verb = verb
     guard let item = try parser.next() else {
       if arguments.isEmpty { return [] }
       throw .usage("A flag has a name behind its hyphens.")

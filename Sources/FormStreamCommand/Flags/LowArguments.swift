@@ -75,9 +75,7 @@ extension LowArguments {
     } else if word.shown == "help" {
       document = .help
     } else if let verb {
-      throw .usage(
-        "\"\(word.shown)\" is not a flag: \(verb.rawValue) takes flags only; a part is -F NAME=CONTENT "
-          + "or --file NAME=PATH.")
+      throw .usage(verb.refusal(of: word.shown))
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
     } else if let hint = OtherVerb.hint(word.shown) {
@@ -92,15 +90,36 @@ extension LowArguments {
     }
   }
 
-  private func checkFlags(_ used: [Flag]) throws(Failure) {
+  private func checkFlags(_ used: [(flag: Flag, spelled: String)]) throws(Failure) {
     guard let verb else { return }
-    for flag in used where !flag.isKnown(to: verb) {
+    for (flag, spelled) in used where !flag.isKnown(to: verb) {
+      if let hint = NearFlag.hint(spelled, for: verb) {
+        throw .usage("\(spelled) is not a flag of \"\(verb.rawValue)\": \(hint)")
+      }
       if verb.sends, let short = flag.short, let hint = CurlFlag.hint(short) {
         throw .usage("-\(short) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
       throw .usage(
-        "--\(flag.long) is not a flag of \"\(verb.rawValue)\"; see \"formstream \(verb.rawValue) --help\"."
-      )
+        "\(spelled) is not a flag of \"\(verb.rawValue)\"; see \(Document.callForHelp(for: verb)).")
+    }
+  }
+}
+
+extension Verb {
+  /// What to say of a word behind a command that takes flags only.
+  fileprivate func refusal(of word: String) -> String {
+    switch self {
+    case .receive:
+      let isPlace = word.contains { $0.isNumber } && !word.contains { $0.isLetter || $0 == "/" }
+      let (flag, what) =
+        isPlace
+        ? ("--listen", "ADDR:PORT says where to listen") : ("--into", "DIR names the directory")
+      return "\"\(word)\" is not a flag, and receive takes flags only: \(flag) \(what). Did you mean "
+        + "\(flag) \(word)?"
+    case .demo: return "\"\(word)\" is one word too many: demo takes nothing."
+    default:
+      return "\"\(word)\" is not a flag: \(rawValue) takes flags only; a part is -F NAME=CONTENT or "
+        + "--file NAME=PATH."
     }
   }
 }

@@ -23,6 +23,14 @@ enum Verb: String, CaseIterable, Sendable {
     }
   }
 
+  /// What else there is to know before it is called.
+  var note: String? {
+    switch self {
+    case .demo: "It needs about 1 GiB below TMPDIR, or /tmp, for some seconds."
+    default: nil
+    }
+  }
+
   /// What stands behind the flags, where something does.
   struct Operand {
     let placeholder: String

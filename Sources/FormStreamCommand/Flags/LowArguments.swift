@@ -114,11 +114,13 @@ extension Verb {
       let (flag, what) =
         isPlace
         ? ("--listen", "ADDR:PORT says where to listen") : ("--into", "DIR names the directory")
-      return "\"\(word)\" is not a flag, and receive takes flags only: \(flag) \(what). Did you mean "
+      return
+        "\"\(word)\" is not a flag, and receive takes flags only: \(flag) \(what). Did you mean "
         + "\(flag) \(word)?"
     case .demo: return "\"\(word)\" is one word too many: demo takes nothing."
     default:
-      return "\"\(word)\" is not a flag: \(rawValue) takes flags only; a part is -F NAME=CONTENT or "
+      return
+        "\"\(word)\" is not a flag: \(rawValue) takes flags only; a part is -F NAME=CONTENT or "
         + "--file NAME=PATH."
     }
   }

@@ -41,7 +41,7 @@ private final class StoredUpload: Upload {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
   private let overwrites: Bool
-  private var parts: [StoredPart] = []
+  private var stored: [StoredPart] = []
 
   init(_ directory: StorageDirectory, keepsPaths: Bool, overwrites: Bool) {
     self.directory = directory
@@ -51,11 +51,11 @@ private final class StoredUpload: Upload {
 
   func begin(_ part: PartDescription) throws -> any PartSink {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
-    parts.append(part)
+    stored.append(part)
     return part
   }
 
-  func end() throws {
-    try StoredPart.store(parts, in: directory, replacing: overwrites)
+  func end(_ parts: [ReceivedPart]) throws {
+    try StoredPart.store(stored, in: directory, replacing: overwrites)
   }
 }

@@ -13,5 +13,6 @@ package final class DiscardedUpload: Upload, PartSink {
 
   package func begin(_ part: PartDescription) -> any PartSink { self }
   package func take(_ bytes: UnsafeRawBufferPointer) {}
+  package func end(_ parts: [ReceivedPart]) {}
   package func end() {}
 }

@@ -20,7 +20,8 @@ public struct ReceivedRequest: Sendable {
   public let status: Int?
   /// How long it took, from its head until its answer was made.
   public let duration: Duration
-  /// What the handler or the system threw, where the client is told of it only that it failed.
+  /// What the handler or the system threw; where it is no ``UploadRefusal``, the client is told of it only that
+  /// it failed.
   public let underlying: (any Error)?
   package let record: ReceivedRecord
 

@@ -15,6 +15,8 @@ extension Receiver {
     public var token: String?
     /// Whether SHA-256 is made of each part.
     public var makesDigests = true
+    /// How names in forms are known to be escaped; they stand as they came where nil. See ``ContentDisposition``.
+    public var escaping: EscapingProfile?
     /// Whether a page for uploading is served at `/`.
     public var servesPage = true
     /// How much a client may ask for.

@@ -22,7 +22,7 @@ public final class Receiver: Sendable {
 
   /// The port that is listened at.
   public let port: UInt16
-  /// Where clients reach it, as far as that can be told from the address: `http://127.0.0.1:8080/`.
+  /// Where clients reach it, those of this machine where it listens at all addresses: `http://127.0.0.1:8080/`.
   public let url: String
 
   private let floor: Floor
@@ -51,11 +51,13 @@ public final class Receiver: Sendable {
       )
     }
     let socket = try Self.listen(at: configuration.address, port: configuration.port)
-    let floor = Floor(configuration.limits) { service.bytes(ofRefusal: $0) }
+    let floor = Floor(configuration.limits) { service.bytes(of: $0, to: $1) }
     self.floor = floor
     port = socket.port
+    let address = configuration.address
     let host =
-      configuration.address.contains(":") ? "[\(configuration.address)]" : configuration.address
+      ["0.0.0.0", "::"].contains(address)
+      ? "localhost" : address.contains(":") ? "[\(address)]" : address
     url = "\(configuration.tls == nil ? "http" : "https")://\(host):\(socket.port)/"
     let daemon: Daemon
     do throws(Daemon.NotStarted) {

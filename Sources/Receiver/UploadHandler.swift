@@ -9,13 +9,18 @@ public protocol UploadHandler: Sendable {
   func begin(_ request: UploadRequest) throws -> any Upload
 }
 
-/// What takes the parts of one request, on that connection's thread. It is let go where the request breaks off;
-/// what is to be taken back then, `deinit` takes back.
+/// What takes the parts of one request, on that connection's thread: files, bodies that are no form, and text fields
+/// of more than ``Receiver/Limits/text`` bytes. Shorter ones are kept, and given at the end. It is let go where
+/// the request breaks off; what is to be taken back then, `deinit` takes back.
 public protocol Upload: AnyObject {
   /// A part begins. Those before it have ended.
   func begin(_ part: PartDescription) throws -> any PartSink
-  /// All parts came whole, and no more follows. What this throws is what the client is told.
-  func end() throws
+  /// All parts came whole, and no more follows: files can be put where they belong. What this throws is what the
+  /// client is told.
+  ///
+  /// - Parameter parts: all of them in order, text fields with their values. What they are stored as may not be known
+  ///   yet.
+  func end(_ parts: [ReceivedPart]) throws
 }
 
 /// What takes the bytes of one part.

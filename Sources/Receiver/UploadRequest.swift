@@ -16,6 +16,8 @@ public struct UploadRequest: Hashable, Sendable {
   public let method: String
   /// The target as it was sent: path and query.
   public let target: String
+  /// The target's path, decoded, and repaired where it is no UTF-8. It may hold anything, `..` too.
+  public let path: String
   /// The headers in order; their names are as they were written.
   public let headers: [PartDescription.Header]
   /// How the body is framed.
@@ -26,11 +28,13 @@ public struct UploadRequest: Hashable, Sendable {
   /// The head of a request, for the tests of a handler.
   public init(
     peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",
-    headers: [PartDescription.Header] = [], framing: Framing = .none, contentLength: Int64? = nil
+    path: String = "/", headers: [PartDescription.Header] = [], framing: Framing = .none,
+    contentLength: Int64? = nil
   ) {
     self.peer = peer
     self.method = method
     self.target = target
+    self.path = path
     self.headers = headers
     self.framing = framing
     self.contentLength = contentLength

@@ -4,7 +4,7 @@ import Records
 /// What became of a request.
 public struct TransferResult: Sendable {
   /// What can be said of it.
-  public struct Outcome: RawRepresentable, Hashable, Sendable {
+  public struct Outcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The outcome as it stands in records.
     public let rawValue: String
 
@@ -12,6 +12,9 @@ public struct TransferResult: Sendable {
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
+
+    /// The outcome as it stands in records.
+    public var description: String { rawValue }
 
     /// The server said so, to a request that carried exactly what it was to carry.
     public static let ok = Outcome(rawValue: "ok")

@@ -36,6 +36,14 @@ import Testing
         """)
   }
 
+  @Test(arguments: [([], "a%22b"), (["--escaping", "browser"], "a\\\"b")])
+  func `names are read as they are known to be escaped`(_ flags: [String], _ name: String) throws {
+    let receiver = try Receiving(flags)
+    try receiver.place.write("f", "abc")
+    let said = try receiver.post("--file", "f=f", "--filename", "a\"b")
+    #expect(said.output.contains("\"filename\":\"\(name)\""), "\(said.output)")
+  }
+
   @Test func `without a directory nothing is stored, and that is said`() throws {
     let receiver = try Receiving("--listen", "127.0.0.1:0")
     #expect(receiver.listening.hasSuffix(#","directory":null,"directory_b64":null}"#))

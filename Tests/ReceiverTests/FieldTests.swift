@@ -16,7 +16,7 @@ import Testing
     ("%=%", [("%", "%")]), ("%6=%6", [("%6", "%6")]), ("%zz=%%41", [("%zz", "%A")]),
     ("a=%4%41", [("a", "%4A")]), ("a=%%%", [("a", "%%%")]), ("a=%e2%82%ac", [("a", "\u{20AC}")]),
     ("%C3%A9=1", [("\u{E9}", "1")]), ("%FF=1", [("\u{FFFD}", "1")]), ("a=1;b=2", [("a", "1;b=2")]),
-    ("a=\r\n&b=\u{0}", [("a", "\r\n"), ("b", "\u{0}")]), ("a%3Db=c%26d", [("a=b", "c&d")]),
+    ("a=\r\n&b=\t%00", [("a", "\r\n"), ("b", "\t\u{0}")]), ("a%3Db=c%26d", [("a=b", "c&d")]),
     ("a=b%", [("a", "b%")]), ("a=b%2", [("a", "b%2")]), ("a%&b%2", [("a%", ""), ("b%2", "")]),
     ("+=+", [(" ", " ")]), ("a=%2b+", [("a", "+ ")]), ("test=\u{FEFF}x", [("test", "\u{FEFF}x")]),
   ]
@@ -55,6 +55,43 @@ import Testing
     let answers = try await stand.answers(to: requests + Array("GET / HTTP/1.0\r\n\r\n".utf8))
     #expect(answers.count == wanted.count + 1)
     #expect(stand.told.map(Self.fields) == wanted)
+  }
+
+  /// curl's --data-binary and wget's --post-file say so of whatever file they are given, and it was taken for a
+  /// field without a value.
+  @Test(arguments: [
+    ("\u{89}PNG\r\n\u{1A}\n", 7), ("\u{0}", 0), ("a=b\u{7F}", 3), ("a=b&\u{1F}", 4),
+    ("abc\u{8}=", 3),
+  ])
+  func `what is no text is no URL-encoded body`(_ body: String, _ place: Int) async throws {
+    let stand = try Stand()
+    let bytes = Array(body.utf8)
+    let answers = try await stand.answers(to: Self.body([bytes[...]]))
+    #expect(answers.map(\.status) == [400])
+    #expect(
+      answers.first?.text.contains(
+        "\"code\":\"malformed-body\",\"message\":\"Byte \(place) is no text")
+        == true)
+  }
+
+  @Test func `what is put is a file, whatever its type is said to be`() async throws {
+    let stand = try Stand()
+    let bytes = Array("a=\u{0}b&%41".utf8)
+    let head =
+      "PUT /d%C3%A9/x%20y HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+      + "Connection: close\r\nContent-Length: \(bytes.count)\r\n\r\n"
+    #expect(try await stand.answers(to: Array(head.utf8) + bytes).map(\.status) == [200])
+    #expect(stand.handler.kept == [.init(name: nil, filename: "dé/x y", bytes: bytes)])
+    #expect(stand.handler.state.withLock { $0.begun.map(\.path) } == ["/dé/x y"])
+  }
+
+  @Test func `a handler has the text fields before it has to say yes`() async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: Self.body([Array("album=2&a=&b".utf8)[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
+    #expect(answers.first?.status == 200)
+    let fields = stand.handler.state.withLock(\.fields)
+    #expect(fields == ["album=2", "a=", "b="])
   }
 
   @Test func `names are held up to a limit`() async throws {

@@ -20,6 +20,8 @@ final class KeepingHandler: UploadHandler {
   struct State {
     var begun: [UploadRequest] = []
     var kept: [Kept] = []
+    /// The text fields that were given at the end.
+    var fields: [String] = []
     /// The uploads that are there.
     var alive = 0
     var ended = 0
@@ -64,9 +66,14 @@ private final class KeptUpload: Upload {
     return KeptPart(part, in: state, at: at)
   }
 
-  func end() throws {
+  func end(_ parts: [ReceivedPart]) throws {
     try at(.end)
-    state.withLock { $0.ended += 1 }
+    state.withLock { state in
+      state.ended += 1
+      state.fields += parts.compactMap { part in
+        part.value.map { "\(part.name ?? "-")=\(String(decoding: $0, as: UTF8.self))" }
+      }
+    }
   }
 }
 

@@ -61,6 +61,8 @@ import Testing
     #expect(answer.status == 408)
     #expect(answer.closes)
     #expect(answer.text.contains("\"code\":\"too-slow\""))
+    #expect(answer.text.contains("\"body_bytes\":3,"))
+    #expect(answer.text.contains("\"framing\":\"content-length\",\"content_length\":100}"))
     let told = try await stand.told(1)
     #expect(told.map(\.error?.code) == ["too-slow"])
     #expect(told.map(\.bodyBytes) == [3])

@@ -21,8 +21,8 @@ struct CountingHandler: UploadHandler {
 final class Counting: Upload {
   func begin(_ part: PartDescription) -> any PartSink { LineCount() }
 
-  // All of it came: only now is it certain that the client meant what it sent.
-  func end() {}
+  // All of it came: only now is it certain that the client meant what it sent. Text fields are here, too.
+  func end(_ parts: [ReceivedPart]) {}
 }
 
 final class LineCount: PartSink {

@@ -92,14 +92,14 @@ extension Flag {
       value: Value(
         placeholder: "PROFILE",
         completion: .choices(EscapingProfile.all.map(\.description))),
-      group: .wire, verbs: formVerbs + [.parse],
+      group: .wire, verbs: formVerbs + [.parse, .receive],
       summary: "How names are escaped: browser, rfc2231, backslash or percent",
       detail: """
         browser (the default) does as browsers do: a quote, CR and LF become %22, %0D and %0A, all \
         else is raw UTF-8. rfc2231 adds filename* for file names that need it, and writes a \
         backslash before it as %5C. backslash writes \
         \\" and \\\\, as mail and old curl do. percent writes file names as in a file: URI \
-        (RFC 7578, section 2). parse decodes what the profile escapes; without one, it takes \\" for a \
+        (RFC 7578, section 2). parse and receive decode what the profile escapes; without one, they take \\" for a \
         quote, where that leaves a whole header, and all else as it stands.
         """
     ) { (typed, argument) throws(Failure) in

@@ -22,5 +22,5 @@ final class FileStore: Upload {
     try StoredPart(part, in: directory, temporaryName: temporaryName, isStoredAtEnd: true)
   }
 
-  func end() {}
+  func end(_ parts: [ReceivedPart]) {}
 }

@@ -37,6 +37,7 @@ extension LowArguments {
     let allHeaders = configuration.limits.form.allHeaders
     configuration.limits.form = limits
     if !givenLimits.contains(.allHeaders) { configuration.limits.form.allHeaders = allHeaders }
+    configuration.escaping = escaping
     configuration.limits.body = limits.totalBytes
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
     if directory == nil { notes.append("Nothing is stored: name a directory by --into DIR.") }

@@ -20,7 +20,18 @@ final class Connection: Sendable {
     case closed
   }
 
+  /// What is known of the request that is under way.
+  struct Request {
+    var framing = UploadRequest.Framing.none
+    var contentLength: Int64?
+    var bodyBytes: Int64 = 0
+  }
+
+  /// What a client is sent that is cut off.
+  typealias LastWords = @Sendable (UploadRefusal, Request) -> [UInt8]
+
   private struct State {
+    var request = Request()
     var phase = Phase.head
     /// Since when.
     var since = ContinuousClock.now
@@ -72,11 +83,18 @@ final class Connection: Sendable {
     }
   }
 
+  /// A head came, and its body may follow.
+  func beginBody(_ framing: UploadRequest.Framing, length: Int64?) {
+    enter(.body)
+    state.withLock { $0.request = Request(framing: framing, contentLength: length) }
+  }
+
   /// A head, bytes of a body, or its end came; false where nobody waits for them any more.
   func beginHandling(_ count: Int) -> Bool {
     state.withLock { state in
       guard state.phase == .body else { return false }
       state.bytes += count
+      state.request.bodyBytes += Int64(count)
       state.handling = .now
       return true
     }
@@ -99,7 +117,7 @@ final class Connection: Sendable {
 
   /// Cuts the connection off where it takes more time than it has. An unhurried client is told why, where that
   /// can be.
-  func cutIfLate(_ limits: Receiver.Limits, answer: (UploadRefusal) -> [UInt8]) {
+  func cutIfLate(_ limits: Receiver.Limits, saying words: LastWords) {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
       switch state.phase {
@@ -116,7 +134,7 @@ final class Connection: Sendable {
           .tooSlow, status: 408,
           "The body came too slowly: \(state.bytes) bytes in the last \(limits.idle). Send at least "
             + "\(limits.minimumRate) a second.")
-        tell(refusal, answer, &state)
+        tell(refusal, words, &state)
         cut(&state)
       default: break
       }
@@ -125,21 +143,21 @@ final class Connection: Sendable {
 
   /// Under TLS only libmicrohttpd could tell it.
   private func tell(
-    _ refusal: UploadRefusal, _ answer: (UploadRefusal) -> [UInt8], _ state: inout State
+    _ refusal: UploadRefusal, _ words: LastWords, _ state: inout State
   ) {
     state.reason = refusal
     guard !isTLS, state.handling == nil else { return }
-    state.isTold = socket.sendAtOnce(answer(refusal))
+    state.isTold = socket.sendAtOnce(words(refusal, state.request))
   }
 
   /// Cuts it off where it has no request to finish; or in any case.
-  func cut(evenIfBusy: Bool, answer: (UploadRefusal) -> [UInt8]) {
+  func cut(evenIfBusy: Bool, saying words: LastWords) {
     state.withLock { state in
       guard evenIfBusy || state.phase == .head else { return }
       if state.phase == .body {
         let refusal = UploadRefusal(
           .stopping, status: 503, "The receiver was stopped before all of the body had come.")
-        tell(refusal, answer, &state)
+        tell(refusal, words, &state)
       }
       cut(&state)
     }

@@ -41,6 +41,7 @@ final class Exchange {
   private var state = State.head
   private var isBodyBegun = false
   private var bodyBytes: Int64 = 0
+  private var bodyLimit = Int64.max
   private var intake: BodyIntake?
   private var failure: RecordFailure?
   private var cause: (any Error)?
@@ -67,7 +68,7 @@ final class Exchange {
   /// The head came.
   func begin(_ head: RequestHead) -> Step {
     self.head = head
-    connection.enter(.body)
+    connection.beginBody(head.framing, length: head.contentLength)
     guard connection.beginHandling(0) else { return .close }
     defer { connection.endHandling() }
     do {
@@ -78,14 +79,19 @@ final class Exchange {
         state = .discarding(try service.page(for: head), left: 0)
         return answerWithoutBody(head)
       }
-      if let limit = limits.body, head.contentLength ?? 0 > limit { throw tooLarge(limit) }
+      bodyLimit = limits.body ?? .max
+      if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
       let reading = try BodyReading(
-        contentType: head.values(of: "content-type").first, limits: limits.form)
+        contentType: head.values(of: "content-type").first, isPut: head.method == "PUT",
+        escaping: service.configuration.escaping, limits: limits.form)
       let intake = BodyIntake(
         try service.handler.begin(head.upload(from: connection.peer)),
         options: service.intakeOptions)
       self.intake = intake
-      if case .raw = reading { try intake.begin(head.rawPart, isText: false) }
+      if case .raw = reading {
+        bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
+        try intake.begin(head.rawPart, isText: false)
+      }
       state = .body(reading, intake)
       return .goOn
     } catch {
@@ -103,10 +109,9 @@ final class Exchange {
     switch state {
     case .body(let reading, let intake):
       do {
-        let room = (service.configuration.limits.body ?? .max) - bodyBytes
-        guard room >= bytes.count else { throw tooLarge(bodyBytes + room) }
-        try take(bytes, as: reading, into: intake)
+        guard bodyLimit - bodyBytes >= bytes.count else { throw tooLarge(bodyLimit) }
         bodyBytes += Int64(bytes.count)
+        try take(bytes, as: reading, into: intake)
         return .goOn
       } catch {
         return refuse(UploadRefusal(error), cause: error)
@@ -281,13 +286,14 @@ extension Exchange {
 extension RequestHead {
   fileprivate func upload(from peer: String) -> UploadRequest {
     UploadRequest(
-      peer: peer, method: method, target: target, headers: fields, framing: framing,
-      contentLength: contentLength)
+      peer: peer, method: method, target: target, path: "/\(decodedPath)", headers: fields,
+      framing: framing, contentLength: contentLength)
   }
 
   /// The part that a body is which is no form. A PUT names what it puts.
   fileprivate var rawPart: PartDescription {
-    let name = method == "PUT" ? putName : ""
+    // What ends in a slash names no file.
+    let name = method == "PUT" && !path.hasSuffix("/") ? decodedPath : ""
     return PartDescription(
       filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
   }

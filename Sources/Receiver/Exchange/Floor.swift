@@ -16,11 +16,11 @@ final class Floor: Sendable {
   private let alarm = Alarm()
   /// Rings when there may be room for another connection, or none is to come any more.
   private let room = Alarm()
-  private let bytesOfCut: @Sendable (UploadRefusal) -> [UInt8]
+  private let lastWords: Connection.LastWords
 
-  init(_ limits: Receiver.Limits, bytesOfCut: @escaping @Sendable (UploadRefusal) -> [UInt8]) {
+  init(_ limits: Receiver.Limits, lastWords: @escaping Connection.LastWords) {
     self.limits = limits
-    self.bytesOfCut = bytesOfCut
+    self.lastWords = lastWords
   }
 
   /// Waits until there is room for one more, and takes it; false once the receiver is stopped.
@@ -86,10 +86,10 @@ final class Floor: Sendable {
       let connections = state.withLock { Array($0.connections.values) }
       if let end {
         let isOver = ContinuousClock.now >= end
-        for connection in connections { connection.cut(evenIfBusy: isOver, answer: bytesOfCut) }
+        for connection in connections { connection.cut(evenIfBusy: isOver, saying: lastWords) }
         if isOver || !connections.contains(where: \.isBusy) { return }
       }
-      for connection in connections { connection.cutIfLate(limits, answer: bytesOfCut) }
+      for connection in connections { connection.cutIfLate(limits, saying: lastWords) }
       alarm.wait(upTo: isStopping ? .milliseconds(10) : connections.isEmpty ? nil : tick)
     }
   }

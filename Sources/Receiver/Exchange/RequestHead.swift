@@ -44,8 +44,8 @@ struct RequestHead {
     return contentLength == nil ? .none : .contentLength
   }
 
-  /// The name that a PUT gives: the path behind its first slashes, decoded, and repaired where it is no UTF-8.
-  var putName: String {
+  /// The path behind its first slashes, decoded, and repaired where it is no UTF-8.
+  var decodedPath: String {
     var bytes: [UInt8] = []
     var rest = Array(path.utf8)[...].drop { $0 == UInt8(ascii: "/") }
     while let byte = rest.popFirst() {

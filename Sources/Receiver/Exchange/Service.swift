@@ -83,11 +83,12 @@ extension Service {
   }
 
   /// What a client is told whose request is cut off from outside.
-  func bytes(ofRefusal refusal: UploadRefusal) -> [UInt8] {
+  func bytes(of refusal: UploadRefusal, to request: Connection.Request) -> [UInt8] {
     let failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
     let record = ReceivedRecord(
-      body: ParsedRecord(bodyBytes: 0, isComplete: false, parts: [], error: failure),
-      framing: UploadRequest.Framing.none.rawValue, contentLength: nil)
+      body: ParsedRecord(
+        bodyBytes: request.bodyBytes, isComplete: false, parts: [], error: failure),
+      framing: request.framing.rawValue, contentLength: request.contentLength)
     return bytes(of: .record(record, status: refusal.status, asPage: false))
   }
 }

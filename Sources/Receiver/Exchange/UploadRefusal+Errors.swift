@@ -13,7 +13,10 @@ extension UploadRefusal {
     case let error as StorageError where error.code == .noRoom:
       self.init(
         .noRoom, status: 507,
-        "There is no room left for what was sent; nothing of this request was kept.")
+        error.replaced == 0
+          ? "There is no room left for what was sent; nothing of this request was kept."
+          : "There is no room left for what was sent; \(error.replaced) of its files had taken the place of others by "
+            + "then, and stay.")
     case let error as StorageError where error.code == .tooManyOpen:
       self.init(
         .overloaded, status: 503,

@@ -68,6 +68,6 @@ package final class BodyIntake {
 
   /// All of the body came.
   func end() throws {
-    try upload.end()
+    try upload.end(parts.map(ReceivedPart.init))
   }
 }

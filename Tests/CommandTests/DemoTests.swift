@@ -43,12 +43,12 @@ import Testing
   func `a signal ends it, whatever it is at, and nothing is left`(
     _ signal: String, _ exit: String
   ) throws {
-    for moment in ["ls -A tmp/* | grep -q formstream-", "ls -A tmp/*/received | grep -q ."] {
+    for moment in ["ls -A tmp/* | grep -q film.bin", "ls -A tmp/*/received | grep -q ."] {
       let said = try shell(
         """
         set -m; mkdir tmp
         TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
-        until \(moment); do sleep 0.01; done 2> none
+        until \(moment) || ! kill -0 $pid; do sleep 0.01; done 2> none
         kill -\(signal) $pid
         wait $pid; echo $?; ls -A tmp; cat out
         grep -c '^formstream: Ended by a signal' said

@@ -41,20 +41,19 @@ struct SampleFile {
 
   /// Writes the file, and returns the digest of what was written.
   func write(to path: LocalPath, until ending: DemoEnding) throws(Failure) -> SHA256.Digest {
-    let file = try OutputFile(.path(path))
     do {
+      let file = try OutputDescriptor(making: path)
       var digest = try SHA256()
       for _ in 0..<repetitions {
         try ending.check()
         try file.write(content)
         try content.withUnsafeBytes { try digest.update($0) }
       }
-      try file.commit()
       return try digest.finalize()
     } catch let failure as Failure {
       throw failure
     } catch {
-      throw Failure(.inputOutput, "\(error)")
+      throw Failure(.inputOutput, "The file \"\(path)\" could not be written: \(error).")
     }
   }
 }

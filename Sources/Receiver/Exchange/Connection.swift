@@ -75,7 +75,7 @@ final class Connection: Sendable {
 
   func enter(_ phase: Phase) {
     state.withLock { state in
-      guard state.phase != .cut || phase == .closed else { return }
+      guard state.phase != .closed, state.phase != .cut || phase == .closed else { return }
       state.phase = phase
       state.since = .now
       state.bytes = 0

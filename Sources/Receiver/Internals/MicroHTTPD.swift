@@ -53,18 +53,16 @@ final class Daemon: Sendable {
     }
     options.access = { context, connection, _, method, version, bytes, count, request in
       guard let context, let connection, let method, let version, let count,
-        let exchange = request?.pointee
+        request?.pointee != nil, let exchange = Visit.of(connection)?.exchange
       else { return .NO }
       return FrontDesk.behind(context).access(
-        connection, Unmanaged<Exchange>.fromOpaque(exchange).takeUnretainedValue(),
-        method: method, version: version,
+        connection, exchange, method: method, version: version,
         bytes: UnsafeRawBufferPointer(start: bytes, count: count.pointee), count: count)
     }
-    options.completed = { _, _, request, reason in
-      guard let exchange = request?.pointee else { return }
+    options.completed = { _, connection, request, reason in
+      guard let connection, request?.pointee != nil else { return }
       request?.pointee = nil
-      Unmanaged<Exchange>.fromOpaque(exchange).takeRetainedValue().finish(
-        isSent: reason == .REQUEST_TERMINATED_COMPLETED_OK)
+      Visit.of(connection)?.endRequest(isSent: reason == .REQUEST_TERMINATED_COMPLETED_OK)
     }
     daemon = formstream_start_daemon(&options)
     guard daemon != nil else {
@@ -124,6 +122,26 @@ private final class CString: Sendable {
   deinit { start.deallocate() }
 }
 
+/// A connection, and the request that is under way on it. libmicrohttpd holds it by the connection's end, which it
+/// always tells; a request's it does not, where it has no memory to refuse it.
+private final class Visit {
+  let connection: Connection
+  var exchange: Exchange?
+
+  init(_ connection: Connection) {
+    self.connection = connection
+  }
+
+  static func of(_ handle: OpaquePointer) -> Visit? {
+    formstream_socket_context(handle).map { Unmanaged<Visit>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  func endRequest(isSent: Bool) {
+    exchange?.finish(isSent: isSent)
+    exchange = nil
+  }
+}
+
 /// Where libmicrohttpd's calls come in: on the thread that accepts connections, and on those of the connections.
 private final class FrontDesk: Sendable {
   private static let maximumNotes = 4096
@@ -159,24 +177,27 @@ private final class FrontDesk: Sendable {
     if what == .CONNECTION_NOTIFY_STARTED {
       let peer = formstream_peer(handle).map { SocketAddress($0).description } ?? "?"
       let connection = Connection(Socket(formstream_socket(handle)), peer: peer, isTLS: isTLS)
-      place.pointee = Unmanaged.passRetained(connection).toOpaque()
+      place.pointee = Unmanaged.passRetained(Visit(connection)).toOpaque()
       floor.add(connection)
     } else if let context = place.pointee {
       place.pointee = nil
-      let connection = Unmanaged<Connection>.fromOpaque(context).takeRetainedValue()
-      connection.enter(.closed)
-      floor.remove(connection)
+      let visit = Unmanaged<Visit>.fromOpaque(context).takeRetainedValue()
+      visit.endRequest(isSent: false)
+      visit.connection.enter(.closed)
+      floor.remove(visit.connection)
     }
   }
 
   func request(
     for target: UnsafePointer<CChar>, on handle: OpaquePointer
   ) -> UnsafeMutableRawPointer? {
-    guard let context = formstream_socket_context(handle) else { return nil }
-    let connection = Unmanaged<Connection>.fromOpaque(context).takeUnretainedValue()
-    let exchange = Exchange(
-      service, on: connection, target: String(cString: target), targetSize: length(of: target))
-    return Unmanaged.passRetained(exchange).toOpaque()
+    guard let visit = Visit.of(handle) else { return nil }
+    visit.endRequest(isSent: false)
+    visit.exchange = Exchange(
+      service, on: visit.connection, target: String(cString: target),
+      targetSize: length(of: target))
+    // What this is does not matter to the library, as long as it is something.
+    return Unmanaged.passUnretained(visit).toOpaque()
   }
 
   /// libmicrohttpd calls once for the head, then for what there is of the body, then once where it is whole.

@@ -12,7 +12,7 @@ public struct ReceivedRequest: Sendable {
 
   /// The client's address and port.
   public let peer: String
-  /// The method; empty where no head came.
+  /// The method.
   public let method: String
   /// The target as it was sent.
   public let target: String

@@ -52,7 +52,7 @@ private func make(
   _ file: SampleFile, in scratch: ScratchDirectory, until ending: DemoEnding
 ) throws(Failure) -> DemoFile {
   do throws(Failure) {
-    return DemoFile(file, digest: try file.write(to: scratch.path(file.name), until: ending))
+    return DemoFile(file: file, digest: try file.write(to: scratch.path(file.name), until: ending))
   } catch {
     guard error.exit == .inputOutput else { throw error }
     throw Failure(error.exit, "\(error.message) \(ScratchDirectory.remedy)")
@@ -62,11 +62,6 @@ private func make(
 private struct DemoFile {
   let file: SampleFile
   let digest: SHA256.Digest
-
-  init(_ file: SampleFile, digest: SHA256.Digest) {
-    self.file = file
-    self.digest = digest
-  }
 }
 
 private func report(

@@ -27,6 +27,11 @@ private func endOpenLine() {
   if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
 }
 
+/// Functions can be compared as numbers only; a pointer to one has as many bits, and no outside data is in it.
+private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
+  unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+}
+
 /// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
 /// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
 /// output or error, or what is written there would go into it.
@@ -43,11 +48,8 @@ func prepareProcess() {
       endOpenLine()
       _exit(128 + number)
     }
-    // What `nohup` or a shell's background job ignores stays ignored. Functions can be compared as
-    // numbers only.
-    if unsafeBitCast(inherited, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
-      signal(number, SIG_IGN)
-    }
+    // What `nohup` or a shell's background job ignores stays ignored.
+    if isIgnoring(inherited) { signal(number, SIG_IGN) }
   }
   // To read from standard output is what writing to it then fails as: a closed one stays an error.
   for (number, mode) in [(STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
@@ -72,7 +74,7 @@ func prepareProcess() {
 ///   - toldAgain: is called on that thread, too, where a second signal comes or the time is over: then that
 ///     doesn't end the program, but another second, or a third signal, does.
 ///
-/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`, `pthread_create`
+/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`
 func tellSignals(
   grace seconds: Int, isHangupTold: Bool = false, toldAgain: (@Sendable () -> Void)? = nil,
   _ told: @escaping @Sendable (CInt) -> Void
@@ -81,15 +83,8 @@ func tellSignals(
   let watch = SignalWatch(numbers, seconds: seconds, told: told, toldAgain: toldAgain)
   var signals = watch.signals
   pthread_sigmask(SIG_BLOCK, &signals, nil)
-  var thread = pthread_t()
-  let failure = pthread_create(
-    &thread, nil,
-    { watch in
-      if let watch { Unmanaged<SignalWatch>.fromOpaque(watch).takeRetainedValue().run() }
-      return nil
-    }, Unmanaged.passRetained(watch).toOpaque())
   // Without the thread, signals end the program as before.
-  if failure != 0 { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+  if !startThread({ watch.run() }) { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
 }
 
 private final class SignalWatch: Sendable {
@@ -115,10 +110,7 @@ private final class SignalWatch: Sendable {
       var action = sigaction()
       sigaction(number, nil, &action)
       // Linux keeps a blocked signal for whoever waits, though it is ignored.
-      let isIgnored =
-        unsafeBitCast(action.__sigaction_handler.sa_handler, to: Int.self)
-        == unsafeBitCast(SIG_IGN, to: Int.self)
-      if !isIgnored { sigaddset(&signals, number) }
+      if !isIgnoring(action.__sigaction_handler.sa_handler) { sigaddset(&signals, number) }
     }
     return signals
   }

@@ -9,7 +9,7 @@ func visible(_ text: String) -> String {
     if scalar.isHarmless {
       result.unicodeScalars.append(scalar)
     } else {
-      result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      result += scalar.spelledOut
     }
   }
   return result

@@ -12,4 +12,7 @@ extension Unicode.Scalar {
     default: return !properties.isDefaultIgnorableCodePoint || properties.isVariationSelector
     }
   }
+
+  /// The scalar as ASCII, such as `\u{1B}`: for those that are not harmless.
+  package var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 }

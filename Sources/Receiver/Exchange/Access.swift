@@ -43,8 +43,8 @@ struct Access: Sendable {
   }
 
   private static func isOfThisMachine(_ host: String) -> Bool {
-    let isNumeric = host.hasSuffix("]")
-    let name = isNumeric ? host[...] : host[..<(host.lastIndex(of: ":") ?? host.endIndex)]
+    let hasPort = !host.hasSuffix("]")
+    let name = hasPort ? host[..<(host.lastIndex(of: ":") ?? host.endIndex)] : host[...]
     let digits = name.split(separator: ".", omittingEmptySubsequences: false)
     return name.lowercased() == "localhost" || name == "[::1]"
       || digits.count == 4 && digits[0] == "127" && digits.allSatisfy { UInt8($0) != nil }

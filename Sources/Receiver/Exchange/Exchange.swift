@@ -160,7 +160,7 @@ final class Exchange {
     guard let head, head.isUpload || failure != nil else { return }
     if told == nil {
       let refusal = connection.reasonOfCut ?? lost
-      failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
+      failure = RecordFailure(refusal)
     }
     if isCut { status = statusOfCut } else if !isSent, !isCutShort { status = nil }
     let record = told ?? record(isComplete: false)
@@ -220,7 +220,7 @@ extension Exchange {
     _ refusal: UploadRefusal, cause: (any Error)? = nil, isCertain: Bool = true,
     isRead: Bool = false
   ) -> Step {
-    failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
+    failure = RecordFailure(refusal)
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
     self.cause = cause
     let record = record(isComplete: false)

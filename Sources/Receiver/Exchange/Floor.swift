@@ -5,8 +5,8 @@ import Multipart
 final class Floor: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// Those that were let in, of which some are no connections yet.
-    var admitted = 0
+    /// How many were let in that are no connections yet.
+    var coming = 0
     /// When connections that are busy are cut off; nil until the receiver is stopped.
     var end: ContinuousClock.Instant?
   }
@@ -28,20 +28,20 @@ final class Floor: Sendable {
     while true {
       let isAdmitted: Bool? = state.withLock { state in
         if state.end != nil { return false }
-        guard state.admitted < limits.connections else { return nil }
-        state.admitted += 1
+        guard state.connections.count + state.coming < limits.connections else { return nil }
+        state.coming += 1
         return true
       }
       if let isAdmitted { return isAdmitted }
-      room.wait(upTo: .seconds(1))
-      // Where it has no memory for one, libmicrohttpd says neither that a connection begins nor that it ends.
-      state.withLock { $0.admitted = $0.connections.count }
+      // Where it has no memory for one, libmicrohttpd says neither that a connection begins nor that it ends: who
+      // has not come by then will not.
+      if !room.wait(upTo: .seconds(1)) { state.withLock { $0.coming = 0 } }
     }
   }
 
   /// Whoever was admitted did not come.
   func dismiss() {
-    state.withLock { $0.admitted -= 1 }
+    state.withLock { $0.coming = max(0, $0.coming - 1) }
     room.ring()
   }
 
@@ -52,6 +52,7 @@ final class Floor: Sendable {
 
   func add(_ connection: Connection) {
     let isFirst = state.withLock { state in
+      state.coming = max(0, state.coming - 1)
       state.connections[ObjectIdentifier(connection)] = connection
       return state.connections.count == 1
     }
@@ -60,7 +61,7 @@ final class Floor: Sendable {
 
   func remove(_ connection: Connection) {
     state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
-    dismiss()
+    room.ring()
   }
 
   /// Lets those that are busy come to their end, but no longer than so.

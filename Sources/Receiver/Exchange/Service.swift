@@ -84,10 +84,9 @@ extension Service {
 
   /// What a client is told whose request is cut off from outside.
   func bytes(of refusal: UploadRefusal, to request: Connection.Request) -> [UInt8] {
-    let failure = RecordFailure(code: refusal.code.rawValue, message: refusal.description)
     let record = ReceivedRecord(
       body: ParsedRecord(
-        bodyBytes: request.bodyBytes, isComplete: false, parts: [], error: failure),
+        bodyBytes: request.bodyBytes, isComplete: false, parts: [], error: RecordFailure(refusal)),
       framing: request.framing.rawValue, contentLength: request.contentLength)
     return bytes(of: .record(record, status: refusal.status, asPage: false))
   }

@@ -9,7 +9,7 @@ extension UploadRefusal {
     case let refusal as UploadRefusal: self = refusal
     case let error as MultipartError:
       let status = error.code == .limitExceeded ? 413 : 400
-      self.init(Code(rawValue: error.code.rawValue), status: status, error.description)
+      self.init(Code(error.code), status: status, error.description)
     case let error as StorageError where error.code == .noRoom:
       self.init(
         .noRoom, status: 507,
@@ -27,5 +27,18 @@ extension UploadRefusal {
         .handlingFailed, status: 500,
         "What was sent could not be kept; the receiver's log says why.")
     }
+  }
+}
+
+extension UploadRefusal.Code {
+  /// What is wrong with a body has the same name wherever it is found.
+  init(_ code: MultipartError.Code) {
+    self.init(rawValue: code.rawValue)
+  }
+}
+
+extension RecordFailure {
+  init(_ refusal: UploadRefusal) {
+    self.init(code: refusal.code.rawValue, message: refusal.description)
   }
 }

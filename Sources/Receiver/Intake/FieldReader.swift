@@ -28,7 +28,7 @@ final class FieldReader {
       // Text may come as it is, line ends too; but this is no text.
       guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else {
         throw UploadRefusal(
-          UploadRefusal.Code(rawValue: MultipartError.Code.malformedBody.rawValue), status: 400,
+          .init(.malformedBody), status: 400,
           "Byte \(offset) is no text, and the Content-Type says that the body is URL-encoded: send the type that it "
             + "has, such as application/octet-stream, or send it by PUT.")
       }
@@ -125,7 +125,7 @@ final class FieldReader {
 
   private func limitExceeded(_ what: String) -> UploadRefusal {
     UploadRefusal(
-      UploadRefusal.Code(rawValue: MultipartError.Code.limitExceeded.rawValue), status: 413,
+      .init(.limitExceeded), status: 413,
       "\(what) at byte \(offset): send less, or have the receiver's limits raised.")
   }
 }

@@ -284,13 +284,6 @@ private final class FrontDesk: Sendable {
   }
 }
 
-/// The bytes before a NUL.
-private func length(of text: UnsafePointer<CChar>) -> Int {
-  var end = text
-  while end.pointee != 0 { end += 1 }
-  return end - text
-}
-
 /// CR LF.
 private let lineEnd = 2
 

@@ -236,6 +236,11 @@ func httpDate() -> String {
     + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
 }
 
+/// The bytes before a NUL.
+///
+/// C: `strlen`
+func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
+
 /// The text of a message with arguments, as C's `printf` writes it.
 ///
 /// C: `vsnprintf`
@@ -282,10 +287,10 @@ final class Alarm: Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for it, or for so long. Rung many times, it wakes once.
+  /// Waits for it, or for so long; false where it was not rung. Rung many times, it wakes once.
   ///
   /// C: `pthread_cond_timedwait`
-  func wait(upTo time: Duration?) {
+  @discardableResult func wait(upTo time: Duration?) -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_MONOTONIC, &end)
     let (seconds, attoseconds) = (time ?? .zero).components
@@ -304,6 +309,7 @@ final class Alarm: Sendable {
         break
       }
     }
-    isRung = false
+    defer { isRung = false }
+    return isRung
   }
 }

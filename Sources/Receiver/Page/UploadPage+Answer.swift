@@ -64,7 +64,7 @@ extension UploadPage {
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
       case _ where scalar.isHarmless: result.unicodeScalars.append(scalar)
-      default: result += "\\u{\(String(scalar.value, radix: 16, uppercase: true))}"
+      default: result += scalar.spelledOut
       }
     }
     return result

@@ -8,92 +8,115 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// A library that each user installs: the products named `FormStream…`.
+func product(_ name: String) -> Product { .library(name: name, targets: [name]) }
+
+/// A module of `Sources`. Every target's name begins with the package's: SwiftPM refuses two targets of one name
+/// among all packages of a build, internal ones too.
+func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
+  .target(name: name, dependencies: dependencies, swiftSettings: house)
+}
+
+/// A C library, with the Debian package that it comes from.
+func library(_ name: String, _ pkgConfig: String, apt: String) -> Target {
+  .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
+}
+
+/// A program that tests watch from outside.
+func probe(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
+  .executableTarget(
+    name: name, dependencies: dependencies, path: "Tests/Probes/\(path)", swiftSettings: house)
+}
+
+func tests(
+  of module: String, _ dependencies: [Target.Dependency], exclude: [String] = []
+) -> Target {
+  .testTarget(
+    name: "\(module)Tests", dependencies: dependencies + ["FormStreamTestSupport"],
+    exclude: exclude, swiftSettings: house)
+}
+
 let package = Package(
   name: "FormStream",
   products: [
-    .library(name: "Multipart", targets: ["Multipart"]),
-    .library(name: "FormStream", targets: ["FormStream"]),
-    .library(name: "FormStreamURLSession", targets: ["FormStreamURLSession"]),
-    .library(name: "MediaTypes", targets: ["MediaTypes"]),
-    .library(name: "Transfer", targets: ["Transfer"]),
-    .library(name: "Receiver", targets: ["Receiver"]),
+    product("FormStreamMultipart"),
+    product("FormStream"),
+    product("FormStreamURLSession"),
+    product("FormStreamMediaTypes"),
+    product("FormStreamTransfer"),
+    product("FormStreamReceiver"),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
   targets: [
-    .target(name: "Multipart", swiftSettings: house),
-    .systemLibrary(
-      name: "CCrypto", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
-    .target(name: "Records", dependencies: ["Multipart", "CCrypto"], swiftSettings: house),
-    .systemLibrary(name: "CMagic", pkgConfig: "libmagic", providers: [.apt(["libmagic-dev"])]),
-    .target(name: "MediaTypes", dependencies: ["Multipart", "CMagic"], swiftSettings: house),
-    .systemLibrary(
-      name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
-    .target(
-      name: "Transfer", dependencies: ["FormStream", "Records", "CCurl"], swiftSettings: house),
-    .systemLibrary(
-      name: "CMicroHTTPD", pkgConfig: "libmicrohttpd",
-      providers: [.apt(["libmicrohttpd-dev"])]),
-    .target(
-      name: "Receiver", dependencies: ["CMicroHTTPD", "Multipart", "Records", "Storage"],
-      swiftSettings: house),
-    .target(name: "Storage", dependencies: ["Multipart"], swiftSettings: house),
-    .target(name: "FormStream", dependencies: ["Multipart"], swiftSettings: house),
-    .target(name: "FormStreamURLSession", dependencies: ["FormStream"], swiftSettings: house),
-    .target(
-      name: "FormStreamCommand",
-      dependencies: ["MediaTypes", "Multipart", "Receiver", "Records", "Storage", "Transfer"],
-      swiftSettings: house),
+    library("CFormStreamCrypto", "libcrypto", apt: "libssl-dev"),
+    library("CFormStreamCurl", "libcurl", apt: "libcurl4-openssl-dev"),
+    library("CFormStreamMagic", "libmagic", apt: "libmagic-dev"),
+    library("CFormStreamMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+
+    module("FormStreamPlatform"),
+    module("FormStreamDigest", ["CFormStreamCrypto", "FormStreamPlatform"]),
+    module("FormStreamMultipart", ["FormStreamPlatform"]),
+    module("FormStream", ["FormStreamMultipart", "FormStreamPlatform"]),
+    module("FormStreamURLSession", ["FormStream", "FormStreamPlatform"]),
+    module(
+      "FormStreamMediaTypes", ["CFormStreamMagic", "FormStreamMultipart", "FormStreamPlatform"]),
+    module("FormStreamRecords", ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform"]),
+    module(
+      "FormStreamTransfer",
+      ["CFormStreamCurl", "FormStream", "FormStreamDigest", "FormStreamPlatform"]),
+    module(
+      "FormStreamIntake",
+      ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform", "FormStreamRecords"]),
+    module(
+      "FormStreamReceiver",
+      [
+        "CFormStreamMicroHTTPD", "FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform",
+        "FormStreamRecords",
+      ]),
+    module(
+      "FormStreamCommand",
+      [
+        "FormStreamDigest", "FormStreamIntake", "FormStreamMediaTypes", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords", "FormStreamTransfer",
+      ]),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
 
     .target(
-      name: "TestSupport", dependencies: ["FormStream"], path: "Tests/TestSupport",
-      exclude: ["tls-front.py"], swiftSettings: house),
+      name: "FormStreamTestSupport", dependencies: ["FormStream", "FormStreamPlatform"],
+      path: "Tests/FormStreamTestSupport", exclude: ["tls-front.py"], swiftSettings: house),
     .target(
-      name: "FuzzProperties", dependencies: ["Multipart", "TestSupport"], path: "Fuzz/Properties",
+      name: "FormStreamFuzzProperties",
+      dependencies: ["FormStreamMultipart", "FormStreamTestSupport"], path: "Fuzz/Properties",
       swiftSettings: house),
-    .executableTarget(
-      name: "drain-probe", dependencies: ["FormStream"], path: "Tests/DrainProbe",
-      swiftSettings: house),
-    .executableTarget(
-      name: "digest-probe", dependencies: ["Records"], path: "Tests/DigestProbe",
-      swiftSettings: house),
-    .executableTarget(
-      name: "cancel-probe", dependencies: ["FormStream", "TestSupport", "Transfer"],
-      path: "Tests/CancelProbe", swiftSettings: house),
-    .testTarget(
-      name: "MultipartTests", dependencies: ["Multipart", "TestSupport", "FuzzProperties"],
-      swiftSettings: house),
-    .testTarget(
-      name: "RecordsTests", dependencies: ["Multipart", "Records", "TestSupport", "digest-probe"],
-      swiftSettings: house),
-    .testTarget(
-      name: "MediaTypesTests", dependencies: ["MediaTypes", "Multipart", "TestSupport"],
-      exclude: ["make-kinds.py"],
-      swiftSettings: house),
-    .testTarget(
-      name: "StorageTests", dependencies: ["Multipart", "Storage", "TestSupport"],
-      swiftSettings: house),
-    .testTarget(
-      name: "FormStreamTests", dependencies: ["FormStream", "TestSupport", "drain-probe"],
-      swiftSettings: house),
-    .testTarget(
-      name: "FormStreamURLSessionTests", dependencies: ["FormStreamURLSession", "TestSupport"],
-      swiftSettings: house),
-    .testTarget(
-      name: "TransferTests",
-      dependencies: ["FormStream", "Records", "TestSupport", "Transfer", "cancel-probe"],
-      swiftSettings: house),
-    .testTarget(
-      name: "ReceiverTests",
-      dependencies: ["FormStream", "Multipart", "Receiver", "Records", "TestSupport", "Transfer"],
-      swiftSettings: house),
-    .testTarget(
-      name: "FormStreamCommandTests",
-      dependencies: ["FormStreamCommand", "Records", "TestSupport", "Transfer"],
-      swiftSettings: house),
-    .testTarget(
-      name: "CommandTests", dependencies: ["Multipart", "TestSupport", "formstream"],
-      swiftSettings: house),
+    probe("formstream-drain-probe", ["FormStream"], path: "Drain"),
+    probe("formstream-digest-probe", ["FormStreamDigest"], path: "Digest"),
+    probe(
+      "formstream-cancel-probe", ["FormStream", "FormStreamTestSupport", "FormStreamTransfer"],
+      path: "Cancel"),
+
+    tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
+    tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
+    tests(of: "FormStreamMultipart", ["FormStreamMultipart", "FormStreamFuzzProperties"]),
+    tests(
+      of: "FormStreamRecords", ["FormStreamDigest", "FormStreamMultipart", "FormStreamRecords"]),
+    tests(
+      of: "FormStreamMediaTypes", ["FormStreamMediaTypes", "FormStreamMultipart"],
+      exclude: ["make-kinds.py"]),
+    tests(
+      of: "FormStreamIntake", ["FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform"]),
+    tests(of: "FormStream", ["FormStream", "formstream-drain-probe"]),
+    tests(of: "FormStreamURLSession", ["FormStreamURLSession"]),
+    tests(
+      of: "FormStreamTransfer", ["FormStream", "FormStreamTransfer", "formstream-cancel-probe"]),
+    tests(
+      of: "FormStreamReceiver",
+      [
+        "FormStream", "FormStreamIntake", "FormStreamMultipart", "FormStreamReceiver",
+        "FormStreamRecords", "FormStreamTransfer",
+      ]),
+    tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
+    // The command as people run it: the built program in a fresh directory.
+    tests(of: "FormStreamCommandLine", ["FormStreamMultipart", "formstream"]),
   ]
 )

@@ -18,12 +18,12 @@ let package = Package(
       dependencies: [
         "Measuring",
         .product(name: "FormStream", package: "FormStream"),
-        .product(name: "Multipart", package: "FormStream"),
+        .product(name: "FormStreamMultipart", package: "FormStream"),
       ],
       swiftSettings: house),
     .executableTarget(
       name: "bench-parse",
-      dependencies: ["Measuring", .product(name: "Multipart", package: "FormStream")],
+      dependencies: ["Measuring", .product(name: "FormStreamMultipart", package: "FormStream")],
       swiftSettings: house),
   ]
 )

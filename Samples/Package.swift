@@ -7,17 +7,19 @@ let package = Package(
   dependencies: [.package(name: "FormStream", path: "..")],
   targets: [
     .executableTarget(
-      name: "encode-only", dependencies: [.product(name: "Multipart", package: "FormStream")]),
+      name: "encode-only",
+      dependencies: [.product(name: "FormStreamMultipart", package: "FormStream")]),
     .executableTarget(
       name: "stream-upload", dependencies: [.product(name: "FormStream", package: "FormStream")]),
     .executableTarget(
       name: "post-form",
       dependencies: [
         .product(name: "FormStream", package: "FormStream"),
-        .product(name: "Transfer", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
       ]),
     .executableTarget(
-      name: "receive-form", dependencies: [.product(name: "Receiver", package: "FormStream")]),
+      name: "receive-form",
+      dependencies: [.product(name: "FormStreamReceiver", package: "FormStream")]),
     .executableTarget(
       name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// The input: 3 bytes for a stretch (see ``Choices/restOrStretch()``), then the header's value.
 func checkDisposition(_ choices: inout Choices) throws {

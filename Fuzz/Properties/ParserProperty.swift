@@ -1,5 +1,5 @@
-import Multipart
-import TestSupport
+import FormStreamMultipart
+import FormStreamTestSupport
 
 /// The input: 21 bytes that choose options, limits, boundary and cuts, then the body.
 func checkParser(_ choices: inout Choices) throws {

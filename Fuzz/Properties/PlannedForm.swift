@@ -1,5 +1,5 @@
-import Multipart
-import TestSupport
+import FormStreamMultipart
+import FormStreamTestSupport
 
 /// A form as the fuzzer chose it, and what must come of it.
 struct PlannedForm {

@@ -1,5 +1,5 @@
-import Multipart
-import TestSupport
+import FormStreamMultipart
+import FormStreamTestSupport
 
 /// Faults on purpose, one of each kind that the fuzzer is there for, each behind something that no seed
 /// has. Where they are planted (`-D PLANTED`), it must find them, or its silence means nothing.

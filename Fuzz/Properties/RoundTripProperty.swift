@@ -1,5 +1,5 @@
-import Multipart
-import TestSupport
+import FormStreamMultipart
+import FormStreamTestSupport
 
 /// The input: the sizes of reads, cuts, a place to go to, then a form (see ``PlannedForm``).
 func checkRoundTrip(_ choices: inout Choices) throws {

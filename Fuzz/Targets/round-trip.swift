@@ -1,4 +1,4 @@
-import FuzzProperties
+import FormStreamFuzzProperties
 
 /// What libFuzzer calls.
 @_cdecl("LLVMFuzzerTestOneInput")

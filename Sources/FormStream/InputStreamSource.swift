@@ -1,5 +1,5 @@
 import Foundation
-import Multipart
+import FormStreamMultipart
 
 /// An `InputStream` as a source of bytes.
 final class InputStreamSource: ByteSource {

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import Foundation
 
 extension PartBody {
@@ -102,57 +103,53 @@ private final class OwnThreads: TaskExecutor {
 }
 
 /// Room for one chunk between a task that makes them and a thread that waits for them.
-private final class Channel: @unchecked Sendable {
-  /// Guards everything below; signalled when a chunk or the end has come.
-  private let condition = NSCondition()
-  private var chunk: [UInt8]?
-  private var hasFinished = false
-  private var isAbandoned = false
-  private var failure: (any Error)?
-  /// The task, waiting until the chunk that is there has been taken.
-  private var producer: CheckedContinuation<Void, Never>?
+private final class Channel: Sendable {
+  private struct State {
+    var chunk: [UInt8]?
+    var hasFinished = false
+    var isAbandoned = false
+    var failure: (any Error)?
+    /// The task, which waits until the chunk has been taken.
+    var producer: CheckedContinuation<Void, Never>?
+  }
 
-  /// Hands a chunk over and waits until it is taken; false where nobody will take it.
+  private let state = Guarded(State())
+
+  /// Hands a chunk over and waits until it is taken; returns false if no reader will take it.
   func put(_ next: [UInt8]) async -> Bool {
     await withCheckedContinuation { continuation in
-      condition.withLock {
-        guard !isAbandoned else { return continuation.resume() }
-        chunk = next
-        producer = continuation
-        condition.signal()
+      state.withLock { state in
+        guard !state.isAbandoned else { return continuation.resume() }
+        state.chunk = next
+        state.producer = continuation
       }
     }
-    return condition.withLock { !isAbandoned }
+    return state.withLock { !$0.isAbandoned }
   }
 
   func finish(_ error: (any Error)?) {
-    condition.withLock {
-      failure = error
-      hasFinished = true
-      condition.signal()
+    state.withLock { state in
+      state.failure = error
+      state.hasFinished = true
     }
   }
 
-  /// Waits for a chunk; nil at the end.
+  /// Waits for a chunk; returns nil at the end.
   func take() throws -> [UInt8]? {
-    condition.lock()
-    defer { condition.unlock() }
-    while chunk == nil, !hasFinished { condition.wait() }
-    guard let taken = chunk else {
-      if let failure { throw failure }
-      return nil
+    try state.waitUntil({ $0.chunk != nil || $0.hasFinished }) { state in
+      guard let chunk = state.chunk.take() else {
+        if let failure = state.failure { throw failure }
+        return nil
+      }
+      state.producer.take()?.resume()
+      return chunk
     }
-    chunk = nil
-    producer?.resume()
-    producer = nil
-    return taken
   }
 
   func abandon() {
-    condition.withLock {
-      isAbandoned = true
-      producer?.resume()
-      producer = nil
+    state.withLock { state in
+      state.isAbandoned = true
+      state.producer.take()?.resume()
     }
   }
 }

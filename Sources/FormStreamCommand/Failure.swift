@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Why the command ends early: one sentence for the person, one code for the script.
 struct Failure: Error {
@@ -21,7 +21,7 @@ extension Failure {
   static func unusable(
     _ directory: LocalPath, _ cause: SystemError?, said description: String
   ) -> Failure {
-    guard let cause, cause.isNotFound, !directory.bytes.isEmpty else {
+    guard let cause, cause == .notFound, !directory.bytes.isEmpty else {
       return Failure(.inputOutput, description)
     }
     return Failure(

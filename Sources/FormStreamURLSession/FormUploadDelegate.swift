@@ -1,6 +1,6 @@
 public import FormStream
 public import Foundation
-import Synchronization
+import FormStreamPlatform
 
 #if canImport(FoundationNetworking)
   public import FoundationNetworking
@@ -49,7 +49,7 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
 
   private let report: (@Sendable (FormUploadProgress) -> Void)?
   /// The most bytes that were reported.
-  private let mostSent = Mutex<Int64>(0)
+  private let mostSent = Guarded<Int64>(0)
 
   /// Makes a delegate for one upload.
   ///

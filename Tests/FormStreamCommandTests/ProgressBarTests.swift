@@ -1,6 +1,6 @@
 import FormStreamCommand
 import Testing
-import Transfer
+import FormStreamTransfer
 
 @Suite struct ProgressBarTests {
   private static let photo = ShownProgress(

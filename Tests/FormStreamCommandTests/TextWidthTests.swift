@@ -1,6 +1,6 @@
 import FormStreamCommand
 import Testing
-import TestSupport
+import FormStreamTestSupport
 
 @Suite struct TextWidthTests {
   @Test(arguments: [

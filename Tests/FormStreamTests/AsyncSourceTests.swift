@@ -1,7 +1,7 @@
 import FormStream
 import Foundation
 import Synchronization
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 @Suite struct AsyncSourceTests {

@@ -1,8 +1,8 @@
 import FormStream
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
-/// What a form does with its files, seen from outside: `drain-probe` under strace.
+/// What a form does with its files, seen from outside: `formstream-drain-probe` under strace.
 @Suite struct DescriptorTests {
   private let directory: TemporaryDirectory
   private let files: [String]
@@ -26,7 +26,7 @@ import Testing
       program: "/usr/bin/strace",
       [
         "-f", "-qq", "-a", "1", "-o", log, "-s", "0", "-e", "trace=openat,read,pread64,close", "-e",
-        "signal=none", builtBinary("drain-probe"), "chunk=\(chunk)", mode,
+        "signal=none", builtBinary("formstream-drain-probe"), "chunk=\(chunk)", mode,
       ] + files, in: directory, environment: underStrace)
     #expect(invocation.exit == 0, "\(invocation.stderr)")
     let figures = invocation.output.split(separator: "\n").map { line in

@@ -1,6 +1,6 @@
 import FormStream
 import Foundation
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 @Suite struct FormInputStreamTests {

@@ -1,4 +1,4 @@
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 /// `run` is what the tests of the command stand on, so it is tested itself.
@@ -66,9 +66,9 @@ import Testing
   }
 
   @Test func `a binary of this package is found beside the runner`() throws {
-    let said = try run("drain-probe", [])
+    let said = try run("formstream-drain-probe", [])
     #expect(said.signal != nil)
-    #expect(said.stderr.contains("usage: drain-probe"))
+    #expect(said.stderr.contains("usage: formstream-drain-probe"))
   }
 
   @Test(.disabled(if: sanitizer != nil, "a child inherits the peak of a runner that is large"))

@@ -1,6 +1,6 @@
 import FormStream
 import Foundation
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 /// A form read back through each front of the parser.

@@ -1,7 +1,7 @@
 import FormStream
 import Foundation
 import FoundationNetworking
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 /// The session of this Foundation opens the stream itself, asserts that it was not open, and takes
@@ -46,7 +46,7 @@ import Testing
     try directory.write("two", noise(10))
     let server = try LoopbackServer()
     let said = try run(
-      "drain-probe",
+      "formstream-drain-probe",
       ["chunk=0", "session=\(server.port)", directory.path("one"), directory.path("two")],
       environment: ["no_proxy": "127.0.0.1"])
     let body = try #require(ReceivedRequest(server.received)).body

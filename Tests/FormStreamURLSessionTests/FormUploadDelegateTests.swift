@@ -2,7 +2,7 @@ import FormStreamURLSession
 import Foundation
 import FoundationNetworking
 import Synchronization
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)), .disabled(if: sanitizer == "address", libcurlLeaks))

@@ -1,7 +1,7 @@
 import FormStreamURLSession
 import Foundation
 import FoundationNetworking
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 /// What URLSession can't do on Linux, as `FormUploadDelegate` says it. Where one of these fails, Foundation

@@ -1,7 +1,7 @@
 import FormStreamURLSession
 import Foundation
 import FoundationNetworking
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 @Suite(.timeLimit(.minutes(1)), .disabled(if: sanitizer == "address", libcurlLeaks))

@@ -2,7 +2,7 @@ import FormStreamURLSession
 import Foundation
 import FoundationNetworking
 import Synchronization
-import TestSupport
+import FormStreamTestSupport
 import Testing
 
 let libcurlLeaks: Comment =

@@ -1,6 +1,6 @@
 import Glibc
 import Measuring
-import Multipart
+import FormStreamMultipart
 
 /// What a body had in it. Nothing is copied: the bytes are only counted.
 struct Count {

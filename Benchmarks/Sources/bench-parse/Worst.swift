@@ -1,5 +1,5 @@
 import Measuring
-import Multipart
+import FormStreamMultipart
 
 /// A body made to be slow: a head, then one text over and over, then a tail.
 struct WorstBody {

@@ -6,7 +6,7 @@
 // `Multipart` is all that it imports. It needs no Foundation, so the program stays small.
 
 import Glibc
-import Multipart
+import FormStreamMultipart
 
 func say(_ line: String) {
   var line = line + "\n"

@@ -4,7 +4,7 @@
 
 import FormStream
 import Foundation
-import Transfer
+import FormStreamTransfer
 
 func say(_ line: String) {
   FileHandle.standardError.write(Data((line + "\n").utf8))

@@ -4,7 +4,7 @@
 //     curl -F f=@notes.txt http://127.0.0.1:…/
 
 import Glibc
-import Receiver
+import FormStreamReceiver
 
 /// What is done with uploads. `DirectoryHandler` and `DiscardHandler` are there already; this is one of your own.
 struct CountingHandler: UploadHandler {

@@ -1,6 +1,7 @@
-import Multipart
-import Receiver
-import Records
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamReceiver
+import FormStreamRecords
 
 /// Carries out `demo`: real files go out as a form, with `formstream post`, into a receiver of this process, and
 /// are compared with what is on the disk then.

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// How a demo ends before its time: what it is at is called off, and nothing that it made stays.
 final class DemoEnding: Sendable {

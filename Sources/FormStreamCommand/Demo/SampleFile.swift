@@ -1,5 +1,6 @@
-import Multipart
-import Records
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamRecords
 
 /// A file that the demo makes, and what is known of it before it is sent.
 struct SampleFile {

@@ -1,5 +1,5 @@
 import Foundation
-import Multipart
+import FormStreamMultipart
 
 /// A directory that is there until it is removed, with all that is put into it.
 struct ScratchDirectory: Sendable {

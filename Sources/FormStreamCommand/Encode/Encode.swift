@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Carries out `encode`: the output is opened first, so that nothing is read in vain.
 func encode(_ plan: EncodePlan) throws(Failure) {

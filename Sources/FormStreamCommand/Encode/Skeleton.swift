@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// What a body is made of, with the place of everything in it; no contents.
 struct Skeleton {

@@ -1,5 +1,5 @@
-import MediaTypes
-import Multipart
+import FormStreamMediaTypes
+import FormStreamMultipart
 
 /// Guesses for what is only shown: a pipe is left for whoever sends the form, so its type is told by its
 /// name.

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// One argument as it was typed, byte for byte.
 public struct Argument: Hashable, Sendable {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A file of flags, one a line. Nothing in a line is quoted or escaped.
 enum ConfigFile {

@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// The flags that say what is a success, and what is told of a request.
 extension Flag {

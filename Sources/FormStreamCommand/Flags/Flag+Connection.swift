@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// The flags that say how a server is reached, and what proves who is who.
 extension Flag {

@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// The flags that say how often, how fast and how long a request is sent, and where it may be sent on to.
 extension Flag {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// The flags that make up a form; every command that sends one knows them.
 extension Flag {

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The flags that decide what comes out, and those that every command knows.
 extension Flag {
   static let outputFlags = [

@@ -1,5 +1,5 @@
-import Multipart
-import Receiver
+import FormStreamMultipart
+import FormStreamReceiver
 
 /// The flags that say what a body is read as; every command that reads one knows them.
 extension Flag {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// The flags of those who receive.
 extension Flag {

@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// The flags that say what a request is, and who sends it.
 extension Flag {

@@ -1,4 +1,4 @@
-import MediaTypes
+import FormStreamMediaTypes
 
 /// The flags that say how media types are told; every command that sends files knows them.
 extension Flag {

@@ -1,5 +1,5 @@
-import MediaTypes
-import Multipart
+import FormStreamMediaTypes
+import FormStreamMultipart
 
 /// What was typed, noted down flag by flag; nothing is opened or made of it yet.
 struct LowArguments {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Reads a file that a flag names and of which more than `limit` bytes would be a mistake. It may be a
 /// pipe: shells make one for `<(command)`.

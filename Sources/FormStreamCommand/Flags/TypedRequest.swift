@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// What was typed of a request: what it carries, how it goes out, and what is done with its answer.
 struct TypedRequest {

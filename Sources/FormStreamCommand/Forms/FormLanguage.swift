@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The core of curl's form language, read as curl reads it: `name=value`, `name=@path`, `name=<path`,
 /// each with `;type=`, `;filename=` and `;headers=`. Where curl would guess, skip or warn, this says no.
 struct FormLanguage {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A file of header lines, as `;headers=@PATH` names it: one a line, `#` begins a comment, and a line
 /// that begins with a blank goes on with the one before, blank and all.

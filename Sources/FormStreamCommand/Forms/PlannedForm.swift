@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A form as it was meant: typed parts made into parts.
 struct PlannedForm {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Standard input as a part, or as a body by itself. It is read only where `-` is named.
 enum StandardInput {

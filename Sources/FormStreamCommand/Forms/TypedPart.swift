@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A part as it was typed: what a form language makes of its text, before anything is looked at.
 struct TypedPart {

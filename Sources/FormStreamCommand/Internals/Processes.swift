@@ -1,7 +1,7 @@
 // What the command asks of the C library for other processes, and of its own.
 
 import Glibc
-import Multipart
+import FormStreamMultipart
 
 /// How a process that was started has ended.
 struct ProcessEnd {

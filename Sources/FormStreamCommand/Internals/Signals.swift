@@ -1,7 +1,7 @@
 // What the command asks of the C library for signals.
 
 import Glibc
-import Multipart
+import FormStreamMultipart
 import Synchronization
 
 /// The file that a signal's handler removes. It is set once, before the file is made: a handler may
@@ -84,7 +84,7 @@ func tellSignals(
   var signals = watch.signals
   pthread_sigmask(SIG_BLOCK, &signals, nil)
   // Without the thread, signals end the program as before.
-  if !startThread({ watch.run() }) { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
+  if !startThread("formstream-sig", { watch.run() }) { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
 }
 
 private final class SignalWatch: Sendable {

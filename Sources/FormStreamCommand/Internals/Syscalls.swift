@@ -1,17 +1,11 @@
 // What the command asks of the C library; signals and processes are in files of their own beside this one.
 
 import Glibc
-import Multipart
+import FormStreamMultipart
 
 extension SystemError {
-  static let isADirectory = SystemError(number: EISDIR)
-  static let notFound = SystemError(number: ENOENT)
   /// Whether it is the link or the file behind it that is meant can't be known.
   static let deadLink = SystemError(number: ELOOP)
-
-  var isBrokenPipe: Bool { number == EPIPE }
-  var isNotFound: Bool { number == ENOENT }
-  var isPermission: Bool { [EACCES, EPERM].contains(number) }
 }
 
 // MARK: Descriptors
@@ -236,7 +230,7 @@ enum OutputPlace {
     var status = stat()
     do throws(SystemError) {
       _ = try retryingInterrupts { path.withCString { stat($0, &status) } }
-    } catch  where error.isNotFound {
+    } catch  where error == .notFound {
       self = path.withCString { lstat($0, &status) } == 0 ? .deadLink : .nothing
       return
     }

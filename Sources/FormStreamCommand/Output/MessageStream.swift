@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Lines for people, and below them one that is drawn anew in place. All that goes to standard error goes
 /// through one of these, so that neither garbles the other.
@@ -14,7 +14,7 @@ package final class MessageStream: Sendable {
   private let output: @Sendable ([UInt8]) -> Void
   private let columns: @Sendable () -> Int?
   private let leavesLineOpen: @Sendable (Bool) -> Void
-  private let turn = Turns(1)
+  private let turn = Guarded(())
   /// Guarded by `turn`.
   nonisolated(unsafe) private var status: Status?
   /// Whether the status stands in the terminal's last line. Guarded by `turn`.
@@ -87,8 +87,6 @@ package final class MessageStream: Sendable {
   }
 
   private func withTurn(_ body: () -> Void) {
-    turn.take()
-    defer { turn.giveBack() }
-    body()
+    turn.withLock { _ in body() }
   }
 }

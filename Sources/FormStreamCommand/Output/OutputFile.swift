@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Where the product goes.
 enum OutputTarget {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 import Synchronization
 
 /// A file in the making, beside the one whose place it will take. It goes when it is not committed,

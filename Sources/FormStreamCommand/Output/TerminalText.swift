@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Text that is safe on a terminal: what is not harmless is spelled out, such as `\u{1B}`. All text for
 /// people goes through here.

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// Where a body is read from.
 enum BodyInput: CustomStringConvertible {

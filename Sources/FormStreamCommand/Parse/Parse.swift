@@ -1,7 +1,8 @@
-import Multipart
-import Receiver
-import Records
-import Storage
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamReceiver
+import FormStreamRecords
+import FormStreamIntake
 
 /// Carries out `parse`: what was read before something failed is printed, too.
 func parse(_ plan: ParsePlan) throws(Failure) {
@@ -10,10 +11,10 @@ func parse(_ plan: ParsePlan) throws(Failure) {
   }
   let source = try plan.input.open()
   let store = try plan.directory.map { (path) throws(Failure) in try FileStore(path) }
-  var options = BodyIntake.Options()
+  var options = PartCollector.Options()
   options.makesDigests = plan.printsJSON
   options.keepsHeaders = plan.printsJSON
-  let intake = BodyIntake(store ?? DiscardedUpload(), options: options)
+  let intake = PartCollector(store ?? DiscardedUpload(), options: options)
   var flaw: BodyFlaw?
   do {
     try parser.parse(source, to: intake.take)
@@ -41,7 +42,7 @@ private struct BodyFlaw {
   /// Where that is, the same however the body came in pieces.
   private(set) var offset: Int64?
 
-  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: BodyIntake) {
+  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: PartCollector) {
     let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
@@ -59,7 +60,7 @@ private struct BodyFlaw {
     case let error as StorageError:
       exit = .inputOutput
       (code, message) = (error.code.rawValue, error.description + (intake.whereabouts ?? ""))
-    case let error as RecordsError:
+    case let error as DigestError:
       exit = .inputOutput
       (code, message) = (error.code.rawValue, error.description)
     default:
@@ -77,7 +78,7 @@ extension ParsePlan {
   }
 }
 
-extension BodyIntake {
+extension PartCollector {
   /// In which part something failed; nil between parts.
   fileprivate var whereabouts: String? {
     current.map {

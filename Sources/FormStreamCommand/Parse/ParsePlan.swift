@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// What `parse` is to do.
 struct ParsePlan {

@@ -1,4 +1,4 @@
-import Records
+import FormStreamRecords
 
 /// What was found in a form, for people.
 enum PartTable {

@@ -1,5 +1,5 @@
-import Multipart
-import Transfer
+import FormStreamMultipart
+import FormStreamTransfer
 
 /// Where the body of an answer goes, as it comes.
 final class AnswerOutput: Sendable {

@@ -1,5 +1,5 @@
-import Multipart
-import Transfer
+import FormStreamMultipart
+import FormStreamTransfer
 
 /// A request as a line of curl, for sh. It asks for the same method, URL, headers and body; what curl does in
 /// another way is noted, and what it can't send is an error.

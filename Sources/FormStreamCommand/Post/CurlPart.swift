@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// A part of a form in curl's own language.
 struct CurlPart {
   let word: [UInt8]

@@ -1,5 +1,5 @@
-import Multipart
-import Transfer
+import FormStreamMultipart
+import FormStreamTransfer
 
 extension Failure {
   /// What a transfer's error ends with where nothing was sent for it.

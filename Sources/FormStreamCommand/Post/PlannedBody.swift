@@ -1,6 +1,6 @@
-import MediaTypes
-import Multipart
-import Transfer
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamTransfer
 
 /// What a request is to carry.
 enum PlannedBody {

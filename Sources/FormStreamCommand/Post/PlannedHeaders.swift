@@ -1,5 +1,5 @@
-import Multipart
-import Transfer
+import FormStreamMultipart
+import FormStreamTransfer
 
 extension LowArguments {
   /// The request's own headers. Warnings about files that hold secrets go into `notes`.

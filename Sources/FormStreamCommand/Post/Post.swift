@@ -1,7 +1,7 @@
-import MediaTypes
-import Multipart
-import Records
-import Transfer
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
 
 /// Carries out `post` and `put`: what the answer goes to is opened first, so that nothing is sent in vain.
 func post(_ plan: PostPlan) throws(Failure) {

@@ -1,5 +1,5 @@
-import Multipart
-import Transfer
+import FormStreamMultipart
+import FormStreamTransfer
 
 extension PostPlan {
   /// What would be sent, secrets masked, and of the body its skeleton.

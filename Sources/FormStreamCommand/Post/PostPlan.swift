@@ -1,6 +1,6 @@
-import MediaTypes
-import Multipart
-import Transfer
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamTransfer
 
 /// What `post` and `put` are to do.
 struct PostPlan {

@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// What to say where the environment asks for a proxy, which is not gone through.
 enum ProxyNote {

@@ -1,6 +1,7 @@
-import Multipart
-import Records
-import Transfer
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
 
 extension ResultRecord {
   /// - Parameters:

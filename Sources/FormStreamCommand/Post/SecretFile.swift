@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A file that holds secrets: nothing of it is ever shown.
 struct SecretFile {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// The data of `-d` and its kin, as curl understands it.
 extension TypedData {

@@ -1,4 +1,4 @@
-import Transfer
+import FormStreamTransfer
 
 /// Progress in lines of text, for logs: where there is no terminal to draw on.
 package enum Heartbeat {

@@ -1,6 +1,6 @@
-import Multipart
-import Records
-package import Transfer
+import FormStreamMultipart
+import FormStreamRecords
+package import FormStreamTransfer
 
 /// Tells on standard error how far a request is.
 ///
@@ -28,7 +28,7 @@ package final class ProgressDisplay: Sendable {
   private let style: ProgressOutput
   private let stream: MessageStream
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let turn = Turns(1)
+  private let turn = Guarded(())
   /// Guarded by `turn`, which is taken before the stream's own.
   nonisolated(unsafe) private var state: State
 
@@ -110,16 +110,16 @@ package final class ProgressDisplay: Sendable {
   /// Ends the bar where others write to the same terminal from here on, such as the answer's body.
   package func yieldTerminal() {
     guard case .bar = style else { return }
-    turn.take()
-    let latest = state.updates.map { ProgressSnapshot($0.current) } ?? state.track.latest
-    turn.giveBack()
+    let latest = turn.withLock { _ in
+      state.updates.map { ProgressSnapshot($0.current) } ?? state.track.latest
+    }
     finish(latest)
   }
 
   private func withState(_ body: (inout State, ContinuousClock.Instant) -> Void) {
-    turn.take()
-    defer { turn.giveBack() }
-    if !state.isOver { body(&state, now()) }
+    turn.withLock { _ in
+      if !state.isOver { body(&state, now()) }
+    }
   }
 
   private func tell(_ state: inout State, at time: ContinuousClock.Instant) {

@@ -1,4 +1,4 @@
-package import Transfer
+package import FormStreamTransfer
 
 /// How far a transfer is, as the display takes it.
 package struct ProgressSnapshot: Sendable {

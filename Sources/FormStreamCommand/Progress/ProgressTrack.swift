@@ -1,5 +1,5 @@
-import Records
-import Transfer
+import FormStreamRecords
+import FormStreamTransfer
 
 /// What is known of a transfer from all the steps so far: beside the last one, the rate and the part under way.
 struct ProgressTrack: Sendable {

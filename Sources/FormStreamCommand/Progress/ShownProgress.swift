@@ -1,4 +1,4 @@
-package import Transfer
+package import FormStreamTransfer
 
 /// What people are told of a transfer: the bar and the heartbeat are two ways to write it.
 package struct ShownProgress: Sendable {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// How many columns text takes on a terminal. Where terminals differ, such as for joined emoji, the answer
 /// is the larger one: a line that is a little short does no harm, one that wraps can't be redrawn.

@@ -1,6 +1,6 @@
-import Multipart
-import Receiver
-import Records
+import FormStreamMultipart
+import FormStreamReceiver
+import FormStreamRecords
 
 /// Carries out `receive`: listens until it is ended, and tells of each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
@@ -94,23 +94,18 @@ private final class Ending: Sendable {
   }
 
   private let state = Guarded(State())
-  private let isTold = Turns(0)
 
   var reason: Reason { state.withLock { $0.reason } ?? .once }
 
   func tell(_ reason: Reason) {
-    let isFirst = state.withLock { state in
+    state.withLock { state in
       switch (state.reason, reason) {
-      case (nil, _):
-        state.reason = reason
-        return true
+      case (nil, _): state.reason = reason
       // What is not written down of what was in flight must not end as if all were well.
       case (.once, .failure), (.signal, .failure): state.reason = reason
       default: break
       }
-      return false
     }
-    if isFirst { isTold.giveBack() }
   }
 
   /// Has what is in flight cut off.
@@ -124,8 +119,7 @@ private final class Ending: Sendable {
 
   /// Waits until something is told; from then on ``hurry()`` knows the receiver.
   func wait(for receiver: Receiver) {
-    isTold.take()
-    let isHurried = state.withLock { state in
+    let isHurried = state.waitUntil({ $0.reason != nil }) { state in
       state.receiver = receiver
       return state.isHurried
     }

@@ -1,5 +1,5 @@
-import Multipart
-import Receiver
+import FormStreamMultipart
+import FormStreamReceiver
 
 /// What `receive` is to do.
 struct ReceivePlan {

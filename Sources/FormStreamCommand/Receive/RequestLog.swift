@@ -1,4 +1,4 @@
-import Receiver
+import FormStreamReceiver
 
 /// Tells of requests on standard output, a line or a record each; from any thread.
 struct RequestLog: Sendable {

@@ -1,4 +1,4 @@
-import Multipart
+import FormStreamMultipart
 
 /// A file with paths in it.
 struct PathList {

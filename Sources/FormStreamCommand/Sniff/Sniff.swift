@@ -1,6 +1,6 @@
-import MediaTypes
-import Multipart
-import Records
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamRecords
 
 /// Carries out `sniff`. A file that can't be read is told, and the others go on.
 func sniff(_ plan: SniffPlan) async throws(Failure) {

@@ -1,5 +1,5 @@
-import MediaTypes
-import Multipart
+import FormStreamMediaTypes
+import FormStreamMultipart
 
 /// What `sniff` is to do.
 struct SniffPlan {

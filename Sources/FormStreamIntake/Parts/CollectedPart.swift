@@ -1,0 +1,52 @@
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamRecords
+
+/// What is made of a part as it is read: a value where it is a short text field, else the handler's.
+package final class CollectedPart {
+  package let part: PartDescription
+  package private(set) var size: Int64 = 0
+  /// The bytes so far, for as long as they are kept.
+  private(set) var value: [UInt8]?
+
+  private let upload: any Upload
+  private let limit: Int
+  private var digest: SHA256?
+  private var sha256: SHA256.Digest?
+  private var sink: (any PartSink)?
+
+  /// - Parameter limit: how many bytes are kept of a text field; nil of what is none.
+  init(
+    _ part: PartDescription, of upload: any Upload, digest: consuming SHA256?, keeping limit: Int?
+  ) throws {
+    self.part = part
+    self.upload = upload
+    self.limit = limit ?? 0
+    self.digest = digest
+    if limit != nil { value = [] } else { sink = try upload.begin(part) }
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer) throws {
+    size += Int64(bytes.count)
+    try digest?.update(bytes)
+    if let value, value.count + bytes.count > limit {
+      self.value = nil
+      let sink = try upload.begin(part)
+      self.sink = sink
+      try value.withUnsafeBytes(sink.take)
+    }
+    if let sink { try sink.take(bytes) } else { value?.append(contentsOf: bytes) }
+  }
+
+  func end() throws {
+    sha256 = try digest.take()?.finalize()
+    try sink?.end()
+  }
+
+  func record(index: Int, keepsHeaders: Bool) -> ParsedPartRecord {
+    ParsedPartRecord(
+      index: index, name: part.name, filename: part.filename, contentType: part.contentType,
+      headers: keepsHeaders ? part.headers.map { RecordHeader($0.name, $0.value) } : [],
+      size: size, sha256: sha256, value: value, storedAs: sink?.storedAs)
+  }
+}

@@ -1,0 +1,9 @@
+/// An upload of which nothing is kept.
+package final class DiscardedUpload: Upload, PartSink {
+  package init() {}
+
+  package func begin(_ part: PartDescription) -> any PartSink { self }
+  package func take(_ bytes: UnsafeRawBufferPointer) {}
+  package func end(_ parts: [ReceivedPart]) {}
+  package func end() {}
+}

@@ -1,0 +1,89 @@
+import FormStreamMultipart
+
+/// Between what a file's content says and what its name says.
+enum Arbitration {
+  /// The policy `auto`: the content decides, but where it is told in general terms only, the first type of
+  /// the extension that does not contradict it says the rest.
+  ///
+  /// - Parameter content: what the content is told to be; nil where there is none, or it tells nothing.
+  static func type(content: MediaType?, candidates: [MediaType]) -> SniffedType? {
+    let family = Family(content)
+    if family != .known, let refined = candidates.first(where: { family.mayBe($0.essence) }),
+      refined.essence != content?.essence
+    {
+      return SniffedType(type: refined, source: .extension)
+    }
+    return content.map { SniffedType(type: $0, source: .content) }
+  }
+}
+
+/// How much the content says.
+private enum Family {
+  /// What it is.
+  case known
+  /// Nothing.
+  case bytes
+  /// It is text; of which language is a guess.
+  case text
+  /// It is an archive, as many formats are within.
+  case zip
+  case gzip
+  case compound
+  /// It is a font; of which outlines, nobody says (RFC 8081 §4.2).
+  case font
+
+  init(_ content: MediaType?) {
+    guard let essence = content?.essence else {
+      self = .bytes
+      return
+    }
+    switch essence {
+    case "application/octet-stream": self = .bytes
+    case "text/plain", "text/xml", "text/javascript", "application/xml": self = .text
+    case _ where essence.hasPrefix("text/x-"): self = .text
+    case "application/zip": self = .zip
+    case "application/gzip": self = .gzip
+    case "application/x-ole-storage", "application/cdfv2": self = .compound
+    case "font/sfnt": self = .font
+    default: self = .known
+    }
+  }
+
+  /// Whether content of this family may be of a type: text is never a photo, an archive never a song.
+  func mayBe(_ essence: String) -> Bool {
+    switch self {
+    case .known: false
+    case .bytes: true
+    case .text: !Self.isBinary(essence)
+    case .zip: essence.hasPrefix("application/") && !Self.isTextual(essence)
+    case .gzip:
+      essence == "image/svg+xml" || essence.hasPrefix("application/") && !Self.isTextual(essence)
+    case .compound: essence.hasPrefix("application/") && !Self.isTextual(essence)
+    case .font: ["font/ttf", "font/otf", "font/collection"].contains(essence)
+    }
+  }
+
+  private static func isTextual(_ essence: String) -> Bool {
+    essence.hasSuffix("+xml") || essence.hasSuffix("+json")
+      || [
+        "application/json", "application/xml", "application/yaml", "application/toml",
+        "application/sql", "application/x-ndjson", "application/x-sh",
+        "application/rtf", "application/pdf",
+      ].contains(essence)
+  }
+
+  private static func isBinary(_ essence: String) -> Bool {
+    if essence.hasSuffix("+xml") { return false }
+    if ["image/", "audio/", "video/", "font/"].contains(where: essence.hasPrefix) { return true }
+    return essence.hasSuffix("+zip") || essence.hasSuffix("-compressed")
+      || essence.hasPrefix("application/vnd.openxmlformats-")
+      || essence.hasPrefix("application/vnd.oasis.")
+      || [
+        "application/zip", "application/gzip", "application/zstd", "application/x-tar",
+        "application/x-xz", "application/x-bzip2", "application/vnd.rar", "application/pdf",
+        "application/java-archive", "application/wasm", "application/vnd.sqlite3",
+        "application/msword", "application/vnd.ms-excel", "application/vnd.ms-powerpoint",
+        "application/octet-stream",
+      ].contains(essence)
+  }
+}

@@ -1,0 +1,104 @@
+/// What a path turns out to be when the form is laid out.
+enum FileFinding {
+  case extent(FileExtent)
+  /// With the file's status: two parts can't read one FIFO.
+  case stream(StreamOrigin, FileStatus)
+}
+
+extension FileOrigin {
+  /// Looks at the path, without opening it.
+  func lookUp(for part: String) throws(MultipartError) -> FileFinding {
+    let status = try look(part)
+    switch status.kind {
+    case .regular:
+      return .extent(try extent(of: status, part: part))
+    case .pipe, .device:
+      guard provenance.streamsSpecialFiles else { throw notAFile(part, "is a FIFO or a device") }
+      guard range == nil else {
+        throw notAFile(part, "is a FIFO or a device, of which no range can be taken")
+      }
+      let stream = StreamOrigin(length: nil, ticket: ticket) { [path] in
+        try DescriptorSource(opening: path)
+      }
+      return .stream(stream, status)
+    case .directory:
+      throw notAFile(part, "is a directory")
+    case .symlink:
+      throw notAFile(part, "is a symbolic link, and links found in a directory are not followed")
+    case .socket:
+      throw notAFile(part, "is a socket")
+    }
+  }
+
+  private func look(_ part: String) throws(MultipartError) -> FileStatus {
+    guard path.isUsable else {
+      throw MultipartError(
+        .inputMissing, on: path.description,
+        "\(subject(part)) has a NUL in its name, which no file has.")
+    }
+    let settled: FileStatus?
+    do {
+      settled = try FileStatus(settling: path, followsSymlinks: provenance.followsSymlinks)
+      if let settled, settled.kind != .symlink { try checkReadable(path) }
+    } catch  where error.leadsNowhere {
+      throw MultipartError(
+        .inputMissing, on: path.description,
+        "\(subject(part)) is not there: check the path.", underlying: error)
+    } catch {
+      throw MultipartError(
+        .inputUnreadable, on: path.description,
+        "\(subject(part)) can't be read: \(error). Check its permissions.", underlying: error)
+    }
+    guard let settled else {
+      throw MultipartError(
+        .sourceChanged, on: path.description,
+        "\(subject(part)) is being written to all the time: send it when nothing writes to it.",
+        change: .rewritten)
+    }
+    return settled
+  }
+
+  private func extent(
+    of status: FileStatus, part: String
+  ) throws(MultipartError) -> FileExtent {
+    let size = status.identity.size
+    let offset = range?.offset ?? 0
+    let length = range?.length ?? (size - min(max(offset, 0), size))
+    guard offset >= 0, length >= 0, offset <= size, length <= size - offset else {
+      let end = range?.length.map { "\($0) bytes" } ?? "all"
+      throw MultipartError(
+        .rangeOutsideFile, on: path.description,
+        "\(subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be taken: choose a "
+          + "range within it.")
+    }
+    return FileExtent(
+      path: path, followsSymlinks: provenance.followsSymlinks, identity: status.identity,
+      offset: offset, length: length)
+  }
+
+  private func subject(_ part: String) -> String {
+    "The file \(path.description.quoted) of part \(part.quoted)"
+  }
+
+  private func notAFile(_ part: String, _ what: String) -> MultipartError {
+    MultipartError(
+      .notAFile, on: path.description, "\(subject(part)) \(what): name a regular file.")
+  }
+}
+
+extension DescriptorOrigin {
+  /// Looks at what is open under the number.
+  func lookUp(for part: String) throws(MultipartError) -> FileFinding {
+    let stream = StreamOrigin(length: length, ticket: ticket) { [number] in
+      try DescriptorSource(duplicating: number)
+    }
+    do {
+      return .stream(stream, try FileStatus(ofDescriptor: number))
+    } catch {
+      throw MultipartError(
+        .inputUnreadable, on: "descriptor \(number)",
+        "Descriptor \(number), which part \(part.quoted) would read, can't be read: \(error). Open it "
+          + "first.", underlying: error)
+    }
+  }
+}

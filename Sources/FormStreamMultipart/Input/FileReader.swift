@@ -1,0 +1,138 @@
+/// Reads a stretch of one file and vouches for it: the file is the one that was laid out when it is
+/// opened, and still is after every read, before the bytes are handed over.
+final class FileReader: SegmentReader {
+  private let extent: FileExtent
+  private let part: String
+  /// What is read from; it is closed with the last who holds it.
+  let file: OpenedFile
+  private var position: Int64
+  private let end: Int64
+
+  /// - Parameter opened: the file, where it is open already; it is opened where nil.
+  init(
+    _ extent: FileExtent, part: String, skipping skipped: Int64 = 0, opened: OpenedFile? = nil
+  ) throws(MultipartError) {
+    self.extent = extent
+    self.part = part
+    position = extent.offset + skipped
+    end = extent.offset + extent.length
+    do {
+      if let opened {
+        file = opened
+      } else {
+        file = try OpenedFile(extent.path, followsSymlinks: extent.followsSymlinks)
+      }
+    } catch  where error.leadsNowhere || error.isLinkRefused {
+      throw Self.changed(.replaced, extent, part)
+    } catch {
+      throw MultipartError(
+        .inputUnreadable, on: extent.path.description,
+        "The file \(extent.path.description.quoted) of part \(part.quoted) can't be opened: \(error).",
+        underlying: error)
+    }
+    try checkIdentity()
+    try checkTrulyEmpty()
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+    let wanted = Int(min(Int64(buffer.count), end - position))
+    guard wanted > 0 else { return 0 }
+    let count: Int
+    do {
+      count = try file.descriptor.read(
+        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+    } catch {
+      throw readFailed(error)
+    }
+    try checkIdentity()
+    // The size is as it was, and yet there is nothing: files that the kernel makes up do this.
+    if count == 0 { throw Self.changed(.shrunk, extent, part) }
+    position += Int64(count)
+    return count
+  }
+
+  private func checkIdentity() throws(MultipartError) {
+    let status: FileStatus
+    do {
+      status = try file.descriptor.status()
+    } catch {
+      throw readFailed(error)
+    }
+    if let change = extent.identity.change(seenIn: status) {
+      throw Self.changed(change, extent, part, size: status.identity.size)
+    }
+  }
+
+  /// Files under /proc say that they are empty, and are not: they would go out as nothing.
+  private func checkTrulyEmpty() throws(MultipartError) {
+    guard extent.identity.size == 0 else { return }
+    var probe: UInt8 = 0
+    let count: Int
+    do {
+      count = try withUnsafeMutableBytes(of: &probe) { (byte) throws(SystemError) in
+        try file.descriptor.read(into: byte, at: 0)
+      }
+    } catch {
+      throw readFailed(error)
+    }
+    guard count > 0 else { return }
+    throw MultipartError(
+      .sourceChanged, on: extent.path.description,
+      "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and contents all "
+        + "the same, as files that the kernel makes up do: give it through a pipe.", change: .grown)
+  }
+
+  private func readFailed(_ error: SystemError) -> MultipartError {
+    MultipartError(
+      .readFailed, on: extent.path.description,
+      "Reading the file \(extent.path.description.quoted) of part \(part.quoted) failed at byte "
+        + "\(position): \(error).", underlying: error)
+  }
+
+  private static func changed(
+    _ change: SourceChange, _ extent: FileExtent, _ part: String, size: Int64? = nil
+  ) -> MultipartError {
+    let was = extent.identity.size
+    let story =
+      switch change {
+      case .shrunk:
+        size.map { "it shrank from \(was) to \($0) bytes" } ?? "it ended before its size"
+      case .grown: "it grew from \(was) to \(size ?? was) bytes"
+      case .replaced: "another file took its place, or it was removed"
+      default: "it was written to, or its attributes were changed"
+      }
+    return MultipartError(
+      .sourceChanged, on: extent.path.description,
+      "The file \(extent.path.description.quoted) of part \(part.quoted) is not what it was when the "
+        + "form was laid out: \(story). Send it again when nothing writes to it.", change: change)
+  }
+}
+
+extension FileReader {
+  /// The first bytes of the stretch.
+  func head(upTo limit: Int) throws(MultipartError) -> [UInt8] {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
+    defer { buffer.deallocate() }
+    var count = 0
+    while count < limit {
+      let more = try read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+      if more == 0 { break }
+      count += more
+    }
+    return Array(buffer[..<count])
+  }
+
+  /// Reads the whole stretch, looking for the delimiters of `scans`; nothing is handed on.
+  func scan(with scans: inout [CollisionScan]) throws(MultipartError) -> Boundary? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    defer { buffer.deallocate() }
+    while true {
+      let count = try read(into: buffer)
+      if count == 0 { return nil }
+      let bytes = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      for index in scans.indices where scans[index].finds(in: bytes) {
+        return scans[index].boundary
+      }
+    }
+  }
+}

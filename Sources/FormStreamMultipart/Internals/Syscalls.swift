@@ -1,0 +1,145 @@
+// The only file of this module that talks to the C library. Everything above it sees Swift errors, Swift
+// integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a struct from C.
+
+import FormStreamPlatform
+import Glibc
+
+/// An open file descriptor with one owner: it is closed when that owner goes, on every way out.
+struct Descriptor: ~Copyable {
+  private let number: CInt
+
+  /// Opens a path for reading.
+  ///
+  /// Without `mayBlock` a FIFO that took a file's place cannot hold the caller up; with it, opening
+  /// a FIFO waits for its writer.
+  ///
+  /// C: `open`
+  init(
+    reading path: LocalPath, followsSymlinks: Bool, mayBlock: Bool
+  ) throws(SystemError) {
+    var flags = O_RDONLY | O_CLOEXEC | O_NOCTTY
+    if !followsSymlinks { flags |= O_NOFOLLOW }
+    if !mayBlock { flags |= O_NONBLOCK }
+    number = try retryingInterrupts { path.withCString { open($0, flags) } }
+  }
+
+  /// A second descriptor for an open one, so that its owner may close it while the first lives on.
+  ///
+  /// C: `fcntl(F_DUPFD_CLOEXEC)`
+  init(duplicating original: CInt) throws(SystemError) {
+    number = try retryingInterrupts { fcntl(original, F_DUPFD_CLOEXEC, 0) }
+  }
+
+  deinit { Glibc.close(number) }
+
+  /// C: `read`
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
+    try waitingWhenBusy(for: POLLIN, on: number) {
+      Glibc.read(number, buffer.baseAddress, buffer.count)
+    }
+  }
+
+  /// C: `pread`
+  func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
+    try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
+  }
+
+  /// C: `fstat`
+  func status() throws(SystemError) -> FileStatus {
+    try FileStatus(ofDescriptor: number)
+  }
+}
+
+extension FileStatus {
+  /// Looks at a path without opening it.
+  ///
+  /// C: `stat`, `lstat`
+  init(of path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
+    var status = stat()
+    _ = try retryingInterrupts {
+      path.withCString { followsSymlinks ? stat($0, &status) : lstat($0, &status) }
+    }
+    self.init(status)
+  }
+
+  /// Looks at what is open under a descriptor.
+  ///
+  /// C: `fstat`
+  init(ofDescriptor number: CInt) throws(SystemError) {
+    var status = stat()
+    _ = try retryingInterrupts { fstat(number, &status) }
+    self.init(status)
+  }
+
+  private init(_ status: stat) {
+    identity = FileIdentity(
+      device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+      modified: Timestamp(status.st_mtim), changed: Timestamp(status.st_ctim))
+    links = UInt64(status.st_nlink)
+    kind =
+      switch status.st_mode & S_IFMT {
+      case S_IFREG: .regular
+      case S_IFDIR: .directory
+      case S_IFLNK: .symlink
+      case S_IFIFO: .pipe
+      case S_IFSOCK: .socket
+      default: .device
+      }
+  }
+}
+
+/// Asks whether this process may read a path, without opening it.
+///
+/// C: `faccessat(AT_EACCESS)`
+func checkReadable(_ path: LocalPath) throws(SystemError) {
+  _ = try retryingInterrupts {
+    path.withCString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) }
+  }
+}
+
+extension Timestamp {
+  fileprivate init(_ time: timespec) {
+    self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
+  }
+
+  /// The clock that the kernel stamps files with: it moves in ticks of up to 10 ms.
+  ///
+  /// C: `clock_gettime(CLOCK_REALTIME_COARSE)`
+  static var fileClock: Timestamp {
+    var now = timespec()
+    clock_gettime(CLOCK_REALTIME_COARSE, &now)
+    return Timestamp(now)
+  }
+}
+
+/// Rests for a millisecond.
+///
+/// C: `nanosleep`
+func restOneMillisecond() {
+  var duration = timespec(tv_sec: 0, tv_nsec: 1_000_000)
+  nanosleep(&duration, nil)
+}
+
+extension UnsafeRawBufferPointer {
+  /// The first place of `byte` at or behind `start`.
+  ///
+  /// C: `memchr`
+  func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+    guard let base = baseAddress, start < count else { return nil }
+    guard let found = memchr(base + start, CInt(byte), count - start) else { return nil }
+    return UnsafeRawPointer(found) - base
+  }
+
+  /// Whether `other` stands in these bytes at `start`.
+  ///
+  /// C: `memcmp`
+  func has(_ other: UnsafeRawBufferPointer, at start: Int) -> Bool {
+    guard let base = baseAddress, let wanted = other.baseAddress, other.count <= count - start
+    else {
+      return false
+    }
+    return memcmp(base + start, wanted, other.count) == 0
+  }
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// A value shared by threads, guarded by a lock.
+///
+/// This is the house's only lock. It is the C library's, not a `Mutex`: the thread sanitizer does not see the
+/// ordering that Swift's gives.
+package final class Guarded<Value>: @unchecked Sendable {
+  private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+  private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+  /// Guarded by `mutex`, as is `waiting`.
+  private var value: Value
+  /// How many threads wait for a change.
+  private var waiting = 0
+
+  /// C: `pthread_mutex_init`, `pthread_cond_init`
+  package init(_ value: Value) {
+    self.value = value
+    pthread_mutex_init(mutex, nil)
+    pthread_cond_init(changed, nil)
+  }
+
+  deinit {
+    pthread_cond_destroy(changed)
+    pthread_mutex_destroy(mutex)
+    changed.deallocate()
+    mutex.deallocate()
+  }
+
+  /// Reads or changes the value while no other thread does. Threads in ``waitUntil(_:then:)`` look again
+  /// afterwards.
+  ///
+  /// C: `pthread_mutex_lock`, `pthread_cond_broadcast`
+  package func withLock<Result, Failure: Error>(
+    _ body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { unlock() }
+    return try body(&value)
+  }
+
+  /// Waits until the value fulfils a condition, then reads or changes it.
+  ///
+  /// C: `pthread_cond_wait`
+  package func waitUntil<Result, Failure: Error>(
+    _ isFulfilled: (Value) -> Bool, then body: (inout Value) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    pthread_mutex_lock(mutex)
+    defer { unlock() }
+    while !isFulfilled(value) {
+      waiting += 1
+      pthread_cond_wait(changed, mutex)
+      waiting -= 1
+    }
+    return try body(&value)
+  }
+
+  private func unlock() {
+    if waiting > 0 { pthread_cond_broadcast(changed) }
+    pthread_mutex_unlock(mutex)
+  }
+}

@@ -1,0 +1,63 @@
+import Glibc
+
+/// Starts a detached thread; returns false if the system has no thread to give.
+///
+/// Foundation's `Thread` does not report that failure.
+///
+/// - Parameter name: what `top -H` shows; at most 15 bytes, as Linux allows.
+///
+/// C: `pthread_create`
+package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
+  let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
+  let isStarted = withUnsafeTemporaryAllocation(of: pthread_attr_t.self, capacity: 1) {
+    attributes in
+    guard let attributes = attributes.baseAddress, pthread_attr_init(attributes) == 0 else {
+      return false
+    }
+    defer { pthread_attr_destroy(attributes) }
+    pthread_attr_setstacksize(attributes, 1024 * 1024)
+    pthread_attr_setdetachstate(attributes, Int32(PTHREAD_CREATE_DETACHED))
+    var thread = pthread_t()
+    return pthread_create(
+      &thread, attributes,
+      { context in
+        if let context { Unmanaged<ThreadStart>.fromOpaque(context).takeRetainedValue().run() }
+        return nil
+      }, start.toOpaque()) == 0
+  }
+  if !isStarted { start.release() }
+  return isStarted
+}
+
+private final class ThreadStart {
+  private let name: String
+  private let body: @Sendable () -> Void
+
+  init(name: String, body: @escaping @Sendable () -> Void) {
+    self.name = name
+    self.body = body
+  }
+
+  func run() {
+    nameThisThread(name)
+    body()
+  }
+}
+
+/// Swift's Glibc has no `pthread_setname_np`, so this writes to the file that it writes to.
+private func nameThisThread(_ name: String) {
+  let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+  guard file >= 0 else { return }
+  _ = write(file, name, name.utf8.count)
+  close(file)
+}
+
+/// Makes a write to a closed connection fail on this thread, instead of ending the process.
+///
+/// C: `pthread_sigmask`
+package func ignoreBrokenPipesOnThisThread() {
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, SIGPIPE)
+  pthread_sigmask(SIG_BLOCK, &signals, nil)
+}

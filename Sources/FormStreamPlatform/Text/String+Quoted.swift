@@ -1,0 +1,10 @@
+extension String {
+  /// This text in quotes for a message, cut if it is so long that it would drown the sentence. It is not made
+  /// safe for a terminal: the writer to a terminal does that, for all text alike.
+  package var quoted: String {
+    let longest = 80
+    let head = self.utf8.prefix(longest + 1)
+    if head.count <= longest { return "\"\(self)\"" }
+    return "\"\(String(decoding: head.prefix(longest), as: UTF8.self))…\" (\(utf8.count) bytes)"
+  }
+}

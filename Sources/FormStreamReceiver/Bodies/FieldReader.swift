@@ -1,0 +1,131 @@
+import FormStreamMultipart
+
+/// Reads a URL-encoded body: names are held up to a limit, values go by.
+///
+/// WHATWG URL §5.1: "Let sequences be the result of splitting input on 0x26 (&). … If bytes contains a
+/// 0x3D (=), then let name be the bytes from the start of bytes up to but excluding its first 0x3D (=), and
+/// let value be the bytes, if any, after … Replace any 0x2B (+) in name and value with 0x20 (SP)."
+final class FieldReader {
+  private let limits: FormParser.Limits
+  private var name: [UInt8] = []
+  private var isInValue = false
+  /// Whether there is anything since the last `&`.
+  private var hasField = false
+  /// A `%`, and what came behind it so far.
+  private var escape: [UInt8] = []
+  private var decoded: [UInt8] = []
+  private var fields = 0
+  /// The bytes of all names, which the record keeps.
+  private var nameBytes: Int64 = 0
+  private var offset: Int64 = 0
+
+  init(limits: FormParser.Limits) {
+    self.limits = limits
+  }
+
+  func take(_ bytes: UnsafeRawBufferPointer, to intake: PartCollector) throws {
+    for byte in bytes {
+      // Text may come as it is, line ends too; but this is no text.
+      guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else {
+        throw UploadRefusal(
+          .init(.malformedBody), status: 400,
+          "Byte \(offset) is no text, and the Content-Type says that the body is URL-encoded: send the type that it "
+            + "has, such as application/octet-stream, or send it by PUT.")
+      }
+      offset += 1
+      switch byte {
+      case UInt8(ascii: "&"): try endField(intake)
+      case UInt8(ascii: "="):
+        if isInValue { decode(byte) } else { try beginValue(intake) }
+      default: decode(byte)
+      }
+      if !isInValue {
+        hasField = hasField || byte != UInt8(ascii: "&")
+        try takeName()
+      }
+    }
+    try flush(intake)
+  }
+
+  func end(_ intake: PartCollector) throws {
+    try endField(intake)
+  }
+
+  private func beginValue(_ intake: PartCollector) throws {
+    endEscape()
+    try takeName()
+    fields += 1
+    guard fields <= limits.parts else {
+      throw limitExceeded("The body has more than \(limits.parts) fields")
+    }
+    try intake.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
+    isInValue = true
+    hasField = true
+  }
+
+  private func takeName() throws {
+    name += decoded
+    nameBytes += Int64(decoded.count)
+    decoded.removeAll(keepingCapacity: true)
+    guard name.count <= limits.headerBlock else {
+      throw limitExceeded("A field's name has more than \(limits.headerBlock) bytes")
+    }
+    guard nameBytes <= limits.allHeaders else {
+      throw limitExceeded("The fields' names have more than \(limits.allHeaders) bytes")
+    }
+  }
+
+  private func endField(_ intake: PartCollector) throws {
+    endEscape()
+    if hasField || isInValue || !decoded.isEmpty {
+      if !isInValue { try beginValue(intake) }
+      try flush(intake)
+      try intake.endPart()
+    }
+    name.removeAll(keepingCapacity: true)
+    isInValue = false
+    hasField = false
+  }
+
+  private func flush(_ intake: PartCollector) throws {
+    guard isInValue, !decoded.isEmpty else { return }
+    try decoded.withUnsafeBytes(intake.take)
+    decoded.removeAll(keepingCapacity: true)
+  }
+
+  private func decode(_ byte: UInt8) {
+    if escape.isEmpty {
+      switch byte {
+      case UInt8(ascii: "%"): escape = [byte]
+      case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
+      default: decoded.append(byte)
+      }
+      return
+    }
+    // What is no escape stands for itself, and may begin one.
+    guard Self.digit(byte) != nil else {
+      endEscape()
+      return decode(byte)
+    }
+    escape.append(byte)
+    if escape.count == 3, let high = Self.digit(escape[1]), let low = Self.digit(escape[2]) {
+      decoded.append(high << 4 | low)
+      escape.removeAll(keepingCapacity: true)
+    }
+  }
+
+  private func endEscape() {
+    decoded += escape
+    escape.removeAll(keepingCapacity: true)
+  }
+
+  private static func digit(_ byte: UInt8) -> UInt8? {
+    Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
+  }
+
+  private func limitExceeded(_ what: String) -> UploadRefusal {
+    UploadRefusal(
+      .init(.limitExceeded), status: 413,
+      "\(what) at byte \(offset): send less, or have the receiver's limits raised.")
+  }
+}

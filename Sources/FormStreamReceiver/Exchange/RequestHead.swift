@@ -1,0 +1,181 @@
+import FormStreamMultipart
+
+/// A request's head as libmicrohttpd read it, and what is wrong with it: the library takes heads that others
+/// read in another way, so that one request could be smuggled in another's body.
+///
+/// What it does not show can't be refused here: that the line of a chunk's size, or a trailer, ended
+/// in LF alone or had a NUL in it.
+struct RequestHead {
+  let method: String
+  /// As it was sent.
+  let target: String
+  let version: String
+  let fields: [PartDescription.Header]
+  /// Whether nothing but these stood in the head, on a line each that ended in CR LF.
+  let isPlain: Bool
+
+  func values(of name: String) -> [String] {
+    fields.filter { $0.name.lowercased() == name }.map(\.value)
+  }
+
+  var isUpload: Bool { method == "POST" || method == "PUT" }
+
+  /// The path, without a query, and without the server's name where the target has it, too.
+  var path: Substring {
+    var rest = target[...]
+    if isAbsolute, let scheme = rest.firstRange(of: "://") {
+      rest = rest[scheme.upperBound...]
+      rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
+    }
+    let path = rest.prefix { $0 != "?" }
+    return path.isEmpty && isAbsolute ? "/" : path
+  }
+
+  /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".
+  private var isAbsolute: Bool {
+    let start = target.prefix(8).lowercased()
+    return start.hasPrefix("http://") || start == "https://"
+  }
+
+  var contentLength: Int64? { values(of: "content-length").first.flatMap(Int64.init) }
+
+  var framing: UploadRequest.Framing {
+    if !values(of: "transfer-encoding").isEmpty { return .chunked }
+    return contentLength == nil ? .none : .contentLength
+  }
+
+  /// The path behind its first slashes, decoded, and repaired where it is no UTF-8.
+  var decodedPath: String {
+    var bytes: [UInt8] = []
+    var rest = Array(path.utf8)[...].drop { $0 == UInt8(ascii: "/") }
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+      if byte == UInt8(ascii: "%"), digits.count == 2 {
+        bytes.append(UInt8(digits[0] << 4 | digits[1]))
+        rest = rest.dropFirst(2)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// Whether a body follows, or may.
+  var announcesBody: Bool { framing == .chunked || contentLength ?? 0 > 0 }
+
+  var expectsContinue: Bool { values(of: "expect").contains { $0.lowercased() == "100-continue" } }
+}
+
+extension RequestHead {
+  /// Why the head is refused; nil where it can be taken.
+  func refusal(limit: Int) -> UploadRefusal? {
+    guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
+      return UploadRefusal(
+        .versionUnknown, status: 505, "\(version.quoted) is not spoken here: use HTTP/1.1.")
+    }
+    if let flaw { return UploadRefusal(.badRequest, status: 400, "\(flaw).") }
+    let size = fields.reduce(method.utf8.count + target.utf8.count) {
+      $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+    }
+    guard size <= limit else {
+      return UploadRefusal(
+        .headTooLarge, status: 431,
+        "The request's head has more than \(limit) bytes: send fewer or shorter headers.")
+    }
+    return nil
+  }
+
+  private var flaw: String? {
+    let lengths = values(of: "content-length")
+    let codings = values(of: "transfer-encoding")
+    let hosts = values(of: "host")
+    // RFC 9112 §5.1: "A server MUST reject, with a response status code of 400 (Bad Request), any received
+    // request message that contains whitespace between a header field name and colon."
+    if let field = fields.first(where: { !$0.name.isToken }) {
+      return
+        "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
+    }
+    // RFC 9112 §2.2: "A recipient of such a bare CR MUST consider that element to be invalid"; §5.2: "A server
+    // that receives an obs-fold in a request message … MUST either reject the message by sending a 400". A NUL
+    // hides what is behind it.
+    guard isPlain else {
+      return
+        "A line of the head ends in LF alone, goes on in the next line, or has a NUL or a blank too many in it"
+    }
+    if let field = fields.first(where: { !$0.value.isFieldValue }) {
+      return "The header \(field.name.quoted) has a control character in its value"
+    }
+    // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
+    // Transfer-Encoding … might indicate an attempt to perform request smuggling".
+    if !lengths.isEmpty, !codings.isEmpty {
+      return "The request has both Content-Length and Transfer-Encoding: send one of them"
+    }
+    guard lengths.count <= 1 else {
+      return "The request has \(lengths.count) Content-Lengths: send one"
+    }
+    if let length = lengths.first, !length.isLength {
+      return "The Content-Length \(length.quoted) is none: send 1 to 18 digits"
+    }
+    // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand
+    // SHOULD respond with 501"; but what can be read in two ways is no question of understanding.
+    guard codings.isEmpty || codings.count == 1 && codings[0].isChunked else {
+      return
+        "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send \"chunked\", once"
+    }
+    if !codings.isEmpty, version == "HTTP/1.0" {
+      return "HTTP/1.0 knows no Transfer-Encoding: send a Content-Length, or use HTTP/1.1"
+    }
+    // RFC 9112 §3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request
+    // message that lacks a Host header field and to any request message that contains more than one".
+    if hosts.isEmpty, version == "HTTP/1.1" { return "The request has no Host: send one" }
+    guard hosts.count <= 1 else { return "The request has \(hosts.count) Hosts: send one" }
+    if let host = hosts.first, !host.isHost {
+      return "The Host \(host.quoted) is none: send a name or an address, and the port"
+    }
+    // RFC 9110 §9.1: "method = token".
+    guard method.isToken else { return "The method \(method.quoted) is none: it must be a token" }
+    // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
+    guard !isUpload || target.hasPrefix("/") || isAbsolute else {
+      return "The target \(target.quoted) is none: it must begin with a slash"
+    }
+    return nil
+  }
+}
+
+extension String {
+  /// RFC 9110 §5.6.2: "token = 1*tchar".
+  fileprivate var isToken: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+          UInt8(ascii: "a")...UInt8(ascii: "z"):
+          true
+        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
+        }
+      }
+  }
+
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous"; other control
+  /// characters but HTAB are invalid, too.
+  fileprivate var isFieldValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
+
+  /// RFC 9110 §7.2: "Host = uri-host [ ":" port ]", which for HTTP is never empty.
+  fileprivate var isHost: Bool {
+    !isEmpty
+      && utf8.allSatisfy { byte in
+        byte > 0x20 && byte != 0x7F && !"\"#,/<>?@\\^`{|}".utf8.contains(byte)
+      }
+  }
+
+  /// In bytes: to Swift the letters of other alphabets can be those of ASCII in another case.
+  fileprivate var isChunked: Bool {
+    utf8.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
+  }
+
+  /// 18 digits fit into 64 bits, whatever they are.
+  fileprivate var isLength: Bool {
+    (1...18).contains(utf8.count)
+      && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+  }
+}

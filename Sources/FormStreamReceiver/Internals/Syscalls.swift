@@ -1,0 +1,254 @@
+// The only file of this module that talks to the C library.
+
+// libmicrohttpd's header brings the C library's sockets with it. Which of the two modules the compiler then
+// holds for theirs changes from one build to the next, so both are imported.
+import CFormStreamMicroHTTPD
+import Glibc
+import FormStreamMultipart
+
+/// A connected socket that is somebody else's to close.
+struct Socket: Sendable {
+  private let number: CInt
+
+  init(_ number: CInt) {
+    self.number = number
+  }
+
+  /// Sends what can be sent without waiting; false where that is not all.
+  ///
+  /// C: `send(MSG_DONTWAIT)`
+  func sendAtOnce(_ bytes: [UInt8]) -> Bool {
+    send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
+  }
+
+  /// Sends all of it and that nothing follows; then reads and forgets what comes, until the other side is
+  /// through or there is no more time.
+  ///
+  /// C: `send`, `shutdown`, `recv`, `poll`
+  func sendAndDrain(_ bytes: [UInt8], within time: Duration) {
+    let end = ContinuousClock.now + time
+    var rest = bytes[...]
+    var mayCome = true
+    while !rest.isEmpty {
+      let count = rest.withUnsafeBytes {
+        send(number, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
+      }
+      if count >= 0 {
+        rest = rest.dropFirst(count)
+      } else if errno != EINTR {
+        // Who does not read what is answered may still be sending: what it sends is in its way. Where nothing
+        // more comes, it may read all the same.
+        guard errno == EAGAIN else { return }
+        if mayCome { mayCome = forget() }
+        guard waits(for: mayCome ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
+      }
+    }
+    shutdown(number, Int32(SHUT_WR))
+    while mayCome, forget(), waits(for: POLLIN, until: end) {}
+  }
+
+  /// Reads and forgets what has come; false where nothing more will.
+  private func forget() -> Bool {
+    withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
+      let count = recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+      return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
+    }
+  }
+
+  private func waits(for events: Int32, until end: ContinuousClock.Instant) -> Bool {
+    let left = end - .now
+    guard left > .zero else { return false }
+    var waited = pollfd(fd: number, events: Int16(events), revents: 0)
+    let count = poll(&waited, 1, CInt(left / .milliseconds(1)) + 1)
+    return count > 0 || (count < 0 && errno == EINTR)
+  }
+
+  /// Ends both directions: whoever waits on it wakes up.
+  ///
+  /// C: `shutdown`
+  func shutDown() {
+    shutdown(number, Int32(SHUT_RDWR))
+  }
+}
+
+/// A socket that is listened at.
+struct ListeningSocket: Sendable {
+  let number: CInt
+  /// The port that was asked for, or taken.
+  let port: UInt16
+
+  /// C: `socket`, `setsockopt`, `bind`, `listen`, `getsockname`
+  init(at address: SocketAddress) throws(SystemError) {
+    let number = try retryingInterrupts {
+      socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+    }
+    do throws(SystemError) {
+      var yes: CInt = 1
+      var no: CInt = 0
+      let size = socklen_t(MemoryLayout<CInt>.size)
+      setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, size)
+      // All addresses are those of IPv4, too.
+      if address.family == AF_INET6 {
+        setsockopt(number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &no, size)
+      }
+      _ = try retryingInterrupts { address.withPointer { bind(number, $0, $1) } }
+      _ = try retryingInterrupts { listen(number, 1024) }
+      port = try SocketAddress(ofSocket: number).port
+    } catch {
+      Glibc.close(number)
+      throw error
+    }
+    self.number = number
+  }
+
+  /// Whoever connects is refused, and who waits for a client wakes up.
+  ///
+  /// C: `shutdown`
+  func refuse() {
+    shutdown(number, Int32(SHUT_RDWR))
+  }
+
+  /// C: `close`
+  func close() {
+    Glibc.close(number)
+  }
+}
+
+/// An address of IPv4 or IPv6, with a port.
+struct SocketAddress: CustomStringConvertible {
+  private var storage = sockaddr_storage()
+
+  /// From a numeric address, or `localhost`; nil where it is neither.
+  ///
+  /// C: `inet_pton`
+  init?(_ address: String, port: UInt16) {
+    // C would take what is before it for all.
+    guard !address.utf8.contains(0) else { return nil }
+    let address = address == "localhost" ? "127.0.0.1" : address
+    var four = sockaddr_in()
+    var six = sockaddr_in6()
+    if inet_pton(AF_INET, address, &four.sin_addr) == 1 {
+      four.sin_family = sa_family_t(AF_INET)
+      four.sin_port = port.bigEndian
+      withUnsafeMutableBytes(of: &storage) { bytes in
+        withUnsafeBytes(of: four) { bytes.copyMemory(from: $0) }
+      }
+    } else if inet_pton(AF_INET6, address, &six.sin6_addr) == 1 {
+      six.sin6_family = sa_family_t(AF_INET6)
+      six.sin6_port = port.bigEndian
+      withUnsafeMutableBytes(of: &storage) { bytes in
+        withUnsafeBytes(of: six) { bytes.copyMemory(from: $0) }
+      }
+    } else {
+      return nil
+    }
+  }
+
+  /// C: `getsockname`
+  init(ofSocket number: CInt) throws(SystemError) {
+    var size = socklen_t(MemoryLayout<sockaddr_storage>.size)
+    var storage = sockaddr_storage()
+    _ = try retryingInterrupts {
+      withUnsafeMutablePointer(to: &storage) {
+        $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(number, $0, &size) }
+      }
+    }
+    self.storage = storage
+  }
+
+  /// Takes an address from C, which must be as long as its family says.
+  init(_ pointer: UnsafeRawPointer) {
+    let size =
+      switch CInt(pointer.load(as: sa_family_t.self)) {
+      case AF_INET: MemoryLayout<sockaddr_in>.size
+      case AF_INET6: MemoryLayout<sockaddr_in6>.size
+      default: MemoryLayout<sa_family_t>.size
+      }
+    withUnsafeMutableBytes(of: &storage) {
+      $0.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: size))
+    }
+  }
+
+  var family: CInt { CInt(storage.ss_family) }
+
+  var port: UInt16 {
+    withUnsafeBytes(of: storage) {
+      switch family {
+      case AF_INET: UInt16(bigEndian: $0.load(as: sockaddr_in.self).sin_port)
+      case AF_INET6: UInt16(bigEndian: $0.load(as: sockaddr_in6.self).sin6_port)
+      default: 0
+      }
+    }
+  }
+
+  /// C: `inet_ntop`
+  var description: String {
+    let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text -> String in
+      withUnsafeBytes(of: storage) { bytes in
+        let offset =
+          family == AF_INET
+          ? MemoryLayout<sockaddr_in>.offset(of: \.sin_addr)
+          : MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)
+        guard let base = bytes.baseAddress, let offset, let start = text.baseAddress,
+          inet_ntop(family, base + offset, start, 64) != nil
+        else { return "?" }
+        return String(cString: start)
+      }
+    }
+    return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    let size =
+      family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+    return withUnsafePointer(to: storage) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
+    }
+  }
+}
+
+/// Why `accept4` gave no connection.
+func arrivalOfNobody() -> Daemon.Arrival {
+  switch errno {
+  // Linux says EINVAL of a listening socket that was shut down.
+  case EINVAL, EBADF, ENOTSOCK: .over
+  case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
+  // accept(2): "you should … treat … network errors … like EAGAIN by retrying".
+  default: .lost
+  }
+}
+
+/// The time of day as HTTP writes it (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+///
+/// C: `gmtime_r`
+func httpDate() -> String {
+  var now = time(nil)
+  var parts = tm()
+  gmtime_r(&now, &parts)
+  let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+  let months = [
+    "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+  ]
+  func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  // gmtime keeps to these ranges.
+  return
+    "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(parts.tm_year + 1900) "
+    + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+}
+
+/// The bytes before a NUL.
+///
+/// C: `strlen`
+func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
+
+/// The text of a message with arguments, as C's `printf` writes it.
+///
+/// C: `vsnprintf`
+func formatted(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> String {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { text in
+    guard let start = text.baseAddress, vsnprintf(start, text.count, format, arguments) >= 0 else {
+      return String(cString: format)
+    }
+    return String(cString: start)
+  }
+}

@@ -1,0 +1,75 @@
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+/// One after the other: each may take 1 GB.
+@Suite(.serialized) struct DemoTests {
+  @Test func `all that the demo sends arrives, and nothing of it is left`() throws {
+    let place = try TemporaryDirectory()
+    let demo = try run("formstream", ["demo"], environment: ["TMPDIR": place.path])
+    #expect(demo.exit == 0, "\(demo.stderr)")
+    let lines = demo.output.split(separator: "\n")
+    #expect(lines.first?.hasPrefix("part") == true)
+    #expect(lines.count { $0.hasSuffix("  ok") } == 6)
+    #expect(demo.output.contains("image/png") && demo.output.contains("text/markdown"))
+    #expect(lines.last == "All that arrived is what was sent.")
+    #expect(try shell("ls -A \(place.path)").output == "")
+  }
+
+  /// 512 MiB do not fit.
+  @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
+  func `a disk that is full is a failure that is told`() throws {
+    try SmallDisk.mounted(size: "16m", files: 100) { disk in
+      let demo = try run("formstream", ["demo"], environment: ["TMPDIR": disk.description])
+      #expect(demo.exit == 74)
+      #expect(demo.stderr.contains("No space left on device"))
+      #expect(demo.stderr.contains("TMPDIR: the demo needs about 1 GiB"), "\(demo.stderr)")
+      #expect(try shell("ls -A \(disk)").output == "")
+    }
+  }
+
+  /// That was an error of Foundation's, in its own words.
+  @Test func `a place that is not there is a sentence that names TMPDIR`() throws {
+    let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])
+    #expect(demo.exit == 74)
+    #expect(
+      demo.stderr
+        == "formstream: The directory \"/no/such\" is not there. Name another directory by TMPDIR: "
+        + "the demo needs about 1 GiB there for some seconds.\n")
+  }
+
+  /// It took no notice while it sent. `set -m`, since a shell's background jobs ignore SIGINT else.
+  @Test(arguments: [("INT", "130"), ("TERM", "143")])
+  func `a signal ends it, whatever it is at, and nothing is left`(
+    _ signal: String, _ exit: String
+  ) throws {
+    for moment in ["ls -A tmp/* | grep -q film.bin", "ls -A tmp/*/received | grep -q ."] {
+      let said = try shell(
+        """
+        set -m; mkdir tmp
+        TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+        until \(moment) || ! kill -0 $pid; do sleep 0.01; done 2> none
+        kill -\(signal) $pid
+        wait $pid; echo $?; ls -A tmp; cat out
+        grep -c '^formstream: Ended by a signal' said
+        """)
+      #expect(said.output == "\(exit)\n1\n", "\(said.stderr)")
+    }
+  }
+
+  /// Who sends hangs, so the first signal does not end it: at the second, all of it was left.
+  @Test func `a second signal ends it at once, and nothing is left either`() throws {
+    let said = try shell(
+      """
+      set -m; mkdir tmp
+      TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+      until ls -A tmp/*/received | grep -q .; do sleep 0.01; done 2> none
+      read child < <(cat /proc/$pid/task/*/children); kill -STOP $child
+      until grep -q '^State:.T' /proc/$child/status; do sleep 0.01; done
+      while kill -TERM $pid; do sleep 0.01; done 2> none
+      wait $pid; echo $?; ls -A tmp
+      while grep -q '^State:.[^ZX]' /proc/$child/status; do sleep 0.01; done 2> none; echo gone
+      """)
+    #expect(said.output == "143\ngone\n", "\(said.stderr)")
+  }
+}

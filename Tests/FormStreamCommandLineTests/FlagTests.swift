@@ -1,0 +1,199 @@
+import Testing
+import FormStreamTestSupport
+
+/// Each flag has a line here that shows it at work; a flag without one, or one that is not in the
+/// help, fails.
+@Suite struct FlagTests {
+  /// What to give, and what must then be in the output and would not be without it. A flag that several
+  /// commands know has a line for each; the general ones have one.
+  private static let shown: [String: (arguments: [String], output: String)] = [
+    "encode form": (["-F", "a=b"], "name=\"a\"\r\n\r\nb\r\n"),
+    "encode field": (["--field", "a=@b;c"], "\r\n\r\n@b;c\r\n"),
+    "encode file": (["--file", "a=one.flags"], "filename=\"one.flags\""),
+    "encode type": (["-F", "a=b", "--type", "text/x"], "Content-Type: text/x\r\n"),
+    "encode filename": (["-F", "a=b", "--filename", "c;d"], "filename=\"c;d\""),
+    "encode part-header": (["-F", "a=b", "--part-header", "X-A:  1"], "X-A: 1\r\n"),
+    "encode range": (["--file", "a=one.flags", "--range", "2:5"], "\r\n\r\nbound\r\n"),
+    "encode sniff": (["--sniff", "extension", "--file", "a=x.png"], "Content-Type: image/png\r\n"),
+    "encode type-for": (["--type-for", "*.png=a/b", "--file", "a=x.png"], "Content-Type: a/b\r\n"),
+    "encode magic-file": (
+      ["--magic-file", "/usr/share/misc/magic.mgc", "--file", "a=x.png"], "Content-Type: text/plain"
+    ),
+    "sniff sniff": (["--sniff", "none", "x.png"], "x.png\tapplication/octet-stream\tdefault\n"),
+    "sniff type-for": (["--type-for", "x*=a/b", "x.png"], "x.png\ta/b\toverride\n"),
+    "sniff magic-file": (
+      ["--magic-file", "/usr/share/misc/magic.mgc", "x.png"], "x.png\ttext/plain\tcontent\n"
+    ),
+    "encode charset": (
+      ["--charset", "--file", "a=x.png"], "Content-Type: text/plain; charset=us-ascii\r\n"
+    ),
+    "sniff charset": (["--charset", "x.png"], "x.png\ttext/plain; charset=us-ascii\tcontent\n"),
+    "sniff files-from": (["--files-from", "list"], "x.png\ttext/plain\tcontent\nlf\t"),
+    "sniff files-from0": (["--files-from0", "list0"], "x.png\ttext/plain\tcontent\nlf\t"),
+    "sniff null": (["-0", "x.png"], "x.png\ttext/plain\tcontent\0"),
+    "sniff json": (["--json", "x.png"], "{\"schema\":\"formstream.sniffed/1\",\"path\":\"x.png\""),
+    "encode boundary": (["--boundary", "xyz"], "--xyz--"),
+    "encode escaping": (["--escaping=backslash", "--field", "a\"=b"], #"name="a\"""#),
+    "encode browser-text": (["--browser-text", "--field", "a=1\n2"], "1\r\n2"),
+    "encode verify-boundary": (["--verify-boundary", "-F", "f=@one.flags"], "--boundary"),
+    "encode headers": (["--headers"], "Content-Length: "),
+    "encode dry-run": (["--dry-run"], "@0 "),
+    "encode output": (["--boundary", "q", "-o", "/dev/stdout"], "--q--"),
+    "parse boundary": (["--boundary", "B", "body"], "The form is whole: 2 parts"),
+    "parse escaping": (["--boundary", "B", "--escaping", "browser", "body"], "a\"b"),
+    "parse content-type": (["--content-type", "multipart/x; boundary=B", "body"], "2 parts"),
+    "parse bare-lf": (["--boundary", "B", "--bare-lf", "lf"], "1 part,"),
+    "parse limit": (["--boundary", "B", "--limit", "preamble=70000", "late"], "no parts"),
+    "parse json": (["--boundary", "B", "--json", "body"], "{\"schema\":\"formstream.parsed/1\""),
+    "parse into": (["--boundary", "B", "--into", "d", "body"], "stored as one.flags"),
+    "config": (["encode", "--config", "one.flags"], "--from-file--"),
+    "generate": (["--generate", "man"], ".TH FORMSTREAM"),
+    "help": (["--help"], "Examples:"),
+    "version": (["--version"], "formstream 0."),
+  ]
+
+  private static func flags(inHelpOf verb: String) throws -> Set<String> {
+    let help = try formstream(verb, "--help").output
+    let general = ["config", "generate", "help", "version"]
+    return Set(
+      help.split(separator: "\n").filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
+        .compactMap { $0.split(separator: "--").last?.split(separator: " ").first.map(String.init) }
+        .map { general.contains($0) ? $0 : "\(verb) \($0)" })
+  }
+
+  @Test func `every flag in the help is shown at work here`() throws {
+    let flags = try ["encode", "parse", "sniff"].map { try Self.flags(inHelpOf: $0) }
+    #expect(Set(flags.joined()) == Set(Self.shown.keys))
+  }
+
+  @Test(arguments: shown.keys.sorted())
+  func `a flag does what it says`(_ flag: String) throws {
+    let (arguments, output) = try #require(Self.shown[flag])
+    let place = try TemporaryDirectory()
+    try place.write("one.flags", "--boundary from-file\n")
+    let made = try formstream(
+      "encode", "--boundary", "B", "--field", "a\"b=c", "-F", "f=@one.flags", "-o", "body",
+      in: place)
+    #expect(made.exit == 0)
+    try place.write("lf", "--B\nContent-Disposition: form-data; name=a\n\nb\n--B--\n")
+    try place.write("x.png", "words\n")
+    try place.write("list", "x.png\nlf\n")
+    try place.write("list0", "x.png\0lf\0")
+    try place.write("late", String(repeating: "x", count: 66_000) + "\r\n--B--\r\n")
+    let verb = flag.split(separator: " ").dropLast().map(String.init)
+    let run = try run("formstream", verb + arguments, in: place)
+    #expect(run.exit == 0, "\(run.stderr)")
+    #expect(run.output.contains(output), "\(run.output)")
+  }
+
+  @Test(arguments: [
+    ["encode", "--boundary=q"], ["--boundary", "q", "encode"],
+    ["encode", "--boundary", "x", "--boundary", "q"],
+    ["encode", "--boundary", "q", "--"], ["encode", "-o-", "--boundary=q"],
+  ])
+  func `flags can be written in the usual ways`(_ arguments: [String]) throws {
+    #expect(try run("formstream", arguments).output == "--q--\r\n")
+  }
+
+  @Test(arguments: [["-h"], ["help"], ["-Vh"], ["--help", "--version"]])
+  func `help wins over all else`(_ arguments: [String]) throws {
+    let help = try run("formstream", arguments)
+    #expect(help.exit == 0)
+    #expect(help.output.hasPrefix("formstream: multipart/form-data, streamed\n\nExamples:\n"))
+  }
+
+  @Test func `each verb has its own help, examples first`() throws {
+    for (verb, arguments) in [
+      ("encode", ["encode", "--help"]), ("encode", ["help", "encode"]),
+      ("encode", ["encode", "-F", "a=@missing", "-h"]), ("parse", ["parse", "missing", "-h"]),
+      ("parse", ["help", "parse"]),
+    ] {
+      let help = try run("formstream", arguments)
+      #expect(help.exit == 0)
+      #expect(help.output.hasPrefix("formstream \(verb): "))
+      #expect(help.output.contains("\n\nExamples:\n"))
+      #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
+    }
+  }
+
+  @Test(arguments: [("encode", 5), ("parse", 4), ("sniff", 3)])
+  func `the examples in the help do what they say`(_ verb: String, _ count: Int) throws {
+    let place = try TemporaryDirectory()
+    try place.write("sunset.jpg", noise(1000))
+    try place.write("a,b.csv", "1,2\n")
+    let body = try formstream(
+      "encode", "--boundary", "B", "-F", "photo=@sunset.jpg", "-o", "body.bin", in: place)
+    #expect(body.exit == 0)
+    let help = try formstream(verb, "--help").output
+    let examples = help.split(separator: "\n").filter {
+      $0.contains("formstream \(verb) ") && !$0.contains("Usage") && !$0.hasPrefix("form")
+    }
+    .map { $0.replacing("formstream \(verb)", with: "$F \(verb)") }
+    #expect(examples.count == count)
+    for example in examples {
+      let run = try shell("mkdir -p photos; touch a.dat; \(example)", in: place)
+      #expect(run.exit == 0, "\(example): \(run.stderr)")
+    }
+  }
+}
+
+@Suite struct ConfigFileTests {
+  @Test func `a line holds one flag, and its value to the end of the line`() throws {
+    let place = try TemporaryDirectory()
+    try place.write(
+      "c",
+      "# a comment\n\n  --boundary  q\r\n--field a=x  y\n--field=b=z w\n-F c=\"1;2\"\n-Fd=4 5\n--browser-text\n"
+    )
+    let run = try formstream("encode", "--config", "c", in: place)
+    #expect(
+      run.output == """
+        --q\r\nContent-Disposition: form-data; name="a"\r\n\r\nx  y\r
+        --q\r\nContent-Disposition: form-data; name="b"\r\n\r\nz w\r
+        --q\r\nContent-Disposition: form-data; name="c"\r\n\r\n1;2\r
+        --q\r\nContent-Disposition: form-data; name="d"\r\n\r\n4 5\r
+        --q--\r
+
+        """)
+  }
+
+  @Test func `what is typed comes behind, and wins`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("c", "--boundary q\n--field a=1\n")
+    let run = try formstream(
+      "encode", "--type", "text/x", "--boundary", "r", "--config", "c", "--field", "b=2", in: place)
+    #expect(
+      run.output == """
+        --r\r\nContent-Disposition: form-data; name="a"\r\nContent-Type: text/x\r\n\r\n1\r
+        --r\r\nContent-Disposition: form-data; name="b"\r\n\r\n2\r
+        --r--\r
+
+        """)
+  }
+
+  @Test(arguments: [
+    ("encode\n", "c:1: \"encode\" is not one flag"),
+    ("--field a=b\n--\n", "c:2: A flag has a name"),
+    ("--config d\n", "c:1: --config can't stand"),
+    ("--nonsense\n", "c:1: --nonsense is not a flag"),
+    ("--field\n", "c:1: --field needs a value"),
+    ("--browser-text yes\n", "c:1: \"--browser-text yes\" is not one flag"),
+  ])
+  func `a bad line is named`(_ contents: String, _ says: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("c", contents)
+    let run = try formstream("encode", "--config", "c", in: place)
+    #expect(run.exit == 64)
+    #expect(run.stderr.contains(says), "\(run.stderr)")
+  }
+
+  @Test func `a file that can't be a list of flags is refused`() throws {
+    let run = try formstream("encode", "--config", "/dev/zero")
+    #expect(run.exit == 64)
+    #expect(run.stderr.contains("more than 1048576 bytes"))
+  }
+
+  @Test func `it may be a pipe`() throws {
+    let run = try shell("$F encode --config <(echo --boundary q)")
+    #expect(run.output == "--q--\r\n")
+  }
+}

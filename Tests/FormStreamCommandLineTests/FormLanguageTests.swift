@@ -1,0 +1,101 @@
+import Testing
+import FormStreamTestSupport
+
+/// `-F` beside the curl that is installed: the same words, the same body, boundary aside.
+@Suite struct FormLanguageTests {
+  /// In the directory: `a.txt`, `a,b.txt`, `a;b.txt`, `q"q.txt`, `heads`.
+  static let spoken: [[String]] = [
+    ["name=value"], ["name="], ["a=b=c"], ["a=é"], ["a= b "], ["a=\tb"],
+    ["a=\"b\""], ["a=\"b;c\""], ["a=\"b,c\""], ["a=b,c"], [#"a="b\"c\\d""#], [#"a="b\c""#],
+    [#"a=b\"c"#], ["a=\"b"], ["a=\"b\" "], ["a=b\"c\"d"], ["a=\" b \""], ["a=b\nc"],
+    ["na\"me=v"], ["na\\me=v"], ["a b=c"],
+    ["a=b;type=text/x"], ["a=b; type=text/x"], ["a=b;TYPE=text/x"], ["a=b;type= text/x "],
+    ["a=b;type=text/x; charset=utf-8"], ["a=b;type=text/x;charset=\"a b\""],
+    ["a=b;type=text/x;charset=utf-8;filename=c"], ["a=b;filename=c;type=text/x"],
+    ["a=b;filename=c;type=a/b"], ["a=b;filename= c ;type=a/b"], ["a=b;filename=\"c;d\";type=a/b"],
+    [#"a=b;filename="c\"d";type=a/b"#],
+    ["a=b;filename=c\rd\ne;type=a/b"], ["a=b;filename=é;type=a/b"], ["a=b;filename=;type=a/b"],
+    ["a=b;headers=\"X-A: 1\""], ["a=b;headers=X-A: 1;headers=X-B: 2"], ["a=b;headers=@heads"],
+    ["a=b;headers=<heads;type=text/x"],
+    ["f=@a.txt;type=text/plain"], ["f=@\"a.txt\";type=text/plain"], ["f=@ a.txt ;type=text/plain"],
+    ["f=@\"a,b.txt\";type=text/plain"], ["f=@\"a;b.txt\";type=text/plain"],
+    [#"f=@"q\"q.txt";type=text/plain"#], ["f=@a.txt;filename=b.txt;type=text/plain"],
+    ["f=@a.txt;type=text/plain;filename=\"b,c\""], ["f=@./a.txt;type=text/plain;headers=X: y"],
+    ["f=<a.txt"], ["f=< a.txt"], ["f=<a,b.txt"], ["f=<a.txt;type=text/x"],
+    ["f=@-;type=text/plain"], ["f=<-"], ["f=@-;filename=x;type=text/plain"],
+    ["a=1", "b=2", "a=3"], ["f=@a.txt;type=text/x", "f=@a.txt;type=text/y", "t=last"],
+  ]
+
+  @Test(arguments: spoken)
+  func `-F makes the body that curl makes`(_ forms: [String]) throws {
+    let place = try Self.place()
+    let arguments = forms.flatMap { ["-F", $0] }
+    let theirs = try Self.curl(arguments, in: place)
+    let ours = try run(
+      "formstream", ["encode", "--boundary", theirs.boundary] + arguments,
+      standardInput: Array("from the pipe".utf8), in: place)
+    #expect(ours.exit == 0, "\(ours.stderr)")
+    #expect(ours.output == String(decoding: theirs.body, as: UTF8.self))
+  }
+
+  /// Where curl does otherwise, and why this does not follow.
+  @Test(arguments: [
+    // Browsers send an empty name as it is; curl leaves the name out, which RFC 7578 §4.2 forbids.
+    ("=value", #"name="""#),
+    // Browsers make a lone line break in a name CRLF; curl sends %0A.
+    ("na\nme=v", #"name="na%0D%0Ame""#),
+    // A part with a file name is a file; one without a type would be read as text/plain.
+    // Curl drops a file name that stands behind <, without a word.
+    ("f=</dev/null;filename=x;type=a/b", "filename=\"x\"\r\nContent-Type: a/b"),
+    ("a=b;filename=c", "filename=\"c\"\r\nContent-Type: application/octet-stream"),
+  ])
+  func `where curl drops a name or differs from browsers, this does not`(
+    _ form: String, _ says: String
+  ) throws {
+    let run = try formstream("encode", "-F", form)
+    #expect(run.output.contains("Content-Disposition: form-data; "))
+    #expect(run.output.contains(says + "\r\n"), "\(run.output)")
+  }
+
+  /// What curl would take apart, skip with a warning, or send in another way.
+  @Test(arguments: [
+    ("a=b;c", "\";c\" is not ;type="), ("name=John; Doe", "--field"), ("a=b;;type=a/b", "\";"),
+    ("f=@a.txt,a.txt", "repeat -F"), ("f=@a,b.txt", "double quotes"),
+    ("f=@a.txt;type=a/b,a.txt", "repeat -F"), ("a=b;encoder=base64", "encoder= is not spoken"),
+    ("a=(b", "nested parts"), ("=)", "nested parts"), ("a=\"b\"c", "follows the closing quote"),
+    ("f=@a.txt;frob=1", "\";frob=1\""), ("a=b;type=text", "not a media type"),
+    ("a=b;type=a/b;type=c/d", "type= is given twice"),
+    ("a=b;filename=c;filename=d", "filename= is given twice"), ("a=b;headers=X", "no colon"),
+    ("a=b;headers=@", "no path"),
+  ])
+  func `what is beyond the core is a named error`(_ form: String, _ says: String) throws {
+    let run = try formstream("encode", "-F", form, in: try Self.place())
+    #expect(run.exit == 64)
+    #expect(run.stdout.isEmpty)
+    #expect(run.stderr.contains(says), "\(run.stderr)")
+  }
+
+  private static func place() throws -> TemporaryDirectory {
+    let place = try TemporaryDirectory()
+    for name in ["a.txt", "a,b.txt", "a;b.txt", "q\"q.txt"] {
+      try place.write(name, "contents of \(name)\n")
+    }
+    try place.write("heads", "# a comment\nX-One: 1\n\nX-Two: 2\r\n  goes on\n")
+    return place
+  }
+
+  private static func curl(
+    _ arguments: [String], in place: TemporaryDirectory
+  ) throws -> (boundary: String, body: [UInt8]) {
+    let server = try LoopbackServer()
+    let run = try run(
+      program: "/usr/bin/curl",
+      ["-sS", "-q", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"] + arguments,
+      standardInput: Array("from the pipe".utf8), in: place)
+    try #require(run.exit == 0, "\(run.stderr)")
+    let request = try #require(ReceivedRequest(server.received))
+    let boundary = try #require(
+      request.head.split(separator: "boundary=").last?.prefix { $0 != "\r\n" })
+    return (String(boundary), request.body)
+  }
+}

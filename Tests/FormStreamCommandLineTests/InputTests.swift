@@ -1,0 +1,117 @@
+import FormStreamMultipart
+import Testing
+import FormStreamTestSupport
+
+/// Where the command's parts come from: pipes, redirected files, FIFOs, odd names.
+@Suite struct InputTests {
+  private static let start = "--B\r\nContent-Disposition: form-data; name=\"f\""
+  private static let typeLine = "\r\nContent-Type: application/octet-stream\r\n\r\n"
+
+  @Test func `a pipe is a file called - and of unknown length`() throws {
+    let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
+    let run = try formstream(
+      "encode", "--sniff=none", "--boundary=B", "-F", "f=@-", standardInput: bytes)
+    let head = Array((Self.start + "; filename=\"-\"" + Self.typeLine).utf8)
+    #expect(run.stdout == head + bytes + Array("\r\n--B--\r\n".utf8))
+  }
+
+  @Test func `a pipe can be a text field, and have its own name`() throws {
+    let field = try formstream("encode", "--boundary=B", "-F", "f=<-", standardInput: [0x61])
+    #expect(field.output == Self.start + "\r\n\r\na\r\n--B--\r\n")
+    let named = try formstream(
+      "encode", "--boundary=B", "--file", "f=-", "--filename", "x.bin", standardInput: [0x61])
+    #expect(named.output == Self.start + "; filename=\"x.bin\"" + Self.typeLine + "a\r\n--B--\r\n")
+  }
+
+  @Test func `what is left of a redirected file has a known length`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("in", "0123456789")
+    let run = try shell(
+      """
+      { head -c 4 > /dev/null; $F encode --boundary B --headers -F f=@-; } < in
+      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --sniff none --boundary B -F f=@- | wc -c; } < in
+      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --sniff none --boundary B -F f=@- ; } < in
+      """, in: place)
+    let head = Self.start + "; filename=\"-\"" + Self.typeLine
+    let length = head.utf8.count + 6 + 9
+    #expect(
+      run.output.hasSuffix("\(length)\n\(head)456789\r\n--B--\r\n"), "\(run.output) \(run.stderr)")
+    #expect(run.output.contains("Content-Length: "))
+  }
+
+  @Test func `a range of redirected input counts from where it stands`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("in", "0123456789")
+    let run = try shell(
+      """
+      { dd bs=1 count=4 of=/dev/null 2>/dev/null; $F encode --boundary B --file f=- --range 1:2; } < in
+      """, in: place)
+    #expect(run.output.hasSuffix("\r\n\r\n56\r\n--B--\r\n"), "\(run.output) \(run.stderr)")
+  }
+
+  @Test func `a FIFO that is named is a stream`() throws {
+    let run = try shell("mkfifo p; (printf abc > p) & $F encode --boundary B -F f=@p; wait")
+    #expect(run.output.hasSuffix("\r\n\r\nabc\r\n--B--\r\n"), "\(run.output)")
+  }
+
+  /// The second reader of a pipe once got nothing, and the form looked whole.
+  @Test(arguments: ["a=@- -F b=@/dev/stdin", "a=@/dev/stdin -F b=@/dev/stdin", "a=@p -F b=@p"])
+  func `no two parts read one pipe`(_ forms: String) throws {
+    let run = try shell("mkfifo p; echo hi | $F encode -F \(forms); echo $?")
+    #expect(run.output == "74\n")
+    #expect(run.stderr.contains("can be read once"), "\(run.stderr)")
+  }
+
+  /// Pipes are shared, and so is their mode: ssh and node leave standard input non-blocking.
+  @Test func `a pipe that is not ready is waited for`() throws {
+    let run = try shell(
+      """
+      cat > mode.py <<'END'
+      import fcntl, os
+      fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_NONBLOCK)
+      END
+      mkfifo p q; exec 3<> p
+      { python3 mode.py; echo ready > q; $F encode --boundary B -F f=@- | tail -3; } < p 3>&- &
+      cat q; echo late >&3; exec 3>&-; wait
+      """)
+    #expect(run.output == "ready\nlate\n\r\n--B--\r\n")
+  }
+
+  @Test func `standard input is not read unless it is named`() throws {
+    let run = try shell("echo secret | { $F encode --boundary B -F a=b > body; cat; }")
+    #expect(run.output == "secret\n")
+  }
+
+  @Test func `a name that is not UTF-8 is opened, and shown repaired`() throws {
+    let place = try TemporaryDirectory()
+    let name: [UInt8] = [0x61, 0xFF, 0x62]
+    try writeFile(LocalPath(bytes: Array(place.path.utf8) + [0x2F] + name), [0x21])
+    let run = try run(
+      "formstream",
+      rawArguments: [Array("encode".utf8), Array("--boundary=B".utf8), Array("--file".utf8)]
+        + [Array("f=".utf8) + name], in: place)
+    #expect(
+      run.output == Self.start + "; filename=\"a\u{FFFD}b\"" + Self.typeLine + "!\r\n--B--\r\n")
+  }
+
+  @Test func `a value that is not UTF-8 is sent as it was typed`() throws {
+    let run = try run(
+      "formstream",
+      rawArguments: [Array("encode".utf8), Array("--boundary=B".utf8), Array("--field".utf8)]
+        + [[0x66, 0x3D, 0xE9]])
+    #expect(
+      run.stdout == Array((Self.start + "\r\n\r\n").utf8) + [0xE9] + Array("\r\n--B--\r\n".utf8))
+  }
+
+  @Test(arguments: ["a,b.txt", "a;b.txt", "@a", "<a", " a ", "a=b", "\"a\"", "a\\b", "ä\n1.txt"])
+  func `the literal flags take any path as it is`(_ name: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write(name, "!")
+    let run = try formstream(
+      "encode", "--sniff=none", "--boundary=B", "--file", "f=\(name)", in: place)
+    #expect(run.exit == 0, "\(run.stderr)")
+    #expect(run.output.hasSuffix(Self.typeLine + "!\r\n--B--\r\n"))
+    let field = try formstream("encode", "--boundary=B", "--field", "f=\(name)")
+    #expect(field.output == Self.start + "\r\n\r\n\(name)\r\n--B--\r\n")
+  }
+}

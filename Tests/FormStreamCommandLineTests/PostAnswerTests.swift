@@ -1,0 +1,139 @@
+import FormStreamTestSupport
+import Testing
+
+/// What becomes of the file behind `-o`, where one is there already.
+@Suite struct PostAnswerTests {
+  private static let half: ScriptedStep = .send(
+    "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
+
+  /// Sends to a server that answers by these scripts, with a file that is there.
+  private static func store(
+    _ scripts: [[ScriptedStep]], _ flags: String = ""
+  ) throws -> (exit: String, file: String, said: String) {
+    let server = try ScriptedServer(requests: scripts)
+    let said = try shell(
+      "printf old > answer; $F post \(flags) -o answer -d a \(server.url); echo $?; cat answer; ls -A"
+    )
+    #expect(server.faults.isEmpty)
+    #expect(server.requests.count == scripts.count)
+    #expect(said.output.hasSuffix("answer\n"), "nothing else is there: \(said.output)")
+    let lines = said.output.dropLast("answer\n".count).split(separator: "\n", maxSplits: 1)
+    return (String(lines[0]), lines.count > 1 ? String(lines[1]) : "", said.stderr)
+  }
+
+  @Test(arguments: [("INT", "130"), ("TERM", "143")])
+  func `it survives a signal in the middle of the answer`(_ signal: String, _ exit: String) throws {
+    let server = try ScriptedServer { _ in [.readBody, Self.half, .stall] }
+    let said = try shell(
+      """
+      set -m
+      printf 'old\n' > answer
+      $F post -v -o answer -d a \(server.url) 2> said & pid=$!
+      until grep -q '^< HTTP' said; do sleep 0.01; done
+      kill -\(signal) $pid
+      wait $pid; echo $?
+      cat answer; ls -A
+      """)
+    #expect(said.output == "\(exit)\nold\nanswer\nsaid\n", "\(said.stderr)")
+  }
+
+  private static let broken: [([ScriptedStep], String)] = [
+    ([.readBody, half, .closeWrite], "74"), ([.readBody, half, .reset], "74"),
+    (.good(body: "cut", framing: .announced(20)), "74"),
+    (.good(404, body: "cut", framing: .announced(20)), "1"), ([.readBody, .reset], "3"),
+    ([.readBody, .send("nonsense\r\n\r\n"), .close], "3"),
+  ]
+
+  @Test(arguments: broken)
+  func `it survives an answer that is not whole, or none`(
+    _ steps: [ScriptedStep], _ exit: String
+  ) throws {
+    let stored = try Self.store([steps])
+    #expect(stored.exit == exit, "\(stored.said)")
+    #expect(stored.file == "old")
+    #expect(stored.said.split(separator: "\n").count == 1)
+  }
+
+  private static let pages: [[ScriptedStep]] = [[.close], [.respond(404, body: "no page")]]
+
+  /// A 303 without a word of its own made an empty file of it.
+  @Test(arguments: pages)
+  func `it survives a page that could not be had, where the answer says nothing else`(
+    _ page: [ScriptedStep]
+  ) throws {
+    func seeOther(_ body: String) -> [ScriptedStep] {
+      [
+        .readBody,
+        .respond(303, headers: [("Location", "/page"), ("Connection", "close")], body: body),
+      ]
+    }
+    let silent = try Self.store([seeOther(""), page])
+    #expect((silent.exit, silent.file) == ("0", "old"), "\(silent.said)")
+    #expect(silent.said.contains("\"answer\" is not written"), "\(silent.said)")
+    let quiet = try Self.store([seeOther(""), page], "-q")
+    #expect((quiet.exit, quiet.file, quiet.said) == ("0", "old", ""))
+    let talking = try Self.store([seeOther("see other"), page])
+    #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.said)")
+  }
+
+  @Test func `it survives half a page`() throws {
+    let other: [ScriptedStep] = [.readBody, .respond(303, headers: [("Location", "/page")])]
+    let stored = try Self.store([other, [Self.half, .closeWrite]])
+    #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.said)")
+  }
+
+  @Test func `what refuses the last attempt is the answer`() throws {
+    let busy: [ScriptedStep] = [
+      .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
+    ]
+    let stored = try Self.store([busy, busy], "--retry 1")
+    #expect((stored.exit, stored.file) == ("75", "busy"), "\(stored.said)")
+    let long = String(repeating: "long ", count: 100_000)
+    let longer = try Self.store(
+      [busy, [.readBody, .respond(503, headers: [("Retry-After", "0")], body: long)]], "--retry 1")
+    #expect(longer.exit == "75" && longer.file == long, "\(longer.said)")
+    let later: [ScriptedStep] = [
+      .readBody, .respond(503, headers: [("Retry-After", "9999")], body: "much later"),
+    ]
+    let awaited = try Self.store([later], "--retry 1")
+    #expect((awaited.exit, awaited.file) == ("75", "much later"), "\(awaited.said)")
+    let server = try ScriptedServer(requests: [busy, busy])
+    let printed = try formstream("post", "--retry", "1", "-d", "a", server.url)
+    #expect((printed.exit, printed.output) == (75, "busy"), "\(printed.stderr)")
+  }
+
+  private static let whole: [([ScriptedStep], String, String)] = [
+    (.good(204), "0", ""), (.good(), "0", ""), (.good(404), "1", ""),
+    (.good(body: "whole"), "0", "whole"), (.good(404, body: "who?"), "1", "who?"),
+    (.good(body: "chunks", framing: .chunked), "0", "chunks"),
+  ]
+
+  @Test(arguments: whole)
+  func `it gives way to an answer that is whole, though that be empty`(
+    _ steps: [ScriptedStep], _ exit: String, _ file: String
+  ) throws {
+    let stored = try Self.store([steps])
+    #expect((stored.exit, stored.file) == (exit, file), "\(stored.said)")
+  }
+
+  @Test func `a 303 that is wanted is the answer itself`() throws {
+    let stored = try Self.store(
+      [
+        [
+          .readBody,
+          .respond(303, headers: [("Location", "/page")], body: "see", framing: .chunked),
+        ]
+      ],
+      "--expect-status 303")
+    #expect((stored.exit, stored.file) == ("0", "see"), "\(stored.said)")
+  }
+
+  /// Escapes went to a terminal as they were, where it had another name than standard output's.
+  @Test(arguments: ["-", "/dev/stdout", "/dev/tty", "/proc/self/fd/1"])
+  func `a terminal is told nothing by any of its names`(_ name: String) throws {
+    let server = try ScriptedServer { _ in .good(body: "\u{1B}]0;x\u{7}") }
+    let said = try shell("script -qec \"$F post -q -o \(name) -d a \(server.url)\" /dev/null")
+    #expect(said.output == #"\u{1B}]0;x\u{7}"#, "\(said.output)")
+    #expect(server.requests.count == 1)
+  }
+}

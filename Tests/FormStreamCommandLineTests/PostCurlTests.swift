@@ -1,0 +1,121 @@
+import FormStreamTestSupport
+import Testing
+
+/// The line of curl that a request is printed as, tried with curl.
+@Suite struct PostCurlTests {
+  private static let same: [[String]] = [
+    ["post", "-F", "a=b"], ["post", "--field", "a=b; \"c\" \\ 'd' @", "--field", "l=1\n2"],
+    ["post", "--field", "at=@x", "--field", "lt=<x", "--field", "p=(x", "--field", "e="],
+    ["post", "-F", "f=@\"a b,c;d\\\".txt\""],
+    ["post", "--file", "f=a b,c;d\".txt", "--type", "a/b; c=d"],
+    ["post", "--file", "f=-", "--filename", "x\"y\\z", "--type", "a/b"],
+    ["post", "-F", "f=<words"],
+    ["post", "-F", "f=@words;type=text/html;filename=\"q;\"", "--part-header", "X-A: \"1\""],
+    ["post", "-F", "f=@words;headers=@headers"],
+    ["post", "--escaping", "backslash", "--field", "a\"=b", "-F", "f=@\"a b,c;d\\\".txt\""],
+    ["put", "-T", "words"], ["put", "-T", "a b,c;d\".txt"], ["put", "-T", "a[1-2].txt"],
+    ["post", "-T", "words", "-H", "Content-Type: a/b"], ["put", "-T", "-"],
+    ["put", "-F", "a=b"], ["post", "-d", "a=b", "-d", "@words", "--data-raw", "@x"],
+    ["post", "--data-binary", "@words"],
+    ["post", "--data-urlencode", "n=a b&", "--data-urlencode", "n@words"],
+    ["post", "--json-body", "{\"a\":\"it's\"}"], ["post", "--json-body", "@words"],
+    ["post", "-X", "PATCH", "-d", "a"], ["post"],
+    ["post", "-H", "X-A: 1", "-H", "X-E;", "-A", "me", "-d", "a"],
+    ["post", "--query", "a=[1] 2", "-d", "a"], ["post", "--expect", "always", "-d", "a"],
+    ["post", "--idempotency-key", "k\"1", "-d", "a"],
+    ["post", "--header-file", "headers", "-d", "a"],
+    ["post", "-d", "@-"], ["post", "-d", "x", "--data-urlencode", "n@-"],
+    ["post", "--user-file", "user", "-d", "a"], ["post", "--token-file", "token", "-d", "a"],
+    [
+      "post", "-q", "-v", "--http1.1", "--retry", "1", "--retry-max-time", "9.5", "--retry-unsafe",
+      "--connect-timeout", "5", "--max-time", "50", "--stall-timeout", "7", "--limit-rate", "1M",
+      "--max-redirs", "3", "--expect100-timeout", "2", "-L", "--insecure", "-d", "a",
+    ],
+  ]
+
+  /// A request as far as both are to send it alike.
+  private static func shape(_ request: RecordedRequest, asksAlike: Bool) -> [String] {
+    let type = request.header("Content-Type") ?? ""
+    let boundary = type.split(separator: "boundary=").dropFirst().first.map(String.init)
+    func plain(_ text: String) -> String { boundary.map { text.replacing($0, with: "B") } ?? text }
+    let names =
+      ["Accept", "Authorization", "Idempotency-Key", "X-A", "X-E", "X-Key"]
+      + (asksAlike ? ["Expect"] : [])
+    return [request.method, request.target, plain(type)]
+      + names.map { "\($0): \(request.values(of: $0))" }
+      + [plain(String(decoding: request.body, as: UTF8.self))]
+  }
+
+  @Test(arguments: same)
+  func `curl sends the same by it`(_ arguments: [String]) throws {
+    let place = try TemporaryDirectory()
+    for name in ["words", "a b,c;d\".txt", "a[1-2].txt"] { try place.write(name, "words\nof 1\n") }
+    try place.write("headers", "X-Key: canary\n")
+    try place.write("user", "me:canary\n")
+    try place.write("token", "canary\n")
+    let server = try ScriptedServer { _ in .good() }
+    let input = Array("input\n".utf8)
+    let url = "\(server.url)/d/"
+    let sent = try run("formstream", arguments + [url], standardInput: input, in: place)
+    #expect(sent.exit == 0, "\(sent.stderr)")
+    let printed = try run(
+      "formstream", arguments + ["--to-curl", url], standardInput: input, in: place)
+    #expect(printed.exit == 0, "\(printed.stderr)")
+    #expect(!printed.output.contains("canary"))
+    let curled = try run(
+      program: "/bin/sh", ["-c", printed.output], standardInput: input, in: place,
+      environment: ["HOME": place.path])
+    #expect(curled.exit == 0, "\(printed.output)\(curled.stderr)")
+    let requests = server.requests
+    try #require(requests.count == 2)
+    // When curl asks for leave by itself is its own affair.
+    let shapes = requests.map { Self.shape($0, asksAlike: arguments.contains("--expect")) }
+    #expect(shapes[0] == shapes[1], "\(printed.output)")
+  }
+
+  @Test func `what curl does otherwise is told`() throws {
+    let said = try formstream(
+      "post", "--to-curl", "--json", "--sha256", "--content-digest", "--boundary", "B",
+      "--expect-status", "200", "--answer-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
+    #expect(said.exit == 0)
+    #expect(said.output == "curl -F 'a=\"b\"' -o x http://h/\n")
+    for flag in [
+      "--json", "--sha256", "--content-digest", "--boundary", "--expect-status", "--answer-timeout",
+    ] {
+      #expect(said.stderr.contains("formstream: \(flag): curl "), "\(flag): \(said.stderr)")
+    }
+  }
+
+  @Test func `connections are told, too`() throws {
+    let said = try formstream(
+      "post", "--to-curl", "--unix-socket", "s", "--resolve", "h:80:::1", "--cacert", "c", "--cert",
+      "d", "--key", "e", "--http2", "-d", "", "http://h/")
+    #expect(
+      said.output
+        == "curl -d '' --http2-prior-knowledge --unix-socket s --resolve h:80:::1 --cacert c --cert d "
+        + "--key e http://h/\n")
+  }
+
+  @Test(arguments: [
+    (["-F", "f=@/etc/hostname", "--range", "0:1"], "nothing like --range"),
+    (["--escaping", "rfc2231", "-F", "a=b"], "nothing like --escaping rfc2231"),
+    (["--field", "a\nb=c"], "line breaks in names"),
+    (["--browser-text", "--field", "a=b\nc"], "nothing like --browser-text"),
+    (["-d", "a", "-H", "Authorization: canary"], "would be printed"),
+  ])
+  func `what curl can't send is an error`(_ arguments: [String], _ says: String) throws {
+    let said = try run("formstream", ["post", "--to-curl"] + arguments + ["http://h/"])
+    #expect(said.exit == 64)
+    #expect(said.output == "")
+    #expect(said.stderr.contains(says), "\(said.stderr)")
+    #expect(!said.stderr.contains("canary"))
+  }
+
+  @Test func `a password that was typed is asked for again`() throws {
+    let said = try formstream("post", "--to-curl", "-u", "me:canary", "-d", "a", "http://h/")
+    #expect(said.output == "curl -d a -u me http://h/\n")
+    let url = try formstream("post", "--to-curl", "-d", "a", "http://me:canary@h/")
+    #expect(url.exit == 64)
+    #expect(!url.stderr.contains("canary"))
+  }
+}

@@ -1,0 +1,199 @@
+import FormStreamTestSupport
+import Testing
+
+/// How often, how long, how fast and where to a request of the command goes.
+@Suite struct PostDeliveryTests {
+  @Test func `it is tried again as often as was said, where that does no harm`() throws {
+    let busy: [ScriptedStep] = [
+      .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
+    ]
+    let server = try ScriptedServer(requests: [busy, busy, .good(body: "in"), busy, busy])
+    let said = try formstream("post", "--retry", "2", "-d", "a", server.url)
+    #expect((said.exit, said.output) == (0, "in"), "\(said.stderr)")
+    let record = try formstream("post", "--json", "--retry", "1", "-d", "a", server.url)
+    #expect(record.exit == 75, "\(record.stderr)")
+    #expect(record.output.contains(#""outcome":"retryable","attempts":2"#), "\(record.output)")
+    #expect(server.requests.count == 5)
+    #expect(server.faults.isEmpty)
+  }
+
+  /// The session's own bound of 100 ended it without a word.
+  @Test func `it is tried again more often than a session would by itself`() throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(503, headers: [("Retry-After", "0")])]
+    }
+    let said = try formstream("post", "--json", "--retry", "110", "-d", "a", server.url)
+    #expect(said.exit == 75, "\(said.stderr)")
+    #expect(said.output.contains(#""attempts":111,"#), "\(said.output)")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `no attempt begins when the time for it is over`() throws {
+    let server = try ScriptedServer(requests: [
+      [.readBody, .respond(503, headers: [("Retry-After", "60")])]
+    ])
+    let said = try formstream(
+      "post", "--retry", "5", "--retry-max-time", "1.5", "-d", "a", server.url)
+    #expect(said.exit == 75)
+    #expect(server.requests.count == 1)
+  }
+
+  /// The answer's fate is unknown where the connection breaks behind the body.
+  @Test(arguments: [[], ["--retry-unsafe"], ["--idempotency-key", "auto"]])
+  func `what may have been carried out is sent again only where that was said`(
+    _ flags: [String]
+  ) throws {
+    let server = try ScriptedServer(requests: [[.readBody, .reset], .good()])
+    let said = try run(
+      "formstream", ["post", "--json", "--retry", "1", "-d", "a"] + flags + [server.url])
+    #expect(said.exit == (flags.isEmpty ? 3 : 0), "\(said.stderr)")
+    #expect(said.output.contains(flags.isEmpty ? #""outcome":"unknown""# : #""outcome":"ok""#))
+    #expect(server.requests.count == (flags.isEmpty ? 1 : 2))
+    let keys = server.requests.map { $0.header("Idempotency-Key") }
+    if flags.first == "--idempotency-key" {
+      #expect(keys.first == keys.last && keys.first??.count == 38)
+    } else {
+      #expect(keys.allSatisfy { $0 == nil })
+    }
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("--answer-timeout", [ScriptedStep.readBody, .stall], 3, "not answered within 0.2 s"),
+    ("--max-time", [.readBody, .stall], 3, "took longer than 0.2 s"),
+    ("--stall-timeout", [.readBody(upTo: 1), .stall], 75, "moved no byte for 0.2 s"),
+  ])
+  func `it does not wait forever`(
+    _ flag: String, _ steps: [ScriptedStep], _ exit: Int32, _ says: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 4096
+    try place.write("big", noise(16_000_000))
+    let server = try ScriptedServer(options, requests: [steps])
+    let said = try formstream(
+      "post", flag, "0.2", "--expect", "never", "-T",
+      flag == "--stall-timeout" ? "big" : "/etc/hostname", "\(server.url)/x", in: place)
+    #expect(said.exit == exit, "\(said.stderr)")
+    #expect(said.stderr.contains(says), "\(said.stderr)")
+  }
+
+  @Test func `who can't be reached in time is tried another time`() throws {
+    // Who answers no TLS is not reached yet.
+    var options = ScriptedServer.Options()
+    options.onConnect = { _ in [.stall] }
+    let server = try ScriptedServer(options, requests: [])
+    let said = try formstream(
+      "post", "--connect-timeout", "0.2", "-d", "a", "https://127.0.0.1:\(server.port)/")
+    #expect(said.exit == 75, "\(said.stderr)")
+  }
+
+  @Test func `leave to send is asked for as was said`() throws {
+    let server = try ScriptedServer(requests: [.good(), .good(), .good(), .good()])
+    for flags in [["always"], ["auto"], ["never"], ["always", "--expect100-timeout", "60"]] {
+      let said = try run("formstream", ["post", "-d", "a", "--expect"] + flags + [server.url])
+      #expect(said.exit == 0, "\(said.stderr)")
+    }
+    #expect(server.requests.map(\.expectsContinue) == [true, false, false, true])
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a rate is no hindrance to small bodies`() throws {
+    let server = try ScriptedServer(requests: [.good()])
+    #expect(try formstream("post", "--limit-rate", "1M", "-d", "a", server.url).exit == 0)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `redirects stay on the server unless told otherwise`() throws {
+    let other = try ScriptedServer(requests: [.good(body: "there")])
+    let here = try ScriptedServer { request in
+      request.target == "/"
+        ? [.readBody, .respond(307, headers: [("Location", "\(other.url)/x")])]
+        : request.target == "/3"
+          ? .good() : [.readBody, .respond(308, headers: [("Location", "/\(request.index + 2)")])]
+    }
+    let refused = try formstream("post", "-d", "a", "\(here.url)/")
+    #expect(refused.exit == 1)
+    #expect(refused.stderr.contains("another server"), "\(refused.stderr)")
+    #expect(other.requests.isEmpty)
+    let gone = try formstream(
+      "post", "-L", "-H", "X-Canary: canary", "-u", "a:canary", "-d", "a", "\(here.url)/")
+    #expect((gone.exit, gone.output) == (0, "there"), "\(gone.stderr)")
+    #expect(other.requests.first?.body == Array("a".utf8))
+    let head = try #require(other.requests.first).head
+    #expect(!String(decoding: head, as: UTF8.self).contains("canary"))
+    let many = try formstream("post", "--max-redirs", "1", "-d", "a", "\(here.url)/1")
+    #expect(many.exit == 1)
+    let enough = try formstream(
+      "post", "--location", "--max-redirs", "2", "-d", "a", "\(here.url)/1")
+    #expect(enough.exit == 0, "\(enough.stderr)")
+    #expect(here.faults.isEmpty && other.faults.isEmpty)
+  }
+
+  @Test func `what is a success can be said`() throws {
+    let server = try ScriptedServer(requests: [.good(200), .good(409)])
+    #expect(try formstream("post", "--expect-status", "201,202", "-d", "", server.url).exit == 1)
+    #expect(try formstream("post", "--expect-status", "409", "-d", "", server.url).exit == 0)
+  }
+
+  @Test(arguments: ["auto", "bar", "json", "none"])
+  func `progress is asked for in one of four ways`(_ way: String) throws {
+    let server = try ScriptedServer(requests: [.good(body: "in")])
+    let said = try formstream("post", "--progress", way, "-d", "a", server.url)
+    #expect((said.exit, said.output) == (0, "in"), "\(said.stderr)")
+  }
+}
+
+/// How the server is reached.
+@Suite struct PostConnectionTests {
+  @Test func `a socket and an address can be named`() throws {
+    let place = try TemporaryDirectory()
+    let local = try ScriptedServer(on: .unix(place.local("s")), requests: [.good(body: "local")])
+    let said = try formstream(
+      "post", "--unix-socket", place.path("s"), "-d", "a", "http://anybody.example/x")
+    #expect((said.exit, said.output) == (0, "local"), "\(said.stderr)")
+    #expect(local.requests.first?.header("Host") == "anybody.example")
+    let server = try ScriptedServer(requests: [.good(body: "named")])
+    let named = try formstream(
+      "post", "--resolve", "nobody.example:\(server.port):127.0.0.1", "-d", "a",
+      "http://nobody.example:\(server.port)/")
+    #expect((named.exit, named.output) == (0, "named"), "\(named.stderr)")
+    let several = try formstream(
+      "post", "--dry-run", "--resolve", "h:80:[::1],::1,127.0.0.1", "-d", "a", "http://h/")
+    #expect(several.exit == 0, "\(several.stderr)")
+    #expect(server.faults.isEmpty && local.faults.isEmpty)
+  }
+
+  @Test func `who is who is proved by certificates`() throws {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good(body: "safe") }
+    var options = TLSFront.Options()
+    options.clientAuthority = made.authority
+    let front = try TLSFront(to: server.port, made.server, options)
+    let known = try formstream(
+      "post", "--cacert", made.authority, "-E", made.client.certificate, "--key", made.client.key,
+      "-d", "a", front.url)
+    #expect((known.exit, known.output) == (0, "safe"), "\(known.stderr)")
+    let open = try TLSFront(to: server.port, made.server)
+    let unknown = try formstream("post", "--cacert", made.otherAuthority, "-d", "a", open.url)
+    #expect(unknown.exit == 1, "\(unknown.stderr)")
+    #expect(unknown.stderr.contains("--cacert"))
+    let insecure = try formstream("post", "--insecure", "-d", "a", open.url)
+    #expect((insecure.exit, insecure.output) == (0, "safe"), "\(insecure.stderr)")
+    #expect(insecure.stderr.contains("--insecure"))
+    let missing = try formstream(
+      "post", "--cert", "missing.pem", "-d", "a", open.url)
+    #expect(missing.exit == 66, "\(missing.stderr)")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `the version can be said`() throws {
+    let server = try ScriptedServer(requests: [.good(body: "one")])
+    #expect(try formstream("post", "--http1.1", "-d", "a", server.url).output == "one")
+    // HTTP/2 without TLS begins with a preface, which this server takes for what it is not.
+    let two = try ScriptedServer { _ in [.close] }
+    #expect(try formstream("post", "--http2", "-d", "a", two.url).exit != 0)
+    #expect(!two.faults.isEmpty)
+    #expect(server.faults.isEmpty)
+  }
+}

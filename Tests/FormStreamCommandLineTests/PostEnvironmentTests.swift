@@ -1,0 +1,79 @@
+import FormStreamTestSupport
+import Testing
+
+/// What surrounds a request: variables, and what the system allows.
+@Suite struct PostEnvironmentTests {
+  private static func said(_ variables: [String: String], _ url: String) throws -> String {
+    // What is set around the tests does not count.
+    var all = Dictionary(
+      uniqueKeysWithValues: ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
+        .flatMap { [($0, ""), ($0.uppercased(), "")] })
+    all.merge(variables) { $1 }
+    let said = try run("formstream", ["post", "--dry-run", "-d", "a", url], environment: all)
+    #expect(said.exit == 0, "\(said.stderr)")
+    return said.stderr
+  }
+
+  private static let cases: [(set: [String: String], url: String, named: String?)] = [
+    (set: ["http_proxy": "p"], url: "http://h.example.org/", named: "http_proxy"),
+    (set: ["HTTP_PROXY": "http://me:canary@p"], url: "http://h.example.org/", named: "HTTP_PROXY"),
+    (set: ["https_proxy": "p"], url: "https://h.example.org/", named: "https_proxy"),
+    (set: ["https_proxy": "p"], url: "http://h.example.org/", named: nil),
+    (set: ["ALL_PROXY": "p"], url: "https://h.example.org/", named: "ALL_PROXY"),
+    (set: ["all_proxy": "p", "no_proxy": "*"], url: "http://h.example.org/", named: nil),
+    (
+      set: ["all_proxy": "p", "no_proxy": "a, example.org"], url: "http://h.example.org/",
+      named: nil
+    ),
+    (
+      set: ["all_proxy": "p", "NO_PROXY": ".Example.org"], url: "http://h.example.org/", named: nil
+    ),
+    (
+      set: ["all_proxy": "p", "no_proxy": "ample.org"], url: "http://h.example.org/",
+      named: "all_proxy"
+    ),
+    (set: ["all_proxy": "p", "no_proxy": "::1"], url: "http://[::1]/", named: nil),
+    (set: [:], url: "http://h.example.org/", named: nil),
+  ]
+
+  @Test(arguments: cases.indices)
+  func `that a proxy is not used is told where one is asked for`(_ index: Int) throws {
+    let (variables, url, named) = Self.cases[index]
+    let said = try Self.said(variables, url)
+    if let named {
+      #expect(said.hasPrefix("formstream: \(named) is set, and proxies are not used"), "\(said)")
+      #expect(said.split(separator: "\n").count == 1)
+    } else {
+      #expect(said == "")
+    }
+    #expect(!said.contains("canary"))
+  }
+
+  @Test func `a request goes straight to its server, whatever the environment says`() throws {
+    let server = try ScriptedServer(requests: [.good(body: "in")])
+    let said = try run(
+      "formstream", ["post", "-q", "-d", "a", server.url],
+      environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""])
+    #expect((said.exit, said.output, said.stderr) == (0, "in", ""))
+    #expect(server.faults.isEmpty)
+  }
+
+  /// libdispatch ended the program by SIGILL where it could not have its descriptors.
+  @Test func `too few descriptors are an error that names the remedy`() throws {
+    let server = try ScriptedServer(requests: [.good(body: "in"), .good(body: "in")])
+    for limit in [6, 12, 31] {
+      let said = try shell("ulimit -n \(limit); $F post -d a \(server.url)")
+      #expect(said.exit == 74, "\(said.stderr)")
+      #expect(said.stderr.contains("ulimit -n"), "\(said.stderr)")
+      #expect(said.stderr.split(separator: "\n").count == 1)
+    }
+    let taken = try shell(
+      "ulimit -n 64; for n in {10..60}; do eval \"exec $n< /\"; done; $F post -d a \(server.url)")
+    #expect(taken.exit == 74, "\(taken.stderr)")
+    for limit in ["-Sn 6", "-n 40"] {
+      let said = try shell("ulimit \(limit); $F post -d a \(server.url)")
+      #expect((said.exit, said.output) == (0, "in"), "\(limit): \(said.stderr)")
+    }
+    #expect(server.faults.isEmpty)
+  }
+}

@@ -1,0 +1,162 @@
+import FormStreamTestSupport
+import Testing
+
+/// Secrets go to the server and nowhere else.
+@Suite struct PostSecretTests {
+  private static func place() throws -> TemporaryDirectory {
+    let place = try TemporaryDirectory()
+    try place.write("headers", "X-Key: canary-1\r\n\nX-Other:canary-2\n")
+    try place.write("user", "me:canary-3\n")
+    try place.write("token", "canary-4\n")
+    return place
+  }
+
+  private static let flags: [[String]] = [
+    ["--header-file", "headers"], ["--user-file", "user"], ["--token-file", "token"],
+    ["--header-file", "headers", "--user-file", "user"],
+  ]
+
+  @Test(arguments: flags, [200, 401])
+  func `what stands in files is sent, and never told`(_ flags: [String], _ status: Int) throws {
+    let place = try Self.place()
+    let server = try ScriptedServer { _ in .good(status) }
+    for more in [["-v"], ["--json", "--verbose"], ["--dry-run"], ["--to-curl"]] {
+      let said = try run(
+        "formstream", ["post", "-d", "a"] + flags + more + [server.url], in: place)
+      #expect(
+        said.exit
+          == (status == 401 && more[0].hasPrefix("--j") || status == 401 && more[0] == "-v" ? 1 : 0)
+      )
+      for secret in ["canary", "bWU6Y2FuYXJ5LTM"] {
+        #expect(!said.output.contains(secret), "\(said.output)")
+        #expect(!said.stderr.contains(secret), "\(said.stderr)")
+      }
+    }
+    #expect(server.requests.count == 2)
+    for request in server.requests {
+      if flags.contains("headers") {
+        #expect(request.header("X-Key") == "canary-1")
+        #expect(request.header("X-Other") == "canary-2")
+      }
+      if flags.contains("user") {
+        #expect(request.header("Authorization") == "Basic bWU6Y2FuYXJ5LTM=")
+      }
+      if flags.contains("token") { #expect(request.header("Authorization") == "Bearer canary-4") }
+    }
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `the trace shows heads, and that there are secrets`() throws {
+    let server = try ScriptedServer(requests: [
+      .good(headers: [("Set-Cookie", "canary"), ("X-B", "2")])
+    ])
+    let said = try formstream(
+      "post", "-v", "-u", "me:canary", "-A", "agent", "-H", "X-A: 1", "-d", "a", "\(server.url)/p")
+    for line in [
+      "> POST /p HTTP/1.1\n", "> Authorization: ***\n", "> X-A: 1\n", "> User-Agent: agent\n",
+      "< HTTP/1.1 200 OK\n", "< Set-Cookie: ***\n", "< X-B: 2\n",
+    ] {
+      #expect(said.stderr.contains(line), "\(said.stderr)")
+    }
+    #expect(!said.stderr.contains("canary"))
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a file that others can read is warned about`() throws {
+    let place = try Self.place()
+    let server = try ScriptedServer { _ in .good() }
+    #expect(
+      try formstream("post", "-d", "a", "--token-file", "token", server.url, in: place).stderr == ""
+    )
+    let said = try shell(
+      "chmod 644 token; $F post -d a --token-file token \(server.url)", in: place)
+    #expect(said.stderr.contains("Others can read the secrets in \"token\""), "\(said.stderr)")
+    let piped = try shell("$F post -d a --token-file <(cat token) \(server.url)", in: place)
+    #expect(piped.stderr == "")
+    let input = try shell("$F post -d a --user-file - \(server.url) < user", in: place)
+    #expect(input.stderr == "")
+    #expect(server.requests.last?.header("Authorization") == "Basic bWU6Y2FuYXJ5LTM=")
+  }
+
+  @Test(arguments: [
+    "canary", "can ary: 1", ": canary", "X-Key:", "X-canary: a\u{7}b", "Content-Length: canary",
+    "X-ü: canary", "canary;canary",
+  ])
+  func `of a line that is wrong in a file, the number is told and nothing else`(
+    _ line: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("headers", "X-A: 1\n\r\n\(line)\nX-B: 2\n")
+    let said = try formstream(
+      "post", "-v", "--header-file", "headers", "-d", "a", "http://127.0.0.1:1/", in: place)
+    #expect(said.exit == 64)
+    #expect(
+      said.stderr
+        == "formstream: Line 3 of the file \"headers\" of --header-file is no header that can be sent: "
+        + "write Name: value, and nothing that frames the body.\n")
+  }
+
+  @Test func `a token with blanks is none`() throws {
+    let place = try TemporaryDirectory()
+    for token in ["Bearer canary", "canary ", "\tcanary"] {
+      try place.write("token", token)
+      let said = try formstream(
+        "post", "--token-file", "token", "-d", "a", "http://127.0.0.1:1/", in: place)
+      #expect(said.exit == 64)
+      #expect(said.stderr.contains("has a blank in it"), "\(said.stderr)")
+      #expect(!said.stderr.contains("canary"))
+    }
+  }
+
+  /// One rule for all that is shown. Some of these were masked nowhere, and all were plain in records.
+  @Test func `headers whose names speak of secrets are shown nowhere`() throws {
+    let names = [
+      "Authorization", "Cookie", "X-Api-Key", "X_APIKEY", "My-Token", "x-client-secret",
+      "X-Password",
+      "X-Amz-Security-Token", "Session-Id", "X-Vault-AUTH",
+    ]
+    let answered = names.dropFirst().map { ($0, "canary") } + [("Set-Cookie", "canary")]
+    let plain = [("WWW-Authenticate", "Bearer realm=r"), ("X-Id", "7")]
+    let server = try ScriptedServer { _ in .good(401, headers: answered + plain) }
+    let flags = names.flatMap { ["-H", "\($0): canary"] } + ["-H", "X-Plain: plain"]
+    for more in [["-v"], ["--json"], ["--dry-run"], ["--to-curl"]] {
+      let said = try run("formstream", ["post", "-d", "a"] + flags + more + [server.url])
+      let all = said.output + said.stderr
+      #expect(!all.contains("canary"), "\(all)")
+      switch more[0] {
+      case "-v":
+        for name in names { #expect(all.contains("> \(name): ***"), "\(all)") }
+        #expect(all.contains("> X-Plain: plain"))
+        #expect(all.contains("< WWW-Authenticate: Bearer realm=r"))
+      case "--json":
+        #expect(all.contains(#"["Set-Cookie","***"]"#), "\(all)")
+        #expect(all.contains(#"["WWW-Authenticate","Bearer realm=r"],["X-Id","7"]"#), "\(all)")
+      case "--dry-run":
+        for name in names { #expect(all.contains("\(name): ***"), "\(all)") }
+        #expect(all.contains("X-Plain: plain"))
+      default:
+        #expect(said.exit == 64)
+      }
+    }
+    #expect(server.requests.first?.values(of: "My-Token") == ["canary"])
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `headers are sent as they were given`() throws {
+    let server = try ScriptedServer(requests: [.good()])
+    let said = try formstream(
+      "post", "--header", "X-Empty;", "-H", "X-Two:  a b ", "-H", "X-Two: c", "--user-agent", "me",
+      "--user", "a:b:c", "--content-digest", "--query", "a=b c", "--query", "d", "-d", "abc",
+      "--request", "POST", "\(server.url)/?x")
+    #expect(said.exit == 0, "\(said.stderr)")
+    let request = try #require(server.requests.first)
+    #expect(request.values(of: "X-Empty") == [""])
+    #expect(request.values(of: "X-Two") == ["a b", "c"])
+    #expect(request.header("User-Agent") == "me")
+    #expect(request.header("Authorization") == "Basic YTpiOmM=")
+    #expect(
+      request.header("Content-Digest") == "sha-256=:ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=:")
+    #expect(request.target == "/?x&a=b+c&d")
+    #expect(server.faults.isEmpty)
+  }
+}

@@ -1,0 +1,60 @@
+import FormStreamTestSupport
+import Testing
+
+/// A person, or whoever ends programs, has enough. `set -m`, since a shell's background jobs ignore SIGINT
+/// else.
+@Suite struct PostSignalTests {
+  @Test(arguments: [("INT", "130"), ("TERM", "143")])
+  func `a signal calls the request off, and the record says so`(
+    _ signal: String, _ exit: String
+  ) throws {
+    let server = try ScriptedServer { _ in [.readBody, .stall] }
+    let said = try shell(
+      """
+      set -m
+      $F post -v --json -o answer -d a \(server.url) 2> said > out & pid=$!
+      until grep -q '^> POST' said; do sleep 0.01; done
+      kill -\(signal) $pid
+      wait $pid; echo $?
+      cat out; grep '^formstream: ' said; ls -A
+      """)
+    let lines = said.output.split(separator: "\n")
+    #expect(lines.first == exit[...], "\(said.output)")
+    #expect(lines.dropFirst().first?.contains(#""outcome":"cancelled""#) == true, "\(said.output)")
+    #expect(lines.dropFirst(2).first?.hasPrefix("formstream: ") == true)
+    #expect(lines.dropFirst(3) == ["out", "said"], "no half-made file: \(said.output)")
+  }
+
+  /// Nobody reads the answer: what waits for that can't be called off.
+  @Test func `a second signal ends it at once`() throws {
+    let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 4_000_000)) }
+    let said = try shell(
+      """
+      set -m
+      mkfifo out; exec 3<> out
+      $F post -v -d a \(server.url) 2> said >&3 & pid=$!
+      until grep -q '^< HTTP' said; do sleep 0.01; done
+      while kill -INT $pid 2> kills; do sleep 0.01; done
+      wait $pid; echo $?
+      """)
+    #expect(said.output == "130\n", "\(said.output) \(said.stderr)")
+  }
+
+  @Test func `what is ignored stays ignored`() throws {
+    let (reached, signalled) = (try Gate(), try Gate())
+    let server = try ScriptedServer { request in
+      request.target == "/signalled"
+        ? [.readBody, .open(signalled), .respond(200)]
+        : [.readBody, .open(reached), .waitFor(signalled), .respond(200, body: "in")]
+    }
+    let said = try shell(
+      """
+      trap '' INT TERM
+      $F post -v -d a \(server.url)/ 2> said & pid=$!
+      until grep -q '^> POST' said; do sleep 0.01; done
+      kill -INT $pid; kill -TERM $pid
+      $F post -d a \(server.url)/signalled; wait $pid; echo $?
+      """)
+    #expect(said.output == "in0\n")
+  }
+}

@@ -1,0 +1,49 @@
+import FormStreamTestSupport
+import Testing
+
+/// `formstream post` where single calls of the system fail: strace lets one of each kind, by its number.
+@Suite struct PostSystemFaultTests {
+  /// A call, how it fails, and which of its calls do.
+  private static let faults: [(call: String, error: String, numbers: [Int])] = [
+    ("clone3", "EAGAIN", [1, 2, 3]),
+    ("read", "EIO", [20]),
+    ("pread64", "EIO", [1, 2, 3]),
+    ("openat", "EMFILE", [45, 50, 52]),
+    ("socket", "EMFILE", [1, 2]),
+    ("connect", "ENETUNREACH", [1]),
+    ("sendto", "ECONNRESET", [1, 2, 3]),
+    ("recvfrom", "ECONNRESET", [1, 2]),
+    ("poll", "ENOMEM", [1, 3]),
+    ("write", "EIO", [1]),
+  ]
+
+  @Test(arguments: faults.map(\.call))
+  func `none of them ends in a false success, a trap, or never`(call: String) throws {
+    let fault = try #require(Self.faults.first { $0.call == call })
+    let place = try TemporaryDirectory()
+    try place.write("f.bin", noise(700_000))
+    let server = try ScriptedServer { _ in .good(body: "thanks") }
+    let arguments = ["post", "--boundary", "B", "--file", "f=f.bin", "--type", "a/b"]
+    let well = try run("formstream", arguments + ["\(server.url)/well"], in: place)
+    #expect(well.exit == 0, "\(well.stderr)")
+    let whole = try #require(server.requests.first?.body)
+    for number in fault.numbers {
+      let target = "/\(call)-\(number)"
+      let said = try run(
+        program: "/usr/bin/strace",
+        [
+          "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "trace=\(call)", "-e",
+          "inject=\(call):error=\(fault.error):when=\(number)", builtBinary("formstream"),
+        ] + arguments + [server.url + target], in: place, environment: underStrace)
+      #expect(said.signal == nil, "\(target): \(said.stderr)")
+      if said.exit == 0 {
+        let got = server.requests.filter { $0.target == target }
+        #expect(got.count == 1, "\(target)")
+        #expect(got.first?.body == whole, "\(target)")
+        #expect(said.output == "thanks", "\(target): \(said.stderr)")
+      }
+    }
+    #expect(server.waitForEnds())
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}

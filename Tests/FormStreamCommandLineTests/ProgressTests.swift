@@ -1,0 +1,48 @@
+import FormStreamTestSupport
+import Testing
+
+/// What a person at a terminal sees of a request: `script` is the terminal.
+@Suite struct ProgressTests {
+  @Test func `the bar fits the terminal, and leaves a line and the answer`() throws {
+    let server = try ScriptedServer { _ in .good(body: "hello\n") }
+    let said = try shell(
+      """
+      mkfifo pipe; touch seen; export TERM=xterm NO_COLOR=1
+      post="$F post --field title=Sunset --file photo=pipe --type a/b \(server.url)"
+      script -qefc "stty cols 30; $post" seen > all 2>&1 &
+      exec 3> pipe; printf 12345 >&3
+      until grep -q '(2 of 2)' seen; do sleep 0.01; done
+      exec 3>&-; wait $!; echo $?; cat all
+      """)
+    let lines = said.output.replacing("\r\n", with: "\n").split(separator: "\n")
+    #expect(lines.first == "0", "\(said.output)")
+    let bar = try #require(lines.first { $0.contains("(2 of 2)") })
+    let draws = bar.split(separator: "\r")
+    #expect(draws.dropLast().allSatisfy { $0.hasSuffix("\u{1B}[K") && $0.count <= 32 }, "\(draws)")
+    #expect(draws.last?.hasPrefix("\u{1B}[Kformstream: ") == true, "\(draws)")
+    #expect(draws.last?.contains("%") == false, "\(draws)")
+    #expect(lines.last == "hello", "\(said.output)")
+  }
+
+  /// `set -m`, since a shell's background jobs ignore SIGINT else.
+  @Test func `Ctrl-C leaves the cursor on a line of its own`() throws {
+    let server = try ScriptedServer { _ in [.readBody, .stall] }
+    let said = try shell(
+      """
+      set -m
+      mkfifo keys; touch seen; export TERM=xterm
+      script -qefc "$F post -v -d a \(server.url)" seen < keys > all 2>&1 &
+      exec 3> keys
+      until grep -q 'waiting for the answer' seen; do sleep 0.01; done
+      printf '\\003' >&3; wait $!; echo $?; cat all
+      """)
+    #expect(said.output.hasPrefix("130\n"), "\(said.output)")
+    #expect(said.output.hasSuffix("\r\n"), "\(said.output)")
+    // No trace stands behind the bar in its line.
+    let lines = said.output.replacing("\r\n", with: "\n").split(separator: "\n")
+    for line in lines where line.contains("> POST") || line.contains("formstream: ") {
+      let text = line.split(separator: "\r").last ?? ""
+      #expect(["> ", "formstream: ", "\u{1B}[K"].contains { text.hasPrefix($0) }, "\(line)")
+    }
+  }
+}

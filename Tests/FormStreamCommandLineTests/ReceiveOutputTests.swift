@@ -1,0 +1,149 @@
+import Glibc
+import FormStreamTestSupport
+import Testing
+
+/// What `formstream receive` tells people and scripts, and what becomes of it where they don't listen.
+@Suite struct ReceiveOutputTests {
+  /// The request's time and the client's port are left out.
+  @Test func `a line tells people of each request`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1")
+    #expect(
+      receiver.listening
+        == "formstream: Listening at \(receiver.url)/, storing files in \"kept\". Ctrl-C ends it.")
+    _ = try receiver.post("-F", "a=b", "-F", "f=x;filename=n", "-F", "f=y;filename=n")
+    _ = try receiver.shell(
+      "printf abc | $F put -T - $U/p/q; \(curl) -H Content-Encoding:gzip -d a=b $U/z")
+    let lines = try (0..<3).map { _ in
+      try receiver.record().replacing(#/^127\.0\.0\.1:\d+ /#, with: "").replacing(
+        #/in \d+ ms/#, with: "in 0 ms")
+    }
+    #expect(
+      lines[0].hasPrefix("POST / 200 4") && lines[0].hasSuffix(" B in 0 ms, 3 parts: a=b, n, n-2"),
+      "\(lines)")
+    #expect(lines[1] == "PUT /p/q 200 3 B in 0 ms, 1 part: q")
+    #expect(
+      lines[2].hasPrefix("POST /z 415 encoding-unsupported: The Content-Encoding"), "\(lines)")
+    #expect(
+      try receiver.end().output
+        == "formstream: Ending: what is in flight gets 10 s; once more ends at once.\n"
+        + "formstream: Ended by SIGTERM.\n")
+  }
+
+  @Test func `a line shows the beginnings of a few text fields`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1")
+    let long = String(repeating: "ä", count: 99)
+    _ = try receiver.post("--field", "title=Sunset", "--field", "a=b\nc", "--field", "l=\(long)")
+    #expect(
+      try receiver.record().hasSuffix(
+        #", 3 parts: title=Sunset, a=b\u{A}c, l=\#(long.prefix(37))…"#))
+    _ = try receiver.shell("$F post $(for i in {1..11}; do echo -F f=$i; done) $U")
+    #expect(
+      try receiver.record().hasSuffix(
+        ", 11 parts: f=1, f=2, f=3, f=4, f=5, f=6, f=7, f=8, and 3 more"))
+  }
+
+  @Test func `nothing of what clients send reaches a terminal raw`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept --keep-paths 2>&1")
+    let said = try receiver.shell(
+      """
+      name=$(printf '\\x1b[2J\\xe2\\x80\\xae\\xc2\\x9b.txt')
+      $F post -F "f=x;filename=a$name/$name" --field "t$name=$name" $U > answer
+      exec 3<> /dev/tcp/127.0.0.1/\(receiver.port)
+      printf 'POST /\\x1b]0;x\\x07\\xe2\\x80\\xae HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 0\\r\\n\\r\\n' >&3
+      head -n 1 <&3
+      exec 4<> /dev/tcp/127.0.0.1/\(receiver.port)
+      printf 'DE\\x1b[1mL / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n' >&4
+      cat <&4 > answer
+      """)
+    #expect(said.output == "HTTP/1.1 200 OK\r\n", "\(said.stderr)")
+    let all = try receiver.record() + receiver.record() + receiver.end().output
+    #expect(all.contains(#"POST /\u{1B}]0;x\u{7}\u{202E} 200"#), "\(all)")
+    #expect(
+      all.unicodeScalars.allSatisfy {
+        $0 == "\n" || $0.properties.generalCategory != .control && $0 != "\u{202E}"
+      },
+      "\(all)")
+  }
+
+  @Test func `quiet is quiet, and records are all that is on standard output`() throws {
+    let receiver = try Receiving("-q")
+    _ = try receiver.post("-d", "a=b")
+    #expect(try receiver.record().hasPrefix(#"{"schema":"formstream.received/1","#))
+    _ = try receiver.shell("\(curl) $U")
+    let end = try receiver.end(SIGINT)
+    #expect((end.exit, end.output) == (130, ""))
+    #expect(end.stderr.isEmpty, "\(end.stderr)")
+  }
+
+  @Test(arguments: [
+    (">&-", "could not be written"), ("> /dev/full", "No space left"),
+    ("| true", "closed by its reader"),
+  ])
+  func `where records can't be written, it does not begin`(_ redirection: String, _ says: String)
+    throws
+  {
+    let said = try shell(
+      "until ! kill -0 $! 2> /dev/null; do :; done; $F receive --listen 0 --json \(redirection); echo ${PIPESTATUS[0]} >&2"
+    )
+    #expect(said.stderr.hasSuffix("74\n"), "\(said.stderr)")
+    // Who closes a pipe may do that only when the first record is in it.
+    #expect(said.stderr.contains(says), "\(said.stderr)")
+  }
+
+  /// What is stored is stored, and the client is told so: but the line about it is lost, and nothing after it
+  /// must be.
+  @Test func `where a line can't be written, it ends when what is in flight is over`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1 > /dev/full")
+    let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
+    try receiver.wait(for: 1, in: "kept")
+    let said = try receiver.post("--json", "-F", "f=x;filename=n")
+    #expect(said.output.contains(#""status":200"#), "\(said.output)")
+    try held.send("0123456789")
+    #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    let end = try receiver.wait()
+    #expect(end.exit == 74, "\(end)")
+    #expect(
+      end.output.contains("Standard output could not be written: No space left"), "\(end.output)")
+    #expect(try receiver.shell("cat kept/n kept/held").output == "xxxxxxxxxxx0123456789")
+  }
+}
+
+/// `--once`.
+@Suite struct ReceiveOnceTests {
+  @Test func `it ends with the first upload that is taken, and its client has the whole answer`()
+    throws
+  {
+    let place = try TemporaryDirectory()
+    try place.write("token", "t")
+    let receiver = try Receiving(
+      "--once", "--into", "kept", "--max-body", "1M", "--token-file", "token", in: place)
+    let said = try receiver.shell(
+      """
+      head -c 2000000 /dev/zero > large
+      \(curl) $U; \(curl) -u :t $U; \(curl) -d a=b $U; \(curl) -u :t -T large $U; \(curl) -u :t -X DELETE $U
+      \(curl) -u :t -d a=b -H Content-Type:multipart/form-data $U
+      $F post --token-file token -F f=@token $U
+      """)
+    let codes = said.output.split(separator: "\n")
+    #expect(codes.prefix(6) == ["401", "200", "401", "413", "405", "400"], "\(said.output)")
+    let end = try receiver.wait()
+    #expect(end.exit == 0, "\(end.stderr)")
+    #expect(end.output.split(separator: "\n").last == codes.last, "\(end.output)")
+    #expect(try receiver.names(in: "kept") == ["token"])
+    #expect(try receiver.shell("\(curl) $U; echo $?").output == "000\n7\n")
+  }
+
+  /// The answer is larger than what a socket takes at once, and over TLS.
+  @Test func `an answer that is long, and slowly read, is not cut`() throws {
+    let made = try TestCertificates()
+    for tls in [[], ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]] {
+      let receiver = try Receiving(["--once", "--limit", "all-headers=1M"] + tls)
+      let said = try receiver.shell(
+        "for i in {1..9999}; do echo \"-F a=$i\"; done > c; \(curl) -k --limit-rate 2M -K <(sed 's/-F /form=/' c) $U; tail -c 9 answer"
+      )
+      let end = try receiver.wait()
+      #expect(said.output == "200\n" + end.output.suffix(9), "\(said.stderr)")
+      #expect(end.exit == 0)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+import Glibc
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+/// Where `formstream receive` listens, and where it stores.
+@Suite struct ReceivePlaceTests {
+  @Test(arguments: [
+    ("0", "http://127.0.0.1:"), (":0", "http://localhost:"), ("127.0.0.1:0", "http://127.0.0.1:"),
+    ("127.0.0.2:0", "http://127.0.0.2:"), ("[::1]:0", "http://[::1]:"),
+    ("localhost:0", "http://localhost:"),
+    ("0.0.0.0:0", "http://localhost:"), ("[::]:0", "http://localhost:"),
+  ])
+  func `it listens where it is told, and can be reached by the URL that it tells`(
+    _ place: String, _ url: String
+  ) throws {
+    let receiver = try Receiving("--listen", place)
+    #expect(receiver.url.hasPrefix(url), "\(receiver.url)")
+    let said = try receiver.post("-F", "a=b")
+    #expect(said.exit == 0, "\(said.stderr)")
+    let isOpenToAll = [":0", "0.0.0.0:0", "[::]:0"].contains(place)
+    #expect(try receiver.end().stderr.contains("Whoever can reach this machine") == isOpenToAll)
+  }
+
+  @Test func `all addresses are those of both kinds`() throws {
+    let receiver = try Receiving("--listen", ":0")
+    for host in ["127.0.0.1", "[::1]"] {
+      let said = try formstream("post", "-d", "a=b", "http://\(host):\(receiver.port)/")
+      #expect(said.exit == 0, "\(said.stderr)")
+    }
+  }
+
+  static let bad: [BadInput] = [
+    BadInput(64, "names no port", "receive", "--listen", ""),
+    BadInput(64, "names no port", "receive", "--listen", "localhost"),
+    BadInput(64, "names no port", "receive", "--listen", "127.0.0.1"),
+    BadInput(64, "names no port", "receive", "--listen", "127.0.0.1:"),
+    BadInput(64, "a port is at most 65535", "receive", "--listen", "127.0.0.1:65536"),
+    BadInput(64, "names no port", "receive", "--listen", "127.0.0.1:-0"),
+    BadInput(64, "names no port", "receive", "--listen", "+80"),
+    BadInput(64, "names no port", "receive", "--listen", "[::1]"),
+    BadInput(64, "names no address", "receive", "--listen", "::1:8080"),
+    BadInput(64, "names no address", "receive", "--listen", "[::1:8080"),
+    BadInput(64, "names no address", "receive", "--listen", "[127.0.0.1]:8080"),
+    BadInput(64, "names no address", "receive", "--listen", "example.org:8080"),
+    BadInput(64, "names no address", "receive", "--listen", "http://127.0.0.1:8080"),
+    BadInput(64, "needs a value: --listen ADDR:PORT", "receive", "--listen"),
+    BadInput(74, "can't be listened at", "receive", "--listen", "192.0.2.1:0"),
+    BadInput(64, "needs the name of a directory", "receive", "--into", ""),
+    BadInput(64, "are for --into DIR", "receive", "--keep-paths"),
+    BadInput(64, "are for --into DIR", "receive", "--overwrite"),
+    BadInput(74, "Not a directory", "receive", "--into", "/dev/null"),
+    BadInput(74, "its parent is not there", "receive", "--into", "no/such"),
+    BadInput(64, "go together", "receive", "--tls-cert", "x"),
+    BadInput(64, "go together", "receive", "--tls-key", "x"),
+    BadInput(66, "of --tls-cert can't be read", "receive", "--tls-cert", "x", "--tls-key", "y"),
+    BadInput(66, "of --token-file can't be read", "receive", "--token-file", "x"),
+    BadInput(64, "--max-body can't be \"much\"", "receive", "--max-body", "much"),
+    BadInput(64, "--max-body can't be \"-1\"", "receive", "--max-body", "-1"),
+    BadInput(64, "--min-rate can't be \"0.5\"", "receive", "--min-rate", "0.5"),
+    BadInput(64, "--min-rate can't be", "receive", "--min-rate", "9000000T"),
+    BadInput(64, "Did you mean parts?", "receive", "--limit", "part=1"),
+    BadInput(64, "is not a flag of \"receive\"", "receive", "--retry", "1"),
+    BadInput(64, "is not a flag of \"post\"", "post", "--once", "http://h/"),
+    BadInput(64, "Did you mean --into kept?", "receive", "kept"),
+    BadInput(64, "Did you mean --listen :8080?", "receive", ":8080"),
+    BadInput(64, "demo takes nothing", "demo", "extra"),
+    BadInput(64, "--listen ADDR:PORT", "receive", "--port", "8080"),
+    BadInput(64, "--listen ADDR:PORT", "receive", "--host=::"),
+    BadInput(64, "--listen ADDR:PORT", "receive", "-p", "8080"),
+    BadInput(64, "--into DIR", "receive", "--directory", "x"),
+    BadInput(64, "-o is not a flag of \"receive\": --into DIR", "receive", "-o", "x"),
+    BadInput(64, "-d is not a flag of \"receive\": --into DIR", "receive", "-d", "x"),
+    BadInput(64, "--max-body N", "receive", "--max-size", "1M"),
+    BadInput(64, "--token-file FILE", "receive", "--token", "canary"),
+    BadInput(64, "--tls-cert FILE", "receive", "--cert", "x"),
+    BadInput(64, "--tls-key FILE", "receive", "--key", "x"),
+    BadInput(64, "-z is not a flag; see \"formstream receive --help\"", "receive", "-z"),
+    BadInput(64, "see \"formstream receive --help\"", "receive", "--nonsensical"),
+    BadInput(64, "-F is not a flag of \"receive\"; see", "receive", "-F", "a=b"),
+    BadInput(64, "takes no value", "receive", "--once=yes"),
+  ]
+
+  @Test(arguments: bad)
+  func `what is wrong ends with its code and one sentence`(_ bad: BadInput) throws {
+    let said = try run("formstream", bad.arguments)
+    #expect(said.exit == bad.exit, "\(said.stderr)")
+    #expect(said.stderr.contains(bad.says), "\(said.stderr)")
+    #expect(said.stderr.hasPrefix("formstream: "))
+    #expect(said.stderr.split(separator: "\n").count == 1, "one sentence: \(said.stderr)")
+    #expect(said.stdout.isEmpty, "\(said.output)")
+  }
+
+  /// The line is right, and may do at another time: so it is not 64.
+  @Test func `a port that is taken ends with 74`() throws {
+    let receiver = try Receiving()
+    let said = try formstream("receive", "--json", "--listen", "\(receiver.port)")
+    #expect((said.exit, said.output) == (74, ""))
+    #expect(
+      said.stderr
+        == "formstream: 127.0.0.1:\(receiver.port) can't be listened at: Address already in use. Choose another "
+        + "address or port; port 0 is any that is free.\n")
+  }
+
+  @Test func `a directory is made, or taken as it is`() throws {
+    let place = try TemporaryDirectory()
+    try makeDirectory(place.local("there"))
+    try place.write("there/old", "old")
+    for name in ["there", "new", "there/new"] {
+      let receiver = try Receiving("--into", name, in: place)
+      #expect(try receiver.post("-F", "f=x;filename=old").exit == 0)
+      try receiver.end()
+    }
+    #expect(
+      try shell("find . -type f | LC_ALL=C sort", in: place).output
+        == "./new/old\n./there/new/old\n./there/old\n./there/old-2\n")
+  }
+
+  @Test func `a directory need not be UTF-8`() throws {
+    let arguments =
+      ["receive", "--json", "--listen", "0", "--into"].map { Array($0.utf8) } + [[0x61, 0xFF]]
+    let receiver = try Receiving(program: builtBinary("formstream"), arguments, in: nil)
+    #expect(
+      receiver.listening.hasSuffix("\"directory\":\"a\u{FFFD}\",\"directory_b64\":\"Yf8=\"}"),
+      "\(receiver.listening)")
+    #expect(try receiver.post("-F", "f=x;filename=n").exit == 0)
+    #expect(try receiver.shell("cat $'a\\xff/n'").output == "x")
+  }
+
+  /// Another user's, for root writes everywhere; and one that is gone while it is used.
+  @Test func `what can't be stored is answered with 500, and the reason is told here only`() throws
+  {
+    let receiver = try Receiving("--into", "kept")
+    let said = try receiver.shell(
+      "rmdir kept; \(curl) -F f=@/dev/null $U; grep -c 'the receiver.s log says why' answer; grep -c '\"kept' answer"
+    )
+    #expect(said.output == "500\n1\n0\n")
+    #expect(try receiver.record().contains(#""code":"handling-failed""#))
+    let end = try receiver.end()
+    #expect(
+      end.stderr.contains("A file in the directory \"kept\" could not be made"), "\(end.stderr)")
+  }
+
+  @Test(.enabled(if: !isSuperuser))
+  func `a directory that can't be written to takes nothing`() throws {
+    let place = try TemporaryDirectory()
+    try makeDirectory(place.local("kept"))
+    setPermissions(place.local("kept"), 0o500)
+    let receiver = try Receiving("--into", "kept", in: place)
+    #expect(try receiver.shell("\(curl) -F f=@/dev/null $U").output == "500\n")
+  }
+}

@@ -1,0 +1,136 @@
+import FormStreamTestSupport
+import Testing
+
+/// Who may upload, and that nobody who looks on learns how.
+@Suite struct ReceiveSecretTests {
+  @Test func `only who knows the token uploads, and the token is told nowhere`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("token", "canary-1\n")
+    try place.write("other", "canary-2\n")
+    let receiver = try Receiving("--into", "kept", "--token-file", "token", in: place)
+    let said = try receiver.shell(
+      """
+      for flags in '--token-file token' '--token-file other' '-u me:canary-1' '-u canary-1:me' '-q'; do
+        $F post -v $flags -F f=@token $U 2>> told
+        echo $?
+      done >> told
+      \(curl) -u :canary-1 -F f=@token $U; \(curl) -H 'Authorization: Bearer canary-1' -T token $U
+      \(curl) -H 'Authorization: Bearer canary-' -T token $U; \(curl) $U; \(curl) -u :canary-1 $U
+      grep '^[0-9]*$' told
+      """)
+    #expect(
+      said.output == "200\n200\n401\n401\n200\n0\n1\n0\n1\n1\n", "\(said.output) \(said.stderr)")
+    #expect(try receiver.names(in: "kept").count == 4)
+    let end = try receiver.end()
+    for told in [try receiver.shell("cat told").output, end.output, end.stderr] {
+      #expect(!told.contains("canary"), "\(told)")
+    }
+    #expect(end.output.contains(#""code":"unauthorized""#), "\(end.output)")
+  }
+
+  @Test func `a token can come from standard input`() throws {
+    let receiver = try Receiving(
+      shell: "$F receive --json --listen 0 --token-file - <<< canary")
+    #expect(try receiver.post("-d", "a=b").exit == 1)
+    #expect(try receiver.shell("$F post --token-file <(echo canary) -d a=b $U").exit == 0)
+  }
+
+  @Test func `standard input without a token is called what it is`() throws {
+    let said = try shell("echo | $F receive --listen 0 --token-file -")
+    #expect(said.exit == 64)
+    #expect(
+      said.stderr
+        == "formstream: Standard input for --token-file has 0 lines: it must hold one.\n")
+  }
+
+  @Test func `a token that goes in the clear is warned about`() throws {
+    let made = try TestCertificates()
+    let tls = ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]
+    for (flags, isWarned) in [
+      (["--listen", ":0"], true), (["--listen", ":0"] + tls, false), ([], false),
+    ] {
+      let place = try TemporaryDirectory()
+      try place.write("token", "canary\n")
+      let end = try Receiving(flags + ["--token-file", "token"], in: place).end()
+      #expect(end.stderr.contains("in the clear: --tls-cert") == isWarned, "\(end.stderr)")
+    }
+  }
+
+  @Test(.enabled(if: !isSuperuser))
+  func `a file that may not be read is a matter of permissions`() throws {
+    let said = try shell(
+      "echo t > token; chmod 0 token; $F receive --listen 0 --token-file token")
+    #expect(said.exit == 66)
+    #expect(said.stderr.contains("Permission denied. Allow it with chmod"), "\(said.stderr)")
+  }
+
+  @Test func `a file that others can read is warned about`() throws {
+    for (mode, isWarned) in [("600", false), ("640", true), ("644", true)] {
+      let place = try TemporaryDirectory()
+      try place.write("token", "canary\n")
+      #expect(try shell("chmod \(mode) token", in: place).exit == 0)
+      let end = try Receiving("--token-file", "token", in: place).end()
+      #expect(end.stderr.contains("Others can read the secrets in \"token\"") == isWarned)
+      #expect(!end.stderr.contains("canary"))
+    }
+  }
+
+  @Test(arguments: [
+    ("", "0 lines"), ("canary a", "blank"), ("canary\nb", "2 lines"), ("canary\u{E9}", "no token"),
+  ])
+  func `what is no token is refused`(_ contents: String, _ says: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("token", contents)
+    let said = try formstream("receive", "--listen", "0", "--token-file", "token", in: place)
+    #expect((said.exit, said.output) == (64, ""))
+    #expect(said.stderr.contains(says), "\(said.stderr)")
+    #expect(!said.stderr.contains("canary"))
+  }
+}
+
+/// `formstream receive` over TLS.
+@Suite struct ReceiveTLSTests {
+  @Test func `it speaks TLS with the certificate that it is given`() throws {
+    let made = try TestCertificates()
+    let receiver = try Receiving(
+      "--into", "kept", "--tls-cert", made.server.certificate, "--tls-key", made.server.key,
+      "--max-body", "3M")
+    #expect(receiver.url.hasPrefix("https://127.0.0.1:"))
+    try receiver.place.write("big", noise(3_000_000))
+    try receiver.place.write("over", noise(5_000_000))
+    let said = try receiver.shell(
+      """
+      $F post --cacert \(made.authority) -T big $U > record; echo $?
+      \(curl) --cacert \(made.authority) -T big $U/big; \(curl) --cacert \(made.authority) -T - $U/big < big
+      \(curl) --cacert \(made.authority) -T over $U/over
+      $F post --cacert \(made.otherAuthority) -T big $U; echo $?
+      \(curl) --cacert \(made.otherAuthority) -T big $U; echo $?
+      cd kept; sha256sum < ../big; cat * | sha256sum; cat ../big ../big ../big | sha256sum
+      """)
+    let lines = said.output.split(separator: "\n")
+    #expect(
+      lines.prefix(7) == ["0", "200", "200", "413", "1", "000", "60"],
+      "\(said.output) \(said.stderr)")
+    #expect(lines.count == 10 && lines[8] == lines[9])
+    #expect(try receiver.record().contains(lines[7].prefix(64)))
+    #expect(try receiver.end().exit == 143)
+  }
+
+  @Test func `a pair that can't be used ends with 66`() throws {
+    let made = try TestCertificates()
+    let place = try TemporaryDirectory()
+    try place.write("words", "no certificate\n")
+    try place.write("zero", "\0")
+    for (certificate, key) in [
+      (made.server.certificate, made.client.key), (made.server.key, made.server.certificate),
+      ("words", made.server.key), (made.server.certificate, "words"), ("zero", made.server.key),
+      ("/dev/null", "/dev/null"),
+    ] {
+      let said = try formstream(
+        "receive", "--listen", "0", "--tls-cert", certificate, "--tls-key", key, in: place)
+      #expect((said.exit, said.output) == (66, ""), "\(certificate) \(key)")
+      #expect(said.stderr.contains("PEM"), "\(said.stderr)")
+      #expect(said.stderr.split(separator: "\n").count == 1, "one sentence: \(said.stderr)")
+    }
+  }
+}

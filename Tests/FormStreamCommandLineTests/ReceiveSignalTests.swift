@@ -1,0 +1,69 @@
+import Glibc
+import FormStreamTestSupport
+import Testing
+
+/// How `formstream receive` ends: what is in flight gets its time, and nothing half is left.
+@Suite struct ReceiveSignalTests {
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `what is in flight is finished, answered and stored, and nobody else is let in`(
+    _ signal: Int32
+  ) throws {
+    let receiver = try Receiving("--into", "kept")
+    let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
+    try receiver.wait(for: 1, in: "kept")
+    // One that rests must not keep it.
+    let resting = try RawClient.uploading(to: receiver, "/rest", size: 0, sent: 0)
+    #expect(try receiver.record().contains(#""complete":true"#))
+    receiver.signal(signal)
+    try receiver.waitUntilClosed()
+    try held.send("0123456789")
+    #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(try resting.answer().hasSuffix("}\n"))
+    let end = try receiver.wait()
+    #expect(end.exit == 128 + signal, "\(end.stderr)")
+    #expect(end.output.contains(#""stored_as":"held""#), "\(end.output)")
+    #expect(try receiver.shell("cat kept/held").output == "xxxxxxxxxx0123456789")
+    #expect(try receiver.names(in: "kept") == ["held", "rest"])
+  }
+
+  /// This takes the ten seconds.
+  @Test func `who does not go on is cut off in the end, and told`() throws {
+    let receiver = try Receiving("--into", "kept")
+    let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
+    try receiver.wait(for: 1, in: "kept")
+    let end = try receiver.end()
+    #expect(end.exit == 143, "\(end.stderr)")
+    #expect(end.output.contains(#""complete":false"#), "\(end.output)")
+    #expect(end.output.contains(#""code":"stopping""#), "\(end.output)")
+    #expect(try !held.answer().contains(" 200 "))
+    #expect(try receiver.names(in: "kept") == [])
+  }
+
+  /// It left what was half stored.
+  @Test(arguments: [SIGINT, SIGTERM])
+  func `a second signal cuts off at once, and leaves nothing half`(_ second: Int32) throws {
+    let receiver = try Receiving("--into", "kept")
+    let held = try (0..<5).map {
+      try RawClient.uploading(to: receiver, "/\($0)", size: 20, sent: $0 * 4 + 1)
+    }
+    try receiver.wait(for: 5, in: "kept")
+    receiver.signal(SIGINT)
+    try receiver.waitUntilClosed()
+    receiver.signal(second)
+    let end = try receiver.wait()
+    #expect(end.exit == 130, "\(end.stderr)")
+    #expect(
+      end.output.split(separator: "\n").count { $0.contains("\"content_length\":20}") } == 5,
+      "\(end.output)")
+    #expect(try held.allSatisfy { try !$0.answer().contains(" 200 ") })
+    #expect(try receiver.names(in: "kept") == [])
+  }
+
+  @Test func `what is ignored stays ignored`() throws {
+    let receiver = try Receiving(
+      shell: "bash -c \"trap '' INT; exec $F receive --json --listen 0\"")
+    receiver.signal(SIGINT)
+    #expect(try receiver.post("-d", "a=b").exit == 0)
+    #expect(try receiver.end().exit == 143)
+  }
+}

@@ -1,0 +1,126 @@
+import FormStreamDigest
+import FormStreamTestSupport
+import Testing
+
+@Suite struct SHA256Tests {
+  /// The digest of a message that comes in pieces.
+  private func sha256(_ pieces: some Sequence<ArraySlice<UInt8>>) throws -> String {
+    var state = try SHA256()
+    for piece in pieces { try piece.withUnsafeBytes { try state.update($0) } }
+    return try state.finalize().description
+  }
+
+  private func sha256(_ message: [UInt8]) throws -> String { try sha256([message[...]]) }
+
+  /// FIPS 180-4 has its examples on NIST's page "Cryptographic Standards and Guidelines, Examples with
+  /// Intermediate Values"; the message of no bits is from its validation suite, SHAVS.
+  @Test(arguments: [
+    ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
+    ("abc", "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),
+    (
+      "abcdbcdecdefdefgefghfghighijhijkijkljklmklmnlmnomnopnopq",
+      "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
+    ),
+    (
+      "abcdefghbcdefghicdefghijdefghijkefghijklfghijklmghijklmn"
+        + "hijklmnoijklmnopjklmnopqklmnopqrlmnopqrsmnopqrstnopqrstu",
+      "cf5b16a778af8380036ce59e7b0492370b249b11e8f07a51afac45037afee9d1"
+    ),
+  ])
+  func `the examples of FIPS 180-4`(message: String, digest: String) throws {
+    #expect(try sha256(Array(message.utf8)) == digest)
+  }
+
+  @Test(arguments: [1_000_000, 4096, 65, 64, 63, 1])
+  func `one million a, so many at a time`(chunk: Int) throws {
+    let piece = [UInt8](repeating: UInt8(ascii: "a"), count: chunk)
+    var state = try SHA256()
+    for start in stride(from: 0, to: 1_000_000, by: chunk) {
+      try piece.prefix(1_000_000 - start).withUnsafeBytes { try state.update($0) }
+    }
+    #expect(
+      try state.finalize().description
+        == "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0")
+  }
+
+  @Test func `a message cut anywhere has the digest of the whole`() throws {
+    let message = noise(259)
+    let whole = try sha256(message)
+    for cut in 0...message.count {
+      #expect(try sha256([message[..<cut], message[cut...]]) == whole, "cut at \(cut)")
+    }
+    for size in 1...message.count {
+      let starts = stride(from: 0, to: message.count, by: size)
+      let pieces = starts.map { message[$0..<min($0 + size, message.count)] }
+      #expect(try sha256(pieces) == whole, "pieces of \(size)")
+    }
+  }
+
+  @Test func `every length around the blocks is what Python has`() throws {
+    let message = noise(200)
+    let lengths = 0...200
+    let expected = try python(
+      """
+      import hashlib, sys
+      message = sys.stdin.buffer.read()
+      for length in range(len(message) + 1): print(hashlib.sha256(message[:length]).hexdigest())
+      """, message)
+    try #require(expected.count == lengths.count)
+    for length in lengths {
+      #expect(try sha256(Array(message.prefix(length))) == expected[length], "\(length) bytes")
+    }
+  }
+
+  @Test func `no bytes, with or without an address, change nothing`() throws {
+    var state = try SHA256()
+    try state.update(UnsafeRawBufferPointer(start: nil, count: 0))
+    try Array("abc".utf8).withUnsafeBytes { try state.update($0) }
+    try Array("abc".utf8).withUnsafeBytes { try state.update(.init(rebasing: $0[3...])) }
+    #expect(
+      try state.finalize().description
+        == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+  }
+
+  /// `make sanitize` looks for what this would leak.
+  @Test func `a digest that is not finished can be dropped`() throws {
+    var state = try SHA256()
+    try [1, 2, 3].withUnsafeBytes { try state.update($0) }
+  }
+
+  @Test func `a digest has thirty-two bytes, and its text has all of them`() throws {
+    let bytes = (0..<32).map { UInt8($0 * 8 + 7) }
+    let digest = try #require(SHA256.Digest(bytes))
+    #expect(digest.bytes == bytes)
+    #expect(
+      digest.description == "070f171f272f373f474f575f676f777f878f979fa7afb7bfc7cfd7dfe7eff7ff")
+    #expect(SHA256.Digest([]) == nil)
+    #expect(SHA256.Digest(Array(bytes.dropLast())) == nil)
+    #expect(SHA256.Digest(bytes + [0]) == nil)
+  }
+
+  /// A configuration that names another provider than the default one leaves no SHA-256: the only way
+  /// to make libcrypto fail from outside.
+  @Test func `libcrypto's failure is an error with a remedy`() throws {
+    let place = try TemporaryDirectory()
+    try place.write(
+      "openssl.cnf",
+      """
+      openssl_conf = start
+      [start]
+      providers = providers
+      [providers]
+      null = null
+      [null]
+      activate = 1
+
+      """)
+    let works = try run("formstream-digest-probe", [], in: place)
+    #expect(works.output == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855\n")
+    let fails = try run(
+      "formstream-digest-probe", [], in: place,
+      environment: ["OPENSSL_CONF": place.path("openssl.cnf")])
+    #expect(fails.exit == 0, "\(fails.stderr)")
+    #expect(fails.output.hasPrefix("digest-failed: The SHA-256 digest can't be made"))
+    #expect(fails.output.contains("openssl.cnf"))
+  }
+}

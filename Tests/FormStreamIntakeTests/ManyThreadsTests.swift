@@ -1,0 +1,86 @@
+import FormStreamMultipart
+import FormStreamIntake
+import FormStreamTestSupport
+import Testing
+
+@Suite struct ManyThreadsTests {
+  private static let threads = 16
+  private static let filesEach = 100
+
+  /// Over a page long, and no two alike.
+  private static func bytes(_ thread: Int, _ file: Int) -> [UInt8] {
+    Array(String(repeating: "\(thread) \(file)\n", count: 1_000).utf8)
+  }
+
+  /// Stores files of one name from all threads, in pieces; returns what was stored where, in any order.
+  private func storeAll(
+    in place: TemporaryDirectory, as name: String, replacing: Bool
+  ) throws -> [(path: LocalPath, bytes: [UInt8])] {
+    let directory = try StorageDirectory(place.local(""))
+    let stored = Guarded<[(path: LocalPath, bytes: [UInt8])]>([])
+    let errors = Guarded<[any Error]>([])
+    onThreads(Self.threads) { thread in
+      do {
+        for number in 0..<Self.filesEach {
+          let bytes = Self.bytes(thread, number)
+          let file = try directory.makeFile()
+          for start in stride(from: 0, to: bytes.count, by: 1_000) {
+            try bytes[start...].prefix(1_000).withUnsafeBytes { try file.write($0) }
+          }
+          let path = try file.store(as: .kept(name), replacing: replacing)
+          stored.withLock { $0.append((path, bytes)) }
+        }
+      } catch {
+        errors.withLock { $0.append(error) }
+      }
+    }
+    for error in errors.withLock(\.self) { Issue.record(error) }
+    return stored.withLock(\.self)
+  }
+
+  @Test(arguments: ["photo.jpg", "a/b/photo.jpg"])
+  func `files of one name that come at once get a name each`(_ name: String) throws {
+    let place = try TemporaryDirectory()
+    let stored = try storeAll(in: place, as: name, replacing: false)
+    let count = Self.threads * Self.filesEach
+    #expect(stored.count == count)
+    let stem = name.dropLast(4)
+    let expected = (1...count).map { LocalPath("\(stem)\($0 > 1 ? "-\($0)" : "").jpg") }
+    #expect(Set(stored.map(\.path)) == Set(expected))
+    var files = try tree(of: place.path)
+    files["a"] = nil
+    files["a/b"] = nil
+    #expect(files.count == count)
+    #expect(stored.allSatisfy { files[$0.path] == .file($0.bytes) })
+  }
+
+  @Test func `where each replaces the one before, the last is left, and whole`() throws {
+    let place = try TemporaryDirectory()
+    let stored = try storeAll(in: place, as: "photo.jpg", replacing: true)
+    #expect(stored.allSatisfy { $0.path == "photo.jpg" })
+    // Each thread's last file comes after all its others.
+    let lasts = (0..<Self.threads).map { Self.bytes($0, Self.filesEach - 1) }
+    let files = try tree(of: place.path)
+    #expect(files.count == 1)
+    #expect(lasts.contains { files["photo.jpg"] == .file($0) })
+  }
+
+  @Test func `directories that many make at once are made once`() throws {
+    let place = try TemporaryDirectory()
+    let directory = try StorageDirectory(place.local(""))
+    let failure = Guarded<(any Error)?>(nil)
+    onThreads(Self.threads) { thread in
+      for round in 0..<Self.filesEach {
+        do {
+          _ = try directory.store([], as: .kept("\(round)/a/b/\(thread)"))
+        } catch {
+          failure.withLock { $0 = error }
+        }
+      }
+    }
+    if let failure = failure.withLock(\.self) { Issue.record(failure) }
+    let entries = try tree(of: place.path)
+    #expect(entries.values.filter { $0 == .directory }.count == 3 * Self.filesEach)
+    #expect(entries.values.filter { $0 == .file([]) }.count == Self.threads * Self.filesEach)
+  }
+}

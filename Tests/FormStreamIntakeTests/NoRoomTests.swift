@@ -1,0 +1,37 @@
+import FormStreamMultipart
+import FormStreamIntake
+import FormStreamTestSupport
+import Testing
+
+@Suite(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
+struct NoRoomTests {
+  private static func expectNoRoom(_ act: String, _ body: () throws -> Void) {
+    let error = #expect(throws: StorageError.self, performing: body)
+    #expect(error?.code == .noRoom)
+    #expect(error?.description.contains("could not be \(act): No space left on device") == true)
+    #expect(error?.description.contains("make room there") == true)
+  }
+
+  @Test func `what does not fit is gone, and what is smaller is stored`() throws {
+    try SmallDisk.mounted(size: "1m", files: 100) { disk in
+      let directory = try StorageDirectory(disk)
+      let bytes = [UInt8](repeating: 1, count: 600_000)
+      #expect(try directory.store(bytes, as: .kept("a")) == "a")
+      Self.expectNoRoom("written") { _ = try directory.store(bytes, as: .kept("d/b")) }
+      #expect(try tree(of: disk.description) == ["a": .file(bytes)])
+      #expect(try directory.store([2], as: .kept("c")) == "c")
+    }
+  }
+
+  /// A second name takes as much there as a second file, and the disk itself is the first.
+  @Test func `where there is no room for a name, nothing is left either`() throws {
+    try SmallDisk.mounted(size: "1m", files: 2) { disk in
+      let directory = try StorageDirectory(disk)
+      Self.expectNoRoom("given its name") { _ = try directory.store([1], as: .kept("a")) }
+      #expect(try tree(of: disk.description).isEmpty)
+      #expect(try directory.store([1], as: .kept("a"), replacing: true) == "a")
+      Self.expectNoRoom("made") { _ = try directory.makeFile() }
+      #expect(try tree(of: disk.description) == ["a": .file([1])])
+    }
+  }
+}

@@ -1,0 +1,126 @@
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+/// libmagic's database where it is not as it should be, and many callers at once.
+@Suite struct DatabaseTests {
+  private static let png: [UInt8] = [
+    0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D, 0x49, 0x48, 0x44, 0x52, 0, 0, 0,
+    1, 0,
+    0, 0, 1, 8, 6, 0, 0, 0, 0x1F, 0x15, 0xC4, 0x89,
+  ]
+  /// What a compiled database begins with; the number of its version follows.
+  private static let mark: [UInt8] = [0x1C, 0x04, 0x1E, 0xF1]
+
+  @Test(
+    arguments: [
+      ("missing", nil, "can't be read: No such file"),
+      ("empty", [], "can't be read"),
+      ("text", Array("just text".utf8), "no database that libmagic takes"),
+      (
+        "turned around", Array(mark.reversed()) + [UInt8](repeating: 0, count: 100),
+        "from another machine"
+      ),
+      (
+        "old", mark + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 1000),
+        "no database that libmagic takes"
+      ),
+      ("cut", mark + [18, 0, 0, 0, 1], "no database that libmagic takes"),
+    ] as [(String, [UInt8]?, String)])
+  func `a database that can't be used is one warning, and extensions go on`(
+    _ name: String, _ bytes: [UInt8]?, _ says: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    if let bytes { try place.write("magic.mgc", bytes) }
+    let sniffer = MediaTypeSniffer(database: place.local("magic.mgc"))
+    #expect(sniffer.warning?.code == .databaseUnusable)
+    #expect(
+      sniffer.warning?.description.contains(says) == true, "\(sniffer.warning?.description ?? "")")
+    let told = Self.png.withUnsafeBytes { sniffer.type(of: $0, called: "a.gif") }
+    #expect(told.type == "image/gif")
+    #expect(told.source == .extension)
+    let unknown = Self.png.withUnsafeBytes { sniffer.type(of: $0, called: "a") }
+    #expect(unknown.source == .default)
+  }
+
+  @Test func `a policy that reads nothing needs no database`() throws {
+    let place = try TemporaryDirectory()
+    for policy in [SniffingPolicy.extension, .none] {
+      #expect(MediaTypeSniffer(policy: policy, database: place.local("missing")).warning == nil)
+    }
+  }
+
+  /// A type comes from whoever compiled the database: what would break a header is none.
+  @Test(arguments: ["text/x\\r\\nX-Evil: 1", "a b/c", "notype"])
+  func `a database's word passes the gate, or counts for nothing`(_ type: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("evil", "0\tstring\tEVIL\tdescription\n!:mime\t\(type)\n")
+    let compiled = try run(program: "/usr/bin/env", ["file", "-C", "-m", "evil"], in: place)
+    #expect(compiled.exit == 0, "\(compiled.stderr)")
+    let sniffer = MediaTypeSniffer(policy: .content, database: place.local("evil.mgc"))
+    #expect(sniffer.warning == nil, "\(sniffer.warning?.description ?? "")")
+    let told = Array("EVIL bytes".utf8).withUnsafeBytes { sniffer.type(of: $0) }
+    #expect(!told.type.description.contains("\n") && !told.type.description.contains("\r"))
+    #expect(MediaType(told.type.description) != nil)
+  }
+
+  @Test func `a file that can't be sniffed is told why`() throws {
+    let place = try TemporaryDirectory()
+    let sniffer = MediaTypeSniffer()
+    func code(_ path: LocalPath) -> MediaTypesError.Code? {
+      do throws(MediaTypesError) {
+        _ = try sniffer.type(of: path)
+        return nil
+      } catch {
+        return error.code
+      }
+    }
+    #expect(code(place.local("missing")) == .inputMissing)
+    #expect(code(place.local("")) == .inputUnreadable)
+    #expect(code("/dev/zero") == .inputUnreadable)
+    #expect(code("a\0b") == .inputMissing)
+  }
+
+  @Test func `an open file is sniffed without moving its place`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("x", Self.png)
+    let file = try OpenFile(place.local("x"))
+    let told = try MediaTypeSniffer().type(ofDescriptor: file.descriptor, called: "x.txt")
+    #expect(told.type == "image/png")
+    #expect(file.offset == 0)
+  }
+
+  @Test func `many files come in their order, and many callers get their own answers`() async throws
+  {
+    let place = try TemporaryDirectory()
+    try place.write("png", Self.png)
+    try place.write("text", "some words\n")
+    let sniffer = MediaTypeSniffer()
+    let paths = (0..<500).map {
+      place.local($0 % 3 == 0 ? "png" : $0 % 3 == 1 ? "text" : "missing")
+    }
+    let stream = AsyncStream<LocalPath> { out in
+      for path in paths { out.yield(path) }
+      out.finish()
+    }
+    var index = 0
+    for try await file in sniffer.types(of: stream) {
+      #expect(file.path == paths[index])
+      let type = try? file.result.get().type
+      #expect(type == (index % 3 == 0 ? "image/png" : index % 3 == 1 ? "text/plain" : nil))
+      index += 1
+    }
+    #expect(index == 500)
+    await withTaskGroup(of: Bool.self) { group in
+      for number in 0..<200 {
+        group.addTask {
+          let path = place.local(number % 2 == 0 ? "png" : "text")
+          return (try? sniffer.type(of: path).type)
+            == (number % 2 == 0 ? "image/png" : "text/plain")
+        }
+      }
+      for await isRight in group { #expect(isRight) }
+    }
+  }
+}

@@ -1,0 +1,28 @@
+import Foundation
+import FormStreamFuzzProperties
+import Testing
+
+/// What the fuzzer starts from, and what it has found, holds in a debug build too, where Swift checks more
+/// than in the fuzzer's.
+@Suite struct FuzzSeedTests {
+  private static let folder = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+    .appending(path: "Fuzz/Seeds")
+
+  @Test(arguments: Property.allCases)
+  func `a property holds for all its seeds`(property: Property) throws {
+    let folder = Self.folder.appending(path: property.rawValue)
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+    #expect(names.count >= 10)
+    for name in names.sorted() {
+      let seed = try Data(contentsOf: folder.appending(path: name))
+      #expect(throws: Never.self, "\(name)") { try property.check(Array(seed)) }
+    }
+  }
+
+  @Test func `a target's file is called as its property is`() throws {
+    let folder = Self.folder.deletingLastPathComponent().appending(path: "Targets")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
+    #expect(names.sorted() == Property.allCases.map { "\($0.rawValue).swift" }.sorted())
+  }
+}

@@ -1,0 +1,159 @@
+import FormStreamMultipart
+import Synchronization
+import FormStreamTestSupport
+import Testing
+
+@Suite struct GuessingTests {
+  /// Notes what it is asked, and answers by the file name's last letters.
+  private final class Guesser: MediaTypeGuessing {
+    let asked = Mutex<[String]>([])
+
+    func mediaType(of part: UntypedPart) -> MediaType? {
+      asked.withLock { $0.append("\(part.filename) \(part.path?.description ?? "-")") }
+      return part.filename.hasSuffix(".png") ? MediaType("image/png") : nil
+    }
+  }
+
+  /// Makes a type of the first bytes, so that what it saw is on the wire.
+  private struct Looker: MediaTypeGuessing {
+    var count = 4
+
+    func mediaType(of part: UntypedPart) -> MediaType? {
+      MediaType("x/" + String(decoding: part.head(upTo: count), as: UTF8.self))
+    }
+  }
+
+  private func body(
+    _ part: Part, _ looker: Looker = Looker()
+  ) throws -> String {
+    let form = Form(boundary: try Boundary("B"), parts: [part])
+    let bytes = try form.layout(guessing: looker).bytes(limit: 1 << 20)
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private func expected(_ type: String, _ content: String) -> String {
+    "--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n"
+      + "Content-Type: \(type)\r\n\r\n\(content)\r\n--B--\r\n"
+  }
+
+  @Test func `a guesser sees the first bytes of what will be sent`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("on-disk", "0123456789")
+    let text = Part(name: "a", filename: "f", body: .text("abcdef"))
+    #expect(try body(text) == expected("x/abcd", "abcdef"))
+    #expect(try body(.bytes("a", Array("ab".utf8), filename: "f")) == expected("x/ab", "ab"))
+    #expect(try body(.file("a", path, filename: "f")) == expected("x/0123", "0123456789"))
+    let range = FileRange(offset: 8, length: 2)
+    #expect(try body(.file("a", path, filename: "f", range: range)) == expected("x/89", "89"))
+  }
+
+  @Test(arguments: [Replay.once, .repeatable])
+  func `of a stream that was looked at nothing is lost`(_ replay: Replay) throws {
+    let part = Part.stream("a", filename: "f", length: 10, replay: replay) {
+      OneByteSource(Array("0123456789".utf8))
+    }
+    #expect(try body(part) == expected("x/0123", "0123456789"))
+    let long = Part.stream("a", filename: "f", replay: replay) {
+      StaccatoSource(Array(repeating: UInt8(ascii: "y"), count: 9000), seed: 1)
+    }
+    #expect(try body(long) == expected("x/yyyy", String(repeating: "y", count: 9000)))
+    let empty = Part.stream("a", filename: "f", replay: replay) { OneByteSource([]) }
+    #expect(try body(empty) == expected("application/octet-stream", ""))
+  }
+
+  @Test func `a pipe that was looked at can be read once, by this layout alone`() throws {
+    let part = Part.stream("a", filename: "f", replay: .once) { OneByteSource([1, 2, 3]) }
+    let form = Form(boundary: try Boundary("B"), parts: [part])
+    let layout = try form.layout(guessing: Looker())
+    #expect(failure { try form.layout(guessing: Looker()) }?.code == .notReplayable)
+    #expect(failure { try layout.bytes(limit: 4096) } == nil)
+    #expect(failure { try layout.bytes(limit: 4096) }?.code == .notReplayable)
+  }
+
+  @Test func `a source that was looked at and never read is closed`() throws {
+    let record = SourceRecord()
+    let part = Part.stream("a", filename: "f", replay: .once) {
+      ScriptedSource([1, 2, 3], record: record)
+    }
+    _ = try Form(boundary: Boundary("B"), parts: [part]).layout(guessing: Looker())
+    #expect(record.opens == 1)
+    #expect(record.closes == 1)
+  }
+
+  @Test func `what can't be looked at can't be laid out`() throws {
+    let part = Part.stream("a", filename: "f") { throw Mishap(7) }
+    let form = Form(boundary: try Boundary("B"), parts: [part])
+    let error = failure { try form.layout(guessing: Looker()) }
+    #expect(error?.code == .streamFailed)
+    #expect(error?.underlying as? Mishap == Mishap(7))
+    #expect(failure { try form.layout() } == nil)
+  }
+
+  @Test func `only parts with a file name and no type are guessed, and the path is told`() throws {
+    let directory = try TemporaryDirectory()
+    let path = try directory.write("on-disk", "1")
+    let form = Form(boundary: try Boundary("B")) {
+      Part.text("a", "1")
+      Part.bytes("b", [UInt8](), filename: "x.png")
+      Part.bytes("c", [UInt8](), filename: "y.png", type: MediaType("a/b"))
+      Part.file("d", path)
+    }
+    let guesser = Guesser()
+    let body = try form.layout(guessing: guesser).bytes(limit: 4096)
+    #expect(guesser.asked.withLock(\.self) == ["x.png -", "on-disk \(path)"])
+    #expect(
+      String(decoding: body, as: UTF8.self)
+        == "--B\r\n"
+        + "Content-Disposition: form-data; name=\"a\"\r\n"
+        + "\r\n"
+        + "1\r\n"
+        + "--B\r\n"
+        + "Content-Disposition: form-data; name=\"b\"; filename=\"x.png\"\r\n"
+        + "Content-Type: image/png\r\n"
+        + "\r\n"
+        + "\r\n"
+        + "--B\r\n"
+        + "Content-Disposition: form-data; name=\"c\"; filename=\"y.png\"\r\n"
+        + "Content-Type: a/b\r\n"
+        + "\r\n"
+        + "\r\n"
+        + "--B\r\n"
+        + "Content-Disposition: form-data; name=\"d\"; filename=\"on-disk\"\r\n"
+        + "Content-Type: application/octet-stream\r\n"
+        + "\r\n"
+        + "1\r\n"
+        + "--B--\r\n")
+  }
+
+  @Test func `placed parts tell their headers, places and lengths`() throws {
+    let form = Form(boundary: try Boundary("B")) {
+      Part.text("a", "12345")
+      Part.stream("s") { OneByteSource([1]) }
+      Part.text("z", "9")
+    }
+    let layout = try form.layout()
+    #expect(layout.partCount == 3)
+    let first = layout.placedPart(at: 0)
+    #expect(first.headers == "Content-Disposition: form-data; name=\"a\"\r\n\r\n")
+    // "--B\r\n" is 5 bytes, the header line 42 with its CRLF, the empty line 2.
+    #expect([first.offset, first.bodyOffset, first.bodyLength] == [0, 49, 5])
+    let stream = layout.placedPart(at: 1)
+    #expect([stream.offset, stream.bodyOffset, stream.bodyLength] == [54, 105, nil])
+    let last = layout.placedPart(at: 2)
+    #expect([last.offset, last.bodyOffset, last.bodyLength] == [nil, nil, 1])
+    #expect(last.part.name == "z")
+    #expect(layout.contentLength == nil)
+  }
+
+  @Test func `a form inside counts as one part, with all of its bytes`() throws {
+    let inner = Form(boundary: try Boundary("I")) {
+      Part.text("x", "1")
+      Part.stream("s", length: 3) { OneByteSource([1, 2, 3]) }
+      Part.bytes("b", noise(2000))
+    }
+    let layout = try Form(boundary: Boundary("B")) { Part.form("f", inner) }.layout()
+    #expect(layout.partCount == 1)
+    // The inner body is a whole body of its own.
+    #expect(layout.placedPart(at: 0).bodyLength == (try inner.layout().contentLength))
+  }
+}

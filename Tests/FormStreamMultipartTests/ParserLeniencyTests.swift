@@ -1,0 +1,119 @@
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+/// What the parser lets pass, each thing by itself, and where the leniency ends.
+@Suite struct ParserLeniencyTests {
+  private let head = "Content-Disposition: form-data; name=\"a\"\r\n\r\n"
+  private var body: String { "--B\r\n\(head)1\r\n--B--\r\n" }
+
+  private func texts(_ body: String, _ options: FormParser.Options = .init()) throws -> [String]? {
+    let run = try ParserRun(body, options: options)
+    return run.isComplete ? run.parts.map(\.text) : nil
+  }
+
+  /// RFC 2046 §5.1.1: "implementations must ignore anything that appears before the first boundary
+  /// delimiter line or after the last one".
+  @Test(arguments: ["\r\n", "preamble\r\n", "--A--\r\n", "--BX\r\n", "x--B\r\n\r\n", "\n\r\r\n"])
+  func `a preamble is passed over`(preamble: String) throws {
+    #expect(try texts(preamble + body) == ["1"])
+  }
+
+  @Test(arguments: ["\r\n", "epilogue", "\r\n--B\r\n", "--B\r\n\(String.emptyPart)\r\n--B--\r\n"])
+  func `an epilogue is passed over, whatever it looks like`(epilogue: String) throws {
+    #expect(try texts(body + epilogue) == ["1"])
+  }
+
+  /// RFC 2046 §5.1.1: transport-padding := *LWSP-char.
+  @Test(arguments: [" ", "\t", " \t  \t", String(repeating: " ", count: 5000)])
+  func `white space may stand behind a delimiter`(padding: String) throws {
+    #expect(
+      try texts("--B\(padding)\r\n\(head)1\r\n--B\(padding)\r\n\(head)2\r\n--B--\(padding)") == [
+        "1", "2",
+      ])
+  }
+
+  @Test(arguments: ["", " ", "\r\n", "\r"])
+  func `the last delimiter may end the body, and is whole with its hyphens`(end: String) throws {
+    #expect(try texts("--B\r\n\(head)1\r\n--B--\(end)") == ["1"])
+  }
+
+  @Test func `a delimiter may follow a header block at once`() throws {
+    #expect(try texts("--B\r\n\(head)--B\r\n\(head)--B--") == ["", ""])
+    #expect(try texts("--B\r\n\(head)\r\n--B--") == [""])
+    #expect(try texts("--B\r\n\(head)--BX\r\n--B--") == ["--BX"])
+  }
+
+  @Test func `headers may go on over several lines`() throws {
+    let run = try ParserRun(
+      "--B\r\nContent-Disposition: form-data;\r\n\tname=\"a b\";\r\n   filename=\"c\r\n d\"\r\n"
+        + "X: 1\r\n \t \r\n 2 \r\n\r\n\r\n--B--")
+    #expect(run.isComplete)
+    #expect(run.parts.first?.head.name == "a b")
+    #expect(run.parts.first?.head.filename == "c d")
+    #expect(run.parts.first?.head["x"]?.value == "1 2")
+  }
+
+  /// A type that stood on the line behind its name had a space before it.
+  @Test func `a value has no white space around it where it begins on the next line`() throws {
+    let run = try ParserRun(
+      "--B\r\nContent-Disposition:\r\n form-data; name=a\r\nContent-Type: \r\n\ttext/plain\r\n \r\n"
+        + "\r\n\r\n--B--")
+    #expect(run.isComplete)
+    #expect(run.parts.first?.head.contentType == "text/plain")
+    #expect(run.parts.first?.head["content-disposition"]?.value == "form-data; name=a")
+  }
+
+  @Test func `a form may have no parts`() throws {
+    #expect(try texts("--B--") == [])
+    #expect(try texts("--B--\r\n") == [])
+    #expect(try texts("preamble\r\n--B--\r\nepilogue") == [])
+    #expect(try ParserRun("--B--").events == [.done])
+  }
+
+  @Test func `lines may end with LF alone only where that is asked for`() throws {
+    let bare = body.replacing("\r\n", with: "\n")
+    var options = FormParser.Options()
+    options.allowsBareLF = true
+    #expect(try texts(bare, options) == ["1"])
+    #expect(try texts(body, options) == ["1"])
+    #expect(
+      try texts("pre\n--B\r\n\(head)1\r\r\n--B\t\n\(head)2\n\r\n--B--\n", options) == [
+        "1\r", "2\n",
+      ])
+    #expect(try texts("--B\r\n\(head)1\r\n--B\rx\n--B--", options) == ["1\r\n--B\rx"])
+    #expect(try texts("--B\n\(head)1\r--B--\n--B--", options) == ["1\r--B--"])
+
+    let run = try ParserRun(bare)
+    #expect(run.code == .bodyIncomplete)
+    #expect(run.events == [])
+    #expect(try texts("--B\r\n\(head)1\n--B--\r\n--B--") == ["1\n--B--"])
+  }
+
+  /// What goes on in another way than a delimiter may is data.
+  @Test(
+    arguments: [
+      "\r\n--BX", "\r\n--B-", "\r\n--B--x", "\r\n--B\rX", "\r\n--B\r", "\r\n--B\n", "\r\n--B-\r\n-",
+      "\r\n--B---", "\r\n--B\r\r\n--B\rX", "\r\n--\r\n--", "\n--B\r\n", "\r--B\r\n", "--B--x",
+      "--B-",
+    ])
+  func `data that begins like a delimiter is data`(text: String) throws {
+    #expect(try texts("--B\r\n\(head)\(text)\r\n--B--\r\n") == [text])
+    #expect(try texts("--B\r\n\(head)x\(text)y\r\n--B--\r\n") == ["x\(text)y"])
+  }
+
+  @Test func `a part needs no name where none is asked for`() throws {
+    var options = FormParser.Options()
+    options.requiresNames = false
+    let run = try ParserRun(
+      "--B\r\n\r\n1\r\n--B\r\nContent-Disposition: attachment; filename=f\r\n\r\n2\r\n"
+        + "--B\r\nContent-Disposition: \"\r\n\r\n3\r\n--B--", options: options)
+    #expect(run.parts.map(\.text) == ["1", "2", "3"])
+    #expect(run.parts.map(\.head.filename) == [nil, "f", nil])
+    #expect(run.parts.map(\.head.disposition?.type) == [nil, "attachment", nil])
+  }
+}
+
+extension String {
+  fileprivate static let emptyPart = "Content-Disposition: form-data; name=\"b\"\r\n\r\n"
+}

@@ -1,0 +1,81 @@
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+@Suite struct PartHeadersTests {
+  private func append(_ name: String, _ value: String) -> MultipartError? {
+    var headers = PartHeaders()
+    return failure { try headers.append(name: name, value: value) }
+  }
+
+  /// RFC 9110 §5.6.2: tchar.
+  @Test func `every ASCII character is a header name or not as the grammar has it`() {
+    let tokens =
+      "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
+    for byte in UInt8(0)...127 {
+      let character = String(UnicodeScalar(byte))
+      let code = append("X\(character)", "1")?.code
+      #expect(code == (tokens.contains(character) ? nil : .invalidHeader), "\(byte)")
+    }
+  }
+
+  @Test(arguments: ["", "é", "X Y", "X:", " X", "X\r\nY", "X\0"])
+  func `a name that is no token is refused`(name: String) {
+    #expect(append(name, "1")?.code == .invalidHeader)
+    #expect(append(name, "1")?.subject == name)
+  }
+
+  @Test(arguments: [
+    "Content-Disposition", "content-disposition", "CONTENT-TYPE", "Content-type", "content-Length",
+    "CONTENT-LENGTH",
+  ])
+  func `derived headers can't be set by hand`(name: String) {
+    #expect(append(name, "1")?.code == .invalidHeader)
+  }
+
+  /// RFC 9110 §5.5.
+  @Test func `control characters but the tab are refused in values`() {
+    for byte in UInt8(0)...127 {
+      let character = String(UnicodeScalar(byte))
+      let isRefused = byte < 0x20 && byte != 0x09 || byte == 0x7F
+      #expect((append("X", "a\(character)b")?.code == .invalidHeader) == isRefused, "\(byte)")
+    }
+    #expect(append("X", "é😀") == nil)
+    #expect(append("X", "a\r\nY: 1")?.code == .invalidHeader)
+  }
+
+  @Test func `a part bears 32 headers, derived ones included`() throws {
+    var headers = PartHeaders()
+    for number in 1...30 { try headers.append(name: "X-\(number)", value: "\(number)") }
+    let before = headers
+    #expect(failure { try headers.append(name: "X-31", value: "") }?.code == .headersTooLarge)
+    #expect(headers == before)
+    #expect(headers.map(\.name).first == "X-1")
+    #expect(headers.count == 30)
+  }
+
+  /// The block `Content-Disposition: form-data; name=""` with its two line ends takes 43 bytes.
+  @Test func `a header block takes 16 KiB and not one byte more`() throws {
+    let room = 16 * 1024 - 43
+    func layout(_ count: Int) throws -> BodyLayout {
+      try Form { Part.text(String(repeating: "n", count: count), "") }.layout()
+    }
+    #expect(try layout(room).placedPart(at: 0).headers.utf8.count == 16 * 1024)
+    #expect(failure { try layout(room + 1) }?.code == .headersTooLarge)
+  }
+
+  @Test func `a name of one MiB is refused with a message that can be read`() throws {
+    let name = String(repeating: "n", count: 1 << 20)
+    let error = try #require(failure { try Form { Part.text(name, "") }.layout() })
+    #expect(error.code == .headersTooLarge)
+    #expect(error.description.utf8.count < 400)
+    let collision = try #require(
+      failure {
+        try Form(boundary: Boundary("B")) {
+          Part.bytes(String(repeating: "é", count: 5000), Array("--B".utf8))
+        }.layout()
+      })
+    #expect(collision.code == .boundaryCollision)
+    #expect(collision.description.utf8.count < 400)
+  }
+}

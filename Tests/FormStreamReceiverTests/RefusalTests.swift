@@ -1,0 +1,231 @@
+import FormStreamReceiver
+import FormStreamTestSupport
+import Testing
+
+/// What is refused before a byte of the body is read, and how.
+@Suite struct RefusalTests {
+  private static func upload(
+    _ headers: String = "", body: String = "abc", host: String = "h:1"
+  ) -> String {
+    "POST /a HTTP/1.1\r\nHost: \(host)\r\n\(headers)Content-Length: \(body.utf8.count)\r\n"
+      + "Connection: close\r\n\r\n\(body)"
+  }
+
+  @Test(arguments: [
+    "", "Authorization: Bearer other\r\n", "Authorization: Bearer\r\n",
+    "Authorization: Bearer \r\n",
+    "Authorization: secre\r\n", "Authorization: secret\r\n", "Authorization: Bearer secre\r\n",
+    "Authorization: Bearer secrets\r\n", "Authorization: Bearer SECRET\r\n",
+    "Authorization: Bearer secret\r\nAuthorization: Bearer secret\r\n",
+    "Authorization: Bearer x\r\nAuthorization: Bearer secret\r\n",
+    "Authorization: Basic c2VjcmV0\r\n", "Authorization: Basic dTpvdGhlcg==\r\n",
+    "Authorization: Basic !!!!\r\n", "Authorization: Basic secret\r\n", "Authorization: Basic\r\n",
+    "Authorization: Digest username=\"secret\"\r\n", "Proxy-Authorization: Bearer secret\r\n",
+  ])
+  func `who does not know the token is told how to send it`(_ header: String) async throws {
+    for isHeld in [false, true] {
+      let stand = try Stand { $0.token = "secret" }
+      let answer = try await stand.answer(
+        to: isHeld
+          ? "POST /a HTTP/1.1\r\nHost: h\r\n\(header)Content-Length: 3\r\nExpect: 100-continue\r\n\r\n"
+          : Self.upload(header))
+      #expect(answer.status == 401)
+      #expect(
+        answer.headers("WWW-Authenticate") == [
+          "Basic realm=\"FormStream\", charset=\"UTF-8\"", "Bearer realm=\"FormStream\"",
+        ])
+      #expect(!answer.description.contains("secret"))
+      #expect(stand.handler.targets == [])
+      #expect(try await stand.told(1).map(\.status) == [401])
+    }
+  }
+
+  @Test(arguments: [
+    "Authorization: Bearer secret:y\r\n", "authorization: bearer secret:y\r\n",
+    "AUTHORIZATION:  BEARER   secret:y\r\n", "Authorization: Basic dTpzZWNyZXQ6eQ==\r\n",
+    "Authorization: basic OnNlY3JldDp5\r\n",
+  ])
+  func `who knows the token is let in`(_ header: String) async throws {
+    let stand = try Stand { $0.token = "secret:y" }
+    #expect(try await stand.answer(to: Self.upload(header)).status == 200)
+    let page = try await stand.answer(
+      to: "GET / HTTP/1.1\r\nHost: h\r\n\(header)Connection: close\r\n\r\n")
+    #expect(page.status == 200)
+    #expect(page.headers("Content-Type") == ["text/html; charset=utf-8"])
+  }
+
+  @Test(arguments: ["GET /", "HEAD /", "GET /x", "DELETE /", "OPTIONS *"])
+  func `without the token nothing is told, not even what there is`(_ line: String) async throws {
+    let stand = try Stand { $0.token = "secret" }
+    let answer = try await stand.answer(
+      to: "\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".replacing("HEAD", with: "GET"))
+    #expect(answer.status == 401)
+  }
+
+  @Test(arguments: [
+    "null", "http://h", "http://h:2", "http://evil.example", "https://h:1.evil.example",
+    "http://h:1/", "h:1", "", "http://h:1 http://x", "file://", "http://x@h:1",
+  ])
+  func `a page of another site is refused`(_ origin: String) async throws {
+    let stand = try Stand()
+    let answer = try await stand.answer(to: Self.upload("Origin: \(origin)\r\n"))
+    #expect(answer.status == 403)
+    #expect(answer.text.contains("\"foreign-origin\""))
+    #expect(stand.handler.targets == [])
+  }
+
+  @Test(arguments: ["http://h:1", "https://h:1", "HTTP://H:1"])
+  func `the page that is served here is not`(_ origin: String) async throws {
+    let stand = try Stand { $0.address = "0.0.0.0" }
+    #expect(try await stand.answer(to: Self.upload("Origin: \(origin)\r\n")).status == 200)
+  }
+
+  /// A site's name can be made to lead to this machine: its pages would be of the same origin as ours.
+  @Test(arguments: [
+    ("evil.example:8080", 403), ("evil.example", 403), ("127.evil.example", 403),
+    ("127.0.0.1.evil.example", 403), ("localhost.evil.example:1", 403), ("127.0.0.1:8080", 200),
+    ("127.0.0.1", 200), ("localhost:8080", 200), ("LocalHost", 200), ("[::1]:8080", 200),
+    ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 403),
+  ])
+  func `a name that was made to lead here is no name of this machine`(
+    _ host: String, _ status: Int
+  ) async throws {
+    let request = Self.upload("Origin: http://\(host)\r\n", host: host)
+    #expect(try await Stand().answer(to: request).status == status)
+    // No page sends this.
+    #expect(try await Stand().answer(to: Self.upload(host: host)).status == 200)
+    // And who sends the token was given it.
+    let stand = try Stand { $0.token = "secret" }
+    let known = Self.upload(
+      "Origin: http://\(host)\r\nAuthorization: Bearer secret\r\n", host: host)
+    #expect(try await stand.answer(to: known).status == 200)
+  }
+
+  @Test func `one page too many is another site's`() async throws {
+    let stand = try Stand()
+    let answer = try await stand.answer(
+      to: Self.upload("Origin: http://h:1\r\nOrigin: http://evil.example\r\n"))
+    #expect(answer.status == 403)
+  }
+
+  @Test func `what is not there, and what is not taken`() async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: "GET /x HTTP/1.1\r\nHost: h\r\n\r\n" + "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n" + "get / HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "GET /?x HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n" + "GET http://h?x HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "GET //x HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "PATCH / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: h\r\n\r\n"
+    )
+    #expect(answers.map(\.status) == [404, 405, 405, 405, 200, 200, 200, 404, 405])
+    for answer in answers where answer.status == 405 {
+      #expect(answer.headers("Allow") == ["GET, HEAD, POST, PUT"])
+    }
+  }
+
+  @Test(arguments: ["GET /", "GET /x", "DELETE /"])
+  func `nobody is bidden to send on what was no upload`(_ line: String) async throws {
+    let stand = try Stand()
+    let answer = try await stand.answer(
+      to: "\(line) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n")
+    #expect(answer.status == (line == "GET /" ? 200 : line == "GET /x" ? 404 : 405))
+    #expect(answer.closes)
+  }
+
+  @Test func `a body without a length`() async throws {
+    for expectation in ["", "Expect: 100-continue\r\n"] {
+      let stand = try Stand()
+      // What follows may be a body: it is no request for certain.
+      let answers = try await stand.answers(
+        to: "POST /a HTTP/1.1\r\nHost: h\r\n\(expectation)\r\nPOST /b HTTP/1.1\r\nHost: h\r\n"
+          + "Content-Length: 0\r\n\r\n")
+      #expect(answers.map(\.status) == [411])
+      #expect(stand.handler.targets == [])
+    }
+  }
+
+  @Test func `a body that says it is too long is not asked for`() async throws {
+    let stand = try Stand { $0.limits.body = 2 }
+    #expect(try await stand.answer(to: Self.upload()).status == 413)
+    let held = try await stand.answer(
+      to: "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+    #expect(held.status == 413)
+    #expect(held.text.contains("more than 2 bytes"))
+    #expect(stand.handler.targets == [])
+    #expect(try await stand.answer(to: Self.upload(body: "ab")).status == 200)
+  }
+
+  @Test func `a body that was announced is asked for`() async throws {
+    let stand = try Stand()
+    let statuses = try await onOwnThread {
+      let client = try stand.client()
+      try client.send(
+        "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
+      let first = try client.answer()
+      try client.send("abc")
+      return [first.status, try client.answer().status]
+    }
+    #expect(statuses == [100, 200])
+  }
+
+  @Test func `chunks are counted, and one too many is refused`() async throws {
+    let stand = try Stand { $0.limits.body = 5 }
+    let head = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+    let answer = try await stand.answer(to: head + "5\r\nabcde\r\n1\r\nf\r\n0\r\n\r\n")
+    #expect(answer.status == 413)
+    #expect(answer.text.contains("\"body_bytes\":5,\"complete\":false"))
+    #expect(stand.handler.kept == [])
+    let fitting = try await stand.answers(
+      to: head + "5\r\nabcde\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n")
+    #expect(fitting.map(\.status) == [200, 200])
+  }
+
+  @Test(arguments: ["gzip", "GZIP", "br, gzip", "identity, gzip", "x"])
+  func `compressed bodies`(_ coding: String) async throws {
+    let stand = try Stand()
+    let answer = try await stand.answer(to: Self.upload("Content-Encoding: \(coding)\r\n"))
+    #expect(answer.status == 415)
+    #expect(answer.text.contains("\"encoding-unsupported\""))
+    #expect(stand.handler.targets == [])
+  }
+
+  @Test func `no coding at all is fine`() async throws {
+    let stand = try Stand()
+    let answer = try await stand.answer(to: Self.upload("Content-Encoding: Identity\r\n"))
+    #expect(answer.status == 200)
+  }
+
+  /// What is said in the head is judged under TLS as well, where libmicrohttpd answers.
+  @Test func `under TLS the answers are the same`() async throws {
+    let stand = try Stand {
+      $0.token = "secret"
+      $0.tls = try? .testing()
+      $0.limits.body = 100
+    }
+    func statuses(_ arguments: String...) async throws -> [String] {
+      let all =
+        ["-k", "-w", "\n%{http_code}", "-o", "/dev/null"] + arguments + [stand.receiver.url]
+      let said = try await onOwnThread { try curl(all) }
+      return said.output.split(separator: "\n").map(String.init)
+    }
+    #expect(try await statuses("-d", "abc") == ["401"])
+    #expect(try await statuses("-d", "abc", "-H", "Transfer-Encoding: chunked") == ["401"])
+    #expect(try await statuses("-d", "abc", "-u", "x:secret") == ["200"])
+    #expect(try await statuses("-d", "abc", "-u", "x:secret", "-H", "Origin: null") == ["403"])
+    #expect(try await statuses("-u", "x:secret") == ["200"])
+    #expect(try await statuses("-u", "x:secret", "-I") == ["200"])
+    #expect(try await statuses("-u", "x:secret", "-X", "DELETE") == ["405"])
+    #expect(try await statuses("-u", "x:secret", "-X", "POST") == ["411"])
+    let long = String(repeating: "x", count: 10_000)
+    #expect(try await statuses("-u", "x:secret", "-d", long) == ["413"])
+    #expect(
+      try await statuses("-u", "x:secret", "-d", long, "-H", "Transfer-Encoding: chunked") == [
+        "413"
+      ])
+    #expect(
+      try await statuses(
+        "-u", "x:secret", "-H", "Content-Type: multipart/form-data; boundary=b", "-d", "rubbish")
+        == ["400"])
+  }
+}

@@ -1,0 +1,221 @@
+import FormStreamReceiver
+import FormStreamTestSupport
+import Testing
+
+/// Requests that one server reads in one way and the next in another. One of them must not carry a second one.
+@Suite struct SmugglingTests {
+  private static let smuggled =
+    "POST /smuggled HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx"
+
+  /// Exactly one answer comes, the connection ends, and what was behind is nobody's request.
+  private static func expectRefusal(
+    of request: String, with statuses: Set<Int> = [400],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    let stand = try Stand()
+    // What libmicrohttpd answers by itself has its head twice, the second one in the body's place.
+    let answers = try await stand.answers(to: request + smuggled, repeatsHead: true)
+    #expect(
+      answers.map { statuses.contains($0.status) } == [true], "\(answers)",
+      sourceLocation: sourceLocation)
+    #expect(answers.first?.closes == true, "\(answers)", sourceLocation: sourceLocation)
+    #expect(await eventually { stand.handler.alive == 0 }, sourceLocation: sourceLocation)
+    #expect(stand.handler.targets == [], sourceLocation: sourceLocation)
+    await stand.receiver.stop(grace: .zero)
+    #expect(!stand.told.contains { $0.target == "/smuggled" }, sourceLocation: sourceLocation)
+    #expect(stand.told.count <= 1, sourceLocation: sourceLocation)
+  }
+
+  @Test(arguments: [
+    "Content-Length: 3\r\nTransfer-Encoding: chunked",
+    "Transfer-Encoding: chunked\r\nContent-Length: 3",
+    "Content-Length: 3\r\nContent-Length: 3", "Content-Length: 3\r\nContent-Length: 30",
+    "Content-Length: 3\r\ncontent-length: 0", "Content-Length: +3", "Content-Length: -1",
+    "Content-Length: 0x10", "Content-Length: 3,3", "Content-Length: 3 3", "Content-Length: ",
+    "Content-Length:", "Content-Length: 3;", "Content-Length: 3.0", "Content-Length: ٣",
+    "Content-Length: 0000000000000000003", "Content-Length: 9223372036854775808",
+    "Content-Length: 3 ", "Content-Length: 3\t", "Content-Length: 3\u{B}",
+    "Transfer-Encoding: xchunked", "Transfer-Encoding: chunked, gzip",
+    "Transfer-Encoding: gzip, chunked", "Transfer-Encoding: gzip",
+    "Transfer-Encoding: chunked, chunked",
+    "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked",
+    "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity",
+    "Transfer-Encoding: identity\r\nTransfer-Encoding: chunked", "Transfer-Encoding: identity",
+    "Transfer-Encoding: chun\u{212A}ed", "Transfer-Encoding: \"chunked\"",
+    "Transfer-Encoding: chunked;q=1",
+    "Transfer-Encoding: \u{B}chunked", "Transfer-Encoding: chunked\u{B}",
+    "Transfer-Encoding: chunked\t", "Transfer-Encoding: chunked ", "Transfer-Encoding:",
+    "Transfer-Encoding: chunked\rX: y",
+    "Transfer-Encoding : chunked", "Transfer-Encoding\t: chunked", "Content-Length : 3",
+    " Content-Length: 3", "Content-Length\u{0}: 3", "Content-Length\u{B}: 3",
+    "Content-Length: 3\r\nX Y: 1", "Content-Length: 3\r\n: 1", "Content-Length: 3\r\nX",
+    "Content-Length: 3\r\nX(: 1", "Content-Length: 3\r\nHost: h", "Content-Length: 3\r\nHost: i",
+    "Content-Length: 3\r\nX: a\rb", "Content-Length: 3\r\nX: a\u{1}b",
+    "Content-Length: 3\r\nX: a\u{7F}b",
+  ])
+  func `a head that can be read in two ways`(_ headers: String) async throws {
+    try await Self.expectRefusal(
+      of: "POST / HTTP/1.1\r\nHost: h\r\n\(headers)\r\n\r\n", with: [400])
+  }
+
+  @Test(arguments: [
+    "9999999999999999999", String(repeating: "9", count: 40), "18446744073709551616",
+  ])
+  func `a length that no number holds`(_ length: String) async throws {
+    try await Self.expectRefusal(
+      of: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n", with: [400, 413])
+  }
+
+  @Test(arguments: [
+    "POST / HTTP/1.0\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "POST / HTTP/1.0\r\nHost: h\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "POST / HTTP/1.1\r\nContent-Length: 3\r\n\r\n", "GET / HTTP/1.1\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost:\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: \r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a b\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a, b\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: a/b\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: u@b\r\nContent-Length: 3\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n",
+    "POST h:80 HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST * HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "PUT a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "PO(ST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1 \r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST / http/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+  ])
+  func `a request that is none`(_ request: String) async throws {
+    try await Self.expectRefusal(of: request, with: [400])
+  }
+
+  @Test(arguments: [
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n", "GET / HTTP/0.9\r\n\r\n",
+    "POST / HTTP/1.2\r\nHost: h\r\n\r\n",
+    "POST / HTTP/2.0\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/9.9\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+  ])
+  func `another version`(_ request: String) async throws {
+    try await Self.expectRefusal(of: request, with: [505])
+  }
+
+  /// These libmicrohttpd ends by itself, some without a word.
+  @Test(arguments: [
+    "GET /\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost\r\n\r\n", "GET  / \r\n", "  \r\n",
+    "POST / HTTP/1.1x\r\nHost: h\r\n\r\n",
+    "POST / HTTP/11\r\n\r\n", "POST /a b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+  ])
+  func `what is no HTTP at all`(_ request: String) async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(to: request + Self.smuggled)
+    #expect(answers.count <= 1, "\(answers)")
+    #expect(answers.allSatisfy { $0.status == 400 && $0.closes }, "\(answers)")
+    #expect(stand.handler.targets == [])
+  }
+
+  /// Chunks that are broken: what libmicrohttpd answers comes where the client is not in the midst of
+  /// sending.
+  @Test(arguments: [
+    "FFFFFFFFFFFFFFFFF\r\n", "10000000000000000\r\n", "-1\r\nx\r\n0\r\n\r\n",
+    "0x3\r\nabc\r\n0\r\n\r\n",
+    "+3\r\nabc\r\n0\r\n\r\n", " 3\r\nabc\r\n0\r\n\r\n", "3 \r\nabc\r\n0\r\n\r\n", "g\r\n", ";\r\n",
+    "\r\n",
+    "3\r\nabcd\r\n0\r\n\r\n", "3\r\nabc0\r\n\r\n", "3\r\nabc\r0\r\n\r\n", "3\rabc\r\n0\r\n\r\n",
+    "0\r\nbroken\r\n\r\n", "3_0\r\nabc\r\n",
+  ])
+  func `chunks that are broken`(_ chunks: String) async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: "POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"
+        + Self.smuggled)
+    #expect(answers.count <= 1, "\(answers)")
+    #expect(answers.allSatisfy { [400, 413].contains($0.status) && $0.closes }, "\(answers)")
+    #expect(stand.handler.targets == ["/first"])
+    let told = try await stand.told(1)
+    #expect(told.map(\.target) == ["/first"])
+    #expect(told.first?.error?.code == "connection-lost")
+    #expect(stand.handler.alive == 0)
+  }
+
+  /// Lines that end in LF alone, and headers that go on in the next line. libmicrohttpd does not tell of these:
+  /// what it reads is told by where it lies.
+  @Test(arguments: [
+    "POST / HTTP/1.1\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\n",
+    "POST / HTTP/1.1\nHost: h\nContent-Length: 3\n\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nX: a\r\n b\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX: a\r\n\tTransfer-Encoding: chunked\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n 0\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nX: a\r\n \r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding:\r\n chunked\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX: a\u{0}b\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\u{0}0\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\u{0}x\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\u{0}i\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nX\u{0}: a\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\u{0}X: a\r\n\r\n",
+    "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\u{0}\r\n\r\n",
+    "POST  / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST /\u{0}b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+  ])
+  func `a head whose lines are not what they seem`(_ request: String) async throws {
+    try await Self.expectRefusal(of: request, with: [400])
+  }
+
+  /// A line of a chunk's size that ends in LF alone is not told of, and can't be seen: no second request comes of
+  /// it, at least.
+  @Test func `chunk lines that end in LF alone are read as lines`() async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
+        + "3\nabc\n3;x\ndef\r\n0\n\n" + Self.smuggled)
+    #expect(answers.map(\.status) == [200])
+    #expect(stand.handler.kept.map(\.bytes) == [Array("abcdef".utf8)])
+    #expect(stand.handler.targets == ["/a"])
+  }
+
+  @Test(arguments: ["X:a", "X:   a", "X:\ta", "X: a ", "X: \u{E4}", "X:", "X-Y.z_1~: a\tb"])
+  func `a head that is fine`(_ line: String) async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: "\r\nPOST /a?b HTTP/1.1\r\n\(line)\r\nHost:[::1]:8\r\n\(line)\r\n"
+        + "Connection:close\r\nContent-Length:3\r\n\r\nabc")
+    #expect(answers.map(\.status) == [200], "\(answers)")
+    #expect(stand.handler.targets == ["/a?b"])
+  }
+
+  @Test func `trailers are read and forgotten`() async throws {
+    let stand = try Stand()
+    let answers = try await stand.answers(
+      to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
+        + "3;name=value;x=\"y\"\r\nabc\r\n0;last\r\nContent-Length: 5\r\nX: y\r\n\r\n"
+        + "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+    #expect(answers.map(\.status) == [200, 200])
+    #expect(stand.handler.kept.map(\.bytes) == [Array("abc".utf8)])
+    #expect(stand.told.map(\.framing) == [.chunked])
+  }
+
+  @Test func `requests that are in order are answered in their order`() async throws {
+    let stand = try Stand()
+    var text = ""
+    for number in 0..<50 {
+      text +=
+        number % 2 == 0
+        ? "POST /\(number) HTTP/1.1\r\nHost: h\r\nContent-Length: \(number)\r\n\r\n"
+          + String(repeating: "x", count: number)
+        : "PUT /\(number) HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
+          + "2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
+    }
+    text += "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    let answers = try await stand.answers(to: text)
+    #expect(answers.map(\.status) == [Int](repeating: 200, count: 51))
+    let targets = (0..<50).map { "/\($0)" }
+    #expect(stand.told.map(\.target) == targets)
+    let sizes: [Int64] = (0..<50).map { $0 % 2 == 0 ? $0 : 3 }
+    #expect(stand.told.map(\.bodyBytes) == sizes)
+    #expect(!stand.told.contains { !$0.isComplete })
+  }
+}

@@ -1,0 +1,74 @@
+import FormStreamPlatform
+import FormStreamDigest
+import FormStreamRecords
+import Testing
+
+@testable import FormStreamReceiver
+
+@Suite("The page")
+struct UploadPageTests {
+  private let digest = SHA256.Digest([UInt8](repeating: 0xAB, count: 32))
+
+  @Test func `the policy allows the style and the script that are in the page and nothing else`()
+    throws
+  {
+    var hashes: [String] = []
+    for tag in ["style", "script"] {
+      let opened = try #require(UploadPage.html.firstRange(of: "<\(tag)>"))
+      let closed = try #require(UploadPage.html.firstRange(of: "</\(tag)>"))
+      var hash = try SHA256()
+      let text = Array(UploadPage.html[opened.upperBound..<closed.lowerBound].utf8)
+      try text.withUnsafeBytes { try hash.update($0) }
+      hashes.append(base64(try hash.finalize().bytes))
+    }
+    #expect(
+      UploadPage.contentSecurityPolicy
+        == "default-src 'none'; style-src 'sha256-\(hashes[0])'; script-src 'sha256-\(hashes[1])'; "
+        + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+  }
+
+  @Test func `names from outside are text of the answer's page and never more`() {
+    let page = UploadPage.answer(
+      parts: [
+        .init(
+          index: 0, name: "file", filename: "<b onclick='x'>&\"\u{202E}\u{0}", size: 1_234_567,
+          sha256: digest, storedAs: "_b_.txt"),
+        .init(index: 1, name: "a&b", size: 3, value: Array("<i>".utf8)),
+        .init(index: 2, name: "file", filename: "", size: 1),
+      ], failure: nil)
+    #expect(page.contains("<h1>All has arrived</h1>"))
+    #expect(
+      page.contains(
+        "<li class=\"arrived\"><p><bdi>&lt;b onclick=&#39;x&#39;&gt;&amp;&quot;\\u{202E}\\u{0}</bdi></p>"
+          + "<p>Stored as <bdi>_b_.txt</bdi>, 1,234,567 bytes</p><code>SHA-256 abab"))
+    #expect(page.contains("<li><p><bdi>a&amp;b</bdi></p><p><bdi>&lt;i&gt;</bdi>, 3 bytes</p></li>"))
+    #expect(page.contains("<li><p><bdi>file</bdi></p><p>1 byte, not stored</p></li>"))
+  }
+
+  @Test func `the page of a failure says that nothing was stored and why`() {
+    let page = UploadPage.answer(
+      parts: [.init(index: 0, name: "file", filename: "a", size: 12)],
+      failure: RecordFailure(code: "body-incomplete", message: "It ends at \"<\"."))
+    #expect(
+      page.contains(
+        "<h1>Nothing was stored</h1>\n<p class=\"bad\">It ends at &quot;&lt;&quot;.</p>"))
+    #expect(page.contains("<p>12 bytes, not stored</p>"))
+  }
+
+  @Test func `a form in which no file was chosen says so`() {
+    let none = ParsedPartRecord(index: 0, name: "file", filename: "", size: 0, sha256: digest)
+    let page = UploadPage.answer(parts: [none], failure: nil)
+    #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
+    let other = UploadPage.answer(
+      parts: [none, .init(index: 1, name: "a", size: 1, value: [0x78])], failure: nil)
+    #expect(other.contains("<h1>All has arrived</h1>"))
+    #expect(other.contains("<bdi>file</bdi></p><p>No file was chosen</p>"))
+  }
+
+  @Test func `a long value is cut where it is shown`() {
+    let page = UploadPage.answer(
+      parts: [.init(index: 0, name: "v", size: 201, value: Array(repeating: 0x78, count: 201))],
+      failure: nil)
+    #expect(page.contains("<bdi>\(String(repeating: "x", count: 200)) …</bdi>, 201 bytes"))
+  }
+}

@@ -1,0 +1,83 @@
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTestSupport
+import Testing
+
+@Suite struct ParsedRecordTests {
+  @Test func `a form without parts`() {
+    let record = ParsedRecord(bodyBytes: 7, isComplete: true, parts: [])
+    #expect(
+      String(decoding: record.line().dropLast(), as: UTF8.self)
+        == #"{"schema":"formstream.parsed/1","body_bytes":7,"complete":true,"parts":[],"error":null}"#
+    )
+  }
+
+  @Test func `a form of a text and a file`() throws {
+    var digest = try SHA256()
+    try Array("abc".utf8).withUnsafeBytes { try digest.update($0) }
+    let record = ParsedRecord(
+      bodyBytes: 345, isComplete: true,
+      parts: [
+        ParsedPartRecord(
+          index: 0, name: "title",
+          headers: [.init("Content-Disposition", #"form-data; name="title""#)],
+          size: 6, value: Array("zwölf".utf8)),
+        ParsedPartRecord(
+          index: 1, name: "file", filename: "a \"b\".txt", contentType: "text/plain",
+          headers: [
+            .init("content-disposition", "form-data"), .init("X-Note", "1"), .init("X-Note", "2"),
+          ], size: 3, sha256: try digest.finalize(), storedAs: "in/a _b_.txt"),
+      ])
+    #expect(
+      String(decoding: record.line().dropLast(), as: UTF8.self)
+        == #"{"schema":"formstream.parsed/1","body_bytes":345,"complete":true,"parts":["#
+        + #"{"index":0,"name":"title","filename":null,"content_type":null,"#
+        + #""headers":[["Content-Disposition","form-data; name=\"title\""]],"#
+        + #""size":6,"sha256":null,"value":"zwölf","value_b64":null,"stored_as":null},"#
+        + #"{"index":1,"name":"file","filename":"a \"b\".txt","content_type":"text/plain","#
+        + #""headers":[["content-disposition","form-data"],["X-Note","1"],["X-Note","2"]],"#
+        + #""size":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","#
+        + #""value":null,"value_b64":null,"stored_as":"in/a _b_.txt"}],"error":null}"#)
+  }
+
+  @Test func `a form that was cut`() {
+    let record = ParsedRecord(
+      bodyBytes: 12, isComplete: false, parts: [ParsedPartRecord(index: 0, size: 0)],
+      error: RecordFailure(code: "cut", message: "It ends at byte 12."))
+    #expect(
+      String(decoding: record.line().dropLast(), as: UTF8.self)
+        == #"{"schema":"formstream.parsed/1","body_bytes":12,"complete":false,"parts":["#
+        + #"{"index":0,"name":null,"filename":null,"content_type":null,"headers":[],"size":0,"#
+        + #""sha256":null,"value":null,"value_b64":null,"stored_as":null}],"#
+        + #""error":{"code":"cut","message":"It ends at byte 12."}}"#)
+  }
+
+  @Test func `an error of the library stands in its own words`() throws {
+    let error = try #require(failure { try Boundary("") })
+    #expect(
+      RecordFailure(error).json.description
+        == #"{"code":"invalid-boundary","message":"The boundary \"\" is empty: take 1 to 70 letters, "#
+        + #"digits or '()+_,-./:=? (spaces inside only)."}"#)
+  }
+
+  /// RFC 3629 §4 tells what UTF-8 is: no overlong forms, no surrogates, nothing past U+10FFFF.
+  @Test(
+    arguments: [
+      ([], #""value":"","value_b64":null"#),
+      ([0x61], #""value":"a","value_b64":null"#),
+      ([0x00], #""value":"\u0000","value_b64":null"#),
+      ([0xEF, 0xBB, 0xBF, 0x61], #""value":"\ufeffa","value_b64":null"#),
+      ([0xF4, 0x8F, 0xBF, 0xBF], "\"value\":\"\u{10FFFF}\",\"value_b64\":null"),
+      ([0xFF], #""value":null,"value_b64":"/w==""#),
+      ([0x61, 0xC3], #""value":null,"value_b64":"YcM=""#),
+      ([0xC0, 0x80], #""value":null,"value_b64":"wIA=""#),
+      ([0xED, 0xA0, 0x80], #""value":null,"value_b64":"7aCA""#),
+      ([0xF4, 0x90, 0x80, 0x80], #""value":null,"value_b64":"9JCAgA==""#),
+    ] as [([UInt8], String)])
+  func `a value is text where it is UTF-8, and else base 64`(value: [UInt8], members: String) {
+    let part = ParsedPartRecord(index: 0, size: Int64(value.count), value: value)
+    let json = part.json.description
+    #expect(json.hasSuffix(#""sha256":null,\#(members),"stored_as":null}"#), "\(json)")
+  }
+}

@@ -1,0 +1,38 @@
+public import Foundation
+public import FormStreamMultipart
+
+/// A read that broke the contract of readers.
+public struct ContractBroken: Error {
+  /// What it did.
+  public let what: String
+}
+
+/// Reads a body to its end with a consumer of `chunk` bytes, from where the reader stands.
+public func drain(_ reader: BodyReader, chunk: Int) throws -> [UInt8] {
+  var body: [UInt8] = []
+  let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 1)
+  defer { buffer.deallocate() }
+  while true {
+    let count = try reader.read(into: buffer)
+    guard (0...chunk).contains(count) else { throw ContractBroken(what: "read gave \(count)") }
+    if count == 0 { return body }
+    body.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+  }
+}
+
+/// Opens a stream where it is not open, and reads it to its end with a consumer of `chunk` bytes.
+///
+/// - Throws: the stream's error where a read gives -1.
+public func drain(_ stream: InputStream, chunk: Int) throws -> [UInt8] {
+  if stream.streamStatus == .notOpen { stream.open() }
+  var body: [UInt8] = []
+  var buffer = [UInt8](repeating: 0, count: chunk)
+  while stream.hasBytesAvailable {
+    let count = stream.read(&buffer, maxLength: chunk)
+    if count < 0 { throw stream.streamError ?? ContractBroken(what: "-1 without streamError") }
+    guard count <= chunk else { throw ContractBroken(what: "read gave \(count)") }
+    if count == 0 { break }
+    body.append(contentsOf: buffer[..<count])
+  }
+  return body
+}

@@ -1,0 +1,109 @@
+import Glibc
+import FormStreamMultipart
+
+/// A connected socket of a server in the tests. Whatever waits ends when the server is stopped.
+final class PolledSocket {
+  private let descriptor: Int32
+  private let stopping: Gate
+  private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
+
+  /// - Parameter descriptor: it does not block, and is this object's to close.
+  init(_ descriptor: Int32, stopping: Gate) {
+    self.descriptor = descriptor
+    self.stopping = stopping
+  }
+
+  deinit { buffer.deallocate() }
+
+  /// Closes the socket, for good; to be called once.
+  func close(resetting: Bool) {
+    if resetting {
+      var linger = linger(l_onoff: 1, l_linger: 0)
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    }
+    Glibc.close(descriptor)
+  }
+
+  /// Sends no more, or neither sends nor receives.
+  func shutdown(both: Bool = false) {
+    Glibc.shutdown(descriptor, Int32(both ? SHUT_RDWR : SHUT_WR))
+  }
+
+  /// Waits for bytes, and adds at most `most` of them to `bytes`; 0 at the end of what the client sends.
+  func receive(into bytes: inout [UInt8], most: Int) throws -> Int {
+    while true {
+      if let count = try receiveWaiting(into: &bytes, most: most) { return count }
+      try wait(for: Int16(POLLIN))
+    }
+  }
+
+  /// Adds what has arrived to `bytes`; nil where nothing has.
+  func receiveWaiting(into bytes: inout [UInt8], most: Int = .max) throws -> Int? {
+    while true {
+      let count = recv(descriptor, buffer.baseAddress, min(most, buffer.count), 0)
+      if count >= 0 {
+        bytes.append(contentsOf: buffer[..<count])
+        return count
+      }
+      if errno == EINTR { continue }
+      if errno == EAGAIN { return nil }
+      throw ScriptedConnection.Ended(how: .byClientsReset)
+    }
+  }
+
+  /// Sends all, however long it takes, and tells of each piece.
+  func send(_ bytes: [UInt8], sent: (Int) -> Void) throws {
+    var place = 0
+    while place < bytes.count {
+      let count = bytes.withUnsafeBytes { bytes in
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[place...])
+        return Glibc.send(descriptor, rest.baseAddress, rest.count, Int32(MSG_NOSIGNAL))
+      }
+      if count >= 0 {
+        place += count
+        sent(count)
+      } else if errno == EAGAIN {
+        try wait(for: Int16(POLLOUT))
+      } else if errno != EINTR {
+        throw ScriptedConnection.Ended(how: .byClientsReset)
+      }
+    }
+  }
+
+  /// Waits for so long.
+  func pause(_ time: Duration) throws {
+    var watched = stopping.pollable
+    let milliseconds = time / .milliseconds(1)
+    if pollAgain(&watched, 1, milliseconds: Int(milliseconds.rounded(.up))) > 0 {
+      throw ScriptedConnection.Ended(how: .byStop)
+    }
+  }
+
+  /// Waits until the client closes or resets; bytes that it sent before may stay unread.
+  func waitForPeersEnd() throws {
+    let hungUp = Int16(0x2000)  // POLLRDHUP, which Swift does not see
+    throw ScriptedConnection.Ended(
+      how: try wait(for: hungUp) & Int16(POLLERR) != 0 ? .byClientsReset : .byClient)
+  }
+
+  /// Waits until the gate opens, or the client closes or resets.
+  func waitForOpening(of gate: Gate) throws {
+    let hungUp = Int16(0x2000)
+    let (events, isOpen) = try wait(for: hungUp, or: gate)
+    if isOpen { return }
+    throw ScriptedConnection.Ended(
+      how: events & Int16(POLLERR) != 0 ? .byClientsReset : .byClient)
+  }
+
+  @discardableResult
+  private func wait(for events: Int16) throws -> Int16 { try wait(for: events, or: nil).events }
+
+  private func wait(for events: Int16, or gate: Gate?) throws -> (events: Int16, isOpen: Bool) {
+    var watched = [stopping.pollable, pollfd(fd: descriptor, events: events, revents: 0)]
+    if let gate { watched.append(gate.pollable) }
+    pollAgain(&watched, watched.count, milliseconds: -1)
+    if watched[0].revents != 0 { throw ScriptedConnection.Ended(how: .byStop) }
+    return (watched[1].revents, watched.count > 2 && watched[2].revents != 0)
+  }
+}

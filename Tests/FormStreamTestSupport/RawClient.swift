@@ -1,0 +1,89 @@
+import Glibc
+import FormStreamMultipart
+
+/// A client that sends exactly what it is told, right or wrong.
+public final class RawClient {
+  private let descriptor: Int32
+  private var isClosed = false
+
+  /// Connects.
+  ///
+  /// - Parameter receiveBuffer: how much the system holds for it; as it likes where nil.
+  public init(_ address: LoopbackAddress, receiveBuffer: Int? = nil) throws {
+    descriptor = try connected(to: address)
+    if var size = receiveBuffer.map({ Int32($0) }) {
+      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
+    }
+    // Whoever waits longer waits for nothing: the test fails, and does not hang.
+    var limit = timeval(tv_sec: 60, tv_usec: 0)
+    let size = socklen_t(MemoryLayout<timeval>.size)
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
+    setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+  }
+
+  /// Connects to a server of the tests.
+  public convenience init(_ server: ScriptedServer) throws {
+    try self.init(.ip("127.0.0.1", port: server.port))
+  }
+
+  deinit { close() }
+
+  /// Sends text.
+  public func send(_ text: String) throws { try send(Array(text.utf8)) }
+
+  /// Sends all of it.
+  public func send(_ bytes: [UInt8]) throws {
+    var place = 0
+    while place < bytes.count {
+      let count = bytes[place...].withUnsafeBytes {
+        Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
+      }
+      guard count >= 0 else { throw SystemError(number: errno) }
+      place += count
+    }
+  }
+
+  /// Receives until `end` stands at the end of it, or the server closes.
+  public func receive(upTo end: String? = nil) throws -> String {
+    var all: [UInt8] = []
+    var buffer = [UInt8](repeating: 0, count: 4096)
+    while true {
+      let count = recv(descriptor, &buffer, end == nil ? buffer.count : 1, 0)
+      guard count >= 0 else { throw SystemError(number: errno) }
+      all += buffer[..<count]
+      let text = String(decoding: all, as: UTF8.self)
+      if count == 0 { return text }
+      if let end, text.utf8.elementsEqual(end.utf8) || text.hasSuffix(end) { return text }
+    }
+  }
+
+  /// Adds what comes next to `bytes`: false at the end, whichever that is.
+  public func receiveMore(into bytes: inout [UInt8]) throws -> Bool {
+    let place = bytes.count
+    bytes += [UInt8](repeating: 0, count: 16 * 1024)
+    let count = bytes[place...].withUnsafeMutableBytes {
+      recv(descriptor, $0.baseAddress, $0.count, 0)
+    }
+    let error = errno
+    bytes.removeLast(bytes.count - place - max(count, 0))
+    if count < 0, error != ECONNRESET { throw SystemError(number: error) }
+    return count > 0
+  }
+
+  /// Sends no more.
+  public func closeWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
+
+  /// Closes.
+  public func close() {
+    if !isClosed { Glibc.close(descriptor) }
+    isClosed = true
+  }
+
+  /// Closes so that the other side sees a reset.
+  public func reset() {
+    var linger = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout.size(ofValue: linger)))
+    close()
+  }
+}

@@ -1,0 +1,197 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// Where an answer's body goes, and what is left where it does not come to its end.
+@Suite struct AnswerTargetTests {
+  @Test(arguments: [0, 1, 99, 100, 101])
+  func `memory keeps up to its limit`(limit: Int) async throws {
+    let body = String(repeating: "a", count: 100)
+    let server = try ScriptedServer { _ in .good(body: body) }
+    let session = try patientSession()
+    for _ in 0..<2 {
+      var request = try makeRequest(server.url)
+      request.options.answer = .memory(limit: limit)
+      let result = await session.result(of: request)
+      #expect(result.outcome == .ok)
+      #expect(result.error == nil)
+      #expect(result.response?.body.count == min(limit, 100))
+      #expect(result.response?.isTruncated == (limit < 100))
+    }
+    // What is over is read: the connection is as good as before.
+    #expect(server.connections.count == 1)
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [HTTPMethod.post, .get])
+  func `far more than is kept ends the connection, and is no failure`(method: HTTPMethod)
+    async throws
+  {
+    let piece = [UInt8](repeating: 65, count: 20 << 20)
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(200, bytes: piece, framing: .announced(1 << 30)), .stall]
+    }
+    var request = try makeRequest(
+      method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
+    request.options.answer = .memory(limit: 10)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.error == nil, "\(String(describing: result.error))")
+    #expect(result.attempts == 1)
+    #expect(result.response?.isTruncated == true)
+    #expect(result.response?.body.count == 10)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [200, 404])
+  func `a file gets the answer, whatever the status`(status: Int) async throws {
+    let place = try TemporaryDirectory()
+    try place.write("answer", "old and longer than the new one")
+    let server = try ScriptedServer { _ in .good(status, body: "new") }
+    var request = try makeRequest(server.url)
+    request.options.answer = .file(place.local("answer"))
+    let result = try await patientSession().result(of: request)
+    #expect(result.status == status)
+    #expect(result.response?.body.isEmpty == true)
+    #expect(result.response?.isTruncated == false)
+    #expect(try text(place) == "new")
+    #expect(try names(place) == ["answer"])
+    expectTruth(result, at: server)
+  }
+
+  @Test func `an empty answer makes an empty file`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good() }
+    var request = try makeRequest(.get, server.url, nil)
+    request.options.answer = .file(place.local("answer"))
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(try text(place) == "")
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: ["cut", "reset", "silent", "refused", "garbage", "stalled"])
+  func `a file that is there is not lost when the transfer fails`(end: String) async throws {
+    let place = try TemporaryDirectory()
+    try place.write("answer", "old")
+    let server = try ScriptedServer { _ in
+      switch end {
+      case "cut": [.respond(200, body: "new", framing: .announced(100)), .close]
+      case "reset": [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnew"), .reset]
+      case "stalled": [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nnew"), .stall]
+      case "garbage": [.send("new"), .close]
+      case "refused": .good(302, headers: [("Location", "ftp://example.org/")], body: "moved")
+      default: [.close]
+      }
+    }
+    var request = try makeRequest(.get, server.url, nil, attempts: 2)
+    request.options.answer = .file(place.local("answer"))
+    if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome != .ok)
+    // What the server says of a refusal is its answer, and whole.
+    #expect(try text(place) == (end == "refused" ? "moved" : "old"))
+    #expect(try names(place) == ["answer"])
+    expectTruth(result, at: server)
+  }
+
+  @Test func `a POST that was carried out is, though its answer breaks off`() async throws {
+    let place = try TemporaryDirectory()
+    try place.write("answer", "old")
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(200, body: "new", framing: .announced(100)), .close]
+    }
+    var request = try makeRequest(server.url)
+    request.options.answer = .file(place.local("answer"))
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.error?.code == .connectionLost)
+    #expect(result.response?.isTruncated == true)
+    #expect(try text(place) == "old")
+    #expect(try names(place) == ["answer"])
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: ["no/such/directory", ".", "a\u{0}b"], [HTTPMethod.post, .get])
+  func `a file that can't be written is an error of its own`(name: String, method: HTTPMethod)
+    async throws
+  {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    var request = try makeRequest(
+      method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
+    request.options.answer = .file(place.local(name))
+    let session = try patientSession()
+    let result = await session.result(of: request)
+    // The server did what it was told, whatever becomes of its answer.
+    #expect(result.outcome == (method == .post ? .ok : .failed))
+    #expect(result.error?.code == .answerNotStored)
+    #expect(result.status == 200)
+    #expect(result.attempts == 1)
+    #expect(try names(place) == [])
+    expectTruth(result, at: server)
+    await #expect(throws: TransferError.self) { try await session.send(request) }
+  }
+
+  @Test func `a stream gets the answer in pieces`() async throws {
+    let server = try ScriptedServer { request in
+      request.number == 0
+        ? .good(503, body: "not this")
+        : .good(body: "piece by piece", framing: .chunks(of: 3, trailers: []))
+    }
+    let told = ToldText()
+    var request = try makeRequest(server.url, attempts: 2)
+    request.options.answer = .stream { told.append($0) }
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(told.text == "piece by piece")
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [HTTPMethod.post, .get])
+  func `a stream that throws ends the answer, not what was done`(method: HTTPMethod) async throws {
+    let body = String(repeating: "a", count: 1_000_000)
+    let server = try ScriptedServer { _ in .good(body: body) }
+    let told = ToldText()
+    var request = try makeRequest(
+      method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
+    request.options.answer = .stream { bytes in
+      told.append(bytes)
+      throw Mishap(7)
+    }
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == (method == .post ? .ok : .failed))
+    #expect(result.error?.code == .answerNotStored)
+    #expect(result.error?.underlying as? Mishap == Mishap(7))
+    #expect(result.attempts == 1)
+    #expect(result.response?.isTruncated == true)
+    #expect(told.text.utf8.count < 1_000_000)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `what a stream was given is not given again`() async throws {
+    let server = try ScriptedServer { _ in
+      [.respond(200, body: "part", framing: .announced(100)), .close]
+    }
+    let told = ToldText()
+    var request = try makeRequest(.get, server.url, nil, attempts: 3)
+    request.options.answer = .stream { told.append($0) }
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectionLost)
+    #expect(result.attempts == 1)
+    #expect(told.text == "part")
+    expectTruth(result, at: server)
+  }
+
+  private func text(_ place: TemporaryDirectory) throws -> String {
+    // Foundation's own reading leaves 4 KiB behind for each file that is empty.
+    try run(program: "/bin/cat", [place.path("answer")]).output
+  }
+
+  private func names(_ place: TemporaryDirectory) throws -> [String] {
+    try FileManager.default.contentsOfDirectory(atPath: place.path).sorted()
+  }
+}

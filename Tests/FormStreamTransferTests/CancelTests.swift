@@ -1,0 +1,225 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A request that is called off, wherever it stands.
+@Suite struct CancelTests {
+  private let (reached, goOn): (Gate, Gate)
+  private let place: TemporaryDirectory
+  private let large: TransferBody
+
+  init() throws {
+    (reached, goOn) = (try Gate(), try Gate())
+    place = try TemporaryDirectory()
+    large = .file(try place.sparse("large", size: 64 << 20))
+  }
+
+  /// One that holds when it has begun to read.
+  private func holding() throws -> ScriptedServer {
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 16 * 1024
+    return try ScriptedServer(options) { [reached, goOn] _ in
+      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+    }
+  }
+
+  private func expectCancelled(
+    _ result: TransferResult, sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(result.outcome == .cancelled, sourceLocation: sourceLocation)
+    #expect(result.error?.code == .cancelled, sourceLocation: sourceLocation)
+    #expect(result.response == nil, sourceLocation: sourceLocation)
+  }
+
+  @Test func `before it starts, nothing is sent`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let session = try patientSession()
+    let request = try TransferRequest(.post, server.url, body: large)
+    let never = try Gate()
+    let work = Task {
+      _ = await onOwnThread { never.wait() }
+      return await session.result(of: request)
+    }
+    work.cancel()
+    never.open()
+    expectCancelled(await work.value)
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `at once after it starts, and more than once`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let session = try patientSession()
+    for _ in 0..<50 {
+      let task = session.start(try TransferRequest(.post, server.url, body: large))
+      task.cancel()
+      task.cancel()
+      expectCancelled(await task.result)
+    }
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `while it waits for its next attempt`() async throws {
+    let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
+    var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
+    request.options.retry = RetryPolicy(attempts: 5)
+    let task = try patientSession().start(request)
+    for await step in task.progress where step.phase == .retrying { break }
+    task.cancel()
+    let result = await task.result
+    #expect(result.outcome == .cancelled)
+    #expect(result.attempts == 1)
+    #expect(server.requests.count == 1)
+    #expect(server.faults.isEmpty)
+  }
+
+  /// A pipe is looked into for its type before anybody is reached, and may have nothing to give.
+  @Test func `while its body is still looked at`() async throws {
+    let (reached, goOn) = (try Gate(), try Gate())
+    let closings = Closings()
+    let form = Form {
+      Part(
+        name: "f", filename: "f",
+        body: .stream { HeldSource(giving: 0, reached: reached, goOn: goOn, record: closings) })
+    }
+    let session = try patientSession()
+    let task = session.start(
+      try TransferRequest(
+        .post, "http://127.0.0.1:9/", body: .form(form, guessing: LookingGuesser())))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    let result = await task.result
+    #expect(result.outcome == .cancelled)
+    #expect(result.attempts == 0)
+    goOn.open()
+    #expect(await eventually { closings.isBalanced })
+  }
+
+  @Test func `while it connects`() async throws {
+    // It lets in, and never says a word of TLS.
+    var options = ScriptedServer.Options()
+    options.onConnect = { [reached] _ in [.open(reached), .stall] }
+    let server = try ScriptedServer(options) { _ in .good() }
+    let task = try patientSession().start(
+      TransferRequest(.post, "https://127.0.0.1:\(server.port)", body: large))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    let result = await task.result
+    expectCancelled(result)
+    #expect(result.bytesSent == 0)
+    #expect(await onOwnThread { server.waitForEnds() })
+  }
+
+  @Test func `while its body goes out`() async throws {
+    let server = try holding()
+    let task = try patientSession().start(TransferRequest(.post, server.url, body: large))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    let result = await task.result
+    expectCancelled(result)
+    #expect(result.bytesSent > 0)
+    #expect(result.bytesSent < 64 << 20)
+    goOn.open()
+    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.requests.first.map { Int64($0.bodyCount) <= result.bytesSent } == true)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `by the task that waits for it`() async throws {
+    let server = try holding()
+    let session = try patientSession()
+    let request = try TransferRequest(.post, server.url, body: large)
+    let work = Task { await session.result(of: request) { _ in } }
+    #expect(await onOwnThread { reached.wait() })
+    work.cancel()
+    expectCancelled(await work.value)
+    goOn.open()
+    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `while its source keeps everybody waiting, at once`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let closings = Closings()
+    let body = TransferBody.part(
+      .stream { [reached, goOn] in
+        HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings)
+      })
+    let session = try patientSession()
+    let task = session.start(try TransferRequest(.post, server.url, body: body))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    expectCancelled(await task.result)
+    // The source is held still: nobody waited for it.
+    #expect(closings.closes == 0)
+    #expect(!goOn.isOpen)
+    goOn.open()
+    #expect(await eventually { closings.isBalanced })
+    #expect(closings.opens == 1)
+    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `while it waits for the answer`() async throws {
+    let server = try ScriptedServer { [reached] _ in
+      [.continueIfAsked, .readBody, .open(reached), .stall]
+    }
+    let task = try patientSession().start(
+      TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
+    #expect(await onOwnThread { reached.wait() })
+    task.cancel()
+    let result = await task.result
+    expectCancelled(result)
+    #expect(result.bytesSent == 3_000_000)
+    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `after its end, which stays what it was`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let session = try patientSession()
+    let task = session.start(try TransferRequest(.post, server.url, body: .bytes(noise(10))))
+    #expect(await task.result.outcome == .ok)
+    task.cancel()
+    task.pause()
+    task.resume()
+    #expect(await task.result.outcome == .ok)
+    let next = await session.result(of: try TransferRequest(.get, server.url))
+    #expect(next.outcome == .ok)
+    #expect(server.connections.count == 1)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `one called off leaves the others alone`() async throws {
+    let server = try ScriptedServer { [reached, goOn] request in
+      request.target == "/held"
+        ? [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
+    }
+    let session = try patientSession()
+    let held = session.start(try TransferRequest(.post, server.url + "/held", body: large))
+    #expect(await onOwnThread { reached.wait() })
+    let others = try (0..<10).map { _ in
+      session.start(try TransferRequest(.post, server.url, body: .bytes(noise(300_000))))
+    }
+    held.cancel()
+    expectCancelled(await held.result)
+    for other in others { #expect(await other.result.outcome == .ok) }
+    goOn.open()
+    #expect(server.requests.count { $0.body == noise(300_000) } == 10)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}
+
+/// Reads what it is asked about.
+private struct LookingGuesser: MediaTypeGuessing {
+  func mediaType(of part: UntypedPart) -> MediaType? {
+    _ = part.head(upTo: 10)
+    return nil
+  }
+}

@@ -1,0 +1,197 @@
+import FormStream
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// What is meant for one server is no other's business.
+@Suite struct CrossOriginTests {
+  /// A request full of secrets.
+  private func secretive(_ method: HTTPMethod, _ url: String, leaves: Bool) throws
+    -> TransferRequest
+  {
+    let url = url.replacing("http://", with: "http://canary-user:canary-word@")
+      .replacing("https://", with: "https://canary-user:canary-word@")
+    var request = try makeRequest(method, url, method == .get ? nil : .bytes("the body".utf8))
+    try request.headers.append(name: "X-Canary", value: "canary")
+    try request.headers.append(name: "Cookie", value: "canary=1")
+    try request.headers.append(name: "User-Agent", value: "canary")
+    try request.headers.append(name: "Referer", value: "http://canary.example/")
+    request.options.idempotencyKey = IdempotencyKey("canary")
+    request.options.redirects.leavesOrigin = leaves
+    return request
+  }
+
+  private func isClean(_ request: RecordedRequest) -> Bool {
+    !request.headText.lowercased().contains("canary")
+      && ["authorization", "cookie", "idempotency-key", "referer"].allSatisfy {
+        request.header($0) == nil
+      }
+  }
+
+  /// The other origins, by what of them is another.
+  enum Difference: CaseIterable {
+    case port, name, address, scheme
+  }
+
+  /// A server at which requests begin, and one that is another.
+  private struct Place {
+    let here: ScriptedServer
+    let there: ScriptedServer
+    let front: TLSFront?
+    let certificates: TestCertificates?
+    let session: TransferSession
+
+    init(_ difference: Difference, _ status: Int) throws {
+      var location = ""
+      let answers: ScriptedServer.Script = { request in
+        switch request.target {
+        case "/start":
+          .good(status, headers: [("Location", "/next")], body: "not yet")
+        case "/there":
+          .good(status, headers: [("Location", "back")])
+        default: .good(body: "arrived")
+        }
+      }
+      // What the first server says depends on where the second is.
+      let there = try ScriptedServer(script: answers)
+      let port = there.port
+      var configuration = TransferSession.Configuration()
+      var front: TLSFront?
+      var certificates: TestCertificates?
+      switch difference {
+      case .port: location = "\(there.url)/there"
+      case .name: location = "SAME-PORT"
+      case .address: location = "http://127.0.0.2"
+      case .scheme:
+        let authority = try TestCertificates()
+        configuration.tls.authorities = LocalPath(authority.authority)
+        let made = try TLSFront(to: port, authority.server)
+        certificates = authority
+        location = "\(made.url(host: "127.0.0.1"))/there"
+        front = made
+      }
+      let target = location
+      let here = try ScriptedServer { request in
+        guard request.target == "/start" else { return answers(request) }
+        let own = request.header("Host")?.split(separator: ":").last.map(String.init) ?? ""
+        let location =
+          switch difference {
+          case .name: "http://localhost:\(own)/there"
+          case .address: "\(target):\(own)/there"
+          default: target
+          }
+        return .good(status, headers: [("Location", location)], body: "not here")
+      }
+      // Another address under the same port.
+      self.there =
+        difference == .address
+        ? try ScriptedServer(on: .ip("127.0.0.2", port: here.port), script: answers) : there
+      self.here = here
+      self.front = front
+      self.certificates = certificates
+      session = try TransferSession(configuration)
+    }
+  }
+
+  @Test(
+    arguments: [301, 302, 303, 307, 308], Difference.allCases)
+  func `another origin gets nothing unless that is allowed`(status: Int, difference: Difference)
+    async throws
+  {
+    let place = try Place(difference, status)
+    for method in [HTTPMethod.post, .get] {
+      let result = try await place.session.result(
+        of: secretive(method, place.here.url + "/start", leaves: false))
+      if method == .post, status == 303 {
+        #expect(result.outcome == .ok)
+      } else {
+        #expect(result.outcome == .failed)
+        #expect(result.error?.code == .redirectRefused)
+        #expect("\(String(describing: result.error))".contains("canary") == false)
+      }
+      #expect(result.attempts == 1)
+    }
+    #expect(place.here.requests.map(\.target) == ["/start", "/start"])
+    #expect(place.there.connections.isEmpty)
+    #expect(place.here.faults + place.there.faults == [])
+  }
+
+  @Test(
+    arguments: [301, 302, 303, 307, 308], Difference.allCases)
+  func `where it is allowed, no secret goes along`(status: Int, difference: Difference)
+    async throws
+  {
+    let place = try Place(difference, status)
+    for method in [HTTPMethod.post, .get] {
+      let result = try await place.session.result(
+        of: secretive(method, place.here.url + "/start", leaves: true))
+      if method == .post, status < 303 {
+        #expect(result.outcome == .failed)
+        #expect(result.error?.code == .redirectRefused)
+      } else {
+        #expect(result.outcome == .ok, "\(String(describing: result.error))")
+        #expect(result.response?.text == "arrived")
+      }
+    }
+    let (first, others) = (
+      place.here.requests.filter { $0.target == "/start" },
+      (place.here.requests + place.there.requests).filter { $0.target != "/start" }
+    )
+    #expect(first.count == 2)
+    #expect(first.allSatisfy { !isClean($0) })
+    #expect(others.count == (status < 303 ? 2 : 4))
+    #expect(others.allSatisfy(isClean), "\(others.map(\.headText))")
+    #expect(place.here.faults + place.there.faults == [])
+    if status > 303 {
+      #expect(others.filter { $0.method == "POST" }.map(\.bodyText) == ["the body", "the body"])
+    }
+  }
+
+  @Test func `secrets don't come back with the request`() async throws {
+    let back = try ScriptedServer { request in
+      let home = request.target.dropFirst().replacing("_", with: "/")
+      return .good(307, headers: [("Location", "http://\(home)/home")])
+    }
+    let port = back.port
+    let here = try ScriptedServer { request in
+      guard request.target == "/start" else { return .good() }
+      let own = request.header("Host") ?? ""
+      return .good(307, headers: [("Location", "http://127.0.0.1:\(port)/\(own)")])
+    }
+    let result = try await patientSession().result(
+      of: secretive(.post, here.url + "/start", leaves: true))
+    #expect(result.outcome == .ok)
+    #expect(here.requests.map(\.target) == ["/start", "/home"])
+    #expect(back.requests.count == 1)
+    #expect(here.requests.first.map(isClean) == false)
+    #expect(here.requests.last.map(isClean) == true)
+    #expect(back.requests.allSatisfy(isClean))
+    expectTruth(result, at: here, back)
+  }
+
+  @Test(arguments: [301, 303, 307])
+  func `what was encrypted never goes in the clear`(status: Int) async throws {
+    let certificates = try TestCertificates()
+    let plain = try ScriptedServer { _ in [.unexpected] }
+    let url = plain.url
+    let server = try ScriptedServer { _ in .good(status, headers: [("Location", "\(url)/end")]) }
+    let front = try TLSFront(to: server.port, certificates.server)
+    defer { withExtendedLifetime(certificates) {} }
+    var configuration = TransferSession.Configuration()
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let session = try TransferSession(configuration)
+    for method in [HTTPMethod.post, .get] {
+      let result = try await session.result(of: secretive(method, front.url, leaves: true))
+      if method == .post, status == 303 {
+        #expect(result.outcome == .ok)
+        #expect(result.status == 303)
+      } else {
+        #expect(result.outcome == .failed)
+        #expect(result.error?.code == .redirectRefused)
+      }
+    }
+    #expect(plain.connections.isEmpty)
+    #expect(server.requests.count == 2)
+    #expect(server.faults + plain.faults == [])
+  }
+}

@@ -1,0 +1,110 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A server that says that all is well before it has all: that can't mean all.
+@Suite struct EarlySuccessTests {
+  private static let bytes = noise(8_000_000)
+
+  @Test(
+    arguments: ["reads on", "closes", "finishes", "resets", "stalls"], ["measured", "chunked"])
+  func `success in the middle of the body is unknown`(end: String, kind: String) async throws {
+    let bytes = Self.bytes
+    let server = try ScriptedServer { _ in
+      let answer = ScriptedStep.respond(
+        200, headers: end == "reads on" ? [] : [("Connection", "close")], body: "fine")
+      return [.readBody(upTo: 10_000), answer]
+        + (end == "closes"
+          ? [.close]
+          : end == "finishes"
+            ? [.finish] : end == "resets" ? [.reset] : end == "stalls" ? [.stall] : [.readBody])
+    }
+    var request = try makeRequest(
+      server.url,
+      kind == "measured" ? .bytes(bytes) : .stream { InputStream(data: Data(bytes)) },
+      attempts: 3)
+    request.options.expectation = .never
+    request.options.limits.stall = .milliseconds(300)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome != .ok)
+    // A reset may take the answer with it: then the body is known not to be there.
+    if result.status != nil {
+      #expect(result.outcome == .unknown)
+      #expect(result.error?.code == .answeredEarly)
+      #expect(result.attempts == 1)
+    } else {
+      #expect(end == "resets" || end == "closes")
+    }
+    #expect(server.faults(but: .cutShort) == [])
+  }
+
+  @Test(arguments: [413, 503, 401])
+  func `a refusal in the middle, of a server that reads on, is one`(status: Int) async throws {
+    let bytes = Self.bytes
+    let server = try ScriptedServer { request in
+      request.bodyCount == 0 && request.number == 0
+        ? [.readBody(upTo: 10_000), .respond(status, body: "no"), .readBody] : .good()
+    }
+    let session = try patientSession()
+    var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
+    request.options.expectation = .never
+    let result = await session.result(of: request)
+    if status == 503 {
+      #expect(result.outcome == .ok)
+      #expect(result.attempts == 2)
+      #expect(server.requests.last?.body == bytes)
+    } else {
+      #expect(result.outcome == .failed)
+      #expect(result.status == status)
+      #expect(result.response?.text == "no")
+    }
+    let next = try await session.result(of: makeRequest(server.url))
+    #expect(next.outcome == .ok)
+    #expect(server.requests.last?.bodyText == "important")
+    #expect(server.faults(but: .cutShort) == [])
+  }
+
+  @Test func `an early refusal goes into a file as any other`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      [
+        .readBody(upTo: 3_000_000),
+        .respond(413, headers: [("Connection", "close")], body: "too big"), .close,
+      ]
+    }
+    for round in 0..<10 {
+      let size = Int64(200 << 20)
+      var request = try makeRequest(
+        server.url,
+        .part(.stream(length: size) { SlowSource(Int(size), pause: .milliseconds(1)) }))
+      request.options.expectation = .never
+      request.options.answer = .file(place.local("answer-\(round)"))
+      let result = try await patientSession().result(of: request)
+      #expect(result.status == 413)
+      #expect(result.outcome == .failed)
+      #expect(
+        try String(contentsOfFile: place.path("answer-\(round)"), encoding: .utf8) == "too big")
+    }
+    #expect(server.faults(but: .cutShort) == [])
+  }
+
+  @Test(arguments: [1, 65_536, 300_000, 3_000_000])
+  func `success after the last byte is one, however fast it comes`(size: Int) async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let session = try patientSession()
+    let bytes = noise(size)
+    for _ in 0..<10 {
+      var request = try makeRequest(.put, server.url, .bytes(bytes))
+      request.options.expectation = .never
+      let result = await session.result(of: request)
+      #expect(result.outcome == .ok)
+      let stream = try await session.result(
+        of: makeRequest(.put, server.url, .stream { InputStream(data: Data(bytes)) }))
+      #expect(stream.outcome == .ok)
+    }
+    #expect(server.bodiesReceivedWhole == 20)
+    #expect(server.faults == [])
+  }
+}

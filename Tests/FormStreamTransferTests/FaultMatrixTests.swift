@@ -1,0 +1,91 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// All ways in which a request can come to nothing, over all ways to a server, with all kinds of bodies.
+@Suite(.serialized) struct FaultMatrixTests {
+  enum Fault: String, CaseIterable, Sendable {
+    case closeBeforeBody, resetInBody, silence, stall, early413, early200
+
+    var steps: [ScriptedStep] {
+      switch self {
+      case .closeBeforeBody: [.close]
+      case .resetInBody: [.continueIfAsked, .readBody(upTo: 100_000), .reset]
+      case .silence: [.continueIfAsked, .readBody, .close]
+      case .stall: [.readBody(upTo: 1000), .stall]
+      case .early413:
+        [.readBody(upTo: 1000), .respond(413, headers: [("Connection", "close")]), .close]
+      case .early200:
+        [.readBody(upTo: 1000), .respond(200, headers: [("Connection", "close")]), .close]
+      }
+    }
+
+    /// More than all buffers on the way hold, where the server does not read it all.
+    var size: Int { self == .silence ? 1 << 20 : 24 << 20 }
+  }
+
+  enum Kind: String, CaseIterable, Sendable {
+    case file, bytes, once, slow, onceUnknown, slowUnknown
+
+    var isKnown: Bool { self != .onceUnknown && self != .slowUnknown }
+    var isOnce: Bool { self == .once || self == .onceUnknown }
+  }
+
+  private func body(_ kind: Kind, _ size: Int, _ place: TemporaryDirectory) throws -> TransferBody {
+    let length = kind.isKnown ? Int64(size) : nil
+    switch kind {
+    case .file: return .file(try place.sparse("file", size: Int64(size)))
+    case .bytes: return .bytes([UInt8](repeating: 7, count: size))
+    case .once, .onceUnknown:
+      return .part(.stream(length: length, replay: .once) { SlowSource(size, pause: .zero) })
+    case .slow, .slowUnknown:
+      return .part(.stream(length: length) { SlowSource(size, pause: .microseconds(100)) })
+    }
+  }
+
+  @Test(arguments: [Way.plain, .front, .nginxHTTP2], Fault.allCases)
+  func `none is taken for a success, and what may be there is unknown`(
+    way: Way, fault: Fault
+  ) async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in fault.steps }
+    var options = RealServer.Options()
+    options.isSilentWhereNobodyAnswers = true
+    let setting = try Setting(way, to: server, options)
+    for kind in Kind.allCases {
+      let size = fault.size
+      let begun = server.requests.count
+      let whole = server.bodiesReceivedWhole
+      var request = try TransferRequest(.post, setting.url, body: body(kind, size, place))
+      request.options.retry = RetryPolicy(attempts: 2)
+      request.options.retry.base = .milliseconds(1)
+      request.options.expectation = .never
+      if fault == .stall { request.options.limits.stall = .milliseconds(200) }
+      let result = await setting.session.result(of: request)
+      let about = Comment(
+        rawValue: "\(kind): \(result.outcome) \(String(describing: result.error))")
+      let arrived = server.bodiesReceivedWhole - whole
+
+      #expect(result.outcome != .ok && result.outcome != .cancelled, about)
+      #expect(result.error != nil, about)
+      if result.status == nil, arrived > 0 { #expect(result.outcome == .unknown, about) }
+      if fault == .silence { #expect(arrived == 1 && result.attempts == 1, about) }
+      if fault == .early413, way == .plain { #expect(result.status == 413, about) }
+      if kind.isOnce { #expect(result.attempts == 1, about) }
+      let count = server.requests.count - begun
+      #expect(way.isProxied ? count <= result.attempts : count == result.attempts, about)
+      if way == .plain {
+        // Nothing else is unknown than what may be there.
+        let mayBeThere = kind.isKnown && result.bytesSent == Int64(size) || fault == .silence
+        #expect((result.outcome == .unknown) == (mayBeThere || result.status == 200), about)
+      }
+      #expect(
+        result.framing == (way == .nginxHTTP2 ? .http2 : kind.isKnown ? .contentLength : .chunked),
+        about)
+    }
+    // nginx resets what it can't finish.
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}

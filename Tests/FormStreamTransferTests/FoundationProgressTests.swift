@@ -1,0 +1,74 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A transfer as a `Foundation.Progress`.
+@Suite struct FoundationProgressTests {
+  private func holding(_ goOn: Gate, _ reached: Gate) throws -> ScriptedServer {
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 16 * 1024
+    return try ScriptedServer(options) { _ in
+      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+    }
+  }
+
+  @Test func `it counts to the total`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let task = try patientSession().start(
+      TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
+    let bridge = task.makeFoundationProgress()
+    let result = await task.result
+    #expect(result.outcome == .ok)
+    #expect(await eventually { bridge.completedUnitCount == 3_000_000 })
+    #expect(bridge.totalUnitCount == 3_000_000)
+    #expect(bridge.isFinished)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `an unknown total is indeterminate`() async throws {
+    let (goOn, reached) = (try Gate(), try Gate())
+    let server = try holding(goOn, reached)
+    let task = try patientSession().start(
+      TransferRequest(
+        .post, server.url, body: .stream { InputStream(data: Data(noise(3_000_000))) }))
+    let bridge = task.makeFoundationProgress()
+    #expect(await onOwnThread { reached.wait() })
+    #expect(bridge.totalUnitCount == -1)
+    #expect(bridge.isIndeterminate)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `cancelling it calls the request off`() async throws {
+    let (goOn, reached) = (try Gate(), try Gate())
+    let server = try holding(goOn, reached)
+    let place = try TemporaryDirectory()
+    let file = try place.sparse("large", size: 64 << 20)
+    let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
+    let bridge = task.makeFoundationProgress()
+    #expect(await onOwnThread { reached.wait() })
+    bridge.cancel()
+    let result = await task.result
+    #expect(result.outcome == .cancelled)
+    #expect(result.bytesSent < 64 << 20)
+    // What the system had taken still goes out; the server sees the end behind it.
+    goOn.open()
+    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+
+  @Test func `pausing it holds the request, and resuming lets it go`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let task = try patientSession().start(
+      TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
+    let bridge = task.makeFoundationProgress()
+    bridge.pause()
+    bridge.resume()
+    #expect(await task.result.outcome == .ok)
+    #expect(server.faults.isEmpty)
+  }
+}

@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+import FormStreamTransfer
+
+/// What is taken for a URL, and what is made of it.
+@Suite struct HTTPURLTests {
+  @Test(arguments: [
+    ("http://example.org", "http://example.org/", "http://example.org:80"),
+    ("https://example.org", "https://example.org/", "https://example.org:443"),
+    ("HTTP://EXAMPLE.org/A", "http://EXAMPLE.org/A", "http://example.org:80"),
+    ("http://example.org:80/", "http://example.org/", "http://example.org:80"),
+    ("http://example.org:8080/a?b=c#d", "http://example.org:8080/a?b=c", "http://example.org:8080"),
+    ("http://user:word@example.org/a", "http://example.org/a", "http://example.org:80"),
+    ("http://user@example.org/a", "http://example.org/a", "http://example.org:80"),
+    ("http://[::1]/a", "http://[::1]/a", "http://[::1]:80"),
+    ("http://[::1]:8080/", "http://[::1]:8080/", "http://[::1]:8080"),
+    ("http://[2001:DB8::1]/", "http://[2001:DB8::1]/", "http://[2001:db8::1]:80"),
+    ("http://127.1/", "http://127.0.0.1/", "http://127.0.0.1:80"),
+    ("http://0x7f000001/", "http://127.0.0.1/", "http://127.0.0.1:80"),
+    ("http://example.org/a b", "http://example.org/a%20b", "http://example.org:80"),
+    ("http://example.org/a%20b%zz", "http://example.org/a%20b%zz", "http://example.org:80"),
+    ("http://example.org/a/../b/./c", "http://example.org/b/c", "http://example.org:80"),
+    ("http://example.org?a", "http://example.org/?a", "http://example.org:80"),
+    ("http://example.org/#a", "http://example.org/", "http://example.org:80"),
+    ("http://example.org/?a=ä", "http://example.org/?a=%c3%a4", "http://example.org:80"),
+    ("http://ex%41mple.org/", "http://exAmple.org/", "http://example.org:80"),
+    (
+      "http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/",
+      "http://xn--bcher-kva.example:80"
+    ),
+  ])
+  func `URLs are read as they are sent`(text: String, written: String, origin: String) throws {
+    let url = try HTTPURL(text)
+    #expect(url.description == written)
+    #expect(url.origin.description == origin)
+    // What was written reads as the same.
+    let again = try HTTPURL(written)
+    #expect(again.description == written)
+    #expect(again.origin == url.origin)
+  }
+
+  @Test(arguments: [
+    "", " ", "/", "example.org", "example.org/a", "//example.org/", "http:", "http://", "http:///",
+    "http://:80/", "http://@/", "http://user@/", "ftp://example.org/", "file:///etc/passwd",
+    "ws://example.org/", "javascript:alert(1)", "httpx://example.org/", "http://example.org:0x50/",
+    "http://example.org:65536/", "http://example.org:-1/", "http://example.org:port/",
+    "http://exa mple.org/", "http://example.org/\n", "http://example.org/\r\nX-A: b",
+    "http://example.org/\u{0}", "http://example.org\u{0}.evil.example/", "http://example.org/\u{1}",
+    "http://example.org/\u{7F}", "http://example.org/\t", "http://[::1", "http://[::g]/",
+    "http://[]/",
+    "http://example.org%00/", "http://example.org%0a/", "http://exa%20mple.org/",
+    " http://example.org/",
+    "http://user%0Aname:word@example.org/", "http://user:wo%0Drd@example.org/",
+    "http://user:wo%00rd@example.org/", "http://user%01@example.org/",
+  ])
+  func `what is no URL of http or https is refused`(text: String) {
+    let error = #expect(throws: TransferError.self) { try HTTPURL(text) }
+    #expect(error?.code == .invalidURL)
+    #expect(error?.description.hasSuffix(".") == true)
+  }
+
+  @Test(arguments: [
+    "ftp://user:canary@example.org/", "http://user:canary@/", "http://user:canary@exa mple.org/",
+    "http://user:canary%00@example.org/", "http://user:canary@example.org:port/",
+    "http:///user:canary@example.org:port/", "user:canary@example.org",
+    "http://user:canary@example.org/\n", "http:user:canary@example.org:port/",
+    "http:/user:canary@example.org:port/", "http://user:can@canary@exa mple.org/",
+  ])
+  func `a password in what is no URL is not told`(text: String) {
+    let error = #expect(throws: TransferError.self) { try HTTPURL(text) }
+    #expect("\(String(describing: error))".contains("canary") == false)
+    #expect(error?.subject.contains("canary") == false)
+  }
+
+  @Test func `a huge URL is taken or refused, and told in short`() throws {
+    let long = "http://example.org/" + String(repeating: "a", count: 100_000)
+    #expect(try HTTPURL(long).description == long)
+    let error = #expect(throws: TransferError.self) {
+      try HTTPURL("http://example.org/" + String(repeating: "a", count: 9_000_000))
+    }
+    #expect((error?.description.utf8.count ?? 0) < 1000)
+  }
+
+  @Test func `a URL of Foundation is the same`() throws {
+    let url = try #require(URL(string: "https://example.org/a?b=c"))
+    #expect(try HTTPURL(url) == HTTPURL("https://example.org/a?b=c"))
+    #expect(throws: TransferError.self) { try HTTPURL(URL(fileURLWithPath: "/etc")) }
+  }
+}

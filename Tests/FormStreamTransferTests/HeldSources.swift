@@ -1,0 +1,45 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+
+/// A source that gives some bytes, says so, and then keeps its reader waiting for a gate.
+final class HeldSource: ByteSource {
+  private var left: Int
+  private let reached: Gate
+  private let goOn: Gate
+  private let record: Closings
+
+  init(giving count: Int, reached: Gate, goOn: Gate, record: Closings = Closings()) {
+    left = count
+    (self.reached, self.goOn, self.record) = (reached, goOn, record)
+    record.opened()
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    if left == 0 {
+      reached.open()
+      _ = goOn.wait()
+      return 0
+    }
+    let count = min(left, buffer.count)
+    for index in 0..<count { buffer[index] = 7 }
+    left -= count
+    return count
+  }
+
+  func close() { record.closed() }
+}
+
+/// How many sources were opened, and how many closed.
+final class Closings: @unchecked Sendable {
+  private let lock = NSLock()
+  private var counts = (opens: 0, closes: 0)
+
+  var opens: Int { lock.withLock { counts.opens } }
+  var closes: Int { lock.withLock { counts.closes } }
+  /// Whether none is left open.
+  var isBalanced: Bool { lock.withLock { counts.opens == counts.closes } }
+
+  func opened() { lock.withLock { counts.opens += 1 } }
+  func closed() { lock.withLock { counts.closes += 1 } }
+}

@@ -1,0 +1,86 @@
+import FormStream
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// What a `Location` may say, and what not.
+@Suite struct LocationTests {
+  private func result(of location: String, method: HTTPMethod = .post) async throws -> (
+    TransferResult, ScriptedServer
+  ) {
+    let server = try ScriptedServer { request in
+      let text = location.replacing("HERE", with: request.header("Host") ?? "")
+      guard request.target == "/a/start?q" else { return .good(body: "arrived") }
+      return [
+        .readBody, .send("HTTP/1.1 307 x\r\nContent-Length: 0\r\nLocation: \(text)\r\n\r\n"),
+      ]
+    }
+    let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
+    let result = try await patientSession().result(
+      of: makeRequest(method, server.url + "/a/start?q", body))
+    return (result, server)
+  }
+
+  @Test(arguments: [
+    ("/end", "/end"), ("end", "/a/end"), ("./end", "/a/end"), ("../end", "/end"),
+    ("../../../end", "/end"), ("?end", "/a/start?end"), ("//HERE/end", "/end"),
+    ("http://HERE/end", "/end"), ("HTTP://HERE/end", "/end"), ("http://HERE", "/"),
+    ("/end#there", "/end"), ("http://HERE/end?a=b#c", "/end?a=b"), ("/a b", "/a%20b"),
+    ("/ä", "/%c3%a4"), ("/%2e%2E%41", "/%2e%2E%41"), ("/end\t ", "/end"),
+    ("http://user:word@HERE/end", "/end"), ("//user@HERE/end", "/end"),
+    ("/http://elsewhere.example/", "/http://elsewhere.example/"),
+  ])
+  func `what stays here is followed`(location: String, target: String) async throws {
+    let (result, server) = try await result(of: location)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.map(\.target) == ["/a/start?q", target])
+    // Who the server would have us be, is not who we are.
+    #expect(server.requests.last?.header("Authorization") == nil)
+    expectTruth(result, at: server)
+  }
+
+  @Test(
+    arguments: [
+      "file:///etc/passwd", "file://HERE/etc/passwd", "ftp://HERE/", "javascript:alert(1)",
+      "data:text/plain,a", "gopher://HERE/", "mailto:a@example.org", "ws://HERE/", "scp://HERE/",
+      "dict://HERE/", "http://", "http:///", "//", "http://:80/", "http://HERE:99999/",
+      "http://[::1/",
+      "http://HERE:port/", "/a\u{1}b", "/a\rb", "/a\u{7F}b", "/a\u{0}b", "http://a b/",
+      "unix:/tmp/a",
+      "HERE/end",
+    ], [HTTPMethod.post, .get])
+  func `what leads nowhere is refused, and named`(location: String, method: HTTPMethod) async throws
+  {
+    let (result, server) = try await result(of: location, method: method)
+    #expect(result.outcome != .ok)
+    #expect(server.requests.count == 1)
+    if result.status != nil {
+      #expect(result.outcome == .failed)
+      #expect(result.error?.code == .redirectRefused)
+      #expect(result.status == 307)
+    }
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [
+    "http://user:canary@elsewhere.example/", "ftp://user:canary@elsewhere.example/",
+  ])
+  func `secrets in a Location are not told`(location: String) async throws {
+    let (result, server) = try await result(of: location)
+    #expect(result.error?.code == .redirectRefused)
+    #expect("\(String(describing: result.error))".contains("canary") == false)
+    #expect(result.error?.description.contains("elsewhere.example") == true)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `of two Locations, none leads astray`() async throws {
+    let server = try ScriptedServer { request in
+      request.target == "/"
+        ? .good(307, headers: [("Location", "http://127.0.0.2:9/"), ("Location", "/b")]) : .good()
+    }
+    let result = try await patientSession().result(of: makeRequest(server.url))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .redirectRefused)
+    expectTruth(result, at: server)
+  }
+}

@@ -1,0 +1,190 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A request that is held, and let go again.
+@Suite struct PauseTests {
+  private let (reached, goOn): (Gate, Gate)
+  private let place: TemporaryDirectory
+  private let size: Int64 = 64 << 20
+  private let file: LocalPath
+
+  init() throws {
+    (reached, goOn) = (try Gate(), try Gate())
+    place = try TemporaryDirectory()
+    file = try place.sparse("large", size: size)
+  }
+
+  /// Has the engine that drives `task` do other things meanwhile, and sees that nothing of `task` moves.
+  private func expectStandstill(
+    _ task: TransferTask, _ server: ScriptedServer, _ session: TransferSession,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) async throws {
+    // What the system had taken arrives.
+    let isThere = await eventually {
+      Int64(server.requests.first?.bodyCount ?? 0) == task.progress.current.handed
+    }
+    #expect(isThere, sourceLocation: sourceLocation)
+    let before = task.progress.current
+    #expect(before.handed < size, sourceLocation: sourceLocation)
+    let other = try ScriptedServer { _ in .good() }
+    for _ in 0..<20 {
+      let result = await session.result(
+        of: try TransferRequest(.post, other.url, body: .bytes(noise(100_000))))
+      #expect(result.outcome == .ok, sourceLocation: sourceLocation)
+    }
+    let after = task.progress.current
+    #expect(before.handed == after.handed, sourceLocation: sourceLocation)
+    #expect(before.read == after.read, sourceLocation: sourceLocation)
+    #expect(before.received == after.received, sourceLocation: sourceLocation)
+    let count = Int64(server.requests.first?.bodyCount ?? 0)
+    #expect(count == after.handed, sourceLocation: sourceLocation)
+  }
+
+  private func bodies() -> [TransferBody] {
+    let size = size
+    return [
+      .file(file), .part(.stream(length: size) { SlowSource(Int(size), pause: .zero) }),
+      .part(.stream { SlowSource(Int(size), pause: .zero) }),
+    ]
+  }
+
+  @Test(arguments: 0..<3)
+  func `while it is held, nothing moves`(kind: Int) async throws {
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 16 * 1024
+    let server = try ScriptedServer(options) { [reached, goOn] _ in
+      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+    }
+    let session = try patientSession()
+    let task = session.start(try TransferRequest(.post, server.url, body: bodies()[kind]))
+    #expect(await onOwnThread { reached.wait() })
+    task.pause()
+    goOn.open()
+    try await expectStandstill(task, server, session)
+    for _ in 0..<3 {
+      task.resume()
+      task.pause()
+    }
+    task.resume()
+    let result = await task.result
+    #expect(result.outcome == .ok)
+    #expect(result.bytesSent == size)
+    #expect(server.requests.map(\.bodyCount) == [Int(size)])
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `held at once, it sends no body`() async throws {
+    let session = try patientSession()
+    for round in 0..<12 {
+      let server = try ScriptedServer { _ in .good() }
+      let task = session.start(try TransferRequest(.post, server.url, body: bodies()[round % 3]))
+      // Now and then it has begun already.
+      if round % 2 == 1 { await Task.yield() }
+      task.pause()
+      if round % 10 < 3 {
+        try await expectStandstill(task, server, session)
+        task.resume()
+        #expect(await task.result.outcome == .ok)
+        #expect(server.requests.map(\.bodyCount) == [Int(size)])
+      } else {
+        task.cancel()
+        let result = await task.result
+        // Where this thread had to wait, it was over before it was held.
+        #expect(result.outcome == .cancelled || result.bytesSent == size, "\(result.outcome)")
+      }
+      #expect(server.faults(but: .cutShort).isEmpty)
+    }
+  }
+
+  @Test func `held while it connects, it sends no body`() async throws {
+    var options = ScriptedServer.Options()
+    options.onConnect = { [reached, goOn] _ in [.open(reached), .waitFor(goOn)] }
+    let server = try ScriptedServer(options) { _ in .good() }
+    let certificates = try TestCertificates()
+    let front = try TLSFront(to: server.port, certificates.server)
+    var configuration = TransferSession.Configuration()
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let session = try TransferSession(configuration)
+    let task = session.start(try TransferRequest(.post, front.url, body: .file(file)))
+    task.pause()
+    goOn.open()
+    try await expectStandstill(task, server, session)
+    task.resume()
+    #expect(await task.result.outcome == .ok)
+    #expect(server.requests.map(\.bodyCount) == [Int(size)])
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `held between two attempts, the next one does not begin`() async throws {
+    let isNamed = try Gate()
+    let server = try ScriptedServer(requests: [
+      [.readBody, .waitFor(isNamed), .respond(503, headers: [("Retry-After", "0")])], .good(),
+    ])
+    var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
+    request.options.retry = RetryPolicy(attempts: 2)
+    // On the engine's own thread: the next attempt can't be faster.
+    let held = HeldTask()
+    request.options.trace = { trace in
+      if trace.kind == .note, trace.text.hasPrefix("Trying again") { held.task?.pause() }
+    }
+    let session = try patientSession()
+    let task = session.start(request)
+    held.task = task
+    isNamed.open()
+    #expect(await eventually { task.progress.current.attempt == 2 })
+    let other = try ScriptedServer { _ in .good() }
+    for _ in 0..<20 { _ = await session.result(of: try TransferRequest(.get, other.url)) }
+    #expect(server.requests.count == 1)
+    task.resume()
+    let result = await task.result
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    held.task = nil
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `held while it waits for the answer, it takes none`() async throws {
+    let server = try ScriptedServer { [reached, goOn] _ in
+      [.continueIfAsked, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
+    }
+    let session = try patientSession()
+    let task = session.start(
+      try TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
+    #expect(await onOwnThread { reached.wait() })
+    task.pause()
+    goOn.open()
+    #expect(await eventually { server.requests.first?.answer == 200 })
+    let other = try ScriptedServer { _ in .good() }
+    for _ in 0..<20 { _ = await session.result(of: try TransferRequest(.get, other.url)) }
+    #expect(!task.progress.current.isAnswered)
+    #expect(task.progress.current.received == 0)
+    task.resume()
+    #expect(await task.result.response?.text == "thanks")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `held, it can be called off`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
+    task.pause()
+    task.cancel()
+    #expect(await task.result.outcome == .cancelled)
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}
+
+/// A task, for a closure that is made before it.
+private final class HeldTask: @unchecked Sendable {
+  private let lock = NSLock()
+  /// Guarded by `lock`.
+  private var held: TransferTask?
+
+  var task: TransferTask? {
+    get { lock.withLock { held } }
+    set { lock.withLock { held = newValue } }
+  }
+}

@@ -1,0 +1,147 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// What stands in a request's head.
+@Suite struct RequestHeadTests {
+  private func sent(
+    _ method: HTTPMethod = .post, _ path: String = "/",
+    body: TransferBody? = .bytes(Array("b".utf8)),
+    change: (inout TransferRequest) throws -> Void = { _ in }
+  ) async throws -> RecordedRequest {
+    let server = try ScriptedServer { _ in .good() }
+    var request = try makeRequest(method, server.url + path, body)
+    try change(&request)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    expectTruth(result, at: server)
+    return try #require(server.requests.first)
+  }
+
+  @Test func `a head has what it needs, once, and nothing more`() async throws {
+    let request = try await sent(.put, "/a?b")
+    let names = request.headers.map { $0.name.lowercased() }
+    #expect(
+      Set(names) == [
+        "host", "accept", "accept-encoding", "content-type", "content-length", "user-agent",
+      ])
+    #expect(Set(names).count == names.count)
+    #expect(request.headText.hasPrefix("PUT /a?b HTTP/1.1\r\n"))
+    #expect(request.header("User-Agent") == "FormStream")
+    #expect(request.header("Content-Type") == "application/octet-stream")
+    #expect(request.header("Accept-Encoding") == "identity")
+  }
+
+  @Test func `what is set by hand goes out as it is`() async throws {
+    let request = try await sent { request in
+      for (name, value) in [
+        ("User-Agent", "mine"), ("Content-Type", "text/plain; charset=utf-8"),
+        ("Accept", "text/html"),
+        ("Accept-Encoding", "gzip"), ("Host", "other.example"), ("X-Empty", ""),
+        ("X-Blank", " \t "),
+        ("X-Two", "1"), ("X-Two", "2"), ("X-Ümlaut".replacing("Ü", with: "U"), "ä\u{1F600}"),
+        ("X-Semicolon", ";"), ("X-Colon", ": a: b"), ("X-Inner", "a \t b"), ("Cookie", "a=b; c=d"),
+        ("x-lower", "1"), ("!#$%&'*+-.^_`|~", "token"),
+      ] {
+        try request.headers.append(name: name, value: value)
+      }
+    }
+    for (name, values) in [
+      ("User-Agent", ["mine"]), ("Content-Type", ["text/plain; charset=utf-8"]),
+      ("Accept", ["text/html"]), ("Accept-Encoding", ["gzip"]), ("Host", ["other.example"]),
+      ("X-Empty", [""]), ("X-Blank", [""]), ("X-Two", ["1", "2"]), ("X-Umlaut", ["ä\u{1F600}"]),
+      ("X-Semicolon", [";"]), ("X-Colon", [": a: b"]), ("X-Inner", ["a \t b"]),
+      ("Cookie", ["a=b; c=d"]), ("!#$%&'*+-.^_`|~", ["token"]),
+    ] {
+      #expect(request.values(of: name) == values, "\(name)")
+    }
+    #expect(request.headText.contains("\r\nx-lower: 1\r\n"))
+    #expect(request.headText.contains("\r\nX-Empty:\r\n"))
+  }
+
+  @Test(arguments: [
+    ("", "a"), ("X A", "a"), ("X:", "a"), ("X\r\nY", "a"), ("X\0", "a"), ("Ü", "a"),
+    ("X-A", "a\r\nX-B: b"),
+    ("X-A", "a\rb"), ("X-A", "a\nb"), ("X-A", "a\0b"), ("X-A", "\u{1}"), ("X-A", "\u{7F}"),
+    ("X-A", "a\r\n"), ("Content-Length", "1"), ("content-LENGTH", "1"),
+    ("Transfer-Encoding", "chunked"),
+    ("Expect", "100-continue"), ("Connection", "close"), ("Keep-Alive", "1"), ("TE", "trailers"),
+    ("Trailer", "X"), ("Upgrade", "h2c"), ("HTTP2-Settings", "a"), ("Proxy-Connection", "close"),
+    ("X-Long", String(repeating: "a", count: 65_537)),
+  ])
+  func `a header that would lie or break out is refused`(name: String, value: String) {
+    var headers = HTTPHeaders()
+    let error = #expect(throws: TransferError.self) {
+      try headers.append(name: name, value: value)
+    }
+    #expect(error?.code == .invalidHeader)
+    #expect(headers.fields.isEmpty)
+  }
+
+  @Test func `there is an end to headers`() throws {
+    var headers = HTTPHeaders()
+    for number in 0..<200 { try headers.append(name: "X-\(number)", value: "a") }
+    #expect(throws: TransferError.self) { try headers.append(name: "X", value: "a") }
+    #expect(headers["x-199"] == "a")
+  }
+
+  @Test(arguments: [
+    ("GET", true), ("get", true), ("PROPFIND", true), ("M-SEARCH", true), ("", false),
+    ("A B", false),
+    ("GET /\r\n", false), ("G\0", false), ("CONNECT", false), ("connect", false), ("GÄT", false),
+  ])
+  func `a method is a token, and no tunnel`(text: String, isOne: Bool) {
+    #expect((HTTPMethod(parsing: text) != nil) == isOne)
+  }
+
+  @Test(arguments: ["PATCH", "DELETE", "OPTIONS", "PUT", "POST", "GET"])
+  func `any method may carry a body`(name: String) async throws {
+    let method = try #require(HTTPMethod(parsing: name))
+    let request = try await sent(method, body: .bytes(Array("carried".utf8)))
+    #expect(request.method == name)
+    #expect(request.bodyText == "carried")
+  }
+
+  @Test func `HEAD carries no body`() async throws {
+    let server = try ScriptedServer { _ in .good(body: "here") }
+    var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))
+    request.options.limits.stall = .seconds(2)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .invalidSetting)
+    #expect(server.connections.isEmpty)
+  }
+
+  @Test(arguments: [
+    ("/a", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
+    ("/a?x=1", "/a?x=1&k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
+    ("/a?", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
+    ("/a#b", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
+  ])
+  func `a query is put behind the one that is there`(path: String, target: String) async throws {
+    let request = try await sent(.get, path, body: nil) {
+      $0.query = [
+        URLEncodedField("k", "v"), URLEncodedField("s", "a b&=?#/+"), URLEncodedField("ä", "%"),
+        URLEncodedField("flag", nil),
+      ]
+    }
+    #expect(request.target == target)
+  }
+
+  @Test(arguments: [
+    ("plain", "\"plain\""), ("a\"b\\c", "\"a\\\"b\\\\c\""), (" ", "\" \""), ("~", "\"~\""),
+  ])
+  func `a key is quoted`(key: String, value: String) async throws {
+    let request = try await sent { $0.options.idempotencyKey = IdempotencyKey(key) }
+    #expect(request.values(of: "Idempotency-Key") == [value])
+  }
+
+  @Test func `a key is printable and not too long`() {
+    for bad in ["", "ä", "a\nb", "\u{7F}", String(repeating: "a", count: 256)] {
+      #expect(IdempotencyKey(bad) == nil)
+    }
+    #expect(IdempotencyKey.random() != IdempotencyKey.random())
+  }
+}

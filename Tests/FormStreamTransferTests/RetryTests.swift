@@ -1,0 +1,272 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// When a request is tried again, and when not.
+@Suite struct RetryTests {
+  @Test func `where nobody listens, it is tried again, and nothing was sent`() async throws {
+    let port = try unusedPort()
+    let result = try await patientSession().result(
+      of: makeRequest("http://127.0.0.1:\(port)/", attempts: 3))
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectFailed)
+    #expect(result.attempts == 3)
+    #expect(result.wireBytes == 0)
+    #expect(result.response == nil)
+  }
+
+  @Test(arguments: [false, true])
+  func `a server that comes late gets it, also what can be read once`(isOnce: Bool) async throws {
+    let port = try unusedPort()
+    let late = Late(port)
+    let body = isOnce ? oneShot("important".utf8) : .bytes("important".utf8)
+    var request = try makeRequest("http://127.0.0.1:\(port)/", body, attempts: 3)
+    // The trace tells of the retry: then the server begins.
+    request.options.trace = { trace in
+      if trace.kind == .note, trace.text.hasPrefix("Trying again") { late.begin() }
+    }
+    let result = try await patientSession().result(of: request)
+    let server = try #require(late.server)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(result.attempts == 2)
+    #expect(server.requests.map(\.bodyText) == ["important"])
+    expectTruth(result, at: server, bodies: 1)
+  }
+
+  @Test(arguments: ["reset", "close"])
+  func `what was sent in part is sent again, whole`(end: String) async throws {
+    let bytes = noise(8_000_000)
+    let server = try ScriptedServer(requests: [
+      [.readBody(upTo: 1000), end == "reset" ? .reset : .close], .good(201),
+    ])
+    var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
+    request.options.expectation = .never
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.status == 201)
+    #expect(result.attempts == 2)
+    #expect(result.bytesSent == 8_000_000)
+    #expect(result.wireBytes > result.bytesSent)
+    #expect(server.requests.last?.body == bytes)
+    expectTruth(result, at: server, bodies: 1)
+  }
+
+  @Test func `what can be read once is not tried again, and says so`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
+    var request = try makeRequest(
+      server.url, oneShot(noise(8_000_000), length: 8_000_000), attempts: 3)
+    request.options.expectation = .never
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectionLost)
+    #expect(result.error?.description.contains("can be read once") == true)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server, bodies: 0)
+  }
+
+  @Test(arguments: [429, 503], [HTTPMethod.post, .put, .get])
+  func `429 and 503 are tried again, whatever was asked`(status: Int, method: HTTPMethod)
+    async throws
+  {
+    let server = try ScriptedServer(requests: [.good(status), .good(status), .good()])
+    let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
+    let session = try patientSession()
+    let result = try await session.result(of: makeRequest(method, server.url, body, attempts: 3))
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 3)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [429, 503])
+  func `a refusal of what can be read once stays one`(status: Int) async throws {
+    let server = try ScriptedServer { _ in .good(status, body: "later") }
+    let result = try await patientSession().result(
+      of: makeRequest(server.url, oneShot("b".utf8), attempts: 3))
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .statusRefused)
+    #expect(result.error?.description.contains("can be read once") == true)
+    #expect(result.response?.text == "later")
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [
+    (500, HTTPMethod.post, false, 1), (502, .post, false, 1), (504, .post, false, 1),
+    (408, .post, false, 1), (500, .patch, false, 1), (500, .put, false, 2), (502, .put, false, 2),
+    (504, .put, false, 2), (408, .put, false, 2), (500, .get, false, 2), (502, .delete, false, 2),
+    (500, .post, true, 2), (400, .put, false, 1), (401, .put, false, 1), (403, .get, false, 1),
+    (404, .get, false, 1), (409, .put, false, 1), (413, .put, false, 1), (422, .put, true, 1),
+    (501, .put, false, 1), (505, .get, false, 1), (507, .put, false, 1),
+  ])
+  func `of other statuses, those that may pass are tried again where that is safe`(
+    status: Int, method: HTTPMethod, hasKey: Bool, attempts: Int
+  ) async throws {
+    let server = try ScriptedServer { _ in .good(status) }
+    let hasBody = method != .get && method != .delete
+    var request = try makeRequest(
+      method, server.url, hasBody ? .bytes("b".utf8) : nil, attempts: 2)
+    if hasKey { request.options.idempotencyKey = .random() }
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .statusRefused)
+    #expect(result.attempts == attempts)
+    #expect(server.requests.count == attempts)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `who says so has unsafe requests sent again`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody, .close], .good(500), .good()])
+    var request = try makeRequest(server.url, attempts: 3)
+    let session = try patientSession()
+    request.options.retry.includesUnsafe = true
+    let result = await session.result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 3)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `without that, silence is not answered with another POST`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody, .close]])
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
+    #expect(result.outcome == .unknown)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [HTTPMethod.put, .get, .delete])
+  func `silence is answered with the same again where that is safe`(method: HTTPMethod) async throws
+  {
+    let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
+    let result = try await patientSession().result(
+      of: makeRequest(
+        method, server.url, method == .put ? .bytes("b".utf8) : nil, attempts: 2))
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: ["0", "00", "Thu, 01 Jan 1970 00:00:00 GMT", "-1", "soon", "", "1.5", "1e9 s"])
+  func `a Retry-After that is over or no time keeps nobody waiting`(text: String) async throws {
+    let server = try ScriptedServer(requests: [
+      .good(503, headers: [("Retry-After", text)]), .good(),
+    ])
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 2))
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [
+    "121", "99999999999", "99999999999999999999999999", "Fri, 31 Dec 2100 23:59:59 GMT",
+  ])
+  func `a Retry-After that is longer than patience ends it`(text: String) async throws {
+    let server = try ScriptedServer { _ in .good(429, headers: [("Retry-After", text)]) }
+    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
+    #expect(result.outcome == .retryable)
+    #expect(result.response?.headers["Retry-After"] == text)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `a Retry-After beyond the whole time ends it`() async throws {
+    let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "60")]) }
+    var request = try makeRequest(server.url, attempts: 3)
+    request.options.retry.total = .seconds(30)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `no attempt begins when the whole time is over`() async throws {
+    let server = try ScriptedServer { _ in .good(503) }
+    var request = try makeRequest(server.url, attempts: 1_000_000)
+    request.options.retry.total = .zero
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `in an outage, a session sends no more than its budget allows`() async throws {
+    let server = try ScriptedServer { _ in .good(503) }
+    var configuration = TransferSession.Configuration()
+    configuration.retryBudget = 20
+    let session = try TransferSession(configuration)
+    let request = try makeRequest(server.url, attempts: 5)
+    let results = await withTaskGroup(of: TransferResult.self) { group in
+      for _ in 0..<200 { group.addTask { await session.result(of: request) } }
+      var results: [TransferResult] = []
+      for await result in group { results.append(result) }
+      return results
+    }
+    #expect(results.allSatisfy { $0.outcome == .retryable && $0.status == 503 })
+    let attempts = results.map(\.attempts).reduce(0, +)
+    #expect(attempts == 220)
+    #expect(server.bodiesReceivedWhole == attempts)
+    #expect(server.faults == [])
+  }
+
+  @Test func `success earns retries back`() async throws {
+    let server = try ScriptedServer { $0.target == "/ok" ? .good() : .good(503) }
+    var configuration = TransferSession.Configuration()
+    configuration.retryBudget = 1
+    let session = try TransferSession(configuration)
+    func attempts() async throws -> Int {
+      try await session.result(of: makeRequest(server.url, attempts: 5)).attempts
+    }
+    #expect(try await attempts() == 2)
+    #expect(try await attempts() == 1)
+    for _ in 0..<10 {
+      #expect(try await session.result(of: makeRequest(server.url + "/ok")).outcome == .ok)
+    }
+    #expect(try await attempts() == 2)
+    #expect(try await attempts() == 1)
+    #expect(server.faults == [])
+  }
+
+  @Test func `send throws what the result tells`() async throws {
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/silent": [.readBody, .close]
+      case "/moved": .good(302, headers: [("Location", "/")])
+      case "/ok": .good(body: "here")
+      default: .good(404)
+      }
+    }
+    let session = try patientSession()
+    for (path, code) in [
+      ("/silent", TransferError.Code.connectionLost), ("/moved", .redirectRefused),
+      ("/missing", .statusRefused),
+    ] {
+      let request = try makeRequest(server.url + path)
+      let error = await #expect(throws: TransferError.self) {
+        _ = try await session.send(request)
+      }
+      #expect(error?.code == code)
+    }
+    #expect(try await session.send(makeRequest(server.url + "/ok")).text == "here")
+    #expect(server.faults == [])
+  }
+}
+
+/// A server that is begun by a callback.
+private final class Late: @unchecked Sendable {
+  private let port: UInt16
+  private let lock = NSLock()
+  /// Guarded by `lock`.
+  private var begun: ScriptedServer?
+
+  init(_ port: UInt16) { self.port = port }
+
+  var server: ScriptedServer? { lock.withLock { begun } }
+
+  func begin() {
+    lock.withLock {
+      begun =
+        begun ?? (try? ScriptedServer(on: .ip("127.0.0.1", port: port)) { _ in .good() })
+    }
+  }
+}

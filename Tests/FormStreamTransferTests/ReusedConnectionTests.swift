@@ -1,0 +1,137 @@
+import FormStream
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A connection that was there already, and ends under the next request.
+@Suite struct ReusedConnectionTests {
+  /// Answers the first request of the first connection, and does `steps` with the next one; what comes over
+  /// other connections is answered.
+  private func server(_ steps: [ScriptedStep], behindAnswer: [ScriptedStep] = []) throws
+    -> ScriptedServer
+  {
+    try ScriptedServer { request in
+      if request.connection > 0 { return .good(201) }
+      return request.index == 0 ? .good() + behindAnswer : steps
+    }
+  }
+
+  private func second(
+    at server: ScriptedServer, _ body: TransferBody?, method: HTTPMethod = .post, attempts: Int = 1
+  ) async throws -> TransferResult {
+    let session = try patientSession()
+    let first = try await session.result(of: makeRequest(.get, server.url, nil))
+    #expect(first.outcome == .ok)
+    var request = try makeRequest(method, server.url, body, attempts: attempts)
+    request.options.expectation = .never
+    return await session.result(of: request)
+  }
+
+  @Test func `one that was closed meanwhile is not used`() async throws {
+    let server = try server([.unexpected], behindAnswer: [.close])
+    let session = try patientSession()
+    _ = try await session.result(of: makeRequest(.get, server.url, nil))
+    #expect(await onOwnThread { server.waitForEnds() })
+    let result = try await session.result(of: makeRequest(server.url))
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [ScriptedStep.close, .reset])
+  func `one that ends before the body is not known to have carried it`(end: ScriptedStep)
+    async throws
+  {
+    let server = try server([end])
+    let result = try await second(at: server, .bytes(Array("small".utf8)), attempts: 3)
+    // All of a small body may have left before the end was seen.
+    #expect([.unknown, .ok].contains(result.outcome), "\(result.outcome)")
+    if result.outcome == .ok {
+      #expect(result.attempts == 2)
+    } else {
+      #expect(result.attempts == 1)
+    }
+    #expect(server.requests.count == 1 + result.attempts)
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [ScriptedStep.close, .reset])
+  func `one that ends under the body has it sent again, whole`(end: ScriptedStep) async throws {
+    let bytes = noise(8_000_000)
+    let server = try server([.readBody(upTo: 1000), end])
+    let once = try await second(at: server, .bytes(bytes))
+    #expect(once.outcome == .retryable)
+    #expect(once.error?.code == .connectionLost)
+    #expect(once.attempts == 1)
+    expectTruth(once, at: server, bodies: 0)
+    let again = try self.server([.readBody(upTo: 1000), end])
+    let twice = try await second(at: again, .bytes(bytes), attempts: 2)
+    #expect(twice.outcome == .ok)
+    #expect(twice.status == 201)
+    #expect(twice.attempts == 2)
+    #expect(again.requests.last?.body == bytes)
+    expectTruth(twice, at: again, bodies: 1)
+  }
+
+  @Test(arguments: [ScriptedStep.close, .reset])
+  func `one that ends behind the body leaves its fate open`(end: ScriptedStep) async throws {
+    let bytes = noise(300_000)
+    let server = try server([.readBody, end])
+    let result = try await second(at: server, .bytes(bytes), attempts: 3)
+    #expect(result.outcome == .unknown)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+    let other = try self.server([.readBody, end])
+    let put = try await second(at: other, .bytes(bytes), method: .put, attempts: 3)
+    #expect(put.outcome == .ok)
+    #expect(put.attempts == 2)
+    expectTruth(put, at: other)
+  }
+
+  @Test(arguments: [HTTPMethod.get, .head])
+  func `one that ends under a question has it asked again`(method: HTTPMethod) async throws {
+    let server = try server([.close])
+    let result = try await second(at: server, nil, method: method, attempts: 2)
+    #expect(result.outcome == .ok)
+    #expect(result.status == 201)
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [ScriptedStep.close, .reset])
+  func `what changes something is not asked again unseen`(end: ScriptedStep) async throws {
+    let server = try server([end])
+    let result = try await second(at: server, nil, method: .delete)
+    #expect(result.outcome == .unknown)
+    #expect(result.attempts == 1)
+    #expect(server.requests.count == 2)
+    #expect(server.faults == [])
+  }
+
+  @Test func `a kept connection of HTTP 1.0 gets no chunks`() async throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")]
+    }
+    let session = try patientSession()
+    let first = try await session.result(of: makeRequest(server.url))
+    #expect(first.outcome == .ok)
+    let second = try await session.result(of: makeRequest(server.url, oneShot("once".utf8)))
+    #expect(second.outcome == .ok, "\(String(describing: second.error))")
+    #expect(server.requests.map(\.bodyText) == ["important", "once"])
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: ["bytes", "once"])
+  func `a stream of unknown length is not cut in two`(kind: String) async throws {
+    let bytes = noise(3_000_000)
+    let server = try server([.readBody(upTo: 1000), .reset])
+    let result = try await second(
+      at: server, kind == "once" ? oneShot(bytes) : .bytes(bytes), attempts: 2)
+    if kind == "once" {
+      #expect(result.outcome == .retryable)
+      #expect(result.attempts == 1)
+    } else {
+      #expect(result.outcome == .ok)
+    }
+    expectTruth(result, at: server, bodies: kind == "once" ? 0 : 1)
+  }
+}

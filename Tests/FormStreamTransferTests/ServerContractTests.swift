@@ -1,0 +1,134 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// A way to a server of the tests, through what may stand before it.
+enum Way: String, CaseIterable, Sendable {
+  case plain, front, nginx, nginxTLS, nginxHTTP2, apache
+
+  var isEncrypted: Bool { [.front, .nginxTLS, .nginxHTTP2].contains(self) }
+  /// Whether somebody is between who answers in the server's place.
+  var isProxied: Bool { ![.plain, .front].contains(self) }
+}
+
+/// What stands on a way, as long as the test takes.
+struct Setting: Sendable {
+  let url: String
+  let session: TransferSession
+  private var holds: [any AnyObject & Sendable] = []
+
+  init(_ way: Way, to server: ScriptedServer, _ options: RealServer.Options = .init()) throws {
+    var configuration = TransferSession.Configuration()
+    if way.isEncrypted {
+      let certificates = try TestCertificates()
+      holds.append(certificates)
+      configuration.tls.authorities = LocalPath(certificates.authority)
+      if way == .front {
+        let front = try TLSFront(to: server.port, certificates.server)
+        holds.append(front)
+        url = front.url
+      } else {
+        let real = try RealServer(.nginx, to: server.port, certificates.server, options)
+        holds.append(real)
+        url = way == .nginxTLS ? real.urlTLS : real.urlHTTP2
+      }
+    } else if way == .plain {
+      url = server.url
+    } else {
+      let real = try RealServer(way == .apache ? .apache : .nginx, to: server.port, nil, options)
+      holds.append(real)
+      url = real.url
+    }
+    session = try TransferSession(configuration)
+  }
+}
+
+/// One contract, whatever server there is.
+@Suite(.serialized) struct ServerContractTests {
+  @Test(arguments: Way.allCases)
+  func `what is sent arrives, byte for byte`(way: Way) async throws {
+    let server = try ScriptedServer { _ in .good(body: "thanks") }
+    let setting = try Setting(way, to: server)
+    let bytes = noise(3_000_000)
+    let form = Form(boundary: try Boundary("B")) {
+      Part.text("a", "1")
+      Part.bytes("f", noise(100_000), filename: "f")
+    }
+    let bodies: [(TransferBody, [UInt8])] = [
+      (.form(form), try form.layout().bytes(limit: 1 << 20)), (.bytes(bytes), bytes),
+      (.bytes([]), []), (.stream { InputStream(data: Data(bytes)) }, bytes),
+      (.stream(length: 3_000_000) { InputStream(data: Data(bytes)) }, bytes),
+      (.stream { InputStream(data: Data()) }, []),
+    ]
+    for (index, (body, sent)) in bodies.enumerated() {
+      var request = try TransferRequest(
+        index == 0 ? .post : .put, setting.url + "/\(index)", body: body)
+      request.options.makesDigest = true
+      let result = await setting.session.result(of: request)
+      #expect(result.outcome == .ok, "\(index): \(String(describing: result.error))")
+      #expect(result.response?.text == "thanks")
+      #expect(result.bytesSent == Int64(sent.count))
+      #expect(result.attempts == 1)
+      let got = try #require(server.requests.last)
+      #expect(got.target == "/\(index)")
+      #expect(got.body == sent)
+      let framing: TransferResult.Framing =
+        way == .nginxHTTP2 ? .http2 : index == 3 || index == 5 ? .chunked : .contentLength
+      #expect(result.framing == framing, "\(index)")
+      #expect(result.response?.version == (way == .nginxHTTP2 ? "2" : "1.1"))
+    }
+    #expect(server.requests.count == bodies.count)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test(arguments: Way.allCases)
+  func `twenty at once and again arrive, each as it is`(way: Way) async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let setting = try Setting(way, to: server)
+    for _ in 0..<2 {
+      let tasks = try (0..<20).map { index in
+        setting.session.start(
+          try TransferRequest(
+            .put, setting.url + "/\(index)",
+            body: .bytes(noise(50_000 + index, seed: UInt64(index)))))
+      }
+      for task in tasks {
+        let result = await task.result
+        #expect(result.outcome == .ok, "\(String(describing: result.error))")
+        #expect(result.attempts == 1)
+      }
+    }
+    #expect(server.requests.count == 40)
+    for request in server.requests {
+      let index = Int(request.target.dropFirst()) ?? -1
+      #expect(request.body == noise(50_000 + index, seed: UInt64(index)))
+    }
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test(arguments: [Way.nginx, .nginxTLS, .nginxHTTP2], [true, false])
+  func `nginx refuses what is too large, and it is told or unknown`(
+    way: Way, isKnown: Bool
+  ) async throws {
+    let server = try ScriptedServer { _ in .good() }
+    var options = RealServer.Options()
+    options.largestBody = 1_000_000
+    let setting = try Setting(way, to: server, options)
+    let size = 64 << 20
+    for _ in 0..<5 {
+      var request = try TransferRequest(
+        .put, setting.url,
+        body: .part(
+          .stream(length: isKnown ? Int64(size) : nil) { SlowSource(size, pause: .zero) }))
+      request.options.expectation = .never
+      let result = await setting.session.result(of: request)
+      let isTold = result.status == 413 && result.outcome == .failed
+      #expect(isTold || way.isEncrypted && result.outcome == .unknown, "\(result)")
+      #expect(result.attempts == 1)
+    }
+    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(but: .cutShort).isEmpty)
+  }
+}

@@ -1,0 +1,74 @@
+import FormStream
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// What happens where no answer comes: libcurl would send again on its own, and call it a success.
+@Suite struct SilenceTests {
+  private func post(_ server: ScriptedServer) throws -> TransferRequest {
+    try TransferRequest(.post, server.url, body: .bytes(Array("important".utf8)))
+  }
+
+  @Test func `on a fresh connection, silence is unknown`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody, .close]])
+    let result = try await patientSession().result(of: post(server))
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .connectionLost)
+    #expect(result.attempts == 1)
+    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test
+  func `on a connection that was there already, silence is unknown, and nothing is sent again`()
+    async throws
+  {
+    let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
+    let session = try patientSession()
+    let first = await session.result(of: try post(server))
+    #expect(first.outcome == .ok)
+    let second = await session.result(of: try post(server))
+    #expect(second.outcome == .unknown)
+    #expect(second.attempts == 1)
+    #expect(server.requests.map(\.connection) == [0, 0])
+    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `an empty POST is not sent again either`() async throws {
+    let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
+    let session = try patientSession()
+    _ = await session.result(of: try post(server))
+    let second = await session.result(of: try TransferRequest(.post, server.url))
+    #expect(second.outcome == .unknown)
+    #expect(server.requests.count == 2)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `with an idempotency key it is sent again, with the same key`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
+    var request = try post(server)
+    request.options.idempotencyKey = .random()
+    request.options.retry = RetryPolicy(attempts: 2)
+    request.options.retry.base = .milliseconds(1)
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    #expect(server.bodiesReceivedWhole == 2)
+    let keys = Set(server.requests.compactMap { $0.header("Idempotency-Key") })
+    #expect(keys.count == 1)
+    #expect(keys.first?.hasPrefix("\"") == true)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a body that went out in part is known not to be there`() async throws {
+    let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
+    let bytes = [UInt8](repeating: 7, count: 8_000_000)
+    let result = try await patientSession().result(
+      of: TransferRequest(.post, server.url, body: .bytes(bytes)))
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectionLost)
+    #expect(result.bytesSent < 8_000_000)
+    #expect(server.bodiesReceivedWhole == 0)
+  }
+}

@@ -1,0 +1,67 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// One source that takes its time, beside requests that don't.
+@Suite struct SlowSourceTests {
+  @Test func `fifty fast requests are over before one whose source sleeps`() async throws {
+    let order = Finished()
+    let server = try ScriptedServer { request in
+      [
+        .continueIfAsked, .readBody,
+        .decide { _ in
+          order.append(request.target)
+          return [.respond(200)]
+        },
+      ]
+    }
+    let session = try patientSession()
+    let slow = session.start(
+      try TransferRequest(
+        .post, server.url + "/slow",
+        body: .part(.stream { SlowSource(1, pause: .seconds(2)) })))
+    let fast = try (0..<50).map { _ in
+      session.start(
+        try TransferRequest(.post, server.url + "/fast", body: .bytes(noise(100_000))))
+    }
+    for task in fast + [slow] { #expect(await task.result.outcome == .ok) }
+    #expect(order.names.count == 51)
+    #expect(order.names.last == "/slow")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a source that is held for good holds up nobody`() async throws {
+    let (reached, goOn) = (try Gate(), try Gate())
+    let server = try ScriptedServer { _ in .good() }
+    let session = try patientSession()
+    let closings = Closings()
+    let held = session.start(
+      try TransferRequest(
+        .post, server.url,
+        body: .part(
+          .stream { HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings) })))
+    #expect(await onOwnThread { reached.wait() })
+    for _ in 0..<50 {
+      let result = await session.result(
+        of: try TransferRequest(.post, server.url, body: .bytes(noise(100_000))))
+      #expect(result.outcome == .ok)
+    }
+    goOn.open()
+    let result = await held.result
+    #expect(result.outcome == .ok)
+    #expect(result.bytesSent == 1000)
+    #expect(await eventually { closings.isBalanced })
+    #expect(server.faults.isEmpty)
+  }
+}
+
+/// Names in the order in which they came.
+private final class Finished: @unchecked Sendable {
+  private let lock = NSLock()
+  private var all: [String] = []
+
+  var names: [String] { lock.withLock { all } }
+  func append(_ name: String) { lock.withLock { all.append(name) } }
+}

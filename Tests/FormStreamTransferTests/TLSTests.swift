@@ -1,0 +1,108 @@
+import FormStream
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// Whom a session trusts, and how it gets to a server.
+@Suite struct TLSTests {
+  private let made: TestCertificates
+  private let server: ScriptedServer
+
+  init() throws {
+    made = try TestCertificates()
+    server = try ScriptedServer { _ in .good(body: "safe") }
+  }
+
+  private func post(
+    _ url: String, _ set: (inout TransferSession.Configuration) -> Void
+  ) async throws -> TransferResult {
+    var configuration = TransferSession.Configuration()
+    set(&configuration)
+    return try await TransferSession(configuration).result(
+      of: TransferRequest(.post, url, body: .bytes(noise(1000))))
+  }
+
+  private func expectNothingSent(_ result: TransferResult, _ code: TransferError.Code) {
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == code, "\(String(describing: result.error))")
+    #expect(result.bytesSent == 0)
+    #expect(server.requests.isEmpty)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `expired certificates, and those for others, are refused`() async throws {
+    for wrong in [made.expired, made.wrongHost] {
+      let front = try TLSFront(to: server.port, wrong)
+      expectNothingSent(
+        try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) },
+        .certificateRefused)
+    }
+  }
+
+  @Test func `those of other authorities are refused, and of unknown ones`() async throws {
+    let front = try TLSFront(to: server.port, made.server)
+    expectNothingSent(
+      try await post(front.url) { $0.tls.authorities = LocalPath(made.otherAuthority) },
+      .certificateRefused)
+    expectNothingSent(try await post(front.url) { _ in }, .certificateRefused)
+  }
+
+  @Test func `where it is said so, anything is taken`() async throws {
+    let front = try TLSFront(to: server.port, made.expired)
+    let result = try await post(front.url) { $0.tls.verifiesServer = false }
+    #expect(result.outcome == .ok)
+    #expect(server.requests.first?.body == noise(1000))
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a client's certificate is shown where it is demanded`() async throws {
+    var options = TLSFront.Options()
+    options.clientAuthority = made.authority
+    let front = try TLSFront(to: server.port, made.server, options)
+    let unknown = try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }
+    #expect(unknown.outcome != .ok)
+    #expect(server.requests.isEmpty)
+    let known = try await post(front.url) {
+      $0.tls.authorities = LocalPath(made.authority)
+      $0.tls.certificate = LocalPath(made.client.certificate)
+      $0.tls.key = LocalPath(made.client.key)
+    }
+    #expect(known.outcome == .ok, "\(String(describing: known.error))")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `versions before 1_2 are not spoken`() async throws {
+    var options = TLSFront.Options()
+    options.newest = "1.1"
+    let front = try TLSFront(to: server.port, made.server, options)
+    expectNothingSent(
+      try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }, .tlsFailed)
+    options.newest = "1.2"
+    let newer = try TLSFront(to: server.port, made.server, options)
+    let result = try await post(newer.url) { $0.tls.authorities = LocalPath(made.authority) }
+    #expect(result.outcome == .ok)
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `a socket of this machine is gone to, whatever the host is called`() async throws {
+    let place = try TemporaryDirectory()
+    let local = try ScriptedServer(on: .unix(place.local("socket"))) { _ in .good() }
+    let result = try await post("http://nowhere.invalid/in") {
+      $0.unixSocket = place.local("socket")
+    }
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(local.requests.first?.header("Host") == "nowhere.invalid")
+    #expect(local.requests.first?.body == noise(1000))
+    #expect(local.faults.isEmpty)
+  }
+
+  @Test func `an address that is given is taken for its host`() async throws {
+    let address = try #require(HostAddress("nowhere.invalid:\(server.port):127.0.0.1"))
+    let result = try await post("http://nowhere.invalid:\(server.port)/in") {
+      $0.addresses = [address]
+    }
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.first?.header("Host") == "nowhere.invalid:\(server.port)")
+    #expect(server.faults.isEmpty)
+  }
+}

@@ -1,0 +1,167 @@
+import FormStream
+import Glibc
+import FormStreamTestSupport
+import Testing
+import FormStreamTransfer
+
+/// What a limit of time that is over means for a request.
+@Suite struct TimeLimitTests {
+  private static let short = Duration.milliseconds(300)
+
+  private func result(
+    of request: TransferRequest, change: (inout TransferOptions) -> Void
+  ) async throws -> TransferResult {
+    var request = request
+    request.options.expectation = .never
+    change(&request.options)
+    return try await patientSession().result(of: request)
+  }
+
+  @Test func `a body that is sent and not answered is unknown`() async throws {
+    let server = try ScriptedServer { _ in [.readBody, .stall] }
+    let result = try await result(of: makeRequest(server.url, attempts: 3)) {
+      $0.limits.answer = Self.short
+    }
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .answerTimedOut)
+    #expect(result.attempts == 1)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `interim answers are no answer`() async throws {
+    let server = try ScriptedServer { _ in [.readBody, .informational(102), .stall] }
+    let result = try await result(of: makeRequest(server.url)) { $0.limits.answer = Self.short }
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .answerTimedOut)
+    expectTruth(result, at: server)
+  }
+
+  @Test(arguments: [HTTPMethod.put, .get])
+  func `what may be asked twice is asked again`(method: HTTPMethod) async throws {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? [.readBody, .stall] : .good()
+    }
+    let result = try await result(
+      of: makeRequest(method, server.url, method == .get ? nil : .bytes([1]), attempts: 2)
+    ) { $0.limits.answer = Self.short }
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    expectTruth(result, at: server)
+  }
+
+  @Test func `a server that stops reading can't have it whole`() async throws {
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 16_384
+    let server = try ScriptedServer(options) { _ in [.readBody(upTo: 1000), .stall] }
+    let size = Int64(64 << 20)
+    let place = try TemporaryDirectory()
+    let file = try place.sparse("large", size: size)
+    let result = try await result(of: makeRequest(server.url, .file(file))) {
+      $0.limits.stall = Self.short
+      $0.makesDigest = true
+    }
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .stalled)
+    #expect(result.bytesSent < size)
+    #expect(result.sha256 == nil)
+    expectTruth(result, at: server, bodies: 0, but: [.cutShort])
+  }
+
+  @Test(arguments: [HTTPMethod.post, .get])
+  func `an answer that stops is cut`(method: HTTPMethod) async throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .stall]
+    }
+    let result = try await result(
+      of: makeRequest(method, server.url, method == .get ? nil : .bytes([1]))
+    ) { $0.limits.stall = Self.short }
+    #expect(result.outcome == (method == .post ? .ok : .retryable))
+    #expect(result.error?.code == .stalled)
+    #expect(result.response?.isTruncated == true)
+    #expect(result.response?.text == "part")
+    expectTruth(result, at: server)
+  }
+
+  @Test func `an attempt has a limit of its own, wherever it is`() async throws {
+    var options = ScriptedServer.Options()
+    options.receiveBuffer = 16_384
+    let server = try ScriptedServer(options) { request in
+      request.target == "/sent" ? [.readBody, .stall] : [.readBody(rate: 100_000)]
+    }
+    let place = try TemporaryDirectory()
+    let file = try place.sparse("large", size: 64 << 20)
+    let partly = try await result(of: makeRequest(server.url + "/slow", .file(file))) {
+      $0.limits.attempt = Self.short
+    }
+    #expect(partly.outcome == .retryable)
+    #expect(partly.error?.code == .timedOut)
+    let sent = try await result(of: makeRequest(server.url + "/sent")) {
+      $0.limits.attempt = Self.short
+    }
+    #expect(sent.outcome == .unknown)
+    #expect(sent.error?.code == .timedOut)
+    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.faults(but: .cutShort) == [])
+  }
+
+  @Test func `waiting for leave to send has an end, too`() async throws {
+    let server = try ScriptedServer { _ in [.stall] }
+    var request = try makeRequest(server.url)
+    request.options.expectation = .always
+    request.options.expectation.patience = .seconds(60)
+    request.options.limits.stall = Self.short
+    let result = try await patientSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .stalled)
+    #expect(result.bytesSent == 0)
+    #expect(await onOwnThread { server.waitForEnds() })
+    expectTruth(result, at: server, bodies: 0, but: [.cutShort])
+  }
+
+  @Test func `a server that lets nobody in was not reached`() async throws {
+    let crowded = try CrowdedListener()
+    let result = try await result(of: makeRequest("http://127.0.0.1:\(crowded.port)/")) {
+      $0.limits.connect = Self.short
+    }
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectTimedOut)
+    #expect(result.attempts == 1)
+    #expect(result.wireBytes == 0)
+  }
+}
+
+/// A port whose queue is full: who comes is neither let in nor turned away.
+private final class CrowdedListener {
+  let port: UInt16
+  private var descriptors: [Int32] = []
+
+  init() throws {
+    let kind =
+      Int32(SOCK_STREAM.rawValue) | Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    let listening = socket(AF_INET, kind, 0)
+    var address = sockaddr_in()
+    address.sin_family = sa_family_t(AF_INET)
+    address.sin_addr.s_addr = UInt32(0x7F00_0001).bigEndian
+    var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+    var copy = address
+    let isListening = withUnsafeMutablePointer(to: &copy) {
+      $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+        bind(listening, $0, size) == 0 && listen(listening, 0) == 0
+          && getsockname(listening, $0, &size) == 0
+      }
+    }
+    guard isListening else { throw SystemError(number: errno) }
+    port = UInt16(bigEndian: copy.sin_port)
+    descriptors = [listening]
+    // A queue of none has room for one; those behind it are never answered.
+    for _ in 0..<8 {
+      let client = socket(AF_INET, kind, 0)
+      withUnsafeMutablePointer(to: &copy) {
+        _ = $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { connect(client, $0, size) }
+      }
+      descriptors.append(client)
+    }
+  }
+
+  deinit { for descriptor in descriptors { close(descriptor) } }
+}

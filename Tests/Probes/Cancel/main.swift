@@ -1,0 +1,127 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import FormStreamTransfer
+
+// Calls requests off at random points, in a process of its own, and tells what is left of them:
+//
+//     rounds 1000
+//     outcomes cancelled 700 ok 200 …
+//     sources OPENED CLOSED
+//     threads BEFORE AFTER
+//     descriptors BEFORE AFTER
+//     resident BEFORE AFTER    (KiB)
+//     left [THREADS] [DESCRIPTORS]
+
+/// Gives bytes slowly, and counts itself.
+final class CountedSource: ByteSource {
+  private var left: Int
+  private let counts: Counts
+
+  init(_ count: Int, _ counts: Counts) {
+    left = count
+    self.counts = counts
+    counts.add(opened: 1)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    usleep(UInt32.random(in: 0...300))
+    let count = min(left, buffer.count, 16 * 1024)
+    for index in 0..<count { buffer[index] = 7 }
+    left -= count
+    return count
+  }
+
+  func close() { counts.add(closed: 1) }
+}
+
+final class Counts: @unchecked Sendable {
+  private let lock = NSLock()
+  private(set) var opened = 0
+  private(set) var closed = 0
+  private(set) var outcomes: [String: Int] = [:]
+
+  func add(opened: Int = 0, closed: Int = 0, outcome: String? = nil) {
+    lock.withLock {
+      self.opened += opened
+      self.closed += closed
+      if let outcome { outcomes[outcome, default: 0] += 1 }
+    }
+  }
+}
+
+/// So many requests, eight at a time, each called off after some time or not at all.
+func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
+  var options = ScriptedServer.Options()
+  options.keepsOfBody = 0
+  let server = try ScriptedServer(options) { request in
+    switch request.number % 5 {
+    case 0: [.stall]
+    case 1: [.continueIfAsked, .readBody(upTo: 100_000), .reset]
+    case 2: [.continueIfAsked, .readBody, .stall]
+    default: .good(body: "thanks")
+    }
+  }
+  let session = try TransferSession()
+  let url = try HTTPURL(server.url)
+  try await withThrowingTaskGroup { group in
+    for lane in 0..<8 {
+      group.addTask {
+        for round in stride(from: lane, to: count, by: 8) {
+          let body: TransferBody =
+            switch round % 4 {
+            case 0: .bytes(noise(200_000))
+            case 1: .file(file)
+            case 2: .part(.stream { CountedSource(400_000, counts) })
+            default:
+              .part(.stream(length: 400_000, replay: .once) { CountedSource(400_000, counts) })
+            }
+          var request = TransferRequest(.post, url, body: body)
+          request.options.expectation = .never
+          request.options.retry = RetryPolicy(attempts: 3)
+          request.options.retry.base = .milliseconds(5)
+          let task = session.start(request)
+          try await Task.sleep(for: .microseconds(Int.random(in: 0...12_000)))
+          if round % 7 == 0 { task.pause() }
+          if round % 11 == 0 { _ = task.makeFoundationProgress() }
+          task.cancel()
+          counts.add(outcome: await task.result.outcome.rawValue)
+        }
+      }
+    }
+    try await group.waitForAll()
+  }
+  server.stop()
+}
+
+/// Waits until nothing is held that was not before, for ten seconds at the most.
+func settle(to before: Holdings?) async throws -> Holdings {
+  var now = Holdings.now()
+  for _ in 0..<1000 {
+    let isBack = before.map {
+      now.threads.count <= $0.threads.count && now.descriptors.count <= $0.descriptors.count
+    }
+    if isBack ?? !now.threads.contains(where: { $0.hasPrefix("FormStream") }) { break }
+    try await Task.sleep(for: .milliseconds(10))
+    now = Holdings.now()
+  }
+  return now
+}
+
+let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
+let place = try TemporaryDirectory()
+let file = try place.sparse("large", size: 8 << 20)
+// What threads and memory everything takes once is not of interest.
+try await rounds(200, Counts(), file: file)
+let before = try await settle(to: nil)
+let counts = Counts()
+try await rounds(count, counts, file: file)
+let after = try await settle(to: before)
+let outcomes = counts.outcomes.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" }
+print("rounds", count)
+print("outcomes", outcomes.joined(separator: " "))
+print("sources", counts.opened, counts.closed)
+print("threads", before.threads.count, after.threads.count)
+print("descriptors", before.descriptors.count, after.descriptors.count)
+print("resident", before.residentKiB, after.residentKiB)
+print("left", Set(after.threads).sorted(), Set(after.descriptors).sorted())

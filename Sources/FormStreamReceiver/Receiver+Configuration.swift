@@ -50,9 +50,9 @@ extension Receiver {
     public var form: FormParser.Limits
     /// The most bytes of a text field that are kept for the record and not given to the handler; what is
     /// longer is the handler's.
-    public var text = 64 * 1024
+    public var textField = 64 * 1024
     /// The most bytes of all text fields of a request that are kept.
-    public var texts = 256 * 1024
+    public var allTextFields = 256 * 1024
     /// The most connections at once; others wait to be accepted. Each has a thread, and up to half a megabyte of
     /// memory while a body comes fast; the record of a form that makes use of all limits takes about thirty,
     /// until its answer was read.
@@ -60,12 +60,12 @@ extension Receiver {
     /// How long a connection may be without a request, and how long a request's head may take in all.
     public var headTime = Duration.seconds(30)
     /// How long a body may be silent; `minimumRate` is measured over as long.
-    public var idle = Duration.seconds(60)
+    public var idleTime = Duration.seconds(60)
     /// The fewest bytes a second in which a body may come. Who keeps to it may keep a connection, and with a few
     /// hundred of these all others out, for as long as `body` lasts: that is a proxy's to see to.
     public var minimumRate = 100
     /// How long a client may take to read the answer.
-    public var answerTime = Duration.seconds(60)
+    public var responseTime = Duration.seconds(60)
 
     /// The limits that are used unless others are given.
     public init() {
@@ -77,7 +77,7 @@ extension Receiver {
 
 extension Receiver.Configuration {
   /// Whether only programs of this machine can reach it.
-  package var isForThisMachine: Bool {
+  package var isLoopbackOnly: Bool {
     address == "localhost" || address == "::1" || address.hasPrefix("127.")
   }
 }

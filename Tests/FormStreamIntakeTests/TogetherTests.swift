@@ -46,7 +46,7 @@ import Testing
     let error = #expect(throws: StorageError.self) {
       try store("one", "keep.txt", "made/in/two", "a/x", "four", replacing: replacing)
     }
-    #expect(error?.replaced == 0)
+    #expect(error?.replacedCount == 0)
     #expect(error?.description.contains("It is gone, and so is all that came with it;") == true)
     #expect(try tree(of: place.path) == before)
   }
@@ -116,7 +116,7 @@ struct TakingBackTests {
         try directory.store(
           ["old", "disk/x", "new"].map { (try directory.makeFile(), .kept($0)) }, replacing: true)
       }
-      #expect(error?.replaced == 1)
+      #expect(error?.replacedCount == 1)
       #expect(
         error?.description.contains("but 1 that had taken the place of another;") == true)
       #expect(try tree(of: place.path) == before)
@@ -131,7 +131,7 @@ struct TakingBackTests {
         try directory.store(
           ["old", "disk/x"].map { (try directory.makeFile(), .kept($0)) }, replacing: true)
       }
-      #expect(error?.replaced == 0)
+      #expect(error?.replacedCount == 0)
       #expect(try tree(of: place.path) == before)
     }
   }

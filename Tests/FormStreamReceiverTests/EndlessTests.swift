@@ -48,7 +48,7 @@ import Testing
 
   /// Requests in a pipe whose answers nobody reads: the receiver reads no further, either.
   @Test func `pages that nobody reads`() async throws {
-    let stand = try Stand { $0.limits.answerTime = .milliseconds(200) }
+    let stand = try Stand { $0.limits.responseTime = .milliseconds(200) }
     try await onOwnThread {
       let client = try stand.client()
       let bytes = Array(String(repeating: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", count: 1000).utf8)

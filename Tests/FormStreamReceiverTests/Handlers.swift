@@ -92,7 +92,7 @@ private final class KeptPart: PartSink {
     self.at = at
   }
 
-  func take(_ bytes: UnsafeRawBufferPointer) throws {
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
     try at(.bytes)
     kept.bytes += bytes
   }

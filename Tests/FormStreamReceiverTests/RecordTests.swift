@@ -52,8 +52,8 @@ import Testing
 
   @Test func `short fields are in the record, long ones are the handler's`() async throws {
     let stand = try Stand {
-      $0.limits.text = 4
-      $0.limits.texts = 6
+      $0.limits.textField = 4
+      $0.limits.allTextFields = 6
     }
     let answer = try await stand.answer(
       to: Self.post("a=1234&b=12345&c=12&d=1&e=&f=%FF", type: "application/x-www-form-urlencoded"))

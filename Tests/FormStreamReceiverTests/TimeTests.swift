@@ -17,7 +17,7 @@ import Testing
     let log = Guarded<[Told]>([])
     var configuration = Receiver.Configuration()
     configuration.limits.connections = 400
-    configuration.limits.idle = .milliseconds(400)
+    configuration.limits.idleTime = .milliseconds(400)
     // A slow machine must have read the heads by then, or there is nothing to tell of.
     configuration.limits.headTime = .seconds(3)
     // However fast this machine is, nobody gets there byte by byte.
@@ -56,7 +56,7 @@ import Testing
   }
 
   @Test func `who is silent in a body is told so`() async throws {
-    let stand = try Self.stand { $0.idle = .milliseconds(50) }
+    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
     let answer = try await stand.answer(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc")
     #expect(answer.status == 408)
@@ -71,14 +71,14 @@ import Testing
   }
 
   @Test func `who never sends what was announced is told so`() async throws {
-    let stand = try Self.stand { $0.idle = .milliseconds(50) }
+    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
     let answers = try await stand.answers(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
     #expect(answers.map(\.status) == [100, 408])
   }
 
   @Test func `framing is no body`() async throws {
-    let stand = try Self.stand { $0.idle = .milliseconds(50) }
+    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
     let statuses = try await onOwnThread {
       let client = try stand.client()
       try client.send(
@@ -99,9 +99,9 @@ import Testing
       if where_ == place { _ = gate.wait() }
     }
     let stand = try Self.stand(handler) {
-      $0.idle = .milliseconds(10)
+      $0.idleTime = .milliseconds(10)
       $0.headTime = .milliseconds(2000)
-      $0.answerTime = .milliseconds(2000)
+      $0.responseTime = .milliseconds(2000)
       $0.minimumRate = 1
     }
     // Another one is cut in the meantime: the limits are watched.
@@ -117,7 +117,7 @@ import Testing
   }
 
   @Test func `who does not read is cut`() async throws {
-    let stand = try Self.stand { $0.answerTime = .milliseconds(50) }
+    let stand = try Self.stand { $0.responseTime = .milliseconds(50) }
     let body = String(repeating: "a=1&", count: 9000)
     let request =
       "POST /a HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"

@@ -30,7 +30,7 @@ final class LineCount: PartSink {
   // What stands here is told to the client as the part's `stored_as`.
   private(set) var storedAs: String?
 
-  func take(_ bytes: UnsafeRawBufferPointer) {
+  func write(_ bytes: UnsafeRawBufferPointer) {
     // Lent for the call. What takes its time here holds up this client, and nobody else.
     lines += bytes.count { $0 == UInt8(ascii: "\n") }
   }

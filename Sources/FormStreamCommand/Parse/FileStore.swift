@@ -1,5 +1,4 @@
 import FormStreamMultipart
-import FormStreamReceiver
 import FormStreamIntake
 
 /// The directory that the files of a form go to. Each has its name when its part is whole, and keeps it where the

@@ -1,6 +1,5 @@
 import FormStreamDigest
 import FormStreamMultipart
-import FormStreamReceiver
 import FormStreamRecords
 import FormStreamIntake
 
@@ -17,7 +16,7 @@ func parse(_ plan: ParsePlan) throws(Failure) {
   let intake = PartCollector(store ?? DiscardedUpload(), options: options)
   var flaw: BodyFlaw?
   do {
-    try parser.parse(source, to: intake.take)
+    try parser.parse(source, to: intake.handle)
   } catch let error as SystemError where parser.offset == 0 {
     throw plan.input.unreadable(error)
   } catch {

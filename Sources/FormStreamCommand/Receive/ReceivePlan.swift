@@ -41,11 +41,11 @@ extension LowArguments {
     configuration.limits.body = limits.totalBytes
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
     if directory == nil { notes.append("Nothing is stored: name a directory by --into DIR.") }
-    if !configuration.isForThisMachine, configuration.token == nil {
+    if !configuration.isLoopbackOnly, configuration.token == nil {
       notes.append(
         "Whoever can reach this machine can upload: --token-file FILE asks for a token.")
     }
-    if !configuration.isForThisMachine, configuration.token != nil, configuration.tls == nil {
+    if !configuration.isLoopbackOnly, configuration.token != nil, configuration.tls == nil {
       notes.append(
         "The token goes over the net in the clear: --tls-cert and --tls-key keep it, and the files, secret."
       )

@@ -26,16 +26,16 @@ package final class CollectedPart {
     if limit != nil { value = [] } else { sink = try upload.begin(part) }
   }
 
-  func take(_ bytes: UnsafeRawBufferPointer) throws {
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
     size += Int64(bytes.count)
     try digest?.update(bytes)
     if let value, value.count + bytes.count > limit {
       self.value = nil
       let sink = try upload.begin(part)
       self.sink = sink
-      try value.withUnsafeBytes(sink.take)
+      try value.withUnsafeBytes(sink.write)
     }
-    if let sink { try sink.take(bytes) } else { value?.append(contentsOf: bytes) }
+    if let sink { try sink.write(bytes) } else { value?.append(contentsOf: bytes) }
   }
 
   func end() throws {

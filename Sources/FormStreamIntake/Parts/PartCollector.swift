@@ -8,9 +8,9 @@ package final class PartCollector {
   /// What is kept, and what is made of what goes by.
   package struct Options {
     /// The most bytes of one text field that are kept.
-    package var text = 64 * 1024
+    package var textField = 64 * 1024
     /// The most bytes of all text fields together.
-    package var texts = 16 * 1024 * 1024
+    package var allTextFields = 16 * 1024 * 1024
     /// Whether digests are made.
     package var makesDigests = true
     /// Whether headers are kept for the record.
@@ -30,7 +30,7 @@ package final class PartCollector {
   package init(_ upload: any Upload, options: Options = Options()) {
     self.upload = upload
     self.options = options
-    textLeft = options.texts
+    textLeft = options.allTextFields
   }
 
   /// The parts that are whole.
@@ -38,10 +38,10 @@ package final class PartCollector {
     whole.enumerated().map { $1.record(index: $0, keepsHeaders: options.keepsHeaders) }
   }
 
-  package func take(_ event: FormParser.Event) throws {
+  package func handle(_ event: FormParser.Event) throws {
     switch event {
     case .partBegan(let head): try begin(PartDescription(head))
-    case .partBytes(let bytes): try take(bytes)
+    case .partBytes(let bytes): try write(bytes)
     case .partEnded: try endPart()
     case .formEnded: break
     }
@@ -52,11 +52,11 @@ package final class PartCollector {
     let isText = isText ?? (part.filename == nil)
     current = try CollectedPart(
       part, of: upload, digest: options.makesDigests ? try SHA256() : nil,
-      keeping: isText ? min(options.text, textLeft) : nil)
+      keeping: isText ? min(options.textField, textLeft) : nil)
   }
 
-  package func take(_ bytes: UnsafeRawBufferPointer) throws {
-    try current?.take(bytes)
+  package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    try current?.write(bytes)
   }
 
   package func endPart() throws {

@@ -28,7 +28,7 @@ package final class StoredPart: PartSink {
     if part.filename != "" { file = try directory.makeFile(temporaryName: temporaryName) }
   }
 
-  package func take(_ bytes: UnsafeRawBufferPointer) throws {
+  package func write(_ bytes: UnsafeRawBufferPointer) throws {
     if file == nil { file = try directory.makeFile(temporaryName: temporaryName) }
     try file?.write(bytes)
   }

@@ -15,7 +15,7 @@ public protocol Upload: AnyObject {
 /// What takes the bytes of one part.
 public protocol PartSink: AnyObject {
   /// The next bytes, lent for the call.
-  func take(_ bytes: UnsafeRawBufferPointer) throws
+  func write(_ bytes: UnsafeRawBufferPointer) throws
   /// The part is whole; the request need not be.
   func end() throws
   /// What the part is stored as, for the record; nil where it is not, or not yet.

@@ -53,7 +53,7 @@ package final class StorageDirectory: Sendable {
     } catch {
       storing.takeBack()
       throw .unnamed(
-        files.count, in: path, error, replaced: storing.replaced.count)
+        files.count, in: path, error, replacedCount: storing.replaced.count)
     }
   }
 

@@ -32,16 +32,17 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   /// A full sentence, and the remedy.
   package let description: String
   /// How many files have taken another's place, and stay, though what they came with could not be stored.
-  package let replaced: Int
+  package let replacedCount: Int
 
   private init(
-    code: Code, subject: LocalPath, underlying: SystemError, description: String, replaced: Int = 0
+    code: Code, subject: LocalPath, underlying: SystemError, description: String,
+    replacedCount: Int = 0
   ) {
     self.code = code
     self.subject = subject
     self.underlying = underlying
     self.description = description
-    self.replaced = replaced
+    self.replacedCount = replacedCount
   }
 
   static func unusable(_ directory: LocalPath, _ cause: SystemError) -> StorageError {
@@ -72,21 +73,22 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// One of so many files that came together could not get its name.
   ///
-  /// - Parameter replaced: how many had taken another's place before that.
+  /// - Parameter replacedCount: how many had taken another's place before that.
   static func unnamed(
-    _ count: Int, in directory: LocalPath, _ cause: SystemError, replaced: Int
+    _ count: Int, in directory: LocalPath, _ cause: SystemError, replacedCount: Int
   ) -> StorageError {
     var left = "It is gone"
     if count > 1 { left += ", and so is all that came with it" }
-    if replaced > 0 { left += ", but \(replaced) that had taken the place of another" }
+    if replacedCount > 0 { left += ", but \(replacedCount) that had taken the place of another" }
     return StorageError(
       "be given its name", in: directory, cause, left: left,
-      remedy: "see that the directory may be written to and takes long names.", replaced: replaced)
+      remedy: "see that the directory may be written to and takes long names.",
+      replacedCount: replacedCount)
   }
 
   private init(
     _ failure: String, in directory: LocalPath, _ cause: SystemError, left: String, remedy: String,
-    replaced: Int = 0
+    replacedCount: Int = 0
   ) {
     var (code, remedy) = (Code.storeFailed, remedy)
     if cause.isNoRoom {
@@ -102,6 +104,6 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
       code: code, subject: directory, underlying: cause,
       description:
         "A file in the directory \"\(directory)\" could not \(failure): \(cause). \(left); \(remedy)",
-      replaced: replaced)
+      replacedCount: replacedCount)
   }
 }

@@ -89,7 +89,7 @@ final class FieldReader {
 
   private func flush(_ intake: PartCollector) throws {
     guard isInValue, !decoded.isEmpty else { return }
-    try decoded.withUnsafeBytes(intake.take)
+    try decoded.withUnsafeBytes(intake.write)
     decoded.removeAll(keepingCapacity: true)
   }
 

@@ -4,11 +4,11 @@ import FormStreamRecords
 /// Who may upload: whoever knows the token, and no page of another site.
 struct Access: Sendable {
   private let token: [UInt8]?
-  private let isForThisMachine: Bool
+  private let isLoopbackOnly: Bool
 
   init(_ configuration: Receiver.Configuration) {
     token = configuration.token.map { Array($0.utf8) }
-    isForThisMachine = configuration.isForThisMachine
+    isLoopbackOnly = configuration.isLoopbackOnly
   }
 
   func refusal(of head: RequestHead) -> UploadRefusal? {
@@ -33,7 +33,7 @@ struct Access: Sendable {
         "The page that sends this is of \(origin.quoted), and this is \(host.quoted): upload from the page "
           + "that is served here. A proxy between must pass the Host header on.")
     }
-    if !origins.isEmpty, token == nil, isForThisMachine, !Self.isOfThisMachine(host) {
+    if !origins.isEmpty, token == nil, isLoopbackOnly, !Self.isOfThisMachine(host) {
       return UploadRefusal(
         .foreignOrigin, status: 403,
         "The page that sends this is of \(host.quoted), and only this machine is served: open it as localhost, or "

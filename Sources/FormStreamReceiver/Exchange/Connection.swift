@@ -121,10 +121,10 @@ final class Connection: Sendable {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
       switch state.phase {
-      case .head where time >= limits.headTime, .answer where time >= limits.answerTime:
+      case .head where time >= limits.headTime, .answer where time >= limits.responseTime:
         cut(&state)
-      case .body where state.handling == nil && time >= limits.idle:
-        let fewest = Double(limits.minimumRate) * (limits.idle / .seconds(1))
+      case .body where state.handling == nil && time >= limits.idleTime:
+        let fewest = Double(limits.minimumRate) * (limits.idleTime / .seconds(1))
         if state.bytes > 0, Double(state.bytes) >= fewest {
           state.since = .now
           state.bytes = 0
@@ -132,7 +132,7 @@ final class Connection: Sendable {
         }
         let refusal = UploadRefusal(
           .tooSlow, status: 408,
-          "The body came too slowly: \(state.bytes) bytes in the last \(limits.idle). Send at least "
+          "The body came too slowly: \(state.bytes) bytes in the last \(limits.idleTime). Send at least "
             + "\(limits.minimumRate) a second.")
         tell(refusal, words, &state)
         cut(&state)

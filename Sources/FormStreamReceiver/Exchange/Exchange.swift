@@ -181,15 +181,15 @@ extension Exchange {
     switch reading {
     case .form(let parser):
       var rest = bytes
-      while let event = try parser.next(&rest) { try intake.take(event) }
+      while let event = try parser.next(&rest) { try intake.handle(event) }
     case .fields(let reader): try reader.take(bytes, to: intake)
-    case .raw: try intake.take(bytes)
+    case .raw: try intake.write(bytes)
     }
   }
 
   private func end(_ reading: BodyDecoder, into intake: PartCollector) throws {
     switch reading {
-    case .form(let parser): while let event = try parser.finish() { try intake.take(event) }
+    case .form(let parser): while let event = try parser.finish() { try intake.handle(event) }
     case .fields(let reader): try reader.end(intake)
     case .raw: try intake.endPart()
     }

@@ -98,6 +98,7 @@ final class Floor: Sendable {
   /// How late a limit of time may be kept to.
   private var tick: Duration {
     max(
-      .milliseconds(10), min(.seconds(1), min(limits.headTime, limits.idle, limits.answerTime) / 8))
+      .milliseconds(10),
+      min(.seconds(1), min(limits.headTime, limits.idleTime, limits.responseTime) / 8))
   }
 }

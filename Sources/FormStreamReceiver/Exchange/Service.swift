@@ -21,8 +21,8 @@ final class Service: Sendable {
 
   var intakeOptions: PartCollector.Options {
     var options = PartCollector.Options()
-    options.text = configuration.limits.text
-    options.texts = configuration.limits.texts
+    options.textField = configuration.limits.textField
+    options.allTextFields = configuration.limits.allTextFields
     options.makesDigests = configuration.makesDigests
     return options
   }

@@ -13,9 +13,9 @@ extension UploadRefusal {
     case let error as StorageError where error.code == .noRoom:
       self.init(
         .noRoom, status: 507,
-        error.replaced == 0
+        error.replacedCount == 0
           ? "There is no room left for what was sent; nothing of this request was kept."
-          : "There is no room left for what was sent; \(error.replaced) of its files had taken the place of others by "
+          : "There is no room left for what was sent; \(error.replacedCount) of its files had taken the place of others by "
             + "then, and stay.")
     case let error as StorageError where error.code == .tooManyOpen:
       self.init(

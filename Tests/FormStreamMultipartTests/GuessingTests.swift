@@ -125,6 +125,18 @@ import Testing
         + "--B--\r\n")
   }
 
+  @Test func `a placed part has the type that is sent, given or detected`() throws {
+    let form = Form(boundary: try Boundary("B")) {
+      Part.text("a", "12345")
+      Part(name: "b", filename: "f.png", body: .text(""))
+      Part(name: "c", filename: "f.png", type: "a/b", body: .text(""))
+      Part(name: "d", filename: "f", body: .text(""))
+    }
+    let layout = try form.layout(guessing: Guesser())
+    let types = (0..<4).map { layout.placedPart(at: $0).type?.description }
+    #expect(types == [nil, "image/png", "a/b", "application/octet-stream"])
+  }
+
   @Test func `placed parts tell their headers, places and lengths`() throws {
     let form = Form(boundary: try Boundary("B")) {
       Part.text("a", "12345")

@@ -104,7 +104,7 @@ struct CurlLine {
     if plan.typed.boundary != nil { differs("--boundary", "curl draws its own") }
     for (index, part) in plan.typed.parts.enumerated() {
       let word = try CurlPart(
-        part, type: layout.placedPart(at: index).type,
+        part, type: layout.placedPart(at: index).type?.description,
         makesLineBreaks: plan.typed.browserText
       ).word
       add("-F", word)

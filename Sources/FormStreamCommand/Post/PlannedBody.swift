@@ -33,16 +33,7 @@ struct PlannedBytes {
     if let type { return type }
     let form = Form(parts: [Part(name: "", filename: filename, body: body)])
     let layout = try explaining { () throws(MultipartError) in try form.layout(guessing: guesser) }
-    return layout.placedPart(at: 0).type.flatMap(MediaType.init) ?? .octetStream
-  }
-}
-
-extension BodyLayout.PlacedPart {
-  /// The part's type as it goes out.
-  var type: String? {
-    let name = "Content-Type: "
-    return headers.split(separator: "\r\n").first { $0.hasPrefix(name) }
-      .map { String($0.dropFirst(name.count)) }
+    return layout.placedPart(at: 0).type ?? .octetStream
   }
 }
 

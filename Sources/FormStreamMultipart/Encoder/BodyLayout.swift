@@ -25,6 +25,7 @@ public struct BodyLayout: Sendable {
 
   struct Place: Sendable {
     let headers: Range<Int>
+    let type: MediaType?
     let offset: Int64?
     let bodyOffset: Int64?
     let bodyLength: Int64?
@@ -90,6 +91,8 @@ extension BodyLayout {
     public let part: Part
     /// Its header lines as they are sent, up to and with the empty one.
     public let headers: String
+    /// Its media type as it is sent, given or detected; nil if it has no `Content-Type`.
+    public let type: MediaType?
     /// Where its delimiter starts; nil behind a part of unknown length.
     public let offset: Int64?
     /// Where its bytes start; nil behind a part of unknown length.
@@ -106,7 +109,8 @@ extension BodyLayout {
     let place = places[index]
     return PlacedPart(
       part: parts[index], headers: String(decoding: literals[place.headers], as: UTF8.self),
-      offset: place.offset, bodyOffset: place.bodyOffset, bodyLength: place.bodyLength)
+      type: place.type, offset: place.offset, bodyOffset: place.bodyOffset,
+      bodyLength: place.bodyLength)
   }
 
   /// The segment in which `offset` lies, or at whose start it lies, and how far into it. In a body of

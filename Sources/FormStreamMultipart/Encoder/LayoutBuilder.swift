@@ -111,14 +111,15 @@ private struct LayoutBuilder {
       } else {
         content = try look(at: part, browserText: form.browserText)
       }
-      let headers = try addHeaders(of: part, with: &content, in: form)
+      let type = try resolveType(of: part, with: &content)
+      let headers = try addHeaders(of: part, type: type, in: form)
       let bodyOffset = try position()
       let (firstSegment, firstLiteral) = (segments.count, literals.count)
       try add(content, of: part)
       guard isOutermost else { continue }
       places.append(
         BodyLayout.Place(
-          headers: headers, offset: offset, bodyOffset: bodyOffset,
+          headers: headers, type: type, offset: offset, bodyOffset: bodyOffset,
           bodyLength: try length(fromSegment: firstSegment, literal: firstLiteral)))
     }
     form.boundary.appendDelimiter(isFirst: form.parts.isEmpty, closes: true, to: &literals)
@@ -128,11 +129,10 @@ private struct LayoutBuilder {
   // MARK: A part
 
   private mutating func addHeaders(
-    of part: Part, with content: inout PartContent, in form: Form
+    of part: Part, type: MediaType?, in form: Form
   ) throws(MultipartError) -> Range<Int> {
     let start = literals.count
-    try HeaderBlock.append(
-      part, type: try resolveType(of: part, with: &content), escaping: form.escaping, to: &literals)
+    try HeaderBlock.append(part, type: type, escaping: form.escaping, to: &literals)
     let range = start..<literals.count
     for index in scans.indices { scans[index].restart() }
     let collision = literals.withUnsafeBytes {

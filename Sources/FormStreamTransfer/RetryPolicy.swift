@@ -3,20 +3,20 @@
 /// Tried again is only what can't have been carried out: what was not sent, what was sent in part (the
 /// announced length shows the server that it is not whole), and what was refused with 429 or 503. A request
 /// that went out whole and got no answer is tried again only where twice is as good as once: for idempotent
-/// methods, with an idempotency key, or where `includesUnsafe` says so.
+/// methods, with an idempotency key, or where `retriesUnsafe` says so.
 public struct RetryPolicy: Sendable, Hashable {
   /// How often at most the request is sent, the first time included.
   public var attempts: Int
   /// The wait before the second attempt is drawn from nothing up to this; it doubles each time.
-  public var base: Duration = .seconds(1)
+  public var baseDelay: Duration = .seconds(1)
   /// What the wait is drawn from at the most.
-  public var cap: Duration = .seconds(30)
+  public var maximumDelay: Duration = .seconds(30)
   /// How long the server may make us wait by Retry-After: longer, and the transfer ends as it is.
-  public var patience: Duration = .seconds(120)
+  public var maximumRetryAfter: Duration = .seconds(120)
   /// How long after the start an attempt may begin; no limit where nil.
-  public var total: Duration?
+  public var timeLimit: Duration?
   /// Whether a request whose fate is unknown is sent again, whatever that does.
-  public var includesUnsafe = false
+  public var retriesUnsafe = false
 
   /// A request is tried once unless `attempts` says otherwise.
   public init(attempts: Int = 1) {
@@ -32,7 +32,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   /// How many are followed.
   public var limit = 5
   /// Whether another origin is gone to.
-  public var leavesOrigin = false
+  public var allowsOtherOrigins = false
 
   /// Up to five, within the origin.
   public init() {}

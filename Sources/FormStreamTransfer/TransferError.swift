@@ -41,13 +41,13 @@ public struct TransferError: Error, Sendable {
     /// The server took no byte and sent none for too long.
     public static let stalled = Code(rawValue: "stalled")
     /// The body was sent, and no answer came in time.
-    public static let answerTimedOut = Code(rawValue: "answer-timed-out")
+    public static let responseTimedOut = Code(rawValue: "answer-timed-out")
     /// The transfer took longer than it might.
     public static let timedOut = Code(rawValue: "timed-out")
     /// The server answered with a status that is not among those wanted.
     public static let statusRefused = Code(rawValue: "status-refused")
     /// The server said that all is well before it had the whole body.
-    public static let answeredEarly = Code(rawValue: "answered-early")
+    public static let respondedEarly = Code(rawValue: "answered-early")
     /// The server sent the request elsewhere, and it was not followed.
     public static let redirectRefused = Code(rawValue: "redirect-refused")
     /// There were too many redirects.
@@ -55,11 +55,11 @@ public struct TransferError: Error, Sendable {
     /// The body can be read once, and would have to be sent again.
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The answer is no HTTP, or breaks its framing.
-    public static let malformedAnswer = Code(rawValue: "malformed-answer")
+    public static let malformedResponse = Code(rawValue: "malformed-answer")
     /// The answer's headers, or what was asked to be kept of it, are over the limit.
-    public static let answerTooLarge = Code(rawValue: "answer-too-large")
+    public static let responseTooLarge = Code(rawValue: "answer-too-large")
     /// The answer could not be stored.
-    public static let answerNotStored = Code(rawValue: "answer-not-stored")
+    public static let responseNotStored = Code(rawValue: "answer-not-stored")
     /// A file is no longer the one that was laid out.
     public static let sourceChanged = Code(rawValue: "source-changed")
     /// The body's source failed, or broke its contract.

@@ -12,15 +12,15 @@ public struct TransferOptions: Sendable {
   /// How long what may take.
   public var limits = TimeLimits()
   /// Where the answer's body goes.
-  public var answer = AnswerTarget.memory()
+  public var responseTarget = ResponseTarget.memory()
   /// Which statuses are a success; 200 to 299 where nil.
-  public var wantedStatuses: Set<Int>?
+  public var acceptedStatuses: Set<Int>?
   /// Bytes a second that the body may take; no limit where nil.
   public var maximumRate: Int64?
   /// Under which key the server may know the request again, so that a second one does no second harm.
   public var idempotencyKey: IdempotencyKey?
   /// Whether the body is hashed as it goes out, for the result.
-  public var makesDigest = false
+  public var computesDigest = false
   /// Whether the request bears a `Content-Digest` (RFC 9530). The body is read twice for it: once to be
   /// hashed, once to be sent.
   public var sendsDigest = false
@@ -41,7 +41,7 @@ public struct ContinuePolicy: Hashable, Sendable {
 
   let kind: Kind
   /// How long the answer is waited for before the body goes out all the same.
-  public var patience: Duration = .seconds(1)
+  public var timeout: Duration = .seconds(1)
 
   /// For bodies over 1 MiB or of unknown length, unless the server has ignored the question before.
   public static let automatic = ContinuePolicy(kind: .automatic)
@@ -59,7 +59,7 @@ public struct TimeLimits: Hashable, Sendable {
   /// a pause.
   public var stall: Duration? = .seconds(60)
   /// From the body's last byte to the answer's first.
-  public var answer: Duration? = .seconds(300)
+  public var response: Duration? = .seconds(300)
   /// For an attempt in all.
   public var attempt: Duration?
 
@@ -68,7 +68,7 @@ public struct TimeLimits: Hashable, Sendable {
 }
 
 /// Where an answer's body goes.
-public struct AnswerTarget: Sendable {
+public struct ResponseTarget: Sendable {
   enum Kind: Sendable {
     case memory(limit: Int)
     case file(LocalPath)
@@ -81,14 +81,14 @@ public struct AnswerTarget: Sendable {
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
   /// Into the result, up to `limit` bytes; what is over it is read and dropped, and the result says so.
-  public static func memory(limit: Int = 1024 * 1024) -> AnswerTarget {
-    AnswerTarget(kind: .memory(limit: limit))
+  public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
+    ResponseTarget(kind: .memory(limit: limit))
   }
 
   /// Into a file, whatever the status. It bears its name once it is whole; until then its name has `.part`
   /// behind it.
-  public static func file(_ path: LocalPath) -> AnswerTarget {
-    AnswerTarget(kind: .file(path))
+  public static func file(_ path: LocalPath) -> ResponseTarget {
+    ResponseTarget(kind: .file(path))
   }
 
   /// To `take`, piece by piece, as it comes; called on one thread at a time, mostly the engine's, which waits
@@ -97,8 +97,8 @@ public struct AnswerTarget: Sendable {
   /// off is not asked for again.
   public static func stream(
     _ take: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
-  ) -> AnswerTarget {
-    AnswerTarget(kind: .stream(take))
+  ) -> ResponseTarget {
+    ResponseTarget(kind: .stream(take))
   }
 }
 

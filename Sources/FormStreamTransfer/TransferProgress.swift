@@ -30,14 +30,14 @@ public struct TransferProgress: Sendable {
   public internal(set) var read: Int64 = 0
   /// How many bytes the system's network has taken. In a second attempt it stands still until that has come as
   /// far as the first: it never goes back.
-  public internal(set) var handed: Int64 = 0
+  public internal(set) var handedOver: Int64 = 0
   /// How many bytes the other side's system has confirmed: a little less than it has, by what still travels.
   /// Under TLS it is an approximation, and with HTTP/2 it is nil: there other transfers share the connection.
   public internal(set) var acknowledged: Int64?
   /// How many bytes there are; nil where that can't be known.
   public internal(set) var total: Int64?
   /// Whether the server has answered.
-  public internal(set) var isAnswered = false
+  public internal(set) var hasResponse = false
   /// Which attempt this is, from 1.
   public internal(set) var attempt = 1
   /// How many bytes of the answer's body have come.
@@ -52,8 +52,8 @@ public struct TransferProgress: Sendable {
   public var fraction: Double? {
     guard let total else { return nil }
     if total == 0 { return isWhole ? 1 : 0 }
-    guard handed < total else { return 1 }
-    return min(Double(handed) / Double(total), 1.0.nextDown)
+    guard handedOver < total else { return 1 }
+    return min(Double(handedOver) / Double(total), 1.0.nextDown)
   }
 
   /// How far one part of a form is.
@@ -71,16 +71,16 @@ public struct TransferProgress: Sendable {
   /// How far each part of the form is. They are worked out when they are asked for: tens of thousands of them
   /// cost nothing until then.
   public var parts: some RandomAccessCollection<PartProgress> & Sendable {
-    PartList(layout: layout, handed: handed)
+    PartList(layout: layout, handedOver: handedOver)
   }
 
-  private var isWhole: Bool { phase == .waiting || phase == .done && isAnswered }
+  private var isWhole: Bool { phase == .waiting || phase == .done && hasResponse }
 }
 
 /// The parts of a layout, as far as they were handed over.
 private struct PartList: RandomAccessCollection, Sendable {
   let layout: BodyLayout?
-  let handed: Int64
+  let handedOver: Int64
 
   var startIndex: Int { 0 }
   var endIndex: Int { layout?.partCount ?? 0 }
@@ -94,8 +94,8 @@ private struct PartList: RandomAccessCollection, Sendable {
     if let start = placed.bodyOffset {
       // Of a part of unknown length, and what is behind it, no more is known than that all of it went.
       if let size = placed.bodyLength {
-        sent = Swift.min(Swift.max(handed - start, 0), size)
-      } else if handed <= start {
+        sent = Swift.min(Swift.max(handedOver - start, 0), size)
+      } else if handedOver <= start {
         sent = 0
       }
     }

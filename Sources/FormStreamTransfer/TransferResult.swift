@@ -100,13 +100,13 @@ public struct TransferResponse: Sendable {
 
   /// The body as a value.
   ///
-  /// - Throws: `invalidJSON`; `answerTooLarge` where only its beginning was kept.
+  /// - Throws: `invalidJSON`; `responseTooLarge` where only its beginning was kept.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws(TransferError) -> Value {
     guard !isTruncated else {
       throw TransferError(
-        .answerTooLarge, on: url.description,
+        .responseTooLarge, on: url.description,
         "Only the first \(body.count) bytes of the answer from \(url) were kept: raise the limit of the "
           + "answer's target to decode it.")
     }

@@ -66,7 +66,7 @@ extension TransferTask {
     Task {
       for await step in updates {
         bridge.totalUnitCount = step.total ?? -1
-        bridge.completedUnitCount = step.handed
+        bridge.completedUnitCount = step.handedOver
       }
       bridge.cancellationHandler = nil
       bridge.pausingHandler = nil

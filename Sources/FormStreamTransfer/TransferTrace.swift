@@ -5,7 +5,7 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
     /// The head of a request that goes out.
     case requestHead
     /// The head of an answer that came in.
-    case answerHead
+    case responseHead
     /// What is done and why: connections, waits, redirects.
     case note
   }
@@ -20,7 +20,7 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
     let mark =
       switch kind {
       case .requestHead: ">"
-      case .answerHead: "<"
+      case .responseHead: "<"
       case .note: "*"
       }
     return text.split(separator: "\n", omittingEmptySubsequences: false).map { "\(mark) \($0)" }

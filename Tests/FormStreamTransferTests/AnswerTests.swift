@@ -103,7 +103,7 @@ import FormStreamTransfer
     }
     let result = try await patientSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .unknown)
-    #expect(result.error?.code == .malformedAnswer)
+    #expect(result.error?.code == .malformedResponse)
     expectTruth(result, at: server)
   }
 
@@ -119,7 +119,7 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.response == nil)
     #expect(
-      [.answerTooLarge, .malformedAnswer].contains(result.error?.code),
+      [.responseTooLarge, .malformedResponse].contains(result.error?.code),
       "\(result.error?.code.rawValue ?? "")")
   }
 
@@ -165,7 +165,7 @@ import FormStreamTransfer
       let result = try await result(of: steps)
       #expect(result.outcome == .unknown, "\(answer.debugDescription): \(result.status ?? 0)")
       #expect(result.error != nil)
-      #expect(result.error?.code == .malformedAnswer || result.error?.code == .connectionLost)
+      #expect(result.error?.code == .malformedResponse || result.error?.code == .connectionLost)
     }
   }
 
@@ -215,7 +215,7 @@ import FormStreamTransfer
     let session = try patientSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
-      if status == 304 { request.options.wantedStatuses = [304] }
+      if status == 304 { request.options.acceptedStatuses = [304] }
       let result = await session.result(of: request)
       #expect(result.outcome == .ok)
       #expect(result.response?.body.isEmpty == true)
@@ -235,7 +235,7 @@ import FormStreamTransfer
   {
     let result = try await result(
       of: [.respond(status, headers: [("Location", "/elsewhere")], body: "b")], attempts: 2
-    ) { $0.options.wantedStatuses = wanted }
+    ) { $0.options.acceptedStatuses = wanted }
     #expect((result.outcome == .ok) == isOK)
     #expect(result.attempts == 1)
     #expect(result.response?.text == "b")
@@ -253,9 +253,9 @@ import FormStreamTransfer
     #expect(throws: TransferError.self) { try bad.decoded(as: Place.self) }
     let cut = try #require(
       try await result(of: [.respond(200, body: #"{"name":"ä","size":3}"#)]) {
-        $0.options.answer = .memory(limit: 5)
+        $0.options.responseTarget = .memory(limit: 5)
       }.response)
     let error = #expect(throws: TransferError.self) { try cut.decoded(as: Place.self) }
-    #expect(error?.code == .answerTooLarge)
+    #expect(error?.code == .responseTooLarge)
   }
 }

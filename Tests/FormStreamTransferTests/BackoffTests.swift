@@ -26,13 +26,13 @@ import FormStreamTransfer
   @Test func `settings out of reason don't trap`() {
     var sequence = SeededSequence(seed: 1)
     var policy = RetryPolicy(attempts: .max)
-    policy.base = .seconds(Int64.max)
-    policy.cap = .seconds(Int64.max)
+    policy.baseDelay = .seconds(Int64.max)
+    policy.maximumDelay = .seconds(Int64.max)
     for attempt in [0, 1, 2, 3, 64, Int.max] {
       #expect(Backoff.wait(before: attempt, policy, using: &sequence) >= .zero)
     }
-    policy.base = .seconds(-1)
-    policy.cap = .seconds(-1)
+    policy.baseDelay = .seconds(-1)
+    policy.maximumDelay = .seconds(-1)
     #expect(Backoff.wait(before: 2, policy, using: &sequence) == .zero)
   }
 

@@ -94,7 +94,7 @@ import FormStreamTransfer
           .stream(length: 300_000, replay: .once) { ScriptedSource(noise(300_000), record: record) }
         ))
       request.options.retry = RetryPolicy(attempts: 3)
-      request.options.retry.base = .milliseconds(1)
+      request.options.retry.baseDelay = .milliseconds(1)
       let result = try await patientSession().result(of: request)
       #expect(result.outcome != .ok)
       #expect(result.attempts == 1)

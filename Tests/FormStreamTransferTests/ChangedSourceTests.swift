@@ -35,7 +35,7 @@ import FormStreamTransfer
     var request = try TransferRequest(.put, server.url, body: asForm ? .form(form) : .file(file))
     request.options.maximumRate = 200_000
     request.options.expectation = asks ? .always : .never
-    request.options.expectation.patience = .seconds(60)
+    request.options.expectation.timeout = .seconds(60)
     request.options.retry = RetryPolicy(attempts: 3)
     let task = session.start(request)
     #expect(await onOwnThread { reached.wait() })

@@ -17,7 +17,7 @@ import FormStreamTransfer
     try request.headers.append(name: "User-Agent", value: "canary")
     try request.headers.append(name: "Referer", value: "http://canary.example/")
     request.options.idempotencyKey = IdempotencyKey("canary")
-    request.options.redirects.leavesOrigin = leaves
+    request.options.redirects.allowsOtherOrigins = leaves
     return request
   }
 

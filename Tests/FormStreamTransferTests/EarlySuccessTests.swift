@@ -32,7 +32,7 @@ import FormStreamTransfer
     // A reset may take the answer with it: then the body is known not to be there.
     if result.status != nil {
       #expect(result.outcome == .unknown)
-      #expect(result.error?.code == .answeredEarly)
+      #expect(result.error?.code == .respondedEarly)
       #expect(result.attempts == 1)
     } else {
       #expect(end == "resets" || end == "closes")
@@ -80,7 +80,7 @@ import FormStreamTransfer
         server.url,
         .part(.stream(length: size) { SlowSource(Int(size), pause: .milliseconds(1)) }))
       request.options.expectation = .never
-      request.options.answer = .file(place.local("answer-\(round)"))
+      request.options.responseTarget = .file(place.local("answer-\(round)"))
       let result = try await patientSession().result(of: request)
       #expect(result.status == 413)
       #expect(result.outcome == .failed)

@@ -15,7 +15,7 @@ import FormStreamTransfer
     var request = try makeRequest(server.url, body, attempts: attempts)
     request.options.expectation = asks
     // Long enough that no test passes by waiting it out.
-    request.options.expectation.patience = patience ?? .seconds(60)
+    request.options.expectation.timeout = patience ?? .seconds(60)
     return request
   }
 
@@ -114,7 +114,7 @@ import FormStreamTransfer
     }
     let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .unknown)
-    #expect(result.error?.code == .answeredEarly)
+    #expect(result.error?.code == .respondedEarly)
     #expect(result.bytesSent == 0)
     #expect(server.faults == [])
   }

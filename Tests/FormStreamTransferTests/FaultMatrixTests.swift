@@ -60,7 +60,7 @@ import FormStreamTransfer
       let whole = server.bodiesReceivedWhole
       var request = try TransferRequest(.post, setting.url, body: body(kind, size, place))
       request.options.retry = RetryPolicy(attempts: 2)
-      request.options.retry.base = .milliseconds(1)
+      request.options.retry.baseDelay = .milliseconds(1)
       request.options.expectation = .never
       if fault == .stall { request.options.limits.stall = .milliseconds(200) }
       let result = await setting.session.result(of: request)

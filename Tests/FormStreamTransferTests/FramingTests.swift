@@ -54,7 +54,7 @@ import FormStreamTransfer
     ]
     for body in bodies {
       var request = try TransferRequest(.post, server.url, body: body)
-      request.options.makesDigest = true
+      request.options.computesDigest = true
       let result = await session.result(of: request)
       #expect(result.outcome == .ok, "\(String(describing: result.error))")
       #expect(result.bytesSent == Int64(size))

@@ -11,8 +11,8 @@ import FormStreamTransfer
   ) throws -> TransferRequest {
     var request = try TransferRequest(.post, server.url + "/", body: .bytes(Array("body".utf8)))
     request.options.retry = RetryPolicy(attempts: attempts)
-    request.options.retry.base = .milliseconds(1)
-    request.options.answer = .stream { told.append($0) }
+    request.options.retry.baseDelay = .milliseconds(1)
+    request.options.responseTarget = .stream { told.append($0) }
     return request
   }
 
@@ -74,7 +74,7 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in .good(503, body: "closed") }
     var request = try request(server, attempts: 2, into: ToldText())
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(try String(contentsOfFile: place.path("answer"), encoding: .utf8) == "closed")

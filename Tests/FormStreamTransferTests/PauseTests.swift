@@ -24,11 +24,11 @@ import FormStreamTransfer
   ) async throws {
     // What the system had taken arrives.
     let isThere = await eventually {
-      Int64(server.requests.first?.bodyCount ?? 0) == task.progress.current.handed
+      Int64(server.requests.first?.bodyCount ?? 0) == task.progress.current.handedOver
     }
     #expect(isThere, sourceLocation: sourceLocation)
     let before = task.progress.current
-    #expect(before.handed < size, sourceLocation: sourceLocation)
+    #expect(before.handedOver < size, sourceLocation: sourceLocation)
     let other = try ScriptedServer { _ in .good() }
     for _ in 0..<20 {
       let result = await session.result(
@@ -36,11 +36,11 @@ import FormStreamTransfer
       #expect(result.outcome == .ok, sourceLocation: sourceLocation)
     }
     let after = task.progress.current
-    #expect(before.handed == after.handed, sourceLocation: sourceLocation)
+    #expect(before.handedOver == after.handedOver, sourceLocation: sourceLocation)
     #expect(before.read == after.read, sourceLocation: sourceLocation)
     #expect(before.received == after.received, sourceLocation: sourceLocation)
     let count = Int64(server.requests.first?.bodyCount ?? 0)
-    #expect(count == after.handed, sourceLocation: sourceLocation)
+    #expect(count == after.handedOver, sourceLocation: sourceLocation)
   }
 
   private func bodies() -> [TransferBody] {
@@ -159,7 +159,7 @@ import FormStreamTransfer
     #expect(await eventually { server.requests.first?.answer == 200 })
     let other = try ScriptedServer { _ in .good() }
     for _ in 0..<20 { _ = await session.result(of: try TransferRequest(.get, other.url)) }
-    #expect(!task.progress.current.isAnswered)
+    #expect(!task.progress.current.hasResponse)
     #expect(task.progress.current.received == 0)
     task.resume()
     #expect(await task.result.response?.text == "thanks")

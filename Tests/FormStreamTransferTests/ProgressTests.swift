@@ -16,21 +16,22 @@ final class Told: @unchecked Sendable {
   func expectOrder(sourceLocation: SourceLocation = #_sourceLocation) {
     var last: TransferProgress?
     for step in all {
-      #expect(step.handed <= step.read, sourceLocation: sourceLocation)
-      #expect(step.acknowledged ?? 0 <= step.handed, sourceLocation: sourceLocation)
+      #expect(step.handedOver <= step.read, sourceLocation: sourceLocation)
+      #expect(step.acknowledged ?? 0 <= step.handedOver, sourceLocation: sourceLocation)
       if let total = step.total {
         #expect(step.read <= total, sourceLocation: sourceLocation)
         if total > 0 {
-          #expect((step.fraction == 1) == (step.handed == total), sourceLocation: sourceLocation)
+          #expect(
+            (step.fraction == 1) == (step.handedOver == total), sourceLocation: sourceLocation)
         }
         let inParts = step.parts.map { $0.sent ?? 0 }.reduce(0, +)
-        #expect(inParts <= step.handed, sourceLocation: sourceLocation)
+        #expect(inParts <= step.handedOver, sourceLocation: sourceLocation)
       } else {
         #expect(step.fraction == nil, sourceLocation: sourceLocation)
       }
       if let last {
         #expect(last.read <= step.read, sourceLocation: sourceLocation)
-        #expect(last.handed <= step.handed, sourceLocation: sourceLocation)
+        #expect(last.handedOver <= step.handedOver, sourceLocation: sourceLocation)
         #expect(last.attempt <= step.attempt, sourceLocation: sourceLocation)
         #expect(last.elapsed <= step.elapsed, sourceLocation: sourceLocation)
         if let (before, now) = last.acknowledged.flatMap({ before in
@@ -93,7 +94,7 @@ final class Told: @unchecked Sendable {
     #expect(told.phases.starts(with: [.connecting, .sending, .waiting]), "\(told.phases)")
     let last = try #require(told.all.last)
     #expect(last.fraction == 1)
-    #expect(last.isAnswered)
+    #expect(last.hasResponse)
     #expect(last.received == 6)
     #expect(last.parts.map(\.sent) == [5, 3_000_000, 1_000_000])
     #expect(last.parts.map(\.size) == [5, 3_000_000, 1_000_000])
@@ -114,11 +115,11 @@ final class Told: @unchecked Sendable {
     #expect(await onOwnThread { reached.wait() })
     let held = task.progress.current
     #expect(held.phase == .sending)
-    #expect(held.handed < Self.large)
+    #expect(held.handedOver < Self.large)
     #expect(held.parts.map(\.sent) == [5, held.parts.last?.sent])
     let fraction = try #require(held.fraction)
     #expect(fraction < 1)
-    #expect(!held.isAnswered)
+    #expect(!held.hasResponse)
     goOn.open()
     let result = await task.result
     #expect(result.outcome == .ok)
@@ -134,7 +135,7 @@ final class Told: @unchecked Sendable {
     let place = try TemporaryDirectory()
     var request = try request(server.url, .form(largeForm(place)))
     request.options.retry = RetryPolicy(attempts: 2)
-    request.options.retry.base = .milliseconds(1)
+    request.options.retry.baseDelay = .milliseconds(1)
     let result = try await patientSession().result(of: request) { told.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
@@ -272,7 +273,7 @@ final class Told: @unchecked Sendable {
     #expect(result.outcome == .ok)
     #expect(told.all.allSatisfy { $0.total == nil && $0.fraction == nil })
     told.expectOrder()
-    #expect(told.all.last?.handed == 2_000_000)
+    #expect(told.all.last?.handedOver == 2_000_000)
     #expect(server.faults.isEmpty)
   }
 

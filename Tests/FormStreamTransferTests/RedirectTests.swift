@@ -31,7 +31,7 @@ import FormStreamTransfer
       }
     let server = try server(status)
     var request = try makeRequest(server.url + "/start", body)
-    request.options.makesDigest = true
+    request.options.computesDigest = true
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "arrived")
@@ -138,7 +138,7 @@ import FormStreamTransfer
     let server = try server(303)
     let told = ToldText()
     var request = try makeRequest(server.url + "/start")
-    request.options.answer = .stream { told.append($0) }
+    request.options.responseTarget = .stream { told.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(told.text == "arrived")
@@ -152,7 +152,7 @@ import FormStreamTransfer
         ? .good(303, headers: [("Location", "/page")], body: "done") : .good(404, body: "no page")
     }
     var request = try makeRequest(server.url)
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
@@ -246,7 +246,7 @@ import FormStreamTransfer
     request.options.expectation = .never
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .unknown)
-    #expect(result.error?.code == .answeredEarly)
+    #expect(result.error?.code == .respondedEarly)
     #expect(server.requests.count == 1)
     #expect(server.faults(but: .cutShort) == [])
   }

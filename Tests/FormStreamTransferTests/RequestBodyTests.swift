@@ -80,7 +80,7 @@ import FormStreamTransfer
     for body in [
       TransferBody.bytes(bytes), .stream { InputStream(data: Data(bytes)) }, oneShot(bytes),
     ] {
-      let (result, _) = try await send(body) { $0.options.makesDigest = true }
+      let (result, _) = try await send(body) { $0.options.computesDigest = true }
       #expect(result.sha256 == digest)
     }
     let (without, _) = try await send(.bytes(bytes))
@@ -94,7 +94,7 @@ import FormStreamTransfer
     let bytes = noise(8_000_000)
     var request = try makeRequest(.put, server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
-    request.options.makesDigest = true
+    request.options.computesDigest = true
     let session = try patientSession()
     let twice = await session.result(of: request)
     let plain = await session.result(of: request)

@@ -120,7 +120,7 @@ import FormStreamTransfer
     let server = try ScriptedServer(requests: [[.readBody, .close], .good(500), .good()])
     var request = try makeRequest(server.url, attempts: 3)
     let session = try patientSession()
-    request.options.retry.includesUnsafe = true
+    request.options.retry.retriesUnsafe = true
     let result = await session.result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.attempts == 3)
@@ -173,7 +173,7 @@ import FormStreamTransfer
   @Test func `a Retry-After beyond the whole time ends it`() async throws {
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "60")]) }
     var request = try makeRequest(server.url, attempts: 3)
-    request.options.retry.total = .seconds(30)
+    request.options.retry.timeLimit = .seconds(30)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
@@ -183,7 +183,7 @@ import FormStreamTransfer
   @Test func `no attempt begins when the whole time is over`() async throws {
     let server = try ScriptedServer { _ in .good(503) }
     var request = try makeRequest(server.url, attempts: 1_000_000)
-    request.options.retry.total = .zero
+    request.options.retry.timeLimit = .zero
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)

@@ -65,7 +65,7 @@ struct Setting: Sendable {
     for (index, (body, sent)) in bodies.enumerated() {
       var request = try TransferRequest(
         index == 0 ? .post : .put, setting.url + "/\(index)", body: body)
-      request.options.makesDigest = true
+      request.options.computesDigest = true
       let result = await setting.session.result(of: request)
       #expect(result.outcome == .ok, "\(index): \(String(describing: result.error))")
       #expect(result.response?.text == "thanks")

@@ -50,7 +50,7 @@ import FormStreamTransfer
     var request = try post(server)
     request.options.idempotencyKey = .random()
     request.options.retry = RetryPolicy(attempts: 2)
-    request.options.retry.base = .milliseconds(1)
+    request.options.retry.baseDelay = .milliseconds(1)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)

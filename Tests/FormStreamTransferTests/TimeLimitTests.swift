@@ -20,19 +20,19 @@ import FormStreamTransfer
   @Test func `a body that is sent and not answered is unknown`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let result = try await result(of: makeRequest(server.url, attempts: 3)) {
-      $0.limits.answer = Self.short
+      $0.limits.response = Self.short
     }
     #expect(result.outcome == .unknown)
-    #expect(result.error?.code == .answerTimedOut)
+    #expect(result.error?.code == .responseTimedOut)
     #expect(result.attempts == 1)
     expectTruth(result, at: server)
   }
 
   @Test func `interim answers are no answer`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .informational(102), .stall] }
-    let result = try await result(of: makeRequest(server.url)) { $0.limits.answer = Self.short }
+    let result = try await result(of: makeRequest(server.url)) { $0.limits.response = Self.short }
     #expect(result.outcome == .unknown)
-    #expect(result.error?.code == .answerTimedOut)
+    #expect(result.error?.code == .responseTimedOut)
     expectTruth(result, at: server)
   }
 
@@ -43,7 +43,7 @@ import FormStreamTransfer
     }
     let result = try await result(
       of: makeRequest(method, server.url, method == .get ? nil : .bytes([1]), attempts: 2)
-    ) { $0.limits.answer = Self.short }
+    ) { $0.limits.response = Self.short }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     expectTruth(result, at: server)
@@ -58,7 +58,7 @@ import FormStreamTransfer
     let file = try place.sparse("large", size: size)
     let result = try await result(of: makeRequest(server.url, .file(file))) {
       $0.limits.stall = Self.short
-      $0.makesDigest = true
+      $0.computesDigest = true
     }
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
@@ -108,7 +108,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in [.stall] }
     var request = try makeRequest(server.url)
     request.options.expectation = .always
-    request.options.expectation.patience = .seconds(60)
+    request.options.expectation.timeout = .seconds(60)
     request.options.limits.stall = Self.short
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)

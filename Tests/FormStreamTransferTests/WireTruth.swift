@@ -32,7 +32,7 @@ func makeRequest(
 ) throws -> TransferRequest {
   var request = try TransferRequest(method, url, body: body)
   request.options.retry = RetryPolicy(attempts: attempts)
-  request.options.retry.base = .milliseconds(1)
+  request.options.retry.baseDelay = .milliseconds(1)
   return request
 }
 

@@ -18,7 +18,7 @@ extension Flag {
         }
         statuses.insert(status)
       }
-      typed.request.options.wantedStatuses = statuses
+      typed.request.options.acceptedStatuses = statuses
     },
     Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output, verbs: answerVerbs,
@@ -36,7 +36,7 @@ extension Flag {
     Flag(
       long: "sha256", group: .output, verbs: answerVerbs,
       summary: "Hash the body as it goes out; the record has it as sha256"
-    ) { (typed, _) in typed.request.options.makesDigest = true },
+    ) { (typed, _) in typed.request.options.computesDigest = true },
     Flag(
       long: "to-curl", group: .output, verbs: answerVerbs,
       summary: "Print the same as a line of curl for sh; send nothing",

@@ -17,12 +17,12 @@ extension Flag {
       typed.request.options.retry.attempts = try argument.count(for: "--retry", upTo: 1000) + 1
     },
     seconds("retry-max-time", "Begin no attempt later than so many seconds after the first") {
-      $0.request.options.retry.total = $1
+      $0.request.options.retry.timeLimit = $1
     },
     Flag(
       long: "retry-unsafe", group: .delivery, verbs: deliveryVerbs,
       summary: "Try again even where the request may have been carried out"
-    ) { (typed, _) in typed.request.options.retry.includesUnsafe = true },
+    ) { (typed, _) in typed.request.options.retry.retriesUnsafe = true },
     seconds("connect-timeout", "Seconds to reach the server (30)") {
       $0.request.options.limits.connect = $1
     },
@@ -33,7 +33,7 @@ extension Flag {
       $0.request.options.limits.stall = $1
     },
     seconds("answer-timeout", "Seconds from the body's end to the answer (300)") {
-      $0.request.options.limits.answer = $1
+      $0.request.options.limits.response = $1
     },
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery, verbs: deliveryVerbs,
@@ -53,7 +53,7 @@ extension Flag {
         Within the same server 307 and 308 are followed anyway, and the whole body is sent again. To another \
         one go no headers of yours and no credentials, and from https to http nothing goes.
         """
-    ) { (typed, _) in typed.request.options.redirects.leavesOrigin = true },
+    ) { (typed, _) in typed.request.options.redirects.allowsOtherOrigins = true },
     Flag(
       long: "max-redirs", value: Value(placeholder: "N"), group: .delivery, verbs: deliveryVerbs,
       summary: "How many redirects are followed (5)"

@@ -153,8 +153,8 @@ struct CurlLine {
       add("--retry", "\(options.retry.attempts - 1)")
       differs("--retry", "curl also sends again what may have been carried out")
     }
-    if let total = options.retry.total { add("--retry-max-time", total.wholeText) }
-    if options.retry.includesUnsafe { add("--retry-all-errors") }
+    if let total = options.retry.timeLimit { add("--retry-max-time", total.wholeText) }
+    if options.retry.retriesUnsafe { add("--retry-all-errors") }
     if options.limits.connect != usual.limits.connect {
       add("--connect-timeout", options.limits.connect?.text ?? "0")
     }
@@ -163,20 +163,20 @@ struct CurlLine {
       add("--speed-limit", "1")
       add("--speed-time", time.wholeText)
     }
-    if options.limits.answer != usual.limits.answer {
+    if options.limits.response != usual.limits.response {
       differs("--answer-timeout", "curl has no such limit")
     }
     if let rate = options.maximumRate { add("--limit-rate", "\(rate)") }
-    if options.redirects.leavesOrigin {
+    if options.redirects.allowsOtherOrigins {
       add("--location")
       differs("-L", "curl sends headers of -H to other servers, and makes a GET of a POST")
     }
     if options.redirects.limit != usual.redirects.limit {
       add("--max-redirs", "\(options.redirects.limit)")
     }
-    if options.expectation == .always.waiting(options.expectation.patience) {
+    if options.expectation == .always.waiting(options.expectation.timeout) {
       add("-H", "Expect: 100-continue")
-    } else if options.expectation == .never.waiting(options.expectation.patience) {
+    } else if options.expectation == .never.waiting(options.expectation.timeout) {
       add("-H", "Expect:")
     }
     if let patience = typed.continuePatience { add("--expect100-timeout", patience.text) }
@@ -201,8 +201,8 @@ struct CurlLine {
     if typed.isQuiet { add("-sS") }
     if typed.isVerbose { add("-v") }
     if plan.printsRecord { differs("--json", "curl prints the answer, and no record") }
-    if plan.request.options.makesDigest { differs("--sha256", "curl makes none") }
-    if plan.request.options.wantedStatuses != nil {
+    if plan.request.options.computesDigest { differs("--sha256", "curl makes none") }
+    if plan.request.options.acceptedStatuses != nil {
       differs("--expect-status", "curl ends with 0 whatever the status")
     }
   }
@@ -226,9 +226,9 @@ private func shellQuoted(_ word: [UInt8]) -> [UInt8] {
 }
 
 extension ContinuePolicy {
-  fileprivate func waiting(_ patience: Duration) -> ContinuePolicy {
+  fileprivate func waiting(_ timeout: Duration) -> ContinuePolicy {
     var copy = self
-    copy.patience = patience
+    copy.timeout = timeout
     return copy
   }
 }

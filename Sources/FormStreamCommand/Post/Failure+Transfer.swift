@@ -42,7 +42,7 @@ extension ExitCode {
     switch error.code {
     case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
     case .tlsFileUnusable: self = .noInput
-    case .answerNotStored: self = .inputOutput
+    case .responseNotStored: self = .inputOutput
     case .engineFailed: self = .inputOutput
     // The server wanted it twice.
     case .notReplayable where error.underlying == nil: return nil

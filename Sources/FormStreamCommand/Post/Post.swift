@@ -24,14 +24,14 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   let answer = try plan.target.map { (target) throws(Failure) in
     try AnswerOutput(
-      target, wantsSeeOther: plan.request.options.wantedStatuses?.contains(303) ?? false)
+      target, wantsSeeOther: plan.request.options.acceptedStatuses?.contains(303) ?? false)
   }
   let display = ProgressDisplay(
     ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.typed.uploadedFile)
   let sharesTerminal = answer?.isForTerminal ?? false
   var request = plan.request
   request.body = try plan.transferBody()
-  request.options.answer =
+  request.options.responseTarget =
     if let answer {
       .stream { bytes in
         if sharesTerminal { display.yieldTerminal() }

@@ -134,7 +134,7 @@ extension LowArguments {
   private func options() throws(Failure) -> TransferOptions {
     var options = request.options
     options.expectation = request.expectation
-    if let patience = request.continuePatience { options.expectation.patience = patience }
+    if let patience = request.continuePatience { options.expectation.timeout = patience }
     if let key = request.idempotencyKey {
       if key.bytes == Array("auto".utf8) {
         options.idempotencyKey = .random()

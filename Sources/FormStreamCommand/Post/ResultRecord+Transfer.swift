@@ -14,7 +14,7 @@ extension ResultRecord {
     }
     if error == nil, let storing {
       error = RecordFailure(
-        code: TransferError.Code.answerNotStored.rawValue, message: storing.message)
+        code: TransferError.Code.responseNotStored.rawValue, message: storing.message)
     }
     let (seconds, attoseconds) = result.duration.components
     self.init(

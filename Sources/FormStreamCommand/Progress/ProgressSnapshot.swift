@@ -27,7 +27,7 @@ package struct ProgressSnapshot: Sendable {
 
   init(_ progress: TransferProgress) {
     self.init(
-      phase: progress.phase, read: progress.read, handed: progress.handed,
+      phase: progress.phase, read: progress.read, handed: progress.handedOver,
       acknowledged: progress.acknowledged, total: progress.total, received: progress.received,
       elapsed: progress.elapsed, parts: Parts(progress))
   }

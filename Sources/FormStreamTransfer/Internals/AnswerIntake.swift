@@ -32,7 +32,7 @@ final class AnswerIntake {
   private(set) var failure: TransferError?
 
   private let url: HTTPURL
-  private let target: AnswerTarget
+  private let target: ResponseTarget
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
   private let traceHead: ((String) -> Void)?
   private var sink: Sink?
@@ -51,7 +51,7 @@ final class AnswerIntake {
   ///   - isFinal: whether an answer is the one that the caller gets; others are kept only in part.
   ///   - traceHead: told each head, secrets masked.
   init(
-    url: HTTPURL, target: AnswerTarget,
+    url: HTTPURL, target: ResponseTarget,
     isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
@@ -93,7 +93,7 @@ final class AnswerIntake {
     headSize += bytes.count
     guard headSize <= Self.maximumHeadSize else {
       return fail(
-        .answerTooLarge,
+        .responseTooLarge,
         "The heads of the answer from \(url) have more than \(Self.maximumHeadSize) bytes: something is "
           + "wrong with the server.")
     }
@@ -133,12 +133,12 @@ final class AnswerIntake {
     traceHead?(headText)
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
-        .malformedAnswer,
+        .malformedResponse,
         "The answer from \(url) has no status that HTTP knows: \(headText.quoted).")
     }
     guard lastStatus != 101 else {
       return fail(
-        .malformedAnswer,
+        .malformedResponse,
         "The server at \(url) goes on in another protocol, which nobody has asked for.")
     }
     if lastStatus < 200 {
@@ -146,7 +146,7 @@ final class AnswerIntake {
       informational += 1
       guard informational <= Self.maximumInformational else {
         return fail(
-          .malformedAnswer,
+          .malformedResponse,
           "The server at \(url) has sent \(informational) interim answers and no final one.")
       }
       return true
@@ -154,7 +154,7 @@ final class AnswerIntake {
     // RFC 9112 §6.3: of such an answer, nobody can tell where it ends.
     guard hasOneLength else {
       return fail(
-        .malformedAnswer,
+        .malformedResponse,
         "The answer from \(url) has more than one Content-Length, or one that is none.")
     }
     status = lastStatus
@@ -230,18 +230,18 @@ final class AnswerIntake {
 
 extension TransferError {
   static func notStored(
-    _ target: AnswerTarget, from url: HTTPURL, _ error: any Error
+    _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
     let place =
       if case .file(let path) = target.kind { path.description } else { "the answer's target" }
     return TransferError(
-      .answerNotStored, on: place,
+      .responseNotStored, on: place,
       "The answer from \(url) could not be written to \(place.quoted): \(error).", underlying: error
     )
   }
 }
 
-extension AnswerTarget {
+extension ResponseTarget {
   /// How much is kept of an answer that is not expected to be the last one, in case that it is.
   var heldLimit: Int {
     if case .memory(let limit) = kind { limit } else { 1024 * 1024 }

@@ -12,8 +12,8 @@ package enum Backoff {
   ) -> Duration {
     // Beyond any cap long before the shift can overflow.
     let doublings = min(max(attempt - 2, 0), 20)
-    let base = min(max(policy.base.milliseconds, 0), 86_400_000)
-    let bound = min(base << Int64(doublings), max(policy.cap.milliseconds, 0))
+    let base = min(max(policy.baseDelay.milliseconds, 0), 86_400_000)
+    let bound = min(base << Int64(doublings), max(policy.maximumDelay.milliseconds, 0))
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 

@@ -57,13 +57,13 @@ struct Course: Sendable {
         "A HEAD can't have a body: leave it out, or ask by GET or POST.")
     }
     if let body = request.body {
-      let makesDigest = request.options.sendsDigest
+      let computesDigest = request.options.sendsDigest
       let prepared = await control.unlessCancelled {
         () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
         Result { () throws(TransferError) in
           let layout = try body.laidOut()
           try layout.checkEmptyStream()
-          return (layout, makesDigest ? try layout.digest() : nil)
+          return (layout, computesDigest ? try layout.digest() : nil)
         }
       }
       guard let prepared else { throw .called }
@@ -124,7 +124,7 @@ struct Course: Sendable {
     }
     if isPage { sent = sent.withoutContent }
     var options = request.options
-    options.makesDigest = options.makesDigest && sendsBody
+    options.computesDigest = options.computesDigest && sendsBody
     return Exchange.Order(
       method: method, url: url, headers: sent, body: sendsBody ? body : nil,
       announcesBody: announcesBody, askingPatience: askingPatience,
@@ -140,8 +140,8 @@ struct Course: Sendable {
     response = end.response
     isResponseHeld = end.isHeld
     framing = end.framing
-    bytesSent = end.handed
-    wireBytes += end.handed
+    bytesSent = end.handedOver
+    wireBytes += end.handedOver
     sha256 = end.sha256
     if end.stage != .notSent, body?.isReplayable == false { hasBegunOneShot = true }
   }
@@ -154,7 +154,7 @@ struct Course: Sendable {
   }
 
   /// Gives an answer that was kept from its target to it, now that it is the last one.
-  mutating func deliverResponse(to target: AnswerTarget) throws(TransferError) {
+  mutating func deliverResponse(to target: ResponseTarget) throws(TransferError) {
     guard isResponseHeld, let response else { return }
     isResponseHeld = false
     guard !target.isMemory else { return }

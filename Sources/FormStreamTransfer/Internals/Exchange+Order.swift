@@ -48,10 +48,10 @@ extension Exchange {
     var isTransient: Bool
     var stage: Stage
     /// How many bytes of the body were out when a final answer began; nil where all were.
-    var handedAtAnswer: Int64?
+    var handedOverAtResponse: Int64?
     var framing: TransferResult.Framing
     /// How many bytes of the body the system's network took.
-    var handed: Int64
+    var handedOver: Int64
     var sha256: SHA256.Digest?
     var isEncrypted: Bool
     var hasContinued: Bool
@@ -62,6 +62,6 @@ extension Exchange {
     var isAskingRefused: Bool
 
     /// Whether all was out before there was an answer: only then it can mean all.
-    var isWhole: Bool { stage == .sent && handedAtAnswer == nil }
+    var isWhole: Bool { stage == .sent && handedOverAtResponse == nil }
   }
 }

@@ -23,10 +23,10 @@ final class Exchange: @unchecked Sendable {
   private var waitsForSource = false
   private var requests = 0
   private var read: Int64 = 0
-  private var handed: Int64 = 0
+  private var handedOver: Int64 = 0
   private var hasReadEnd = false
-  private var stageAtAnswer: Stage?
-  private var handedAtAnswer: Int64 = 0
+  private var stageAtResponse: Stage?
+  private var handedOverAtResponse: Int64 = 0
   private var socket: CInt?
   private var isSalvaged = false
   /// What the head that went out says; libcurl itself tells the version only once there is an answer.
@@ -36,7 +36,7 @@ final class Exchange: @unchecked Sendable {
   private let start = ContinuousClock.now
   private var lastMove = ContinuousClock.now
   private var bodyEnd: ContinuousClock.Instant?
-  private var moved: (handed: Int64, received: Int64) = (0, 0)
+  private var moved: (handedOver: Int64, received: Int64) = (0, 0)
 
   init(_ order: Order, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
@@ -44,8 +44,8 @@ final class Exchange: @unchecked Sendable {
     self.board = board
     self.tracer = tracer
     answer = AnswerIntake(
-      url: order.url, target: order.options.answer, isFinal: order.isFinal,
-      traceHead: tracer.map { tracer in { tracer.answerHead($0) } })
+      url: order.url, target: order.options.responseTarget, isFinal: order.isFinal,
+      traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
   private var total: Int64? { order.body == nil ? 0 : order.body?.contentLength }
@@ -59,7 +59,7 @@ final class Exchange: @unchecked Sendable {
     easy.setUp(order)
     easy.setDelegate(
       self, sendsBody: order.announcesBody, traces: tracer != nil || order.mayBeHTTP2)
-    if order.options.makesDigest, order.announcesBody {
+    if order.options.computesDigest, order.announcesBody {
       do { digest = try SHA256() } catch { digestFailed(error) }
     }
     if let body = order.body {
@@ -101,10 +101,10 @@ final class Exchange: @unchecked Sendable {
       // Nobody is waited for but the person, the source, or whoever connects, which libcurl limits.
       return false
     } else if answer.status == nil, let bodyEnd {
-      guard let limit = limits.answer, now - bodyEnd > limit else { return false }
+      guard let limit = limits.response, now - bodyEnd > limit else { return false }
       abort(
         with: late(
-          .answerTimedOut, "was sent, and not answered within \(limit.inSeconds)",
+          .responseTimedOut, "was sent, and not answered within \(limit.inSeconds)",
           "ask the server whether it has it"))
     } else if let limit = limits.stall, now - lastMove > limit {
       abort(with: late(.stalled, "moved no byte for \(limit.inSeconds)", "try again later"))
@@ -213,10 +213,10 @@ extension Exchange: CurlDelegate {
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     lastMove = .now
     guard answer.take(headLine: headLine) else { return fail(answer.failure) }
-    if answer.status != nil, stageAtAnswer == nil {
+    if answer.status != nil, stageAtResponse == nil {
       // What goes out from here on, the server has not waited for.
       count(uploaded: total == nil ? read : easy.uploaded)
-      (stageAtAnswer, handedAtAnswer) = (stage, handed)
+      (stageAtResponse, handedOverAtResponse) = (stage, handedOver)
     }
     return true
   }
@@ -260,23 +260,24 @@ extension Exchange: CurlDelegate {
   /// libcurl's own count has the framing of chunks in it: then what was read before is what is out.
   private func count(uploaded: Int64) {
     if let total {
-      handed = max(handed, min(uploaded, read, total))
-      if handed == total, bodyEnd == nil, requests > 0 { bodyEnd = .now }
+      handedOver = max(handedOver, min(uploaded, read, total))
+      if handedOver == total, bodyEnd == nil, requests > 0 { bodyEnd = .now }
     } else {
-      handed = max(handed, hasReadEnd ? read : min(uploaded, read))
+      handedOver = max(handedOver, hasReadEnd ? read : min(uploaded, read))
     }
-    if moved != (handed, answer.received) {
-      moved = (handed, answer.received)
+    if moved != (handedOver, answer.received) {
+      moved = (handedOver, answer.received)
       lastMove = .now
     }
     board.advance(
-      phase, read: read, handed: handed, acknowledged: acknowledged, received: answer.received)
+      phase, read: read, handedOver: handedOver, acknowledged: acknowledged,
+      received: answer.received)
   }
 
   /// What is being done; nil while it is what it was.
   private var phase: TransferProgress.Phase? {
     guard requests > 0 else { return nil }
-    if total.map({ handed == $0 }) ?? hasReadEnd { return .waiting }
+    if total.map({ handedOver == $0 }) ?? hasReadEnd { return .waiting }
     return read > 0 ? .sending : nil
   }
 
@@ -284,7 +285,7 @@ extension Exchange: CurlDelegate {
     guard !isHTTP2, let socket, let queued = unacknowledgedBytes(of: socket) else {
       return nil
     }
-    return max(handed - queued, 0)
+    return max(handedOver - queued, 0)
   }
 }
 
@@ -310,15 +311,15 @@ extension Exchange {
       }
     }
     if let code = error?.code {
-      isTransient = isTransient || [.stalled, .answerTimedOut, .timedOut].contains(code)
+      isTransient = isTransient || [.stalled, .responseTimedOut, .timedOut].contains(code)
     }
     var digestValue: SHA256.Digest?
     if stage == .sent, let digest = digest.take() { digestValue = try? digest.finalize() }
     return End(
       response: answer.response, isHeld: answer.isHeld, failure: error, isTransient: isTransient,
       stage: stage,
-      handedAtAnswer: (stageAtAnswer ?? stage) == .sent ? nil : handedAtAnswer,
-      framing: framing, handed: handed, sha256: digestValue, isEncrypted: isEncrypted,
+      handedOverAtResponse: (stageAtResponse ?? stage) == .sent ? nil : handedOverAtResponse,
+      framing: framing, handedOver: handedOver, sha256: digestValue, isEncrypted: isEncrypted,
       hasContinued: answer.hasContinued,
       askedInVain: order.askingPatience != nil && read > 0 && !answer.hasContinued
         && answer.status != 417,
@@ -329,7 +330,7 @@ extension Exchange {
     guard requests > 0 else { return .notSent }
     guard let total else { return hasReadEnd ? .sent : .partlySent }
     // HTTP/2 counts what is in its own buffers: what was read may be out.
-    let out = isHTTP2 ? read : handed
+    let out = isHTTP2 ? read : handedOver
     return out >= total ? .sent : .partlySent
   }
 
@@ -341,7 +342,7 @@ extension Exchange {
 
   private var explanation: Explanation {
     Explanation(
-      url: order.url, stage: stage, handed: handed, total: total, response: answer.response,
+      url: order.url, stage: stage, handedOver: handedOver, total: total, response: answer.response,
       received: answer.received)
   }
 }

@@ -5,7 +5,7 @@ struct Explanation {
   let url: HTTPURL
   let stage: Exchange.Stage
   /// How many bytes of the body the system took, and how many there are.
-  let handed: Int64
+  let handedOver: Int64
   let total: Int64?
   /// The answer, where its head came, and how many bytes of its body did.
   let response: TransferResponse?
@@ -56,11 +56,12 @@ struct Explanation {
           + "files that belong together.", transient: false)
     case .lineTooLong:
       return error(
-        .answerTooLarge, "was answered by a head with a line that is too long (\(reason)).",
+        .responseTooLarge, "was answered by a head with a line that is too long (\(reason)).",
         transient: false)
     case .malformed:
       return error(
-        .malformedAnswer, "was answered by something that is no HTTP (\(reason)).", transient: false
+        .malformedResponse, "was answered by something that is no HTTP (\(reason)).",
+        transient: false
       )
     case .send, .receive, .noAnswer, .rewindRefused, .cancelledByUs:
       return lost(reason, failure)
@@ -89,7 +90,7 @@ struct Explanation {
       switch stage {
       case .notSent: "was not sent: the connection broke (\(reason)). Try again."
       case .partlySent:
-        "was sent in part only, \(handed) of \(total.map(String.init) ?? "an unknown number of") bytes: the "
+        "was sent in part only, \(handedOver) of \(total.map(String.init) ?? "an unknown number of") bytes: the "
           + "connection broke (\(reason)). The server can't have it whole."
       case .sent:
         "was sent, and the connection broke before there was an answer (\(reason)). Ask the server whether "

@@ -33,16 +33,16 @@ final class ProgressBoard: Sendable {
 
   /// Counts never go back: a second attempt is ahead of the first, or not yet.
   func advance(
-    _ phase: TransferProgress.Phase?, read: Int64, handed: Int64, acknowledged: Int64?,
+    _ phase: TransferProgress.Phase?, read: Int64, handedOver: Int64, acknowledged: Int64?,
     received: Int64
   ) {
     change(isNews: false) { current in
       if let phase { current.phase = phase }
       current.read = max(current.read, read)
-      current.handed = max(current.handed, handed)
+      current.handedOver = max(current.handedOver, handedOver)
       // Between two attempts nobody can be asked: what was confirmed, was.
       if let acknowledged {
-        current.acknowledged = max(current.acknowledged ?? 0, min(acknowledged, current.handed))
+        current.acknowledged = max(current.acknowledged ?? 0, min(acknowledged, current.handedOver))
       }
       current.received = received
     }
@@ -89,12 +89,12 @@ final class ProgressBoard: Sendable {
   private func change(isNews: Bool, _ body: (inout TransferProgress) -> Void) {
     let now = ContinuousClock.now
     state.withLock { state in
-      let before = (state.current.handed, state.current.received)
+      let before = (state.current.handedOver, state.current.received)
       let phase = state.current.phase
       body(&state.current)
       let isNews = isNews || phase != state.current.phase
       state.current.elapsed = now - start
-      let hasMoved = before != (state.current.handed, state.current.received)
+      let hasMoved = before != (state.current.handedOver, state.current.received)
       guard isNews || hasMoved, !state.listeners.isEmpty else { return }
       if !isNews, let last = state.lastReport, now - last < pace.interval { return }
       state.lastReport = now

@@ -22,8 +22,8 @@ final class Tracer: Sendable {
     tell(TransferTrace(kind: .requestHead, text: lines.joined(separator: "\n")))
   }
 
-  func answerHead(_ text: String) {
-    tell(TransferTrace(kind: .answerHead, text: text))
+  func responseHead(_ text: String) {
+    tell(TransferTrace(kind: .responseHead, text: text))
   }
 
   func note(_ text: String) {

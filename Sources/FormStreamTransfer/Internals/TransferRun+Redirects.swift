@@ -25,7 +25,7 @@ extension TransferRun {
             .init(
               .unknown,
               TransferError(
-                .answeredEarly, on: course.url.description,
+                .respondedEarly, on: course.url.description,
                 "The server at \(course.url) answered 303 before it had the whole body.")))
         }
         guard let target, reason(against: target, course) == nil else {
@@ -75,7 +75,7 @@ extension TransferRun {
     if course.url.origin.scheme == "https", target.origin.scheme == "http" {
       return "what was encrypted is not sent in the clear"
     }
-    if target.origin != course.url.origin, !request.options.redirects.leavesOrigin {
+    if target.origin != course.url.origin, !request.options.redirects.allowsOtherOrigins {
       return "that is another server, which is gone to only where that is allowed (-L)"
     }
     return nil

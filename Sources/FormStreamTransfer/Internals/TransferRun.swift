@@ -74,7 +74,7 @@ final class TransferRun: Sendable {
     board.update { $0.phase = .connecting }
     let asks = asks(course)
     var order = course.order(
-      askingPatience: asks ? request.options.expectation.patience : nil,
+      askingPatience: asks ? request.options.expectation.timeout : nil,
       configuration: session.configuration
     ) { [self] status, headers in
       isFinal(status, headers, course)
@@ -168,16 +168,16 @@ final class TransferRun: Sendable {
           .init(
             .unknown,
             TransferError(
-              .answeredEarly, on: course.url.description,
+              .respondedEarly, on: course.url.description,
               "The server at \(course.url) answered \(status) when it had "
-                + "\(end.handedAtAnswer ?? end.handed) of "
+                + "\(end.handedOverAtResponse ?? end.handedOver) of "
                 + "\(course.body?.contentLength.map(String.init) ?? "an unknown number of") bytes: it can't "
                 + "mean the whole body. Ask it what it has.")))
       }
       // What was asked for is the answer, where nothing was sent.
       if response.isTruncated, let failure = end.failure, !course.changesSomething {
         // What a stream was given can't be taken back, and what we can't store is not helped by asking.
-        let isHelped = end.isTransient && !request.options.answer.isStream
+        let isHelped = end.isTransient && !request.options.responseTarget.isStream
         return again(
           .init(end.isTransient ? .retryable : .failed, failure), course, isSafe: isHelped)
       }
@@ -214,14 +214,14 @@ final class TransferRun: Sendable {
     case .sent:
       let isSafe =
         course.method.isIdempotent || request.options.idempotencyKey != nil
-        || request.options.retry.includesUnsafe
+        || request.options.retry.retriesUnsafe
       let outcome: TransferResult.Outcome = course.changesSomething ? .unknown : .retryable
       return again(.init(outcome, end.failure), course, isSafe: isSafe)
     }
   }
 
   private func isWanted(_ status: Int) -> Bool {
-    request.options.wantedStatuses?.contains(status) ?? (200...299).contains(status)
+    request.options.acceptedStatuses?.contains(status) ?? (200...299).contains(status)
   }
 
   /// Whether trying again is the answer to a status. 429 and 503 refuse a request before it is carried out;
@@ -230,7 +230,7 @@ final class TransferRun: Sendable {
     if status == 429 || status == 503 { return true }
     let isSafe =
       course.method.isIdempotent || request.options.idempotencyKey != nil
-      || request.options.retry.includesUnsafe
+      || request.options.retry.retriesUnsafe
     return isSafe && [408, 500, 502, 504].contains(status)
   }
 
@@ -247,7 +247,8 @@ final class TransferRun: Sendable {
         continue
       }
       // Of a page that broke off, a stream has a part already.
-      guard isWanted(response.status), end.failure == nil || request.options.answer.isStream else {
+      guard isWanted(response.status), end.failure == nil || request.options.responseTarget.isStream
+      else {
         break
       }
       var done = course
@@ -285,9 +286,9 @@ final class TransferRun: Sendable {
   /// How long to wait before the next attempt; nil where it would come too late.
   private func wait(for wanted: Duration?, _ course: Course) -> Duration? {
     let policy = request.options.retry
-    if let wanted, wanted > policy.patience { return nil }
+    if let wanted, wanted > policy.maximumRetryAfter { return nil }
     let wait = wanted ?? Backoff.wait(before: course.tries + 1, policy)
-    if let total = policy.total, course.start.duration(to: .now) + wait > total { return nil }
+    if let total = policy.timeLimit, course.start.duration(to: .now) + wait > total { return nil }
     return wait
   }
 
@@ -306,15 +307,15 @@ final class TransferRun: Sendable {
   private func conclude(_ course: Course, _ verdict: Verdict) -> TransferResult {
     var (course, verdict) = (course, verdict)
     do throws(TransferError) {
-      try course.deliverResponse(to: request.options.answer)
+      try course.deliverResponse(to: request.options.responseTarget)
     } catch {
       if verdict.error == nil { verdict.error = error }
     }
     board.finish { progress in
       progress.phase = .done
-      progress.isAnswered = course.response != nil
+      progress.hasResponse = course.response != nil
       if verdict.outcome == .ok, progress.acknowledged != nil {
-        progress.acknowledged = progress.handed
+        progress.acknowledged = progress.handedOver
       }
     }
     return TransferResult(

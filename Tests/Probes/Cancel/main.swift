@@ -79,7 +79,7 @@ func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
           var request = TransferRequest(.post, url, body: body)
           request.options.expectation = .never
           request.options.retry = RetryPolicy(attempts: 3)
-          request.options.retry.base = .milliseconds(5)
+          request.options.retry.baseDelay = .milliseconds(5)
           let task = session.start(request)
           try await Task.sleep(for: .microseconds(Int.random(in: 0...12_000)))
           if round % 7 == 0 { task.pause() }

@@ -5,7 +5,7 @@ import Testing
 import FormStreamTransfer
 
 /// Where an answer's body goes, and what is left where it does not come to its end.
-@Suite struct AnswerTargetTests {
+@Suite struct ResponseTargetTests {
   @Test(arguments: [0, 1, 99, 100, 101])
   func `memory keeps up to its limit`(limit: Int) async throws {
     let body = String(repeating: "a", count: 100)
@@ -13,7 +13,7 @@ import FormStreamTransfer
     let session = try patientSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
-      request.options.answer = .memory(limit: limit)
+      request.options.responseTarget = .memory(limit: limit)
       let result = await session.result(of: request)
       #expect(result.outcome == .ok)
       #expect(result.error == nil)
@@ -35,7 +35,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
-    request.options.answer = .memory(limit: 10)
+    request.options.responseTarget = .memory(limit: 10)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error == nil, "\(String(describing: result.error))")
@@ -51,7 +51,7 @@ import FormStreamTransfer
     try place.write("answer", "old and longer than the new one")
     let server = try ScriptedServer { _ in .good(status, body: "new") }
     var request = try makeRequest(server.url)
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     let result = try await patientSession().result(of: request)
     #expect(result.status == status)
     #expect(result.response?.body.isEmpty == true)
@@ -65,7 +65,7 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(.get, server.url, nil)
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(try text(place) == "")
@@ -87,7 +87,7 @@ import FormStreamTransfer
       }
     }
     var request = try makeRequest(.get, server.url, nil, attempts: 2)
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome != .ok)
@@ -104,7 +104,7 @@ import FormStreamTransfer
       [.readBody, .respond(200, body: "new", framing: .announced(100)), .close]
     }
     var request = try makeRequest(server.url)
-    request.options.answer = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("answer"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error?.code == .connectionLost)
@@ -122,12 +122,12 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(body: "new") }
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
-    request.options.answer = .file(place.local(name))
+    request.options.responseTarget = .file(place.local(name))
     let session = try patientSession()
     let result = await session.result(of: request)
     // The server did what it was told, whatever becomes of its answer.
     #expect(result.outcome == (method == .post ? .ok : .failed))
-    #expect(result.error?.code == .answerNotStored)
+    #expect(result.error?.code == .responseNotStored)
     #expect(result.status == 200)
     #expect(result.attempts == 1)
     #expect(try names(place) == [])
@@ -143,7 +143,7 @@ import FormStreamTransfer
     }
     let told = ToldText()
     var request = try makeRequest(server.url, attempts: 2)
-    request.options.answer = .stream { told.append($0) }
+    request.options.responseTarget = .stream { told.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(told.text == "piece by piece")
@@ -157,13 +157,13 @@ import FormStreamTransfer
     let told = ToldText()
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
-    request.options.answer = .stream { bytes in
+    request.options.responseTarget = .stream { bytes in
       told.append(bytes)
       throw Mishap(7)
     }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == (method == .post ? .ok : .failed))
-    #expect(result.error?.code == .answerNotStored)
+    #expect(result.error?.code == .responseNotStored)
     #expect(result.error?.underlying as? Mishap == Mishap(7))
     #expect(result.attempts == 1)
     #expect(result.response?.isTruncated == true)
@@ -177,7 +177,7 @@ import FormStreamTransfer
     }
     let told = ToldText()
     var request = try makeRequest(.get, server.url, nil, attempts: 3)
-    request.options.answer = .stream { told.append($0) }
+    request.options.responseTarget = .stream { told.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)

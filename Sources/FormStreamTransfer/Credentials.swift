@@ -1,5 +1,4 @@
 import FormStreamPlatform
-import FormStreamRecords
 
 /// Who sends a request. What stands here is never shown: not in errors, traces or records.
 public struct Credentials: Sendable, Hashable, CustomStringConvertible {

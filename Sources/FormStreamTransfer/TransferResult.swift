@@ -1,5 +1,5 @@
 public import Foundation
-import FormStreamRecords
+import FormStreamPlatform
 
 /// What became of a request.
 public struct TransferResult: Sendable {

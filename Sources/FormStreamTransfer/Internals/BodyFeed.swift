@@ -1,6 +1,6 @@
 import FormStream
 import Foundation
-import FormStreamRecords
+import FormStreamPlatform
 
 /// What the engine reads a body from, on its own thread and without waiting.
 protocol BodyFeed: AnyObject {

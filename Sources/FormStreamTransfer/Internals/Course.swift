@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStream
 import Foundation
-import FormStreamRecords
+import FormStreamPlatform
 
 /// Where a request stands: what is sent next, and what all attempts so far have come to.
 struct Course: Sendable {

@@ -1,6 +1,6 @@
 import FormStreamDigest
 import FormStream
-import FormStreamRecords
+import FormStreamPlatform
 
 extension Exchange {
   /// What is sent, and how.

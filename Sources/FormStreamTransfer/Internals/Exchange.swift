@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStream
 import Foundation
-import FormStreamRecords
+import FormStreamPlatform
 
 /// One request on the wire, once, and what is known of it at its end.
 ///

@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStream
 import Foundation
-import FormStreamRecords
+import FormStreamPlatform
 
 /// A request from its first attempt to its result: what is sent when, and what that means.
 ///

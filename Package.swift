@@ -84,7 +84,7 @@ let package = Package(
 
     .target(
       name: "FormStreamTestSupport", dependencies: ["FormStream", "FormStreamPlatform"],
-      path: "Tests/FormStreamTestSupport", exclude: ["tls-front.py"], swiftSettings: house),
+      path: "Tests/FormStreamTestSupport", exclude: ["tls-proxy.py"], swiftSettings: house),
     .target(
       name: "FormStreamFuzzProperties",
       dependencies: ["FormStreamMultipart", "FormStreamTestSupport"], path: "Fuzz/Properties",

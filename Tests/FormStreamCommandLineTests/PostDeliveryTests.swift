@@ -167,14 +167,14 @@ import Testing
   @Test func `who is who is proved by certificates`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "safe") }
-    var options = TLSFront.Options()
+    var options = TLSProxy.Options()
     options.clientAuthority = made.authority
-    let front = try TLSFront(to: server.port, made.server, options)
+    let front = try TLSProxy(to: server.port, made.server, options)
     let known = try formstream(
       "post", "--cacert", made.authority, "-E", made.client.certificate, "--key", made.client.key,
       "-d", "a", front.url)
     #expect((known.exit, known.output) == (0, "safe"), "\(known.stderr)")
-    let open = try TLSFront(to: server.port, made.server)
+    let open = try TLSProxy(to: server.port, made.server)
     let unknown = try formstream("post", "--cacert", made.otherAuthority, "-d", "a", open.url)
     #expect(unknown.exit == 1, "\(unknown.stderr)")
     #expect(unknown.stderr.contains("--cacert"))

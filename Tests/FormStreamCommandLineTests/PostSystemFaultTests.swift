@@ -44,6 +44,6 @@ import Testing
       }
     }
     #expect(server.waitForEnds())
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }

@@ -66,7 +66,7 @@ import Testing
       "post", "-F", "f=@-;filename=x", server.url, standardInput: noise(300_000))
     #expect(said.exit == 0, "\(said.stderr)")
     #expect(server.requests.first?.framing == .chunked)
-    #expect(server.requests.first?.hasWholeBody == true)
+    #expect(server.requests.first?.hasCompleteBody == true)
     #expect(server.faults.isEmpty)
   }
 

@@ -121,8 +121,8 @@ import Testing
     #expect(said.exit == 74, "\(said.stderr)")
     #expect(said.output.contains(#""outcome":"source-changed""#), "\(said.output)")
     #expect(server.waitForEnds())
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }
 

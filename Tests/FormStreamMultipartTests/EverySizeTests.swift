@@ -29,7 +29,7 @@ import Testing
       Issue.record("\(size) bytes: length \(String(describing: layout.contentLength))")
     }
     for chunk in reads
-    where try !check.gives(expected[...], layout.makeReader(), chunk: chunk) {
+    where try !check.matches(expected[...], layout.makeReader(), chunk: chunk) {
       Issue.record("\(size) bytes read by \(chunk)")
     }
   }

@@ -90,7 +90,7 @@ import Testing
     #expect(layout.contentLength == nil)
     // The writer waits in open() until the reader comes, the reader until the writer does.
     let bytes = noise(100_000)
-    onThread { _ = try? writeFile(path, bytes) }
+    runDetached { _ = try? writeFile(path, bytes) }
     #expect(try content(layout) == bytes)
     #expect(failure { try content(layout) }?.code == .notReplayable)
   }
@@ -102,7 +102,7 @@ import Testing
     try makeFIFO(path)
     let form = Form { Part.file("f", path) }
     let (first, second) = (try form.layout(), try form.layout())
-    onThread { _ = try? writeFile(path, [1, 2, 3]) }
+    runDetached { _ = try? writeFile(path, [1, 2, 3]) }
     #expect(failure { try first.bytes(limit: 4096) } == nil)
     #expect(failure { try second.bytes(limit: 4096) }?.code == .notReplayable)
     let twice = Form {

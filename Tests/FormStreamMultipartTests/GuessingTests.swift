@@ -81,11 +81,11 @@ import Testing
   }
 
   @Test func `what can't be looked at can't be laid out`() throws {
-    let part = Part.stream("a", filename: "f") { throw Mishap(7) }
+    let part = Part.stream("a", filename: "f") { throw TestError(7) }
     let form = Form(boundary: try Boundary("B"), parts: [part])
     let error = failure { try form.layout(guessing: Looker()) }
     #expect(error?.code == .streamFailed)
-    #expect(error?.underlying as? Mishap == Mishap(7))
+    #expect(error?.underlying as? TestError == TestError(7))
     #expect(failure { try form.layout() } == nil)
   }
 

@@ -10,13 +10,13 @@ import Testing
   }
 
   @Test func `a reader that has failed stays failed`() throws {
-    let layout = try Form { Part.stream("s") { FailingSource(onCall: 1, with: Mishap(1)) } }
+    let layout = try Form { Part.stream("s") { FailingSource(onCall: 1, with: TestError(1)) } }
       .layout()
     let reader = layout.makeReader()
     for _ in 1...3 {
       let error = failure { try drain(reader, chunk: 4096) }
       #expect(error?.code == .streamFailed)
-      #expect(error?.underlying as? Mishap == Mishap(1))
+      #expect(error?.underlying as? TestError == TestError(1))
       #expect(failure { try reader.seek(to: 0) }?.code == .streamFailed)
       #expect(!reader.isAtEnd)
     }

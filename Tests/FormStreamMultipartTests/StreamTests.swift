@@ -55,26 +55,26 @@ import Testing
     let record = record
     for length in [nil, 100] as [Int64?] {
       let layout = try layout(length: length) {
-        FailingSource(onCall: call, with: Mishap(call), record: record)
+        FailingSource(onCall: call, with: TestError(call), record: record)
       }
       let error = failure { try layout.bytes(limit: 1 << 20) }
       #expect(error?.code == .streamFailed)
-      #expect(error?.underlying as? Mishap == Mishap(call))
+      #expect(error?.underlying as? TestError == TestError(call))
     }
     #expect(record.closes == 2)
   }
 
   @Test func `a stream that fails where its end is looked for is no complete body`() throws {
-    let layout = try layout(length: 20) { FailingSource(onCall: 3, with: Mishap(3)) }
+    let layout = try layout(length: 20) { FailingSource(onCall: 3, with: TestError(3)) }
     let error = failure { try layout.bytes(limit: 1 << 20) }
     #expect(error?.code == .streamFailed)
-    #expect(error?.underlying as? Mishap == Mishap(3))
+    #expect(error?.underlying as? TestError == TestError(3))
   }
 
   @Test func `a stream that can't be opened keeps its error`() throws {
-    let error = failure { try layout { throw Mishap(7) }.bytes(limit: 1000) }
+    let error = failure { try layout { throw TestError(7) }.bytes(limit: 1000) }
     #expect(error?.code == .streamFailed)
-    #expect(error?.underlying as? Mishap == Mishap(7))
+    #expect(error?.underlying as? TestError == TestError(7))
   }
 
   @Test(arguments: [1, 1000, Int.max - 4096])

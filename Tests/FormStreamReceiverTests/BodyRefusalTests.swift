@@ -124,7 +124,7 @@ import Testing
   @Test func `a connection goes on after an upload that was refused at its end`() async throws {
     let stand = try Stand(
       KeepingHandler { place, request in
-        if place == .end, request.target == "/f" { throw Mishap(1) }
+        if place == .end, request.target == "/f" { throw TestError(1) }
       })
     let body = "\(Self.part)abc\r\n--b--\r\n"
     let head = "HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=b\r\n"
@@ -135,7 +135,7 @@ import Testing
   }
 
   @Test func `who is refused in the midst of a body is answered, and let go`() async throws {
-    let stand = try Stand(Self.throw(Mishap(1), at: .bytes))
+    let stand = try Stand(Self.throw(TestError(1), at: .bytes))
     let answers = try await stand.answers(
       to: "POST /f HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"
         + String(repeating: "x", count: 500_000))

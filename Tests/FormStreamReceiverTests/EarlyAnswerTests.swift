@@ -61,7 +61,7 @@ import FormStreamTransfer
     let stand = try kind.stand()
     let arguments = kind.curlArguments(
       try kind.file(in: directory), to: stand.receiver.url, times: Self.rounds)
-    let said = try await onOwnThread { try curl(arguments) }
+    let said = try await onNewThread { try curl(arguments) }
     #expect(said.exit == 0, "\(said.stderr.prefix(500))")
     #expect(said.output == String(repeating: "\(kind.status) ", count: Self.rounds))
     #expect(stand.handler.alive == 0)
@@ -100,7 +100,7 @@ import FormStreamTransfer
     let request =
       "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=b\r\n"
       + "Content-Length: \(body.utf8.count + 1)\r\n\r\n\(body)"
-    let answers = try await onOwnThread {
+    let answers = try await onNewThread {
       let client = try RawClient(
         .ip("127.0.0.1", port: stand.receiver.port), receiveBuffer: 64 * 1024)
       try client.send(request)
@@ -120,7 +120,7 @@ import FormStreamTransfer
     let stand = try kind.stand { $0.tls = try? .testing() }
     let arguments = kind.curlArguments(
       try kind.file(in: directory), to: stand.receiver.url, times: 10)
-    let said = try await onOwnThread { try curl(arguments) }
+    let said = try await onNewThread { try curl(arguments) }
     let statuses = said.output.split(separator: " ").map(String.init)
     #expect(statuses.count == 10)
     #expect(Set(statuses).isSubset(of: ["000", kind.status]), "\(said.output)")

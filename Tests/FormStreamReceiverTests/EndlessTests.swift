@@ -8,7 +8,7 @@ import Testing
     after start: String, of piece: String, sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let stand = try Stand()
-    let answers = try await onOwnThread {
+    let answers = try await onNewThread {
       let client = try stand.client()
       try client.send(
         "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(start)")
@@ -49,7 +49,7 @@ import Testing
   /// Requests in a pipe whose answers nobody reads: the receiver reads no further, either.
   @Test func `pages that nobody reads`() async throws {
     let stand = try Stand { $0.limits.responseTime = .milliseconds(200) }
-    try await onOwnThread {
+    try await onNewThread {
       let client = try stand.client()
       let bytes = Array(String(repeating: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", count: 1000).utf8)
       while (try? client.send(bytes)) != nil {}

@@ -84,9 +84,9 @@ import Testing
     let stand = try Stand()
     let head = "POST / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n"
     _ = try await stand.answers(to: head)
-    let before = Holdings.now().residentKiB
+    let before = ProcessResources.now().residentKiB
     for _ in 0..<500 { _ = try await stand.answers(to: head) }
     // The memory of the connections alone would be 125 MB. Other tests run beside this one.
-    if sanitizer == nil { #expect(Holdings.now().residentKiB - before < 64 * 1024) }
+    if sanitizer == nil { #expect(ProcessResources.now().residentKiB - before < 64 * 1024) }
   }
 }

@@ -126,7 +126,7 @@ import Testing
     #expect(get.headers("Content-Security-Policy").first?.contains("default-src 'none'") == true)
     #expect(get.headers("X-Content-Type-Options") == ["nosniff"])
     #expect(get.headers("Referrer-Policy") == ["same-origin"])
-    let heads = try await onOwnThread {
+    let heads = try await onNewThread {
       let client = try stand.client()
       try client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
       let head = try client.answer(toHead: true)

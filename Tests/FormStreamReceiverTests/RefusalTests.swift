@@ -158,7 +158,7 @@ import Testing
 
   @Test func `a body that was announced is asked for`() async throws {
     let stand = try Stand()
-    let statuses = try await onOwnThread {
+    let statuses = try await onNewThread {
       let client = try stand.client()
       try client.send(
         "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
@@ -206,7 +206,7 @@ import Testing
     func statuses(_ arguments: String...) async throws -> [String] {
       let all =
         ["-k", "-w", "\n%{http_code}", "-o", "/dev/null"] + arguments + [stand.receiver.url]
-      let said = try await onOwnThread { try curl(all) }
+      let said = try await onNewThread { try curl(all) }
       return said.output.split(separator: "\n").map(String.init)
     }
     #expect(try await statuses("-d", "abc") == ["401"])

@@ -40,7 +40,7 @@ final class Stand: Sendable {
   }
 
   func answers(to bytes: [UInt8], repeatsHead: Bool = false) async throws -> [WireAnswer] {
-    try await onOwnThread {
+    try await onNewThread {
       let client = try self.client()
       // Who refuses need not read all of it.
       do { try client.send(bytes) } catch {}

@@ -94,7 +94,7 @@ import Testing
   @Test func `what does not start leaves no descriptor, and closes nobody else's`() async throws {
     let stop = Guarded(false)
     let opening = Task {
-      await onOwnThread {
+      await onNewThread {
         var lost = 0
         while !stop.withLock(\.self) {
           guard let file = try? OpenFile("/dev/null") else { continue }
@@ -112,7 +112,7 @@ import Testing
     }
     stop.withLock { $0 = true }
     #expect(await opening.value == 0)
-    #expect(await eventually { Holdings.now().descriptors.count < 250 })
+    #expect(await eventually { ProcessResources.now().descriptors.count < 250 })
   }
 
   @Test(arguments: [
@@ -128,7 +128,7 @@ import Testing
       ["::", "0.0.0.0"].contains(address)
       ? "localhost" : address.contains(":") ? "[\(address)]" : address
     #expect(stand.receiver.url == "http://\(shown):\(port)/")
-    let said = try await onOwnThread {
+    let said = try await onNewThread {
       try curl("-d", "a", "-w", "%{http_code}", "-o", "/dev/null", "http://\(host):\(port)/")
     }
     #expect(said.output == "200")
@@ -158,7 +158,7 @@ import Testing
         }) {
           gate.open()
         }
-        if !gate.wait() { throw Mishap(1) }
+        if !gate.wait() { throw TestError(1) }
       })
     let answers = try await withThrowingTaskGroup { group in
       for number in 0..<count {
@@ -188,7 +188,7 @@ import Testing
     }
     first.close()
     second.close()
-    let statuses = try await onOwnThread { [others = Unsent(others)] in
+    let statuses = try await onNewThread { [others = Unsent(others)] in
       try others.value.map { try $0.answersUpToEnd().map(\.status) }
     }
     #expect(statuses == [[Int]](repeating: [200], count: 10))
@@ -197,7 +197,7 @@ import Testing
   @Test(arguments: ["-tls1", "-tls1_1"])
   func `versions of TLS that are broken are not spoken`(_ version: String) async throws {
     let stand = try Stand { $0.tls = try? .testing() }
-    let said = try await onOwnThread {
+    let said = try await onNewThread {
       try run(
         program: "/usr/bin/env",
         [

@@ -16,7 +16,7 @@ import Testing
     let stopping = Task { await stand.receiver.stop(grace: .seconds(60)) }
     #expect(await eventually { (try? stand.client()) == nil }, "new connections are refused")
     try client.send("def")
-    let answers = try await onOwnThread { [client = Unsent(client), idle = Unsent(idle)] in
+    let answers = try await onNewThread { [client = Unsent(client), idle = Unsent(idle)] in
       #expect(try idle.value.answersUpToEnd().isEmpty)
       return try client.value.answersUpToEnd()
     }
@@ -34,7 +34,7 @@ import Testing
     let stopping = Task { await stand.receiver.stop(grace: .seconds(60)) }
     #expect(await eventually { (try? stand.client()) == nil })
     try client.send("def" + Self.head + "ghijkl")
-    let answers = try await onOwnThread { [client = Unsent(client)] in
+    let answers = try await onNewThread { [client = Unsent(client)] in
       try client.value.answersUpToEnd()
     }
     #expect([[200], [200, 503]].contains(answers.map(\.status)))
@@ -70,7 +70,7 @@ import Testing
     try client.send(Self.head + "abcdef")
     #expect(await eventually { handler.kept.count == 1 })
     let stopping = Task { await stand.receiver.stop(grace: .milliseconds(1)) }
-    let answers = try await onOwnThread { [client = Unsent(client)] in
+    let answers = try await onNewThread { [client = Unsent(client)] in
       try client.value.answersUpToEnd()
     }
     #expect(answers.isEmpty)
@@ -123,7 +123,7 @@ import Testing
       let port = stand.receiver.port
       let crowd = (0..<8).map { _ in
         Task {
-          await onOwnThread {
+          await onNewThread {
             var count = 0
             while let client = try? RawClient(.ip("127.0.0.1", port: port)) {
               guard (try? client.send(Self.head + "abcdef")) != nil,
@@ -156,7 +156,7 @@ import Testing
     for _ in 0..<200 { try await round() }
     #expect(
       await eventually {
-        let holdings = Holdings.now()
+        let holdings = ProcessResources.now()
         return holdings.threads.count < 150 && holdings.descriptors.count < 200
       })
   }
@@ -186,7 +186,7 @@ import Testing
   /// To say that no more comes is not to go away.
   @Test func `who sends no more is answered all the same`() async throws {
     let stand = try Stand()
-    let answers = try await onOwnThread {
+    let answers = try await onNewThread {
       let client = try stand.client()
       try client.send(Self.head + "abcdef")
       client.closeWrite()

@@ -26,7 +26,7 @@ import Testing
       configuration, handler: try DirectoryHandler(LocalPath(directory.path))
     ) { request in log.withLock { $0.append(request) } }
     let port = receiver.port
-    let lives = try await onOwnThread {
+    let lives = try await onNewThread {
       let silent = try (0..<50).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
       let heads = try (0..<50).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
       let bodies = try (0..<200).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
@@ -79,7 +79,7 @@ import Testing
 
   @Test func `framing is no body`() async throws {
     let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
-    let statuses = try await onOwnThread {
+    let statuses = try await onNewThread {
       let client = try stand.client()
       try client.send(
         "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;")
@@ -108,7 +108,7 @@ import Testing
     async let answer = stand.answer(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
     let silent = try stand.client()
-    let answers = try await onOwnThread { [silent = Unsent(silent)] in
+    let answers = try await onNewThread { [silent = Unsent(silent)] in
       try silent.value.answersUpToEnd()
     }
     #expect(answers.isEmpty)
@@ -122,7 +122,7 @@ import Testing
     let request =
       "POST /a HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
       + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    try await onOwnThread {
+    try await onNewThread {
       let client = try stand.client()
       // Each answer is of more than a megabyte; nothing can be sent when the socket's room is used up.
       while (try? client.send(request)) != nil {}
@@ -133,7 +133,7 @@ import Testing
 
   @Test func `a connection is kept`() async throws {
     let stand = try Stand()
-    let statuses = try await onOwnThread {
+    let statuses = try await onNewThread {
       let client = try stand.client()
       return try (0..<5).map { _ in
         try client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
@@ -156,7 +156,7 @@ import Testing
       $0.tls = try? .testing()
       $0.limits.headTime = .milliseconds(50)
     }
-    let answers = try await onOwnThread { try stand.client().answersUpToEnd() }
+    let answers = try await onNewThread { try stand.client().answersUpToEnd() }
     #expect(answers.isEmpty)
   }
 }

@@ -14,7 +14,8 @@ public final class BodyCheck {
   deinit { buffer.deallocate() }
 
   /// Whether `reader` gives `expected` and no more, read `chunk` bytes at a time.
-  public func gives(_ expected: ArraySlice<UInt8>, _ reader: BodyReader, chunk: Int) throws -> Bool
+  public func matches(_ expected: ArraySlice<UInt8>, _ reader: BodyReader, chunk: Int) throws
+    -> Bool
   {
     var count = 0
     while true {

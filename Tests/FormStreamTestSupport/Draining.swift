@@ -2,7 +2,7 @@ public import Foundation
 public import FormStreamMultipart
 
 /// A read that broke the contract of readers.
-public struct ContractBroken: Error {
+public struct ReaderContractViolation: Error {
   /// What it did.
   public let what: String
 }
@@ -14,7 +14,9 @@ public func drain(_ reader: BodyReader, chunk: Int) throws -> [UInt8] {
   defer { buffer.deallocate() }
   while true {
     let count = try reader.read(into: buffer)
-    guard (0...chunk).contains(count) else { throw ContractBroken(what: "read gave \(count)") }
+    guard (0...chunk).contains(count) else {
+      throw ReaderContractViolation(what: "read gave \(count)")
+    }
     if count == 0 { return body }
     body.append(contentsOf: UnsafeRawBufferPointer(rebasing: buffer[..<count]))
   }
@@ -29,8 +31,10 @@ public func drain(_ stream: InputStream, chunk: Int) throws -> [UInt8] {
   var buffer = [UInt8](repeating: 0, count: chunk)
   while stream.hasBytesAvailable {
     let count = stream.read(&buffer, maxLength: chunk)
-    if count < 0 { throw stream.streamError ?? ContractBroken(what: "-1 without streamError") }
-    guard count <= chunk else { throw ContractBroken(what: "read gave \(count)") }
+    if count < 0 {
+      throw stream.streamError ?? ReaderContractViolation(what: "-1 without streamError")
+    }
+    guard count <= chunk else { throw ReaderContractViolation(what: "read gave \(count)") }
     if count == 0 { break }
     body.append(contentsOf: buffer[..<count])
   }

@@ -11,7 +11,7 @@ public func failure<Result>(of body: () throws -> Result) -> MultipartError? {
 }
 
 /// An error that tests throw, to see whether it arrives.
-public struct Mishap: Error, Equatable {
+public struct TestError: Error, Equatable {
   /// Tells one from the other.
   public let number: Int
 

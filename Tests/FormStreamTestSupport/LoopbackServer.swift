@@ -34,7 +34,7 @@ public final class LoopbackServer: Sendable {
     }
     guard result == 0 else { throw SystemError(number: errno) }
     port = UInt16(bigEndian: address.sin_port)
-    if !answers.isEmpty { onThread { for answer in answers { self.serve(answer) } } }
+    if !answers.isEmpty { runDetached { for answer in answers { self.serve(answer) } } }
   }
 
   deinit { close(descriptor) }

@@ -48,7 +48,7 @@ final class PolledSocket {
       }
       if errno == EINTR { continue }
       if errno == EAGAIN { return nil }
-      throw ScriptedConnection.Ended(how: .byClientsReset)
+      throw ScriptedConnection.Ended(how: .resetByClient)
     }
   }
 
@@ -66,7 +66,7 @@ final class PolledSocket {
       } else if errno == EAGAIN {
         try wait(for: Int16(POLLOUT))
       } else if errno != EINTR {
-        throw ScriptedConnection.Ended(how: .byClientsReset)
+        throw ScriptedConnection.Ended(how: .resetByClient)
       }
     }
   }
@@ -76,7 +76,7 @@ final class PolledSocket {
     var watched = stopping.pollable
     let milliseconds = time / .milliseconds(1)
     if pollAgain(&watched, 1, milliseconds: Int(milliseconds.rounded(.up))) > 0 {
-      throw ScriptedConnection.Ended(how: .byStop)
+      throw ScriptedConnection.Ended(how: .serverStopped)
     }
   }
 
@@ -84,7 +84,7 @@ final class PolledSocket {
   func waitForPeersEnd() throws {
     let hungUp = Int16(0x2000)  // POLLRDHUP, which Swift does not see
     throw ScriptedConnection.Ended(
-      how: try wait(for: hungUp) & Int16(POLLERR) != 0 ? .byClientsReset : .byClient)
+      how: try wait(for: hungUp) & Int16(POLLERR) != 0 ? .resetByClient : .closedByClient)
   }
 
   /// Waits until the gate opens, or the client closes or resets.
@@ -93,7 +93,7 @@ final class PolledSocket {
     let (events, isOpen) = try wait(for: hungUp, or: gate)
     if isOpen { return }
     throw ScriptedConnection.Ended(
-      how: events & Int16(POLLERR) != 0 ? .byClientsReset : .byClient)
+      how: events & Int16(POLLERR) != 0 ? .resetByClient : .closedByClient)
   }
 
   @discardableResult
@@ -103,7 +103,7 @@ final class PolledSocket {
     var watched = [stopping.pollable, pollfd(fd: descriptor, events: events, revents: 0)]
     if let gate { watched.append(gate.pollable) }
     pollAgain(&watched, watched.count, milliseconds: -1)
-    if watched[0].revents != 0 { throw ScriptedConnection.Ended(how: .byStop) }
+    if watched[0].revents != 0 { throw ScriptedConnection.Ended(how: .serverStopped) }
     return (watched[1].revents, watched.count > 2 && watched[2].revents != 0)
   }
 }

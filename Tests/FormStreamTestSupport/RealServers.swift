@@ -13,7 +13,7 @@ public final class RealServer: Sendable {
     /// The most bytes that a body may have (`client_max_body_size`); any number where nil.
     public var largestBody: Int?
     /// Whether the connection is closed without an answer where the plain server gives none (nginx's 444).
-    public var isSilentWhereNobodyAnswers = false
+    public var closesWithoutResponse = false
 
     /// All as it is by itself.
     public init() {}
@@ -112,7 +112,7 @@ private func nginxConfiguration(
       proxy_http_version 1.1;
       proxy_request_buffering off;
       proxy_next_upstream off;
-      \(options.isSilentWhereNobodyAnswers ? silence : "")
+      \(options.closesWithoutResponse ? silence : "")
     }
     location @nobody { return 444; }
     """

@@ -41,7 +41,7 @@ final class ScriptedConnection {
 
   /// Does all, to the end of the connection.
   func serve() {
-    var end = RecordedConnection.End.byServer
+    var end = RecordedConnection.End.closedByServer
     do {
       if let steps = options.onConnect?(index) { try perform(steps) }
       while true {
@@ -57,10 +57,10 @@ final class ScriptedConnection {
     } catch let ended as Ended {
       end = ended.how
     } catch {
-      end = .byServer
+      end = .closedByServer
     }
     salvage(end)
-    socket.close(resetting: end == .byServersReset)
+    socket.close(resetting: end == .resetByServer)
     log.withLock { $0.connections[index].end = end }
   }
 
@@ -88,9 +88,9 @@ final class ScriptedConnection {
       searched = input.count
       if searched > 1 << 20 {
         noteStray(input)
-        throw Ended(how: .byServer)
+        throw Ended(how: .closedByServer)
       }
-      guard try receive(16 << 10) else { throw Ended(how: .byClient) }
+      guard try receive(16 << 10) else { throw Ended(how: .closedByClient) }
     }
   }
 
@@ -128,7 +128,7 @@ final class ScriptedConnection {
         open.bodyCount += piece.count
         options.onBody?(open.number, piece)
         log.withLock { log in
-          let room = options.keepsOfBody - log.requests[open.number].body.count
+          let room = options.keptBodyLimit - log.requests[open.number].body.count
           log.requests[open.number].bodyCount += piece.count
           log.requests[open.number].body.append(contentsOf: piece.prefix(max(room, 0)))
         }
@@ -157,7 +157,7 @@ final class ScriptedConnection {
         most = min(most, max(rate / 20, 1))
         try socket.pause(.seconds(Double(most) / Double(max(rate, 1))))
       }
-      guard try receive(most) else { throw Ended(how: .byClient) }
+      guard try receive(most) else { throw Ended(how: .closedByClient) }
       takeBody(upTo: limit)
     }
   }
@@ -196,7 +196,7 @@ final class ScriptedConnection {
 
   /// Notes, at the end, what came and was not read, and whether it was too little.
   private func salvage(_ end: RecordedConnection.End) {
-    if end != .byServer, end != .byServersReset {
+    if end != .closedByServer, end != .resetByServer {
       while let count = try? socket.receiveWaiting(into: &input), count > 0 {
         log.withLock { $0.connections[index].received += count }
         takeBody()
@@ -206,9 +206,10 @@ final class ScriptedConnection {
     // A request that was only begun is no surplus. A client that closed has begun one where at least its
     // method is there.
     let isBegun =
-      RequestHead.couldBegin(input) && (end != .byClient || input.contains(UInt8(ascii: " ")))
+      RequestHead.couldBegin(input) && (end != .closedByClient || input.contains(UInt8(ascii: " ")))
     if request?.decoder.isComplete != false, !isBegun { noteStray(input) }
-    guard end == .byClient, let open = request, !open.isAnswered, !open.decoder.isComplete else {
+    guard end == .closedByClient, let open = request, !open.isAnswered, !open.decoder.isComplete
+    else {
       return
     }
     let what = "the client closed after \(open.bodyCount) bytes of the body, which is not whole"
@@ -238,7 +239,7 @@ final class ScriptedConnection {
       let record = log.withLock { $0.requests[request.number] }
       if always || record.expectsContinue { try send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
     case .informational(let status, let headers, let times):
-      let answer = ScriptedAnswer(
+      let answer = ScriptedResponse(
         status: status, headers: headers, body: [], framing: .contentLength)
       for _ in 0..<times { try send(answer.bytes(toHead: false)) }
     case .stall: try socket.waitForPeersEnd()
@@ -246,9 +247,9 @@ final class ScriptedConnection {
     case .open(let gate): gate.open()
     case .skipBody: request?.decoder = BodyDecoder(.none)
     case .closeWrite: socket.shutdown()
-    case .close: throw Ended(how: .byServer)
+    case .close: throw Ended(how: .closedByServer)
     case .finish: try finish()
-    case .reset: throw Ended(how: .byServersReset)
+    case .reset: throw Ended(how: .resetByServer)
     case .decide(let decide):
       guard let request else { return }
       try perform(decide(log.withLock { $0.requests[request.number] }))
@@ -259,7 +260,7 @@ final class ScriptedConnection {
           log.faults.append(WireFault(kind: .unexpected, request: number, what: what))
         }
       }
-      throw Ended(how: .byServer)
+      throw Ended(how: .closedByServer)
     }
   }
 
@@ -267,14 +268,14 @@ final class ScriptedConnection {
     try socket.send(bytes) { count in log.withLock { $0.connections[index].sent += count } }
   }
 
-  private func send(_ answer: ScriptedAnswer) throws {
+  private func send(_ answer: ScriptedResponse) throws {
     noteSurplus()
     if let number = request?.number {
       request?.isAnswered = true
       request?.closesBehind = answer.closes
       log.withLock { log in
-        log.requests[number].answer = answer.status
-        log.requests[number].bodyCountAtAnswer = log.requests[number].bodyCount
+        log.requests[number].responseStatus = answer.status
+        log.requests[number].bodyCountAtResponse = log.requests[number].bodyCount
       }
     }
     try send(answer.bytes(toHead: request?.toHead ?? false))
@@ -290,7 +291,7 @@ final class ScriptedConnection {
         if isLost || input.count > 1 << 20 { input = [] }
         if try !receive() { break }
       }
-    } catch let ended as Ended where ended.how == .byClientsReset {}
-    throw Ended(how: .byServer)
+    } catch let ended as Ended where ended.how == .resetByClient {}
+    throw Ended(how: .closedByServer)
   }
 }

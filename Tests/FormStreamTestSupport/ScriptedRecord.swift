@@ -59,9 +59,9 @@ public struct RecordedRequest: Sendable {
   /// What came behind the body's end and is no request. Each of these is a fault.
   public internal(set) var surplus: [UInt8] = []
   /// The status of the final answer that was sent; nil where none was.
-  public internal(set) var answer: Int?
+  public internal(set) var responseStatus: Int?
   /// How many bytes of the body had come when the final answer began to leave.
-  public internal(set) var bodyCountAtAnswer: Int?
+  public internal(set) var bodyCountAtResponse: Int?
 
   /// The value of the first header of that name, whatever its case.
   public func header(_ name: String) -> String? { values(of: name).first }
@@ -75,7 +75,7 @@ public struct RecordedRequest: Sendable {
   public var expectsContinue: Bool { header("Expect")?.lowercased() == "100-continue" }
 
   /// Whether it announced a body, and all of it came.
-  public var hasWholeBody: Bool { framing != .none && bodyIsComplete }
+  public var hasCompleteBody: Bool { framing != .none && bodyIsComplete }
 }
 
 /// A connection that a `ScriptedServer` let in.
@@ -83,15 +83,15 @@ public struct RecordedConnection: Sendable {
   /// How a connection ended.
   public enum End: Sendable, Hashable {
     /// The client closed it.
-    case byClient
+    case closedByClient
     /// The client reset it.
-    case byClientsReset
+    case resetByClient
     /// The script closed it.
-    case byServer
+    case closedByServer
     /// The script reset it.
-    case byServersReset
+    case resetByServer
     /// The server was stopped.
-    case byStop
+    case serverStopped
   }
 
   /// Its place in the order in which connections were let in.

@@ -22,7 +22,7 @@ public final class ScriptedServer: Sendable {
     /// `SO_RCVBUF` of the connections; the system's where nil.
     public var receiveBuffer: Int?
     /// How many bytes of a body are kept.
-    public var keepsOfBody = 8 << 20
+    public var keptBodyLimit = 8 << 20
     /// Done with each connection before its first request is read, by the connection's index.
     public var onConnect: (@Sendable (Int) -> [ScriptedStep])?
     /// Is given all bytes of all bodies as they come, with the request's number. It is called on the
@@ -106,16 +106,16 @@ public final class ScriptedServer: Sendable {
   }
 
   /// All that no client should have done, in the order in which it was seen. A client that has to break
-  /// off does `cutShort`: `faults(but: .cutShort)` tells the others.
+  /// off does `cutShort`: `faults(except: .cutShort)` tells the others.
   public var faults: [WireFault] { log.withLock { $0.faults } }
 
   /// The faults that are not of these kinds.
-  public func faults(but kinds: WireFault.Kind...) -> [WireFault] {
+  public func faults(except kinds: WireFault.Kind...) -> [WireFault] {
     faults.filter { !kinds.contains($0.kind) }
   }
 
   /// How many requests announced a body of which all came.
-  public var bodiesReceivedWhole: Int { requests.count { $0.hasWholeBody } }
+  public var completeBodyCount: Int { requests.count { $0.hasCompleteBody } }
 
   /// Waits until so many requests' heads have come; false where they don't within a minute.
   public func waitForRequests(_ count: Int) -> Bool {

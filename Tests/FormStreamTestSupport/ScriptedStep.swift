@@ -9,7 +9,7 @@ public enum ScriptedStep: Sendable {
   /// Sends these bytes one by one, each after such a time.
   case sendSlowly([UInt8], each: Duration)
   /// Sends an answer.
-  case answer(ScriptedAnswer)
+  case answer(ScriptedResponse)
   /// Sends `100 Continue` where the request waits for it, or always.
   case sendContinue(always: Bool)
   /// Sends an answer that isn't final, so many times.
@@ -50,20 +50,20 @@ public enum ScriptedStep: Sendable {
   /// Sends `100 Continue`.
   public static var continue100: Self { .sendContinue(always: true) }
   /// Sends `100 Continue` where the request waits for it.
-  public static var continueIfAsked: Self { .sendContinue(always: false) }
+  public static var continueIfExpected: Self { .sendContinue(always: false) }
   /// Sends an answer.
   public static func respond(
     _ status: Int, headers: [(String, String)] = [], body: String = "",
-    framing: ScriptedAnswer.Framing = .contentLength
+    framing: ScriptedResponse.Framing = .contentLength
   ) -> Self {
     respond(status, headers: headers, bytes: Array(body.utf8), framing: framing)
   }
   /// Sends an answer.
   public static func respond(
     _ status: Int, headers: [(String, String)] = [], bytes: [UInt8],
-    framing: ScriptedAnswer.Framing = .contentLength
+    framing: ScriptedResponse.Framing = .contentLength
   ) -> Self {
-    .answer(ScriptedAnswer(status: status, headers: headers, body: bytes, framing: framing))
+    .answer(ScriptedResponse(status: status, headers: headers, body: bytes, framing: framing))
   }
 }
 
@@ -71,17 +71,17 @@ extension [ScriptedStep] {
   /// What a good server does: bids the client go on where it waits, reads the body, and answers.
   public static func good(
     _ status: Int = 200, headers: [(String, String)] = [], body: String = "",
-    framing: ScriptedAnswer.Framing = .contentLength
+    framing: ScriptedResponse.Framing = .contentLength
   ) -> Self {
     [
-      .continueIfAsked, .readBody,
+      .continueIfExpected, .readBody,
       .respond(status, headers: headers, body: body, framing: framing),
     ]
   }
 }
 
 /// An answer, and how its body is framed.
-public struct ScriptedAnswer: Sendable {
+public struct ScriptedResponse: Sendable {
   /// How an answer says where its body ends.
   public enum Framing: Sendable, Hashable {
     /// By its Content-Length, which is true.

@@ -2,14 +2,14 @@ import Glibc
 
 /// A proxy of plain bytes that takes what a client sends at a given rate, and passes it on; the other way
 /// it is as fast as it can be. With a small receive buffer, the client's own buffers fill: what it has
-/// handed to its system is then far from what was taken.
+/// handed to its system is then far from what was receivedCount.
 public final class SlowProxy: Sendable {
   /// The port.
   public var port: UInt16 { listener.port }
   /// Where it listens, for a URL: `http://127.0.0.1:40123`, without a slash at its end.
   public var url: String { "http://127.0.0.1:\(port)" }
-  /// How many bytes were taken from clients so far.
-  public var taken: Int { count.withLock(\.self) }
+  /// How many bytes were receivedCount from clients so far.
+  public var receivedCount: Int { count.withLock(\.self) }
 
   private let listener: LoopbackListener
   private let count = Guarded(0)
@@ -44,8 +44,8 @@ public final class SlowProxy: Sendable {
   /// Ends all connections, and returns when no thread and no descriptor of them is left.
   public func stop() { listener.stop() }
 
-  /// Waits until so many bytes were taken; false where they aren't within a minute.
-  public func wait(untilTaken bytes: Int) -> Bool { count.wait(within: 60) { $0 >= bytes } }
+  /// Waits until so many bytes were receivedCount; false where they aren't within a minute.
+  public func wait(untilReceived bytes: Int) -> Bool { count.wait(within: 60) { $0 >= bytes } }
 }
 
 /// Both ways of a connection: this thread takes from the client, another gives back to it.

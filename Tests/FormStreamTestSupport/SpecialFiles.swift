@@ -37,7 +37,7 @@ public func makeSocket(_ path: LocalPath) throws {
 }
 
 /// Runs `work` on a thread of its own, which ends with it.
-public func onThread(_ work: @escaping @Sendable () -> Void) {
+public func runDetached(_ work: @escaping @Sendable () -> Void) {
   pthread_detach(startJoinableThread(work))
 }
 

@@ -1,7 +1,7 @@
 import Foundation
 
 /// Does what blocks on a thread of its own: the few threads that tasks share stay free.
-public func onOwnThread<Result: Sendable>(
+public func onNewThread<Result: Sendable>(
   _ body: @escaping @Sendable () -> Result
 ) async -> Result {
   await withCheckedContinuation { continuation in
@@ -10,7 +10,7 @@ public func onOwnThread<Result: Sendable>(
 }
 
 /// The same for what throws.
-public func onOwnThread<Result: Sendable>(
+public func onNewThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
   try await withCheckedThrowingContinuation { continuation in

@@ -41,13 +41,13 @@ import Testing
       .asyncChunks {
         AsyncThrowingStream<[UInt8], any Error> { continuation in
           continuation.yield([1, 2, 3])
-          continuation.finish(throwing: Mishap(9))
+          continuation.finish(throwing: TestError(9))
         }
       })
     let reader = layout.makeReader()
     let error = failure { try drain(reader, chunk: 1) }
     #expect(error?.code == .streamFailed)
-    #expect(error?.underlying as? Mishap == Mishap(9))
+    #expect(error?.underlying as? TestError == TestError(9))
     #expect(reader.position == 49 + 3)
   }
 

@@ -11,7 +11,7 @@ import Testing
   private func small() throws -> BodyLayout { try layout([.text("a", "1")]) }
 
   private func failing() throws -> BodyLayout {
-    try layout([.stream("s") { FailingSource(onCall: 2, with: Mishap(2)) }])
+    try layout([.stream("s") { FailingSource(onCall: 2, with: TestError(2)) }])
   }
 
   private func read(_ stream: InputStream, _ count: Int) -> Int {
@@ -66,7 +66,7 @@ import Testing
     #expect(stream.hasBytesAvailable)
     for _ in 1...3 { #expect(read(stream, 64) == -1) }
     let error = try #require(stream.streamError as? MultipartError)
-    #expect(error.underlying as? Mishap == Mishap(2))
+    #expect(error.underlying as? TestError == TestError(2))
   }
 
   @Test func `before it is opened it reads nothing, and can be opened then`() throws {

@@ -89,11 +89,12 @@ import Testing
   }
 
   @Test func `a form in a stream of a form fails as the inner one does`() throws {
-    let inner = try Form { Part.stream("s") { FailingSource(onCall: 2, with: Mishap(5)) } }.layout()
+    let inner = try Form { Part.stream("s") { FailingSource(onCall: 2, with: TestError(5)) } }
+      .layout()
     let part = Part(name: "a", body: .inputStream { FormInputStream(inner) })
     let error = try #require(failure { try content(part) })
     #expect(error.code == .streamFailed)
     let cause = try #require(error.underlying as? MultipartError)
-    #expect(cause.underlying as? Mishap == Mishap(5))
+    #expect(cause.underlying as? TestError == TestError(5))
   }
 }

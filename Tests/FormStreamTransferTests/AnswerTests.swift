@@ -196,7 +196,7 @@ import FormStreamTransfer
         #expect(result.response?.version == "1.0")
       }
       #expect(server.connections.count == count)
-      #expect(server.bodiesReceivedWhole == 2)
+      #expect(server.completeBodyCount == 2)
       // On a connection that is kept, libcurl speaks as the server does, which is a fault to our server.
       #expect(server.faults.allSatisfy { $0.what.hasSuffix("POST / HTTP/1.0") })
     }

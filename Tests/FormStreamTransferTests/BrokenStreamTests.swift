@@ -17,8 +17,8 @@ import FormStreamTransfer
     request.options.retry = RetryPolicy(attempts: 3)
     let result = try await patientSession().result(of: request)
     #expect(await eventually { server.connections.allSatisfy { $0.end != nil } })
-    #expect(server.faults(but: .cutShort).isEmpty)
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
     #expect(server.requests.count <= 1)
     return Sent(result: result, server: server)
   }
@@ -46,7 +46,7 @@ import FormStreamTransfer
     let sent = try await send(
       .part(
         .stream(length: length) {
-          FailingSource(onCall: call, with: Mishap(4711), record: record)
+          FailingSource(onCall: call, with: TestError(4711), record: record)
         }))
     #expect(sent.result.outcome == .failed)
     #expect(sent.result.error?.code == .streamFailed)
@@ -83,7 +83,7 @@ import FormStreamTransfer
 
   @Test func `one that can be read once is not sent twice`() async throws {
     for script: [ScriptedStep] in [
-      .good(503), [.continueIfAsked, .readBody(upTo: 1000), .reset],
+      .good(503), [.continueIfExpected, .readBody(upTo: 1000), .reset],
       .good(307, headers: [("Location", "/there")]),
     ] {
       let server = try ScriptedServer { _ in script }

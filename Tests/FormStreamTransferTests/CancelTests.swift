@@ -21,7 +21,7 @@ import FormStreamTransfer
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     return try ScriptedServer(options) { [reached, goOn] _ in
-      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
   }
 
@@ -39,14 +39,14 @@ import FormStreamTransfer
     let request = try TransferRequest(.post, server.url, body: large)
     let never = try Gate()
     let work = Task {
-      _ = await onOwnThread { never.wait() }
+      _ = await onNewThread { never.wait() }
       return await session.result(of: request)
     }
     work.cancel()
     never.open()
     expectCancelled(await work.value)
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `at once after it starts, and more than once`() async throws {
@@ -58,8 +58,8 @@ import FormStreamTransfer
       task.cancel()
       expectCancelled(await task.result)
     }
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `while it waits for its next attempt`() async throws {
@@ -89,7 +89,7 @@ import FormStreamTransfer
     let task = session.start(
       try TransferRequest(
         .post, "http://127.0.0.1:9/", body: .form(form, guessing: LookingGuesser())))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
     #expect(result.outcome == .cancelled)
@@ -105,28 +105,28 @@ import FormStreamTransfer
     let server = try ScriptedServer(options) { _ in .good() }
     let task = try patientSession().start(
       TransferRequest(.post, "https://127.0.0.1:\(server.port)", body: large))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
     expectCancelled(result)
     #expect(result.bytesSent == 0)
-    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(await onNewThread { server.waitForEnds() })
   }
 
   @Test func `while its body goes out`() async throws {
     let server = try holding()
     let task = try patientSession().start(TransferRequest(.post, server.url, body: large))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
     expectCancelled(result)
     #expect(result.bytesSent > 0)
     #expect(result.bytesSent < 64 << 20)
     goOn.open()
-    #expect(await onOwnThread { server.waitForEnds() })
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(await onNewThread { server.waitForEnds() })
+    #expect(server.completeBodyCount == 0)
     #expect(server.requests.first.map { Int64($0.bodyCount) <= result.bytesSent } == true)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `by the task that waits for it`() async throws {
@@ -134,13 +134,13 @@ import FormStreamTransfer
     let session = try patientSession()
     let request = try TransferRequest(.post, server.url, body: large)
     let work = Task { await session.result(of: request) { _ in } }
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     work.cancel()
     expectCancelled(await work.value)
     goOn.open()
-    #expect(await onOwnThread { server.waitForEnds() })
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(await onNewThread { server.waitForEnds() })
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `while its source keeps everybody waiting, at once`() async throws {
@@ -152,7 +152,7 @@ import FormStreamTransfer
       })
     let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: body))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.cancel()
     expectCancelled(await task.result)
     // The source is held still: nobody waited for it.
@@ -161,23 +161,23 @@ import FormStreamTransfer
     goOn.open()
     #expect(await eventually { closings.isBalanced })
     #expect(closings.opens == 1)
-    #expect(await onOwnThread { server.waitForEnds() })
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(await onNewThread { server.waitForEnds() })
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `while it waits for the answer`() async throws {
     let server = try ScriptedServer { [reached] _ in
-      [.continueIfAsked, .readBody, .open(reached), .stall]
+      [.continueIfExpected, .readBody, .open(reached), .stall]
     }
     let task = try patientSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
     expectCancelled(result)
     #expect(result.bytesSent == 3_000_000)
-    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.completeBodyCount == 1)
     #expect(server.faults.isEmpty)
   }
 
@@ -199,11 +199,11 @@ import FormStreamTransfer
   @Test func `one called off leaves the others alone`() async throws {
     let server = try ScriptedServer { [reached, goOn] request in
       request.target == "/held"
-        ? [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
+        ? [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
     }
     let session = try patientSession()
     let held = session.start(try TransferRequest(.post, server.url + "/held", body: large))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     let others = try (0..<10).map { _ in
       session.start(try TransferRequest(.post, server.url, body: .bytes(noise(300_000))))
     }
@@ -212,7 +212,7 @@ import FormStreamTransfer
     for other in others { #expect(await other.result.outcome == .ok) }
     goOn.open()
     #expect(server.requests.count { $0.body == noise(300_000) } == 10)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }
 

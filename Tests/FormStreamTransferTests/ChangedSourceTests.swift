@@ -38,17 +38,17 @@ import FormStreamTransfer
     request.options.expectation.timeout = .seconds(60)
     request.options.retry = RetryPolicy(attempts: 3)
     let task = session.start(request)
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     try change.happen(to: file, size: size)
     goOn.open()
     let result = await task.result
     // What was sent until then is noted when the connection is over, or was answered.
     let isNoted = await eventually {
-      server.requests.last?.answer != nil || server.connections.allSatisfy { $0.end != nil }
+      server.requests.last?.responseStatus != nil || server.connections.allSatisfy { $0.end != nil }
     }
     #expect(isNoted)
     #expect(server.requests.count == 1)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
     return Run(result: result, request: try #require(server.requests.last), whole: whole)
   }
 
@@ -74,12 +74,12 @@ import FormStreamTransfer
       } else if change == .unlink, run.result.outcome == .failed {
         // It was gone before it was opened.
         #expect(run.result.bytesSent < run.whole.count)
-        #expect(!run.request.hasWholeBody)
+        #expect(!run.request.hasCompleteBody)
       } else {
         #expect(run.result.outcome == .sourceChanged, "\(String(describing: run.result.error))")
         #expect(run.result.error?.code == .sourceChanged)
         #expect(run.result.attempts == 1)
-        #expect(!run.request.hasWholeBody)
+        #expect(!run.request.hasCompleteBody)
         #expect(run.whole.starts(with: run.request.body) || change == .rewrite)
         #expect(run.request.framing == .contentLength(run.whole.count))
       }
@@ -92,20 +92,20 @@ import FormStreamTransfer
   func `a very large file is no other`(change: FileChange) async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in
-      [.continueIfAsked, .readBody(upTo: 10_000_000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 10_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
     let size: Int64 = 1 << 30
     let file = try place.sparse("large", size: size)
     let task = try session().start(TransferRequest(.put, server.url, body: .file(file)))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     try change.happen(to: file, size: Int(size))
     goOn.open()
     let result = await task.result
     #expect(result.outcome == .sourceChanged)
     #expect(result.bytesSent < size)
-    #expect(await onOwnThread { server.waitForEnds() })
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(await onNewThread { server.waitForEnds() })
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }

@@ -37,7 +37,7 @@ import FormStreamTransfer
   private struct Place {
     let here: ScriptedServer
     let there: ScriptedServer
-    let front: TLSFront?
+    let front: TLSProxy?
     let certificates: TestCertificates?
     let session: TransferSession
 
@@ -56,7 +56,7 @@ import FormStreamTransfer
       let there = try ScriptedServer(script: answers)
       let port = there.port
       var configuration = TransferSession.Configuration()
-      var front: TLSFront?
+      var front: TLSProxy?
       var certificates: TestCertificates?
       switch difference {
       case .port: location = "\(there.url)/there"
@@ -65,7 +65,7 @@ import FormStreamTransfer
       case .scheme:
         let authority = try TestCertificates()
         configuration.tls.authorities = LocalPath(authority.authority)
-        let made = try TLSFront(to: port, authority.server)
+        let made = try TLSProxy(to: port, authority.server)
         certificates = authority
         location = "\(made.url(host: "127.0.0.1"))/there"
         front = made
@@ -175,7 +175,7 @@ import FormStreamTransfer
     let plain = try ScriptedServer { _ in [.unexpected] }
     let url = plain.url
     let server = try ScriptedServer { _ in .good(status, headers: [("Location", "\(url)/end")]) }
-    let front = try TLSFront(to: server.port, certificates.server)
+    let front = try TLSProxy(to: server.port, certificates.server)
     defer { withExtendedLifetime(certificates) {} }
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)

@@ -50,7 +50,7 @@ final class SlowSource: ByteSource {
       #expect(result.outcome == .failed)
       #expect(result.attempts == 1)
     }
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.completeBodyCount == 0)
   }
 
   @Test func `a file is refused no less clearly`() async throws {
@@ -65,13 +65,13 @@ final class SlowSource: ByteSource {
       #expect(result.status == 413, "\(String(describing: result.error))")
       #expect(result.outcome == .failed)
     }
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.completeBodyCount == 0)
   }
 
   @Test func `under TLS it is told, or unknown`() async throws {
     let certificates = try TestCertificates()
     let server = try ScriptedServer { _ in Self.refusal }
-    let front = try TLSFront(to: server.port, certificates.server)
+    let front = try TLSProxy(to: server.port, certificates.server)
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)
     let session = try TransferSession(configuration)
@@ -87,6 +87,6 @@ final class SlowSource: ByteSource {
         #expect(result.error?.code == .connectionLost, "\(String(describing: result.error))")
       }
     }
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.completeBodyCount == 0)
   }
 }

@@ -37,7 +37,7 @@ import FormStreamTransfer
     } else {
       #expect(end == "resets" || end == "closes")
     }
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults(except: .cutShort) == [])
   }
 
   @Test(arguments: [413, 503, 401])
@@ -63,7 +63,7 @@ import FormStreamTransfer
     let next = try await session.result(of: makeRequest(server.url))
     #expect(next.outcome == .ok)
     #expect(server.requests.last?.bodyText == "important")
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults(except: .cutShort) == [])
   }
 
   @Test func `an early refusal goes into a file as any other`() async throws {
@@ -87,7 +87,7 @@ import FormStreamTransfer
       #expect(
         try String(contentsOfFile: place.path("answer-\(round)"), encoding: .utf8) == "too big")
     }
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults(except: .cutShort) == [])
   }
 
   @Test(arguments: [1, 65_536, 300_000, 3_000_000])
@@ -104,7 +104,7 @@ import FormStreamTransfer
         of: makeRequest(.put, server.url, .stream { InputStream(data: Data(bytes)) }))
       #expect(stream.outcome == .ok)
     }
-    #expect(server.bodiesReceivedWhole == 20)
+    #expect(server.completeBodyCount == 20)
     #expect(server.faults == [])
   }
 }

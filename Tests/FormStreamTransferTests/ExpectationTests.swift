@@ -42,7 +42,7 @@ import FormStreamTransfer
     let second = try await session.result(of: post(server))
     #expect(second.outcome == .ok)
     #expect(server.requests.map(\.expectsContinue) == [true, false])
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     #expect(server.faults == [])
     // It is this server that does not answer, not every one.
     let third = try await session.result(of: post(other))
@@ -53,7 +53,7 @@ import FormStreamTransfer
 
   @Test func `who answers late is asked again`() async throws {
     let server = try ScriptedServer { _ in
-      [.readBody(upTo: 1), .continueIfAsked, .readBody, .respond(200)]
+      [.readBody(upTo: 1), .continueIfExpected, .readBody, .respond(200)]
     }
     let session = try patientSession()
     for _ in 0..<2 {
@@ -61,7 +61,7 @@ import FormStreamTransfer
       #expect(result.outcome == .ok)
     }
     #expect(server.requests.map(\.expectsContinue) == [true, true])
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     #expect(server.faults == [])
   }
 
@@ -157,7 +157,7 @@ import FormStreamTransfer
       #expect(result.status == 417)
       #expect(result.response?.text == "never")
     }
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     #expect(server.faults == [])
   }
 

@@ -12,8 +12,8 @@ import FormStreamTransfer
     var steps: [ScriptedStep] {
       switch self {
       case .closeBeforeBody: [.close]
-      case .resetInBody: [.continueIfAsked, .readBody(upTo: 100_000), .reset]
-      case .silence: [.continueIfAsked, .readBody, .close]
+      case .resetInBody: [.continueIfExpected, .readBody(upTo: 100_000), .reset]
+      case .silence: [.continueIfExpected, .readBody, .close]
       case .stall: [.readBody(upTo: 1000), .stall]
       case .early413:
         [.readBody(upTo: 1000), .respond(413, headers: [("Connection", "close")]), .close]
@@ -52,12 +52,12 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in fault.steps }
     var options = RealServer.Options()
-    options.isSilentWhereNobodyAnswers = true
+    options.closesWithoutResponse = true
     let setting = try Setting(way, to: server, options)
     for kind in Kind.allCases {
       let size = fault.size
       let begun = server.requests.count
-      let whole = server.bodiesReceivedWhole
+      let whole = server.completeBodyCount
       var request = try TransferRequest(.post, setting.url, body: body(kind, size, place))
       request.options.retry = RetryPolicy(attempts: 2)
       request.options.retry.baseDelay = .milliseconds(1)
@@ -66,7 +66,7 @@ import FormStreamTransfer
       let result = await setting.session.result(of: request)
       let about = Comment(
         rawValue: "\(kind): \(result.outcome) \(String(describing: result.error))")
-      let arrived = server.bodiesReceivedWhole - whole
+      let arrived = server.completeBodyCount - whole
 
       #expect(result.outcome != .ok && result.outcome != .cancelled, about)
       #expect(result.error != nil, about)
@@ -86,6 +86,6 @@ import FormStreamTransfer
         about)
     }
     // nginx resets what it can't finish.
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }

@@ -10,7 +10,7 @@ import FormStreamTransfer
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     return try ScriptedServer(options) { _ in
-      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
   }
 
@@ -34,7 +34,7 @@ import FormStreamTransfer
       TransferRequest(
         .post, server.url, body: .stream { InputStream(data: Data(noise(3_000_000))) }))
     let bridge = task.makeFoundationProgress()
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     #expect(bridge.totalUnitCount == -1)
     #expect(bridge.isIndeterminate)
     goOn.open()
@@ -49,16 +49,16 @@ import FormStreamTransfer
     let file = try place.sparse("large", size: 64 << 20)
     let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
     let bridge = task.makeFoundationProgress()
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     bridge.cancel()
     let result = await task.result
     #expect(result.outcome == .cancelled)
     #expect(result.bytesSent < 64 << 20)
     // What the system had taken still goes out; the server sees the end behind it.
     goOn.open()
-    #expect(await onOwnThread { server.waitForEnds() })
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(await onNewThread { server.waitForEnds() })
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 
   @Test func `pausing it holds the request, and resuming lets it go`() async throws {

@@ -7,14 +7,14 @@ import Testing
   @Test func `TLS is ended, and certificates are what they should be`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "safe") }
-    let front = try TLSFront(to: server.port, made.server)
+    let front = try TLSProxy(to: server.port, made.server)
     let said = try curl("--cacert", made.authority, "-d", "hello", front.url)
     #expect(said.output == "safe", "\(said.stderr)")
     #expect(try curl("--cacert", made.authority, front.url(host: "127.0.0.1")).output == "safe")
     // 60: the certificate can't be verified.
     #expect(try curl("--cacert", made.otherAuthority, front.url).exit == 60)
     for wrong in [made.expired, made.wrongHost] {
-      let front = try TLSFront(to: server.port, wrong)
+      let front = try TLSProxy(to: server.port, wrong)
       #expect(try curl("--cacert", made.authority, front.url).exit == 60)
     }
     // Who fails the handshake never came; of the wrong host, curl finds after it.
@@ -31,7 +31,7 @@ import Testing
       [.readBody(upTo: 500_000, rate: 5_000_000)]
         + .good(body: String(decoding: body, as: UTF8.self))
     }
-    let front = try TLSFront(to: server.port, made.server)
+    let front = try TLSProxy(to: server.port, made.server)
     let said = try curl(
       "--cacert", made.authority, "--data-binary", "@\(directory.path("body"))", front.url)
     #expect(said.stdout == body)
@@ -42,36 +42,37 @@ import Testing
   @Test func `a front can demand a certificate, and speak old versions only`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "known") }
-    var options = TLSFront.Options()
+    var options = TLSProxy.Options()
     options.clientAuthority = made.authority
-    let strict = try TLSFront(to: server.port, made.server, options)
+    let strict = try TLSProxy(to: server.port, made.server, options)
     #expect(try curl("--cacert", made.authority, strict.url).exit == 56, "an alert of TLS 1.3")
     let known = try curl(
       "--cacert", made.authority, "--cert", made.client.certificate, "--key", made.client.key,
       strict.url)
     #expect(known.output == "known", "\(known.stderr)")
-    options = TLSFront.Options()
-    options.newest = "1.1"
-    let old = try TLSFront(to: server.port, made.server, options)
+    options = TLSProxy.Options()
+    options.newestVersion = "1.1"
+    let old = try TLSProxy(to: server.port, made.server, options)
     #expect(try curl("--cacert", made.authority, old.url).exit == 35)
   }
 
   @Test(arguments: [false, true])
-  func `ends and resets come through TLS`(endsBare: Bool) throws {
+  func `ends and resets come through TLS`(omitsCloseNotify: Bool) throws {
     let made = try TestCertificates()
     let server = try ScriptedServer(requests: [
       .good(body: "to the end", framing: .close), [.readBody, .reset],
       [.readBody(upTo: 1), .respond(413), .stall],
     ])
-    var options = TLSFront.Options()
-    options.endsBare = endsBare
-    let front = try TLSFront(to: server.port, made.server, options)
+    var options = TLSProxy.Options()
+    options.omitsCloseNotify = omitsCloseNotify
+    let front = try TLSProxy(to: server.port, made.server, options)
     // Debian's curl does not mind how TLS ends; Python tells.
     let ending = try run(
       program: "/usr/bin/env",
       ["python3", "-c", Self.endOfTLS, "\(front.port)", made.authority])
     #expect(
-      ending.output == (endsBare ? "to the end, bare\n" : "to the end, told\n"), "\(ending.stderr)")
+      ending.output == (omitsCloseNotify ? "to the end, bare\n" : "to the end, told\n"),
+      "\(ending.stderr)")
     let reset = try curl("--cacert", made.authority, "-d", "a", front.url)
     #expect(reset.exit == 56)
     #expect(reset.stderr.contains("reset"), "\(reset.stderr)")
@@ -79,7 +80,7 @@ import Testing
       "--cacert", made.authority, "-w", "%{http_code}", "-d", "abc", front.url)
     #expect(early.output == "413")
     #expect(server.waitForEnds(3))
-    #expect(server.connections.map(\.end).dropFirst() == [.byServersReset, .byClient])
+    #expect(server.connections.map(\.end).dropFirst() == [.resetByServer, .closedByClient])
     #expect(server.faults == [])
   }
 
@@ -106,7 +107,7 @@ import Testing
     let said = try curl("--data-binary", "@\(directory.path("body"))", proxy.url)
     #expect(said.output == "at last")
     let head = server.requests.first?.head.count ?? 0
-    #expect(proxy.taken == head + body.count)
+    #expect(proxy.receivedCount == head + body.count)
     #expect(server.requests.first?.body == body)
     proxy.stop()
     #expect(server.waitForEnds())

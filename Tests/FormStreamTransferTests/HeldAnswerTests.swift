@@ -87,7 +87,7 @@ import FormStreamTransfer
     let bridge = try #require(task?.makeFoundationProgress())
     let updates = try #require(task?.progress)
     task = nil
-    #expect(await onOwnThread { server.waitForRequests(1) })
+    #expect(await onNewThread { server.waitForRequests(1) })
     bridge.cancel()
     var last: TransferProgress?
     for await step in updates { last = step }

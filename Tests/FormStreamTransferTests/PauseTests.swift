@@ -56,11 +56,11 @@ import FormStreamTransfer
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     let server = try ScriptedServer(options) { [reached, goOn] _ in
-      [.continueIfAsked, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
     let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: bodies()[kind]))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.pause()
     goOn.open()
     try await expectStandstill(task, server, session)
@@ -95,7 +95,7 @@ import FormStreamTransfer
         // Where this thread had to wait, it was over before it was held.
         #expect(result.outcome == .cancelled || result.bytesSent == size, "\(result.outcome)")
       }
-      #expect(server.faults(but: .cutShort).isEmpty)
+      #expect(server.faults(except: .cutShort).isEmpty)
     }
   }
 
@@ -104,7 +104,7 @@ import FormStreamTransfer
     options.onConnect = { [reached, goOn] _ in [.open(reached), .waitFor(goOn)] }
     let server = try ScriptedServer(options) { _ in .good() }
     let certificates = try TestCertificates()
-    let front = try TLSFront(to: server.port, certificates.server)
+    let front = try TLSProxy(to: server.port, certificates.server)
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)
     let session = try TransferSession(configuration)
@@ -148,15 +148,15 @@ import FormStreamTransfer
 
   @Test func `held while it waits for the answer, it takes none`() async throws {
     let server = try ScriptedServer { [reached, goOn] _ in
-      [.continueIfAsked, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
+      [.continueIfExpected, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
     }
     let session = try patientSession()
     let task = session.start(
       try TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     task.pause()
     goOn.open()
-    #expect(await eventually { server.requests.first?.answer == 200 })
+    #expect(await eventually { server.requests.first?.responseStatus == 200 })
     let other = try ScriptedServer { _ in .good() }
     for _ in 0..<20 { _ = await session.result(of: try TransferRequest(.get, other.url)) }
     #expect(!task.progress.current.hasResponse)
@@ -172,8 +172,8 @@ import FormStreamTransfer
     task.pause()
     task.cancel()
     #expect(await task.result.outcome == .cancelled)
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }
 

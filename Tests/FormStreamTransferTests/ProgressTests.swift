@@ -107,12 +107,12 @@ final class Told: @unchecked Sendable {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     let server = try ScriptedServer(options) { _ in
-      [.continueIfAsked, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
     let request = try request(server.url, .form(largeForm(place)))
     let task = try patientSession().start(request)
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     let held = task.progress.current
     #expect(held.phase == .sending)
     #expect(held.handedOver < Self.large)
@@ -129,7 +129,7 @@ final class Told: @unchecked Sendable {
 
   @Test func `a second attempt does not go back`() async throws {
     let server = try ScriptedServer(requests: [
-      [.continueIfAsked, .readBody(upTo: 2_000_000), .reset], .good(),
+      [.continueIfExpected, .readBody(upTo: 2_000_000), .reset], .good(),
     ])
     let told = Told()
     let place = try TemporaryDirectory()
@@ -155,7 +155,7 @@ final class Told: @unchecked Sendable {
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
     told.expectOrder()
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     #expect(server.faults.isEmpty)
   }
 
@@ -174,15 +174,15 @@ final class Told: @unchecked Sendable {
       for await step in task.progress {
         told.append(step)
         let acknowledged = Int(step.acknowledged ?? 0)
-        #expect(acknowledged <= proxy.taken + near)
+        #expect(acknowledged <= proxy.receivedCount + near)
       }
     }()
     // The line itself is the clock.
-    let farthest = await onOwnThread {
+    let farthest = await onNewThread {
       var farthest = 0
-      for step in 1..<80 where proxy.wait(untilTaken: step * 100_000) {
+      for step in 1..<80 where proxy.wait(untilReceived: step * 100_000) {
         let acknowledged = Int(task.progress.current.acknowledged ?? 0)
-        farthest = max(farthest, abs(acknowledged - proxy.taken))
+        farthest = max(farthest, abs(acknowledged - proxy.receivedCount))
       }
       return farthest
     }
@@ -199,7 +199,7 @@ final class Told: @unchecked Sendable {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     let server = try ScriptedServer(options) { _ in
-      [.continueIfAsked, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
+      [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
     let task = try patientSession().start(try request(server.url, .form(largeForm(place))))
@@ -209,7 +209,7 @@ final class Told: @unchecked Sendable {
         group.addTask { for await step in task.progress { told.append(step) } }
       }
     }
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     var late = task.progress.makeAsyncIterator()
     let first = await late.next()
     #expect(first?.phase == .sending)
@@ -250,7 +250,8 @@ final class Told: @unchecked Sendable {
   }
 
   @Test func `a smooth pace is told seldom`() async throws {
-    let server = try ScriptedServer { _ in [.continueIfAsked, .readBody(rate: 2_000_000)] + .good()
+    let server = try ScriptedServer { _ in
+      [.continueIfExpected, .readBody(rate: 2_000_000)] + .good()
     }
     var request = try request(server.url, .bytes(noise(1_000_000)))
     request.options.progressPace = .smooth

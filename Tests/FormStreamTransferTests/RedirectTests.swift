@@ -193,7 +193,7 @@ import FormStreamTransfer
     #expect(tooMany.outcome == .failed)
     #expect(tooMany.error?.code == .tooManyRedirects)
     #expect(tooMany.attempts == limit)
-    #expect(server.bodiesReceivedWhole == enough.attempts + tooMany.attempts)
+    #expect(server.completeBodyCount == enough.attempts + tooMany.attempts)
     #expect(server.faults == [])
   }
 
@@ -232,7 +232,7 @@ import FormStreamTransfer
     #expect(server.requests.map(\.target) == ["/start", "/end"])
     #expect(server.requests.last?.body == bytes)
     #expect(result.attempts == 2)
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults(except: .cutShort) == [])
   }
 
   @Test func `303 before the body is whole is no success`() async throws {
@@ -248,6 +248,6 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .respondedEarly)
     #expect(server.requests.count == 1)
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.faults(except: .cutShort) == [])
   }
 }

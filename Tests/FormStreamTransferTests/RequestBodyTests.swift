@@ -135,7 +135,7 @@ import FormStreamTransfer
     #expect(result.outcome == .failed)
     #expect(
       result.error?.code == (Int64(size) < promised ? .streamTooShort : .streamTooLong))
-    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(await onNewThread { server.waitForEnds() })
     expectTruth(result, at: server, bodies: 0, but: [.cutShort])
   }
 

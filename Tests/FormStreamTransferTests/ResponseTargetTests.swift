@@ -159,12 +159,12 @@ import FormStreamTransfer
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.responseTarget = .stream { bytes in
       told.append(bytes)
-      throw Mishap(7)
+      throw TestError(7)
     }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == (method == .post ? .ok : .failed))
     #expect(result.error?.code == .responseNotStored)
-    #expect(result.error?.underlying as? Mishap == Mishap(7))
+    #expect(result.error?.underlying as? TestError == TestError(7))
     #expect(result.attempts == 1)
     #expect(result.response?.isTruncated == true)
     #expect(told.text.utf8.count < 1_000_000)

@@ -205,7 +205,7 @@ import FormStreamTransfer
     #expect(results.allSatisfy { $0.outcome == .retryable && $0.status == 503 })
     let attempts = results.map(\.attempts).reduce(0, +)
     #expect(attempts == 220)
-    #expect(server.bodiesReceivedWhole == attempts)
+    #expect(server.completeBodyCount == attempts)
     #expect(server.faults == [])
   }
 

@@ -31,7 +31,7 @@ import FormStreamTransfer
     let server = try server([.unexpected], behindAnswer: [.close])
     let session = try patientSession()
     _ = try await session.result(of: makeRequest(.get, server.url, nil))
-    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(await onNewThread { server.waitForEnds() })
     let result = try await session.result(of: makeRequest(server.url))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 1)

@@ -15,9 +15,9 @@ import Testing
     #expect(server.requests.map(\.target) == ["/there"])
     #expect(server.requests.map(\.framing) == [.contentLength(5)])
     #expect(server.requests.map(\.body) == [Array("hello".utf8)])
-    #expect(server.requests.map(\.answer) == [201])
+    #expect(server.requests.map(\.responseStatus) == [201])
     #expect(server.requests.first?.header("content-length") == "5")
-    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.completeBodyCount == 1)
   }
 
   @Test func `a chunked body is taken out of its chunks, whatever pieces it comes in`() throws {
@@ -38,7 +38,7 @@ import Testing
       #expect(request.body == Array("hello world".utf8))
       #expect(request.chunkSizes == [5, 6])
       #expect(request.trailers == [RecordedHeader(name: "Sum", value: "11")])
-      #expect(request.hasWholeBody)
+      #expect(request.hasCompleteBody)
     }
   }
 
@@ -49,7 +49,7 @@ import Testing
     #expect(try curl("-d", "c", server.url).exit == 52)
     server.stop()
     #expect(server.connections.map { $0.requests.map(\.target) } == [["/1", "/2"], ["/"]])
-    #expect(server.connections.map(\.end) == [.byClient, .byServer])
+    #expect(server.connections.map(\.end) == [.closedByClient, .closedByServer])
     #expect(server.faults.map(\.kind) == [.unexpected])
   }
 
@@ -67,7 +67,7 @@ import Testing
     server.stop()
     #expect(server.requests.map(\.expectsContinue) == [true, true, true])
     #expect(server.requests.map(\.bodyCount) == [3, 0, 3])
-    #expect(server.requests[1].bodyCountAtAnswer == 0)
+    #expect(server.requests[1].bodyCountAtResponse == 0)
     #expect(server.faults == [])
   }
 
@@ -106,7 +106,7 @@ import Testing
     ])
     #expect(try curl("-d", "a", server.url).exit == 56)
     #expect(try curl("-d", "a", server.url).exit == 52)
-    onThread {
+    runDetached {
       _ = reached.wait()
       gate.open()
     }
@@ -117,7 +117,9 @@ import Testing
     client.reset()
     #expect(server.waitForEnds(4))
     #expect(
-      server.connections.map(\.end) == [.byServersReset, .byServer, .byClient, .byClientsReset])
+      server.connections.map(\.end) == [
+        .resetByServer, .closedByServer, .closedByClient, .resetByClient,
+      ])
     #expect(server.faults == [])
   }
 
@@ -130,7 +132,7 @@ import Testing
     #expect(try client.receive(upTo: "\r\n\r\n").hasPrefix("HTTP/1.1 200 "))
     server.stop()
     #expect(server.faults == [])
-    #expect(server.requests.map(\.bodyCountAtAnswer) == [3, 0])
+    #expect(server.requests.map(\.bodyCountAtResponse) == [3, 0])
     #expect(server.requests.first?.body == Array("abcdef".utf8))
   }
 
@@ -159,7 +161,7 @@ import Testing
       #expect(try client.receive(upTo: "/n\(number).").hasSuffix("\r\n\r\n/n\(number)."))
     }
     server.stop()
-    #expect(server.bodiesReceivedWhole == 200)
+    #expect(server.completeBodyCount == 200)
     #expect(server.faults == [])
   }
 
@@ -181,7 +183,7 @@ import Testing
     #expect(try sockets(of: port) == 1, "the one that listens goes with the server")
     // A joined thread leaves /proc a moment after.
     while try threads(of: port) > 0 { sched_yield() }
-    #expect(server.connections.allSatisfy { $0.end == .byStop })
+    #expect(server.connections.allSatisfy { $0.end == .serverStopped })
     server.stop()
   }
 

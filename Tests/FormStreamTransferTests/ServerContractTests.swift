@@ -26,7 +26,7 @@ struct Setting: Sendable {
       holds.append(certificates)
       configuration.tls.authorities = LocalPath(certificates.authority)
       if way == .front {
-        let front = try TLSFront(to: server.port, certificates.server)
+        let front = try TLSProxy(to: server.port, certificates.server)
         holds.append(front)
         url = front.url
       } else {
@@ -128,7 +128,7 @@ struct Setting: Sendable {
       #expect(isTold || way.isEncrypted && result.outcome == .unknown, "\(result)")
       #expect(result.attempts == 1)
     }
-    #expect(server.bodiesReceivedWhole == 0)
-    #expect(server.faults(but: .cutShort).isEmpty)
+    #expect(server.completeBodyCount == 0)
+    #expect(server.faults(except: .cutShort).isEmpty)
   }
 }

@@ -15,7 +15,7 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .connectionLost)
     #expect(result.attempts == 1)
-    #expect(server.bodiesReceivedWhole == 1)
+    #expect(server.completeBodyCount == 1)
     #expect(server.faults.isEmpty)
   }
 
@@ -31,7 +31,7 @@ import FormStreamTransfer
     #expect(second.outcome == .unknown)
     #expect(second.attempts == 1)
     #expect(server.requests.map(\.connection) == [0, 0])
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     #expect(server.faults.isEmpty)
   }
 
@@ -54,7 +54,7 @@ import FormStreamTransfer
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
-    #expect(server.bodiesReceivedWhole == 2)
+    #expect(server.completeBodyCount == 2)
     let keys = Set(server.requests.compactMap { $0.header("Idempotency-Key") })
     #expect(keys.count == 1)
     #expect(keys.first?.hasPrefix("\"") == true)
@@ -69,6 +69,6 @@ import FormStreamTransfer
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.bytesSent < 8_000_000)
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.completeBodyCount == 0)
   }
 }

@@ -10,7 +10,7 @@ import FormStreamTransfer
     let order = Finished()
     let server = try ScriptedServer { request in
       [
-        .continueIfAsked, .readBody,
+        .continueIfExpected, .readBody,
         .decide { _ in
           order.append(request.target)
           return [.respond(200)]
@@ -42,7 +42,7 @@ import FormStreamTransfer
         .post, server.url,
         body: .part(
           .stream { HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings) })))
-    #expect(await onOwnThread { reached.wait() })
+    #expect(await onNewThread { reached.wait() })
     for _ in 0..<50 {
       let result = await session.result(
         of: try TransferRequest(.post, server.url, body: .bytes(noise(100_000))))

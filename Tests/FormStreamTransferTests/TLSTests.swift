@@ -32,7 +32,7 @@ import FormStreamTransfer
 
   @Test func `expired certificates, and those for others, are refused`() async throws {
     for wrong in [made.expired, made.wrongHost] {
-      let front = try TLSFront(to: server.port, wrong)
+      let front = try TLSProxy(to: server.port, wrong)
       expectNothingSent(
         try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) },
         .certificateRefused)
@@ -40,7 +40,7 @@ import FormStreamTransfer
   }
 
   @Test func `those of other authorities are refused, and of unknown ones`() async throws {
-    let front = try TLSFront(to: server.port, made.server)
+    let front = try TLSProxy(to: server.port, made.server)
     expectNothingSent(
       try await post(front.url) { $0.tls.authorities = LocalPath(made.otherAuthority) },
       .certificateRefused)
@@ -48,7 +48,7 @@ import FormStreamTransfer
   }
 
   @Test func `where it is said so, anything is taken`() async throws {
-    let front = try TLSFront(to: server.port, made.expired)
+    let front = try TLSProxy(to: server.port, made.expired)
     let result = try await post(front.url) { $0.tls.verifiesServer = false }
     #expect(result.outcome == .ok)
     #expect(server.requests.first?.body == noise(1000))
@@ -56,9 +56,9 @@ import FormStreamTransfer
   }
 
   @Test func `a client's certificate is shown where it is demanded`() async throws {
-    var options = TLSFront.Options()
+    var options = TLSProxy.Options()
     options.clientAuthority = made.authority
-    let front = try TLSFront(to: server.port, made.server, options)
+    let front = try TLSProxy(to: server.port, made.server, options)
     let unknown = try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }
     #expect(unknown.outcome != .ok)
     #expect(server.requests.isEmpty)
@@ -72,13 +72,13 @@ import FormStreamTransfer
   }
 
   @Test func `versions before 1_2 are not spoken`() async throws {
-    var options = TLSFront.Options()
-    options.newest = "1.1"
-    let front = try TLSFront(to: server.port, made.server, options)
+    var options = TLSProxy.Options()
+    options.newestVersion = "1.1"
+    let front = try TLSProxy(to: server.port, made.server, options)
     expectNothingSent(
       try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }, .tlsFailed)
-    options.newest = "1.2"
-    let newer = try TLSFront(to: server.port, made.server, options)
+    options.newestVersion = "1.2"
+    let newer = try TLSProxy(to: server.port, made.server, options)
     let result = try await post(newer.url) { $0.tls.authorities = LocalPath(made.authority) }
     #expect(result.outcome == .ok)
     #expect(server.faults.isEmpty)

@@ -100,8 +100,8 @@ import FormStreamTransfer
     }
     #expect(sent.outcome == .unknown)
     #expect(sent.error?.code == .timedOut)
-    #expect(server.bodiesReceivedWhole == 1)
-    #expect(server.faults(but: .cutShort) == [])
+    #expect(server.completeBodyCount == 1)
+    #expect(server.faults(except: .cutShort) == [])
   }
 
   @Test func `waiting for leave to send has an end, too`() async throws {
@@ -114,7 +114,7 @@ import FormStreamTransfer
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent == 0)
-    #expect(await onOwnThread { server.waitForEnds() })
+    #expect(await onNewThread { server.waitForEnds() })
     expectTruth(result, at: server, bodies: 0, but: [.cutShort])
   }
 

@@ -91,13 +91,13 @@ import Testing
     #expect(server.faults == [])
     #expect(server.requests.first?.bodyIsComplete == false)
     #expect(server.requests.first?.body == Array("abc".utf8))
-    #expect(server.bodiesReceivedWhole == 0)
+    #expect(server.completeBodyCount == 0)
   }
 
   @Test func `of a long body the start is kept, and all is counted and handed on`() throws {
     let total = Total()
     var options = ScriptedServer.Options()
-    options.keepsOfBody = 10
+    options.keptBodyLimit = 10
     options.onBody = { _, bytes in total.count.add(bytes.count, ordering: .relaxed) }
     let server = try ScriptedServer(options) { _ in .good() }
     let directory = try TemporaryDirectory()

@@ -15,7 +15,7 @@ func expectTruth(
 ) {
   let faults = servers.flatMap(\.faults).filter { !allowed.contains($0.kind) }
   #expect(faults == [], sourceLocation: location)
-  let whole = servers.flatMap(\.requests).filter(\.hasWholeBody)
+  let whole = servers.flatMap(\.requests).filter(\.hasCompleteBody)
   let expected = bodies ?? (result.framing == .noBody ? 0 : result.attempts)
   #expect(whole.count == expected, "whole bodies at the servers", sourceLocation: location)
   guard result.outcome == .ok, result.framing != .noBody, let last = whole.last else { return }

@@ -127,7 +127,7 @@ struct FoundationLimitTests {
   @Test func `3 – a session's error does not say why the stream failed`() async throws {
     defer { session.invalidateAndCancel() }
     let layout = try Form {
-      Part.stream("s") { FailingSource(onCall: 3, with: Mishap(7)) }
+      Part.stream("s") { FailingSource(onCall: 3, with: TestError(7)) }
     }.layout()
     let server = try LoopbackServer()
     var request = try uploadRequest(of: layout, to: server)
@@ -141,7 +141,7 @@ struct FoundationLimitTests {
     #expect(cause?.domain == NSURLErrorDomain)
     #expect(cause?.code == NSURLErrorUnknown)
     // The stream knows.
-    #expect((stream.streamError as? MultipartError)?.underlying as? Mishap == Mishap(7))
+    #expect((stream.streamError as? MultipartError)?.underlying as? TestError == TestError(7))
     #expect(stream.streamStatus == .error)
   }
 

@@ -53,12 +53,12 @@ final class Counts: @unchecked Sendable {
 /// So many requests, eight at a time, each called off after some time or not at all.
 func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
   var options = ScriptedServer.Options()
-  options.keepsOfBody = 0
+  options.keptBodyLimit = 0
   let server = try ScriptedServer(options) { request in
     switch request.number % 5 {
     case 0: [.stall]
-    case 1: [.continueIfAsked, .readBody(upTo: 100_000), .reset]
-    case 2: [.continueIfAsked, .readBody, .stall]
+    case 1: [.continueIfExpected, .readBody(upTo: 100_000), .reset]
+    case 2: [.continueIfExpected, .readBody, .stall]
     default: .good(body: "thanks")
     }
   }
@@ -95,15 +95,15 @@ func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
 }
 
 /// Waits until nothing is held that was not before, for ten seconds at the most.
-func settle(to before: Holdings?) async throws -> Holdings {
-  var now = Holdings.now()
+func settle(to before: ProcessResources?) async throws -> ProcessResources {
+  var now = ProcessResources.now()
   for _ in 0..<1000 {
     let isBack = before.map {
       now.threads.count <= $0.threads.count && now.descriptors.count <= $0.descriptors.count
     }
     if isBack ?? !now.threads.contains(where: { $0.hasPrefix("FormStream") }) { break }
     try await Task.sleep(for: .milliseconds(10))
-    now = Holdings.now()
+    now = ProcessResources.now()
   }
   return now
 }

@@ -1,7 +1,7 @@
 import Glibc
 
 /// What this process holds: threads, descriptors, memory.
-public struct Holdings: Sendable {
+public struct ProcessResources: Sendable {
   /// The names of its threads, one for each.
   public var threads: [String]
   /// What its descriptors are open on, one for each.
@@ -10,13 +10,13 @@ public struct Holdings: Sendable {
   public var residentKiB: Int
 
   /// Looks.
-  public static func now() -> Holdings {
+  public static func now() -> ProcessResources {
     let threads = entries(of: "/proc/self/task").compactMap {
       firstLine("/proc/self/task/\($0)/comm")
     }
     let descriptors = entries(of: "/proc/self/fd").compactMap { target("/proc/self/fd/\($0)") }
     let pages = firstLine("/proc/self/statm")?.split(separator: " ").dropFirst().first
-    return Holdings(
+    return ProcessResources(
       threads: threads, descriptors: descriptors,
       residentKiB: pages.flatMap { Int($0) }.map { $0 * sysconf(Int32(_SC_PAGESIZE)) / 1024 } ?? 0)
   }

@@ -1,6 +1,6 @@
-/// TLS in front of a plain server: a program of its own (`tls-front.py`) that passes all bytes and all
+/// TLS in front of a plain server: a program of its own (`tls-proxy.py`) that passes all bytes and all
 /// ends through, as faithfully as TLS can. The server sees a connection when its handshake is done.
-public final class TLSFront: Sendable {
+public final class TLSProxy: Sendable {
   /// What can be set of a front.
   public struct Options: Sendable {
     /// Demand a certificate of the client, made by this authority (a file's path).
@@ -8,9 +8,9 @@ public final class TLSFront: Sendable {
     /// The protocols to agree on with ALPN; without any, ALPN is not answered.
     public var protocols: [String] = ["http/1.1"]
     /// The newest version of TLS to speak: `1.1`, `1.2` or `1.3`; all where nil.
-    public var newest: String?
+    public var newestVersion: String?
     /// End connections without a close_notify.
-    public var endsBare = false
+    public var omitsCloseNotify = false
     /// Where to listen, on a free port.
     public var host = "127.0.0.1"
 
@@ -34,13 +34,13 @@ public final class TLSFront: Sendable {
   ) throws {
     let program = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
     var arguments = [
-      "python3", (program + ["tls-front.py"]).joined(separator: "/"), "--to", "\(port)",
+      "python3", (program + ["tls-proxy.py"]).joined(separator: "/"), "--to", "\(port)",
       "--listen", options.host, "--certificate", certificate.certificate, "--key", certificate.key,
     ]
     if let authority = options.clientAuthority { arguments += ["--client-ca", authority] }
     for name in options.protocols { arguments += ["--alpn", name] }
-    if let newest = options.newest { arguments += ["--newest", newest] }
-    if options.endsBare { arguments.append("--bare-ends") }
+    if let newestVersion = options.newestVersion { arguments += ["--newest", newestVersion] }
+    if options.omitsCloseNotify { arguments.append("--bare-ends") }
 
     place = try TemporaryDirectory()
     let child = try ChildProcess(

@@ -21,6 +21,21 @@ let package = Package(
       name: "receive-form",
       dependencies: [.product(name: "FormStreamReceiver", package: "FormStream")]),
     .executableTarget(
+      name: "first-upload",
+      dependencies: [
+        .product(name: "FormStream", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
+      ]),
+    // The examples of docs/library.md.
+    .target(
+      name: "library-guide",
+      dependencies: [
+        .product(name: "FormStream", package: "FormStream"),
+        .product(name: "FormStreamMediaTypes", package: "FormStream"),
+        .product(name: "FormStreamReceiver", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
+      ]),
+    .executableTarget(
       name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]
 )

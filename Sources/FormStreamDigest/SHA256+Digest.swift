@@ -23,8 +23,8 @@ extension SHA256.Digest: CustomStringConvertible {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
     for byte in bytes {
-      text.append(hexadecimalDigit(byte >> 4))
-      text.append(hexadecimalDigit(byte))
+      text.append(Hexadecimal.digit(byte >> 4))
+      text.append(Hexadecimal.digit(byte))
     }
     return String(decoding: text, as: UTF8.self)
   }
@@ -33,8 +33,8 @@ extension SHA256.Digest: CustomStringConvertible {
 extension SHA256.Digest {
   /// Takes a digest as `sha256sum` writes it; nil where it is none.
   package init?(hexadecimal text: String) {
-    let digits = text.utf8.compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
+    let digits = text.utf8.compactMap(Hexadecimal.value)
     guard digits.count == text.utf8.count, digits.count == 2 * Self.byteCount else { return nil }
-    self.init((0..<Self.byteCount).map { UInt8(digits[2 * $0] << 4 | digits[2 * $0 + 1]) })
+    self.init((0..<Self.byteCount).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] })
   }
 }

@@ -1,4 +1,5 @@
 public import FormStreamIntake
+import FormStreamMultipart
 
 /// The head of a request that wants to upload something.
 public struct UploadRequest: Hashable, Sendable {
@@ -44,7 +45,6 @@ public struct UploadRequest: Hashable, Sendable {
 
   /// The first header of a name, in whatever case its letters are.
   public subscript(name: String) -> String? {
-    let wanted = name.lowercased()
-    return headers.first { $0.name.lowercased() == wanted }?.value
+    headers.first { $0.name.isSameHeaderName(as: name) }?.value
   }
 }

@@ -33,7 +33,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   public mutating func append(
     name: String, value: String, isSecret: Bool = false
   ) throws(TransferError) {
-    guard HeaderGate.isToken(name.utf8) else {
+    guard HTTPSyntax.isToken(name.utf8) else {
       throw TransferError(
         .invalidHeader, on: name,
         "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
@@ -42,7 +42,7 @@ public struct HTTPHeaders: Sendable, Hashable {
       throw TransferError(
         .invalidHeader, on: name, "The header \(name.quoted) can't be set by hand: \(remedy).")
     }
-    guard HeaderGate.isFieldValue(value.utf8), value.utf8.count <= Self.maximumValueSize else {
+    guard HTTPSyntax.isFieldValue(value.utf8), value.utf8.count <= Self.maximumValueSize else {
       throw TransferError(
         .invalidHeader, on: name,
         "The value of the header \(name.quoted) has a control character in it or more than "
@@ -55,13 +55,13 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
     fields.append(
       Field(
-        name: name, value: String(value.trimmingBlanks),
+        name: name, value: String(value.trimmingBlanks()),
         isSecret: isSecret || HeaderText.isSecret(name)))
   }
 
   /// The value of the first line of that name, which is compared without regard to case.
   public subscript(name: String) -> String? {
-    fields.first { $0.name.isSameHeader(as: name) }?.value
+    fields.first { $0.name.isSameHeaderName(as: name) }?.value
   }
 
   /// Whether there is a line of that name.

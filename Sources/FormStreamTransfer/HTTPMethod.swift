@@ -12,7 +12,7 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   /// Takes any method; nil where it is no token (RFC 9110 §9.1: "method = token"), or is `CONNECT`, which
   /// asks for a tunnel and not for a resource. Case counts.
   public init?(parsing text: String) {
-    guard HeaderGate.isToken(text.utf8), text.uppercased() != "CONNECT" else { return nil }
+    guard HTTPSyntax.isToken(text.utf8), text.uppercased() != "CONNECT" else { return nil }
     self.init(text)
   }
 

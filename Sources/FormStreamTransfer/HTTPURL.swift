@@ -79,7 +79,7 @@ public struct HTTPURL: Hashable, Sendable {
     let password = handle.decodedText(.password)
     // What can't be decoded is there all the same: a request without it would be another's.
     for (part, decoded) in [(URLHandle.Part.user, user), (.password, password)]
-    where handle.text(part) != nil && decoded.map({ HeaderGate.isFieldValue($0.utf8) }) != true {
+    where handle.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
       throw TransferError(
         .invalidURL, on: host,
         "The user or the password in the URL for \(host.quoted) has a control character in it: take it out."

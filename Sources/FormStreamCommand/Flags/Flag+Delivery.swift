@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamTransfer
 
 /// The flags that say how often, how fast and how long a request is sent, and where it may be sent on to.
@@ -100,7 +101,7 @@ extension Flag {
 extension Argument {
   /// A number of things.
   func count(for flag: String, upTo limit: Int) throws(Failure) -> Int {
-    guard let text, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let count = Int(text),
+    guard let text, text.isASCIIDigits, let count = Int(text),
       count <= limit
     else {
       throw .usage("\(flag) can't be \"\(shown)\": write a number from 0 to \(limit).")
@@ -111,7 +112,7 @@ extension Argument {
   /// A time in seconds, such as `2` or `0.5`.
   fileprivate func seconds(for flag: String) throws(Failure) -> Duration {
     let longest = 1_000_000_000.0
-    let isPlain = bytes.allSatisfy { (0x30...0x39).contains($0) || $0 == UInt8(ascii: ".") }
+    let isPlain = bytes.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     guard isPlain, let text, let seconds = Double(text), seconds <= longest else {
       throw .usage("\(flag) can't be \"\(shown)\": write seconds, such as 30 or 0.5.")
     }

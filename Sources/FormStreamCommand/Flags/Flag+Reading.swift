@@ -106,9 +106,7 @@ extension Int64 {
       default: 0
       }
     let digits = text.dropLast(shift > 0 ? 1 : 0)
-    guard digits.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }),
-      let number = Int64(digits)
-    else { return nil }
+    guard digits.isASCIIDigits, let number = Int64(digits) else { return nil }
     let (size, overflow) = number.multipliedReportingOverflow(by: 1 << shift)
     guard !overflow else { return nil }
     self = size

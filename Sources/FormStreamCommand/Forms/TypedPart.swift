@@ -41,8 +41,7 @@ struct TypedPart {
   }
 
   private static func number(_ text: Substring) -> Int64? {
-    text.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
-      ? Int64(text) : nil
+    text.isASCIIDigits ? Int64(text) : nil
   }
 
   private static func badRange(_ argument: Argument) -> Failure {

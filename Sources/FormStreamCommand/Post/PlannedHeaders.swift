@@ -65,7 +65,7 @@ extension LowArguments {
   }
 
   private func basic(_ bytes: [UInt8], _ what: String) throws(Failure) -> Credentials {
-    guard let text = String(validating: bytes, as: UTF8.self), HeaderGate.isFieldValue(text.utf8)
+    guard let text = String(validating: bytes, as: UTF8.self), HTTPSyntax.isFieldValue(text.utf8)
     else {
       throw .usage("\(what) has a control character in it, or is not UTF-8: write USER:PASS.")
     }

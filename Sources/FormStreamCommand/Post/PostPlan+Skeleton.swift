@@ -30,7 +30,7 @@ extension PostPlan {
     if let key = request.options.idempotencyKey {
       headers.append(("Idempotency-Key", key.fieldValue))
     }
-    for field in request.headers.fields where field.name.lowercased() != "content-type" {
+    for field in request.headers.fields where !field.name.isSameHeaderName(as: "Content-Type") {
       headers.append((field.name, field.isSecret ? "***" : field.value))
     }
     return headers

@@ -66,7 +66,7 @@ extension TypedData {
         if let file = shape.file { try TypedData.contents(of: file, for: spelling) } else {
           shape.content
         }
-      let encoded = Array(percentEncoded(content, space: "+").utf8)
+      let encoded = Array(PercentEncoding.unreservedWithPlus.encoded(content).utf8)
       return shape.name.isEmpty ? encoded : shape.name + [UInt8(ascii: "=")] + encoded
     }
   }

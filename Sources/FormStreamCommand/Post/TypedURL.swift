@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// The URL as it was typed.
 struct TypedURL {
   let text: String
@@ -24,24 +26,7 @@ struct TypedURL {
     let slash = behind.contains("/") ? "" : "/"
     guard behind.hasSuffix("/") || !slash.isEmpty else { return self }
     let name = file.bytes.split(separator: UInt8(ascii: "/")).last ?? []
-    return TypedURL(path + slash + percentEncoded(name) + text.dropFirst(path.count))
+    return TypedURL(
+      path + slash + PercentEncoding.unreserved.encoded(name) + text.dropFirst(path.count))
   }
-}
-
-/// Bytes as they may stand anywhere in a URL: all but RFC 3986's unreserved characters are encoded.
-func percentEncoded(_ bytes: some Sequence<UInt8>, space: String = "%20") -> String {
-  var text = ""
-  for byte in bytes {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-      UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "-"), UInt8(ascii: "."),
-      UInt8(ascii: "_"), UInt8(ascii: "~"):
-      text.unicodeScalars.append(Unicode.Scalar(byte))
-    case 0x20: text += space
-    default:
-      let digits = String(byte, radix: 16, uppercase: true)
-      text += "%" + (digits.count < 2 ? "0" : "") + digits
-    }
-  }
-  return text
 }

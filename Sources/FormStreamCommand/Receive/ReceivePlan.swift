@@ -61,7 +61,7 @@ extension LowArguments {
     let colon = text.lastIndex(of: ":")
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
     let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
-    let isNumber = !digits.isEmpty && digits.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    let isNumber = digits.isASCIIDigits
     guard let port = UInt16(digits), isNumber else {
       if isNumber {
         throw .usage(

@@ -57,14 +57,14 @@ extension EscapingProfile {
       try Self.appendPercentQuoted(filename.utf8, withBackslashes: false, to: &line)
       if !filename.utf8.allSatisfy(Self.isPlain) {
         line.append(contentsOf: "; filename*=UTF-8''".utf8)
-        Self.appendPercentEncoded(filename.utf8, keeping: Self.isAttributeByte, to: &line)
+        PercentEncoding.attributeValue.append(filename.utf8, to: &line)
       }
     case .backslash:
       try Self.appendBackslashQuoted(filename.utf8, to: &line)
     case .percent:
       if filename.utf8.contains(0) { throw Inexpressible(what: "a NUL") }
       line.append(UInt8(ascii: "\""))
-      Self.appendPercentEncoded(filename.utf8, keeping: Self.isPathByte, to: &line)
+      PercentEncoding.pathSegment.append(filename.utf8, to: &line)
       line.append(UInt8(ascii: "\""))
     }
   }
@@ -101,10 +101,9 @@ extension EscapingProfile {
     line.append(UInt8(ascii: "\""))
     for byte in text {
       switch byte {
-      case UInt8(ascii: "\\") where !withBackslashes: line.append(contentsOf: "%5C".utf8)
-      case 0x0A: line.append(contentsOf: "%0A".utf8)
-      case 0x0D: line.append(contentsOf: "%0D".utf8)
-      case UInt8(ascii: "\""): line.append(contentsOf: "%22".utf8)
+      case UInt8(ascii: "\\") where !withBackslashes:
+        PercentEncoding.appendCode(for: byte, to: &line)
+      case 0x0A, 0x0D, UInt8(ascii: "\""): PercentEncoding.appendCode(for: byte, to: &line)
       case 0: throw Inexpressible(what: "a NUL")
       default: line.append(byte)
       }
@@ -130,42 +129,11 @@ extension EscapingProfile {
     line.append(UInt8(ascii: "\""))
   }
 
-  /// RFC 3986 §2.1: pct-encoded = "%" HEXDIG HEXDIG, upper case.
-  private static func appendPercentEncoded(
-    _ text: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool, to line: inout [UInt8]
-  ) {
-    let digits: StaticString = "0123456789ABCDEF"
-    for byte in text {
-      if isKept(byte) {
-        line.append(byte)
-      } else {
-        digits.withUTF8Buffer {
-          line.append(contentsOf: [UInt8(ascii: "%"), $0[Int(byte >> 4)], $0[Int(byte & 15)]])
-        }
-      }
-    }
-  }
-
   /// Whether a byte means itself in a quoted string to every receiver, so that `filename*` adds nothing.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"): false
     default: (0x20...0x7E).contains(byte)
     }
-  }
-
-  /// RFC 8187 §3.2.1: attr-char = ALPHA / DIGIT / "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" / "_" /
-  /// "`" / "|" / "~"; that is token without `*`, `'` and `%`.
-  private static func isAttributeByte(_ byte: UInt8) -> Bool {
-    switch byte {
-    case UInt8(ascii: "*"), UInt8(ascii: "'"), UInt8(ascii: "%"): false
-    default: HeaderGate.isTokenByte(byte)
-    }
-  }
-
-  /// RFC 3986 §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
-  private static func isPathByte(_ byte: UInt8) -> Bool {
-    if HeaderGate.isLetterOrDigit(byte) { return true }
-    return "-._~!$&'()*+,;=:@".utf8.contains(byte)
   }
 }

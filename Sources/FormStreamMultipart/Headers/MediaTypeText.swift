@@ -12,9 +12,9 @@ struct MediaTypeText {
 
     var parameters: [(name: String, value: String)] = []
     while !reader.rest.isEmpty {
-      reader.skipBlanks()
+      reader.rest.removeLeadingBlanks()
       guard reader.take(";") else { return nil }
-      reader.skipBlanks()
+      reader.rest.removeLeadingBlanks()
       if reader.rest.isEmpty || reader.rest.first == UInt8(ascii: ";") { continue }
       guard let name = reader.takeToken(), reader.take("="), let value = reader.takeValue() else {
         return nil
@@ -30,7 +30,7 @@ struct MediaTypeText {
   }
 
   private mutating func takeToken() -> [UInt8]? {
-    let token = rest.prefix(while: HeaderGate.isTokenByte)
+    let token = rest.prefix(while: HTTPSyntax.isTokenByte)
     rest = rest.dropFirst(token.count)
     return token.isEmpty ? nil : Array(token)
   }
@@ -57,13 +57,9 @@ struct MediaTypeText {
         guard let pair = rest.popFirst() else { return nil }
         byte = pair
       }
-      guard HeaderGate.isFieldValue([byte]) else { return nil }
+      guard HTTPSyntax.isFieldValueByte(byte) else { return nil }
       value.append(byte)
     }
     return nil
-  }
-
-  private mutating func skipBlanks() {
-    rest = rest.drop(while: \.isBlank)
   }
 }

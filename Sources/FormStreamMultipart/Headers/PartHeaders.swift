@@ -27,7 +27,7 @@ public struct PartHeaders: Hashable, Sendable {
   /// - Throws: `invalidHeader` where the name is no token (RFC 9110 §5.1), the value has a control
   ///   character, or the header is a derived one; `headersTooLarge` past `maximumCount`.
   public mutating func append(name: String, value: String) throws(MultipartError) {
-    guard HeaderGate.isToken(name.utf8) else {
+    guard HTTPSyntax.isToken(name.utf8) else {
       throw MultipartError(
         .invalidHeader, on: name,
         "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
@@ -37,7 +37,7 @@ public struct PartHeaders: Hashable, Sendable {
         .invalidHeader, on: name,
         "The header \(name.quoted) can't be set by hand: \(remedy).")
     }
-    guard HeaderGate.isFieldValue(value.utf8) else {
+    guard HTTPSyntax.isFieldValue(value.utf8) else {
       throw MultipartError(
         .invalidHeader, on: name,
         "The value of the header \(name.quoted) has a control character in it: take out line breaks "

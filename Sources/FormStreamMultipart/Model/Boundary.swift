@@ -39,7 +39,7 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
   ///
   /// RFC 2046 §5.1.1: the grammar allows characters that "must be in quotes" in a Content-Type.
   public var parameterValue: String {
-    HeaderGate.isToken(description.utf8) ? description : "\"\(description)\""
+    HTTPSyntax.isToken(description.utf8) ? description : "\"\(description)\""
   }
 
   /// RFC 2046 §5.1.1: boundary := 0*69<bchars> bcharsnospace; bchars := bcharsnospace / " ";
@@ -50,7 +50,7 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
     if bytes.count > maximumLength { return "is too long" }
     if bytes.last == UInt8(ascii: " ") { return "ends in a space" }
     let marks = Array("'()+_,-./:=? ".utf8)
-    let isAllowed = bytes.allSatisfy { HeaderGate.isLetterOrDigit($0) || marks.contains($0) }
+    let isAllowed = bytes.allSatisfy { $0.isASCIILetterOrDigit || marks.contains($0) }
     return isAllowed ? nil : "has a character that RFC 2046 does not allow"
   }
 }

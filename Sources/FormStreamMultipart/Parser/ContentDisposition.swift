@@ -28,7 +28,7 @@ public struct ContentDisposition: Hashable, Sendable {
       }
     for backslash in readings {
       guard let parsed = ParameterText.parse(value, backslash: backslash),
-        HeaderGate.isToken(parsed.value.utf8)
+        HTTPSyntax.isToken(parsed.value.utf8)
       else { continue }
       self.init(parsed, escaping: escaping)
       return
@@ -52,7 +52,9 @@ public struct ContentDisposition: Hashable, Sendable {
   private static func extendedValue(_ value: [UInt8]) -> String? {
     let pieces = value.split(
       separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
-    guard pieces.count == 3, let bytes = PercentCode.decoded(pieces[2]) else { return nil }
+    guard pieces.count == 3, let bytes = PercentDecoder.strictlyDecoded(pieces[2]) else {
+      return nil
+    }
     switch String(decoding: pieces[0], as: UTF8.self).lowercased() {
     case "utf-8": return String(validating: bytes, as: UTF8.self)
     case "iso-8859-1":
@@ -67,51 +69,12 @@ extension EscapingProfile {
   fileprivate func decodedName(_ bytes: [UInt8]) -> String {
     self == .backslash
       ? String(decoding: bytes, as: UTF8.self)
-      : String(decoding: PercentCode.decodedQuotesAndBreaks(bytes), as: UTF8.self)
+      : String(decoding: PercentDecoder.decoded(bytes, .quotesAndLineBreaks), as: UTF8.self)
   }
 
   /// What a `filename` means that this profile has written.
   fileprivate func decodedFilename(_ bytes: [UInt8]) -> String {
     guard self == .percent else { return decodedName(bytes) }
-    return String(decoding: PercentCode.decoded(bytes[...]) ?? bytes, as: UTF8.self)
-  }
-}
-
-/// RFC 3986 §2.1: pct-encoded = "%" HEXDIG HEXDIG.
-enum PercentCode {
-  /// All codes decoded; nil where a percent sign begins none.
-  static func decoded(_ bytes: ArraySlice<UInt8>) -> [UInt8]? {
-    var result: [UInt8] = []
-    var rest = bytes
-    while let byte = rest.popFirst() {
-      guard byte == UInt8(ascii: "%") else {
-        result.append(byte)
-        continue
-      }
-      guard let code = code(at: rest) else { return nil }
-      result.append(code)
-      rest = rest.dropFirst(2)
-    }
-    return result
-  }
-
-  /// What browsers write, read back: `%22`, `%0D` and `%0A`, and no other code.
-  static func decodedQuotesAndBreaks(_ bytes: [UInt8]) -> [UInt8] {
-    var result: [UInt8] = []
-    var rest = bytes[...]
-    while let byte = rest.popFirst() {
-      if byte == UInt8(ascii: "%"), let code = code(at: rest), [0x22, 0x0D, 0x0A].contains(code) {
-        result.append(code)
-        rest = rest.dropFirst(2)
-      } else {
-        result.append(byte)
-      }
-    }
-    return result
-  }
-
-  private static func code(at rest: ArraySlice<UInt8>) -> UInt8? {
-    let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-    return digits.count == 2 ? UInt8(digits[0] << 4 | digits[1]) : nil
+    return String(decoding: PercentDecoder.strictlyDecoded(bytes) ?? bytes, as: UTF8.self)
   }
 }

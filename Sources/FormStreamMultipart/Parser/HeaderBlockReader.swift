@@ -47,7 +47,7 @@ enum HeaderBlockReader {
       throw Flaw(place: line.startIndex, what: "a header has no colon")
     }
     let name = line[..<colon]
-    guard HeaderGate.isToken(name) else {
+    guard HTTPSyntax.isToken(name) else {
       throw Flaw(place: line.startIndex, what: "a header's name is not one")
     }
     return PartHead.Field(

@@ -30,7 +30,7 @@ struct ParameterText {
     // A set: a header block holds thousands of parameters, and looking through all for each is slow.
     var names: Set<String> = []
     while reader.rest.popFirst() != nil {
-      reader.skipBlanks()
+      reader.rest.removeLeadingBlanks()
       // An empty parameter, as behind a last semicolon, is passed over.
       if reader.rest.isEmpty || reader.rest.first == UInt8(ascii: ";") { continue }
       guard let (name, value) = reader.takeParameter(), names.insert(name).inserted else {
@@ -45,8 +45,8 @@ struct ParameterText {
     let name = rest.prefix { $0 != UInt8(ascii: "=") && $0 != UInt8(ascii: ";") }
     rest = rest.dropFirst(name.count)
     let trimmed = name.trimmingBlanks()
-    guard rest.popFirst() == UInt8(ascii: "="), HeaderGate.isToken(trimmed) else { return nil }
-    skipBlanks()
+    guard rest.popFirst() == UInt8(ascii: "="), HTTPSyntax.isToken(trimmed) else { return nil }
+    rest.removeLeadingBlanks()
     let isQuoted = rest.first == UInt8(ascii: "\"")
     guard let value = isQuoted ? takeQuoted() : takeUnquoted() else { return nil }
     return (String(decoding: trimmed, as: UTF8.self).lowercased(), value)
@@ -62,7 +62,7 @@ struct ParameterText {
       value += rest[..<place]
       rest = rest[(place + 1)...]
       if mark == quote {
-        skipBlanks()
+        rest.removeLeadingBlanks()
         return rest.isEmpty || rest.first == UInt8(ascii: ";") ? value : nil
       }
       if let next = rest.first, backslash == .quotedPairs || backslash == .quotes && next == quote {
@@ -86,9 +86,5 @@ struct ParameterText {
     let taken = rest.prefix { $0 != UInt8(ascii: ";") }
     rest = rest.dropFirst(taken.count)
     return taken.trimmingBlanks()
-  }
-
-  private mutating func skipBlanks() {
-    rest = rest.drop(while: \.isBlank)
   }
 }

@@ -25,8 +25,7 @@ public struct PartHead: Hashable, Sendable {
 
   /// The first header of a name, in whatever case its letters are.
   public subscript(name: String) -> Field? {
-    let wanted = name.lowercased()
-    return fields.first { $0.name.lowercased() == wanted }
+    fields.first { $0.name.isSameHeaderName(as: name) }
   }
 }
 
@@ -36,7 +35,7 @@ extension PartHead {
     reading block: [UInt8], options: FormParser.Options
   ) throws(HeaderBlockReader.Flaw) {
     let fields = try HeaderBlockReader.fields(in: block, limit: options.limits.headersPerPart)
-    let dispositions = fields.filter { $0.name.lowercased() == "content-disposition" }
+    let dispositions = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
     let disposition = dispositions.first.flatMap {
       ContentDisposition(parsing: $0.bytes, escaping: options.escaping)
     }

@@ -11,8 +11,7 @@ final class FieldReader {
   private var isInValue = false
   /// Whether there is anything since the last `&`.
   private var hasField = false
-  /// A `%`, and what came behind it so far.
-  private var escape: [UInt8] = []
+  private var decoder = PercentDecoder(readsPlusAsSpace: true)
   private var decoded: [UInt8] = []
   private var fields = 0
   /// The bytes of all names, which the record keeps.
@@ -36,8 +35,8 @@ final class FieldReader {
       switch byte {
       case UInt8(ascii: "&"): try endField(intake)
       case UInt8(ascii: "="):
-        if isInValue { decode(byte) } else { try beginValue(intake) }
-      default: decode(byte)
+        if isInValue { decoder.append(byte, to: &decoded) } else { try beginValue(intake) }
+      default: decoder.append(byte, to: &decoded)
       }
       if !isInValue {
         hasField = hasField || byte != UInt8(ascii: "&")
@@ -52,7 +51,7 @@ final class FieldReader {
   }
 
   private func beginValue(_ intake: PartCollector) throws {
-    endEscape()
+    decoder.finish(to: &decoded)
     try takeName()
     fields += 1
     guard fields <= limits.parts else {
@@ -76,7 +75,7 @@ final class FieldReader {
   }
 
   private func endField(_ intake: PartCollector) throws {
-    endEscape()
+    decoder.finish(to: &decoded)
     if hasField || isInValue || !decoded.isEmpty {
       if !isInValue { try beginValue(intake) }
       try flush(intake)
@@ -91,36 +90,6 @@ final class FieldReader {
     guard isInValue, !decoded.isEmpty else { return }
     try decoded.withUnsafeBytes(intake.write)
     decoded.removeAll(keepingCapacity: true)
-  }
-
-  private func decode(_ byte: UInt8) {
-    if escape.isEmpty {
-      switch byte {
-      case UInt8(ascii: "%"): escape = [byte]
-      case UInt8(ascii: "+"): decoded.append(UInt8(ascii: " "))
-      default: decoded.append(byte)
-      }
-      return
-    }
-    // What is no escape stands for itself, and may begin one.
-    guard Self.digit(byte) != nil else {
-      endEscape()
-      return decode(byte)
-    }
-    escape.append(byte)
-    if escape.count == 3, let high = Self.digit(escape[1]), let low = Self.digit(escape[2]) {
-      decoded.append(high << 4 | low)
-      escape.removeAll(keepingCapacity: true)
-    }
-  }
-
-  private func endEscape() {
-    decoded += escape
-    escape.removeAll(keepingCapacity: true)
-  }
-
-  private static func digit(_ byte: UInt8) -> UInt8? {
-    Character(Unicode.Scalar(byte)).hexDigitValue.map(UInt8.init)
   }
 
   private func limitExceeded(_ what: String) -> UploadRefusal {

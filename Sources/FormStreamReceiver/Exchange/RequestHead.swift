@@ -15,7 +15,7 @@ struct RequestHead {
   let isPlain: Bool
 
   func values(of name: String) -> [String] {
-    fields.filter { $0.name.lowercased() == name }.map(\.value)
+    fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }
 
   var isUpload: Bool { method == "POST" || method == "PUT" }
@@ -46,17 +46,7 @@ struct RequestHead {
 
   /// The path behind its first slashes, decoded, and repaired where it is no UTF-8.
   var decodedPath: String {
-    var bytes: [UInt8] = []
-    var rest = Array(path.utf8)[...].drop { $0 == UInt8(ascii: "/") }
-    while let byte = rest.popFirst() {
-      let digits = rest.prefix(2).compactMap { Character(Unicode.Scalar($0)).hexDigitValue }
-      if byte == UInt8(ascii: "%"), digits.count == 2 {
-        bytes.append(UInt8(digits[0] << 4 | digits[1]))
-        rest = rest.dropFirst(2)
-      } else {
-        bytes.append(byte)
-      }
-    }
+    let bytes = PercentDecoder.decoded(path.utf8.drop { $0 == UInt8(ascii: "/") })
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -91,7 +81,7 @@ extension RequestHead {
     let hosts = values(of: "host")
     // RFC 9112 §5.1: "A server MUST reject, with a response status code of 400 (Bad Request), any received
     // request message that contains whitespace between a header field name and colon."
-    if let field = fields.first(where: { !$0.name.isToken }) {
+    if let field = fields.first(where: { !HTTPSyntax.isToken($0.name.utf8) }) {
       return
         "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
     }
@@ -102,7 +92,7 @@ extension RequestHead {
       return
         "A line of the head ends in LF alone, goes on in the next line, or has a NUL or a blank too many in it"
     }
-    if let field = fields.first(where: { !$0.value.isFieldValue }) {
+    if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.value.utf8) }) {
       return "The header \(field.name.quoted) has a control character in its value"
     }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
@@ -133,7 +123,9 @@ extension RequestHead {
       return "The Host \(host.quoted) is none: send a name or an address, and the port"
     }
     // RFC 9110 §9.1: "method = token".
-    guard method.isToken else { return "The method \(method.quoted) is none: it must be a token" }
+    guard HTTPSyntax.isToken(method.utf8) else {
+      return "The method \(method.quoted) is none: it must be a token"
+    }
     // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
     guard !isUpload || target.hasPrefix("/") || isAbsolute else {
       return "The target \(target.quoted) is none: it must begin with a slash"
@@ -143,23 +135,6 @@ extension RequestHead {
 }
 
 extension String {
-  /// RFC 9110 §5.6.2: "token = 1*tchar".
-  fileprivate var isToken: Bool {
-    !isEmpty
-      && utf8.allSatisfy { byte in
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-          UInt8(ascii: "a")...UInt8(ascii: "z"):
-          true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(byte)
-        }
-      }
-  }
-
-  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous"; other control
-  /// characters but HTAB are invalid, too.
-  fileprivate var isFieldValue: Bool { utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F || $0 == 0x09 } }
-
   /// RFC 9110 §7.2: "Host = uri-host [ ":" port ]", which for HTTP is never empty.
   fileprivate var isHost: Bool {
     !isEmpty
@@ -175,7 +150,6 @@ extension String {
 
   /// 18 digits fit into 64 bits, whatever they are.
   fileprivate var isLength: Bool {
-    (1...18).contains(utf8.count)
-      && utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+    (1...18).contains(utf8.count) && isASCIIDigits
   }
 }

@@ -56,7 +56,7 @@ private func writeEscape(of scalar: Unicode.Scalar, to bytes: inout [UInt8]) {
   for unit in UTF16.encode(scalar) ?? .init() {
     bytes += "\\u".utf8
     for shift in stride(from: 12, through: 0, by: -4) {
-      bytes.append(hexadecimalDigit(unit >> shift))
+      bytes.append(Hexadecimal.digit(unit >> shift))
     }
   }
 }

@@ -103,12 +103,12 @@ final class AnswerIntake {
     } else if isInHead {
       if line.isEmpty { return end() }
       if let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) {
-        let value = String(line[line.utf8.index(after: colon)...]).trimmingBlanks
+        let value = String(line[line.utf8.index(after: colon)...]).trimmingBlanks()
         let name = String(line[..<colon])
         headers.note(name: name, value: String(value))
         let shown = HeaderText.isSecret(name) ? "***" : String(value)
         headText +=
-          "\n\(name): \(name.isSameHeader(as: "Location") ? shown.hidingCredentials : shown)"
+          "\n\(name): \(name.isSameHeaderName(as: "Location") ? shown.hidingCredentials : shown)"
       }
     }
     // What is left are trailers: they say nothing that is asked for here.
@@ -163,10 +163,11 @@ final class AnswerIntake {
 
   /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: where the framing is in doubt, so is the answer.
   private var hasOneLength: Bool {
-    let lengths = headers.fields.filter { $0.name.isSameHeader(as: "Content-Length") }.map(\.value)
+    let lengths = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Length") }.map(
+      \.value)
     guard let first = lengths.first else { return true }
     return lengths.allSatisfy { $0 == first } && Int64(first) != nil
-      && first.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+      && first.isASCIIDigits
   }
 
   private func openSink(for status: Int) -> Bool {

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 package import Foundation
 
 /// How long to wait before a request is tried again.
@@ -29,9 +30,7 @@ package enum RetryAfter {
   /// read.
   package static func duration(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
     guard let value = headers["Retry-After"] else { return nil }
-    if !value.isEmpty,
-      value.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
-    {
+    if value.isASCIIDigits {
       // A number that is none to us is longer than anybody waits.
       return .seconds(Int64(value) ?? 1_000_000_000)
     }

@@ -84,7 +84,7 @@ struct Course: Sendable {
       try headers.append(name: "Idempotency-Key", value: key.fieldValue)
     }
     if let credentials = request.credentials ?? request.url.credentials {
-      guard HeaderGate.isFieldValue(credentials.header.utf8) else {
+      guard HTTPSyntax.isFieldValue(credentials.header.utf8) else {
         throw TransferError(
           .invalidHeader, on: "Authorization",
           "The token has a control character in it: take out line breaks.")
@@ -200,7 +200,7 @@ extension HTTPHeaders {
     var rest = HTTPHeaders()
     for field in fields
     where !field.name.lowercased().hasPrefix("content-")
-      && !field.name.isSameHeader(as: "Idempotency-Key")
+      && !field.name.isSameHeaderName(as: "Idempotency-Key")
     {
       rest.note(field)
     }

@@ -15,7 +15,7 @@ public final class MediaTypeSniffer: Sendable {
   public let warning: MediaTypesError?
 
   /// Whether the types of text bear their charset, where the content tells it.
-  public let tellsCharset: Bool
+  public let includesCharset: Bool
 
   private let overrides: [TypeOverride]
   private let extensions: ExtensionTable
@@ -26,14 +26,14 @@ public final class MediaTypeSniffer: Sendable {
   ///   - overrides: what goes before it; of those that match a file, the first.
   ///   - extensions: which types extensions stand for.
   ///   - database: libmagic's database, compiled (`magic.mgc`); its own where nil.
-  ///   - tellsCharset: whether text is told with its charset, as in `text/plain; charset=utf-8`. It is a
+  ///   - includesCharset: whether text is told with its charset, as in `text/plain; charset=utf-8`. It is a
   ///     guess from the first bytes, and one that receivers believe.
   public init(
     policy: SniffingPolicy = .auto, overrides: [TypeOverride] = [],
-    extensions: ExtensionTable = .system, database: LocalPath? = nil, tellsCharset: Bool = false
+    extensions: ExtensionTable = .system, database: LocalPath? = nil, includesCharset: Bool = false
   ) {
     self.policy = policy
-    self.tellsCharset = tellsCharset
+    self.includesCharset = includesCharset
     self.overrides = overrides
     self.extensions = extensions
     guard policy == .content || policy == .auto else {
@@ -41,7 +41,7 @@ public final class MediaTypeSniffer: Sendable {
       return
     }
     do throws(MediaTypesError) {
-      magic = try Magic(database, tellsCharset: tellsCharset)
+      magic = try Magic(database, includesCharset: includesCharset)
       warning = nil
     } catch {
       magic = nil
@@ -51,7 +51,7 @@ public final class MediaTypeSniffer: Sendable {
 
   /// The type that a name tells, where nothing can be read: by the overrides, and by the extension where
   /// the policy is one that asks it.
-  public func type(called filename: String) -> SniffedType {
+  public func type(forFilename filename: String) -> SniffedType {
     if let type = typeByName(filename, path: nil) { return type }
     guard policy == .auto, let type = extensions.types(of: filename).first else { return .unknown }
     return SniffedType(type: type, source: .extension)
@@ -62,7 +62,7 @@ public final class MediaTypeSniffer: Sendable {
   /// - Parameters:
   ///   - bytes: the first bytes of what is to be told; more than `headSize` are not looked at.
   ///   - filename: what it is called.
-  public func type(of bytes: UnsafeRawBufferPointer, called filename: String = "") -> SniffedType {
+  public func type(of bytes: UnsafeRawBufferPointer, filename: String = "") -> SniffedType {
     typeByName(filename, path: nil)
       ?? typeByContent(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.headSize)), filename)
   }
@@ -79,7 +79,7 @@ public final class MediaTypeSniffer: Sendable {
       head = try FormStreamMediaTypes.head(of: path, limit: Self.headSize)
     } catch {
       throw MediaTypesError(
-        error.leadsNowhere ? .inputMissing : .inputUnreadable, on: path.description,
+        error.isPathMissing ? .inputMissing : .inputUnreadable, on: path.description,
         "The file \(path.description.quoted) can't be sniffed: \(error). Name a regular file that can be "
           + "read.", underlying: error)
     }
@@ -93,7 +93,7 @@ public final class MediaTypeSniffer: Sendable {
   ///   - filename: what it is called.
   /// - Throws: `inputUnreadable` where it has to be read and can't be.
   public func type(
-    ofDescriptor descriptor: Int32, called filename: String
+    ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {
     if let type = typeByName(filename, path: nil) { return type }
     let head: [UInt8]
@@ -125,7 +125,7 @@ public final class MediaTypeSniffer: Sendable {
     // Of no bytes libmagic makes a type of its own, which nobody else knows. What it says otherwise passes
     // the same gate as what people say: it may come from any database.
     let content =
-      bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.underRegisteredName }
+      bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.withRegisteredName }
     let candidates = policy == .auto ? extensions.types(of: filename) : []
     let told = Arbitration.type(
       content: content.flatMap { MediaType($0.essence) }, candidates: candidates)
@@ -162,7 +162,7 @@ extension MediaTypeSniffer: MediaTypeGuessing {
   public func mediaType(of part: UntypedPart) -> MediaType? {
     let told =
       typeByName(part.filename, path: part.path)
-      ?? part.head(upTo: Self.headSize).withUnsafeBytes { typeByContent($0, part.filename) }
+      ?? part.firstBytes(upTo: Self.headSize).withUnsafeBytes { typeByContent($0, part.filename) }
     return told.source == .default ? nil : told.type
   }
 }

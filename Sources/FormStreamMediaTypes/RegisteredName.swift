@@ -4,7 +4,7 @@ extension MediaType {
   /// The type by the name that IANA's registry has for it, where libmagic has an older one: names of its
   /// own from before a format was registered, and names that were made obsolete. Receivers know the
   /// registry's.
-  var underRegisteredName: MediaType {
+  var withRegisteredName: MediaType {
     guard let name = registeredNames[essence] else { return self }
     return MediaType(name + description.dropFirst(essence.utf8.count)) ?? self
   }

@@ -114,7 +114,7 @@ import Testing
       if text.isEmpty || [".", "-", "~", "+", "@"].contains(text.first)
         || [".", " "].contains(last)
         || text.unicodeScalars.contains(where: { "/\\:*?\"<>|".unicodeScalars.contains($0) })
-        || !text.unicodeScalars.allSatisfy(\.isHarmless)
+        || !text.unicodeScalars.allSatisfy(\.isSafeToDisplay)
       {
         Issue.record("\(name.debugDescription) became \(text.debugDescription)")
       }

@@ -20,7 +20,7 @@ import Testing
     _ bytes: [UInt8], _ name: String, _ policy: SniffingPolicy, _ overrides: [TypeOverride] = []
   ) -> String {
     let sniffer = MediaTypeSniffer(policy: policy, overrides: overrides)
-    let told = bytes.withUnsafeBytes { sniffer.type(of: $0, called: name) }
+    let told = bytes.withUnsafeBytes { sniffer.type(of: $0, filename: name) }
     return "\(told.type) \(told.source)"
   }
 
@@ -101,10 +101,10 @@ import Testing
   func `a charset is told of text, where that is asked for`(
     _ text: String, _ name: String, _ expected: String
   ) {
-    let sniffer = MediaTypeSniffer(tellsCharset: true)
-    let told = Array(text.utf8).withUnsafeBytes { sniffer.type(of: $0, called: name) }
+    let sniffer = MediaTypeSniffer(includesCharset: true)
+    let told = Array(text.utf8).withUnsafeBytes { sniffer.type(of: $0, filename: name) }
     #expect(told.type.description == expected)
-    let picture = Self.png.withUnsafeBytes { sniffer.type(of: $0, called: "a") }
+    let picture = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a") }
     #expect(picture.type == "image/png")
   }
 }

@@ -37,10 +37,10 @@ import Testing
     #expect(sniffer.warning?.code == .databaseUnusable)
     #expect(
       sniffer.warning?.description.contains(says) == true, "\(sniffer.warning?.description ?? "")")
-    let told = Self.png.withUnsafeBytes { sniffer.type(of: $0, called: "a.gif") }
+    let told = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a.gif") }
     #expect(told.type == "image/gif")
     #expect(told.source == .extension)
-    let unknown = Self.png.withUnsafeBytes { sniffer.type(of: $0, called: "a") }
+    let unknown = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a") }
     #expect(unknown.source == .default)
   }
 
@@ -86,7 +86,7 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("x", Self.png)
     let file = try OpenFile(place.local("x"))
-    let told = try MediaTypeSniffer().type(ofDescriptor: file.descriptor, called: "x.txt")
+    let told = try MediaTypeSniffer().type(ofDescriptor: file.descriptor, filename: "x.txt")
     #expect(told.type == "image/png")
     #expect(file.offset == 0)
   }

@@ -19,7 +19,7 @@ import Testing
     var count = 4
 
     func mediaType(of part: UntypedPart) -> MediaType? {
-      MediaType("x/" + String(decoding: part.head(upTo: count), as: UTF8.self))
+      MediaType("x/" + String(decoding: part.firstBytes(upTo: count), as: UTF8.self))
     }
   }
 

@@ -219,7 +219,7 @@ import FormStreamTransfer
 /// Reads what it is asked about.
 private struct LookingGuesser: MediaTypeGuessing {
   func mediaType(of part: UntypedPart) -> MediaType? {
-    _ = part.head(upTo: 10)
+    _ = part.firstBytes(upTo: 10)
     return nil
   }
 }

@@ -7,8 +7,8 @@ struct SparingGuesser: MediaTypeGuessing {
   let sniffer: MediaTypeSniffer
 
   func mediaType(of part: UntypedPart) -> MediaType? {
-    if part.canBeReadAgain { return sniffer.mediaType(of: part) }
-    let told = sniffer.type(called: part.filename)
+    if part.isReplayable { return sniffer.mediaType(of: part) }
+    let told = sniffer.type(forFilename: part.filename)
     return told.source == .default ? nil : told.type
   }
 }

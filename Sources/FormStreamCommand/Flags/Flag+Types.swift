@@ -53,6 +53,6 @@ extension LowArguments {
   func sniffer() -> MediaTypeSniffer {
     MediaTypeSniffer(
       policy: sniffing, overrides: typeOverrides, database: magicFile?.path,
-      tellsCharset: tellsCharset)
+      includesCharset: tellsCharset)
   }
 }

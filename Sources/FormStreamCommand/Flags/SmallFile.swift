@@ -10,7 +10,8 @@ func readSmallFile(
     guard path.isUsable else { throw .notFound }
     bytes = try contents(of: path, upTo: limit)
   } catch {
-    let remedy = error.isPermission ? "Allow it with chmod, or name another." : "Check the path."
+    let remedy =
+      error.isPermissionDenied ? "Allow it with chmod, or name another." : "Check the path."
     throw Failure(
       .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). \(remedy)")
   }

@@ -6,10 +6,10 @@ func visible(_ text: String) -> String {
   var result = ""
   result.reserveCapacity(text.utf8.count)
   for scalar in text.unicodeScalars {
-    if scalar.isHarmless {
+    if scalar.isSafeToDisplay {
       result.unicodeScalars.append(scalar)
     } else {
-      result += scalar.spelledOut
+      result += scalar.escaped
     }
   }
   return result

@@ -73,7 +73,7 @@ extension SafeName {
   /// A scalar that may stand in a name. The seven are what Windows forbids beside the separators; shells
   /// read most of them, too.
   private static func replaced(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
-    scalar.isHarmless && !"<>:\"|?*".unicodeScalars.contains(scalar) ? scalar : "_"
+    scalar.isSafeToDisplay && !"<>:\"|?*".unicodeScalars.contains(scalar) ? scalar : "_"
   }
 
   /// Windows drops dots and spaces at a name's end, and so takes two names for one.

@@ -91,11 +91,11 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     replacedCount: Int = 0
   ) {
     var (code, remedy) = (Code.storeFailed, remedy)
-    if cause.isNoRoom {
+    if cause.isOutOfSpace {
       (code, remedy) = (
         .noRoom, "make room there, or allow more (a quota, \"ulimit -f\")."
       )
-    } else if cause.isTooManyOpen {
+    } else if cause.isOutOfDescriptors {
       (code, remedy) = (
         .tooManyOpen, "allow more files at once (\"ulimit -n\"), or have fewer connections."
       )

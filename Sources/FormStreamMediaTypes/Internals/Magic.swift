@@ -26,10 +26,10 @@ final class Magic: Sendable {
 
   /// Opens the database that libmagic would use, or another.
   ///
-  /// - Parameter tellsCharset: whether types bear what text is encoded in.
+  /// - Parameter includesCharset: whether types bear what text is encoded in.
   /// - Throws: `databaseUnusable`, where there is none, or libmagic does not take it.
-  init(_ path: LocalPath?, tellsCharset: Bool) throws(MediaTypesError) {
-    flags = MAGIC_MIME_TYPE | (tellsCharset ? MAGIC_MIME_ENCODING : 0) | MAGIC_NO_CHECK_COMPRESS
+  init(_ path: LocalPath?, includesCharset: Bool) throws(MediaTypesError) {
+    flags = MAGIC_MIME_TYPE | (includesCharset ? MAGIC_MIME_ENCODING : 0) | MAGIC_NO_CHECK_COMPRESS
     let path = try Self.place(of: path)
     do {
       database = try MappedFile(path, limit: 256 * 1024 * 1024)

@@ -117,20 +117,20 @@ extension BodyLayout {
   /// unknown length, an offset behind the first part of unknown length lies in that part's segment.
   func find(_ offset: Int64) -> (segment: Int, skip: Int64) {
     if offset == contentLength { return (segments.count, 0) }
-    let next = starts.firstIndexInOrder { $0 >= offset }
+    let next = starts.partitionPoint { $0 >= offset }
     if next < starts.count, starts[next] == offset { return (next, 0) }
     return (next - 1, offset - starts[next - 1])
   }
 }
 
 extension Collection where Index == Int {
-  /// The first index, in a collection where all elements that satisfy `isAtOrBehind` stand behind
+  /// The first index, in a collection where all elements that satisfy `belongsToSecondPart` stand behind
   /// those that don't, in O(log n).
-  func firstIndexInOrder(where isAtOrBehind: (Element) -> Bool) -> Int {
+  func partitionPoint(where belongsToSecondPart: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {
       let middle = low + (high - low) / 2
-      if isAtOrBehind(self[middle]) { high = middle } else { low = middle + 1 }
+      if belongsToSecondPart(self[middle]) { high = middle } else { low = middle + 1 }
     }
     return low
   }

@@ -190,7 +190,7 @@ extension BodyReader {
     let touchesLast = last == target.segment && target.skip > 0 || last == segment && isBegun
     if !touchesLast { last -= 1 }
 
-    let index = layout.oneShots.firstIndexInOrder { $0 >= first }
+    let index = layout.oneShots.partitionPoint { $0 >= first }
     guard index < layout.oneShots.count, layout.oneShots[index] <= last else { return }
     throw StreamOrigin.notReplayable(layout.segments[layout.oneShots[index]].name)
   }

@@ -31,7 +31,7 @@ final class ContentPreview {
   }
 
   /// The first bytes. Asked again, it gives no more than the first time.
-  func head(upTo count: Int) -> [UInt8] {
+  func firstBytes(upTo count: Int) -> [UInt8] {
     if let seen { return Array(seen.prefix(count)) }
     var head: [UInt8] = []
     do throws(MultipartError) {

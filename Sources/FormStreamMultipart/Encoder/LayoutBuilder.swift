@@ -199,7 +199,7 @@ private struct LayoutBuilder {
   }
 
   private mutating func content(
-    of finding: FileFinding, for part: Part
+    of finding: FileLookup, for part: Part
   ) throws(MultipartError) -> PartContent {
     switch finding {
     case .extent(let extent): return .file(extent)

@@ -58,7 +58,7 @@ extension FileStatus {
         self = status
         return
       }
-      restOneMillisecond()
+      sleepOneMillisecond()
     }
     return nil
   }

@@ -1,5 +1,5 @@
 /// What a path turns out to be when the form is laid out.
-enum FileFinding {
+enum FileLookup {
   case extent(FileExtent)
   /// With the file's status: two parts can't read one FIFO.
   case stream(StreamOrigin, FileStatus)
@@ -7,7 +7,7 @@ enum FileFinding {
 
 extension FileOrigin {
   /// Looks at the path, without opening it.
-  func lookUp(for part: String) throws(MultipartError) -> FileFinding {
+  func lookUp(for part: String) throws(MultipartError) -> FileLookup {
     let status = try look(part)
     switch status.kind {
     case .regular:
@@ -17,7 +17,7 @@ extension FileOrigin {
       guard range == nil else {
         throw notAFile(part, "is a FIFO or a device, of which no range can be taken")
       }
-      let stream = StreamOrigin(length: nil, ticket: ticket) { [path] in
+      let stream = StreamOrigin(length: nil, singleUse: singleUse) { [path] in
         try DescriptorSource(opening: path)
       }
       return .stream(stream, status)
@@ -40,7 +40,7 @@ extension FileOrigin {
     do {
       settled = try FileStatus(settling: path, followsSymlinks: provenance.followsSymlinks)
       if let settled, settled.kind != .symlink { try checkReadable(path) }
-    } catch  where error.leadsNowhere {
+    } catch  where error.isPathMissing {
       throw MultipartError(
         .inputMissing, on: path.description,
         "\(subject(part)) is not there: check the path.", underlying: error)
@@ -88,8 +88,8 @@ extension FileOrigin {
 
 extension DescriptorOrigin {
   /// Looks at what is open under the number.
-  func lookUp(for part: String) throws(MultipartError) -> FileFinding {
-    let stream = StreamOrigin(length: length, ticket: ticket) { [number] in
+  func lookUp(for part: String) throws(MultipartError) -> FileLookup {
+    let stream = StreamOrigin(length: length, singleUse: singleUse) { [number] in
       try DescriptorSource(duplicating: number)
     }
     do {

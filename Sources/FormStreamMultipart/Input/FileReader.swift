@@ -22,7 +22,7 @@ final class FileReader: SegmentReader {
       } else {
         file = try OpenedFile(extent.path, followsSymlinks: extent.followsSymlinks)
       }
-    } catch  where error.leadsNowhere || error.isLinkRefused {
+    } catch  where error.isPathMissing || error.isSymlinkRefused {
       throw Self.changed(.replaced, extent, part)
     } catch {
       throw MultipartError(

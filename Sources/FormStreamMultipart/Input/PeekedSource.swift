@@ -1,6 +1,6 @@
 /// A source whose first bytes have been looked at, and come again when it is read.
 ///
-/// It goes once from who looked to who reads, by a ticket: never are there two at a time.
+/// It goes once from who looked to who reads, by a singleUse: never are there two at a time.
 final class PeekedSource: ByteSource, @unchecked Sendable {
   private let source: any ByteSource
   private var head: ArraySlice<UInt8> = []

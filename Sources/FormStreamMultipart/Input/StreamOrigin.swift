@@ -4,21 +4,21 @@ import Synchronization
 /// whether a stream that can be read once has been.
 struct StreamOrigin: Sendable {
   let length: Int64?
-  private let ticket: Ticket?
+  private let singleUse: SingleUse?
   private let make: @Sendable () throws -> any ByteSource
 
   init(
-    length: Int64?, ticket: Ticket?, make: @escaping @Sendable () throws -> any ByteSource
+    length: Int64?, singleUse: SingleUse?, make: @escaping @Sendable () throws -> any ByteSource
   ) {
     self.length = length
-    self.ticket = ticket
+    self.singleUse = singleUse
     self.make = make
   }
 
-  var isOneShot: Bool { ticket != nil }
+  var isOneShot: Bool { singleUse != nil }
 
   func open(for part: String) throws(MultipartError) -> any ByteSource {
-    if let ticket, !ticket.redeem() { throw Self.notReplayable(part) }
+    if let singleUse, !singleUse.claim() { throw Self.notReplayable(part) }
     do {
       return try make()
     } catch {
@@ -30,7 +30,7 @@ struct StreamOrigin: Sendable {
 
   /// The same stream, of which the first bytes were looked at.
   func resuming(_ source: PeekedSource) -> StreamOrigin {
-    StreamOrigin(length: length, ticket: Ticket()) { source }
+    StreamOrigin(length: length, singleUse: SingleUse()) { source }
   }
 
   static func notReplayable(_ part: String) -> MultipartError {
@@ -43,10 +43,10 @@ struct StreamOrigin: Sendable {
 
 /// The right to read, once, what can be read once. It is made with the part, and all copies and layouts
 /// of the form share it, so that none reads what another has used up.
-final class Ticket: Sendable {
+final class SingleUse: Sendable {
   private let isRedeemed = Atomic(false)
 
-  func redeem() -> Bool {
+  func claim() -> Bool {
     isRedeemed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
       .exchanged
   }

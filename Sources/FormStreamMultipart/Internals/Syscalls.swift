@@ -34,7 +34,7 @@ struct Descriptor: ~Copyable {
 
   /// C: `read`
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int {
-    try waitingWhenBusy(for: POLLIN, on: number) {
+    try waitingUntilReady(for: POLLIN, on: number) {
       Glibc.read(number, buffer.baseAddress, buffer.count)
     }
   }
@@ -117,7 +117,7 @@ extension Timestamp {
 /// Rests for a millisecond.
 ///
 /// C: `nanosleep`
-func restOneMillisecond() {
+func sleepOneMillisecond() {
   var duration = timespec(tv_sec: 0, tv_nsec: 1_000_000)
   nanosleep(&duration, nil)
 }

@@ -14,15 +14,15 @@ public struct UntypedPart {
   public let path: LocalPath?
   /// Whether the bytes can be read again: looking at those of a pipe takes them out of it, and what was
   /// laid out is then all that has them.
-  public var canBeReadAgain: Bool { !content.isOneShot }
+  public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 
   /// The first bytes of what will be sent, fewer where there are no more. They are read when they are first
   /// asked for: of a file, or of the range of it; of a pipe, too, which then waits until there are some
   /// 4 KiB or its end is reached, and loses none of them. Where they can't be read there are none, and the
   /// form can't be laid out.
-  public func head(upTo count: Int) -> [UInt8] {
-    content.head(upTo: count)
+  public func firstBytes(upTo count: Int) -> [UInt8] {
+    content.firstBytes(upTo: count)
   }
 }
 

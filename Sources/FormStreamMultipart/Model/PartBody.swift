@@ -51,7 +51,7 @@ public struct PartBody: Sendable {
       kind: .file(
         FileOrigin(
           path: path, range: range, provenance: provenance,
-          ticket: provenance.streamsSpecialFiles ? Ticket() : nil)))
+          singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
   }
 
   /// A stream, made by `open` each time the body is read.
@@ -66,14 +66,15 @@ public struct PartBody: Sendable {
     length: Int64? = nil, replay: Replay = .repeatable,
     _ open: @escaping @Sendable () throws -> any ByteSource
   ) -> PartBody {
-    let ticket = replay == .once ? Ticket() : nil
-    return PartBody(kind: .stream(StreamOrigin(length: length, ticket: ticket, make: open)))
+    let singleUse = replay == .once ? SingleUse() : nil
+    return PartBody(kind: .stream(StreamOrigin(length: length, singleUse: singleUse, make: open)))
   }
 
   /// What an open descriptor still has to give, such as standard input (0), up to its end. It can be
   /// read once, and stays open.
   public static func descriptor(_ number: Int32, length: Int64? = nil) -> PartBody {
-    PartBody(kind: .descriptor(DescriptorOrigin(number: number, length: length, ticket: Ticket())))
+    PartBody(
+      kind: .descriptor(DescriptorOrigin(number: number, length: length, singleUse: SingleUse())))
   }
 
   /// A form inside the form, as `multipart/mixed` with a boundary of its own.
@@ -119,12 +120,12 @@ struct FileOrigin: Sendable {
   let range: FileRange?
   let provenance: FileProvenance
   /// For a FIFO or device, where one may be named.
-  let ticket: Ticket?
+  let singleUse: SingleUse?
 }
 
 /// An open descriptor as a part.
 struct DescriptorOrigin: Sendable {
   let number: Int32
   let length: Int64?
-  let ticket: Ticket
+  let singleUse: SingleUse
 }

@@ -15,7 +15,7 @@ package struct FileKey: Hashable, Sendable {
 /// place is never followed.
 package final class DirectoryDescriptor: Sendable {
   /// `O_PATH`, which Swift's Glibc lacks: a directory can be opened so even if it can't be listed.
-  private static let onlyAsPlace: CInt = 0o10_000_000
+  private static let pathOnly: CInt = 0o10_000_000
 
   private let number: CInt
 
@@ -23,7 +23,7 @@ package final class DirectoryDescriptor: Sendable {
   ///
   /// C: `open(O_PATH)`
   package init(_ path: some PathBytes) throws(SystemError) {
-    let flags = Self.onlyAsPlace | O_DIRECTORY | O_CLOEXEC
+    let flags = Self.pathOnly | O_DIRECTORY | O_CLOEXEC
     number = try retryingInterrupts { path.withCString { open($0, flags) } }
   }
 
@@ -50,7 +50,7 @@ package final class DirectoryDescriptor: Sendable {
   package init?(
     opening name: some PathBytes, in parent: DirectoryDescriptor
   ) throws(SystemError) {
-    let flags = Self.onlyAsPlace | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
+    let flags = Self.pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
     do throws(SystemError) {
       number = try retryingInterrupts { name.withCString { openat(parent.number, $0, flags) } }
     } catch  where [ENOTDIR, ELOOP].contains(error.number) {

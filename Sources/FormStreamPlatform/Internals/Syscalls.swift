@@ -19,7 +19,7 @@ package func retryingInterrupts<Result: SignedInteger>(
 /// terminal or pipe non-blocking: then `EAGAIN` is no failure.
 ///
 /// C: `poll`
-package func waitingWhenBusy<Result: SignedInteger>(
+package func waitingUntilReady<Result: SignedInteger>(
   for events: Int32, on descriptor: CInt, _ body: () -> Result
 ) throws(SystemError) -> Result {
   while true {
@@ -41,7 +41,7 @@ package func writeAll(
   var rest = bytes[...]
   while !rest.isEmpty {
     let piece = UnsafeRawBufferPointer(rebasing: rest)
-    let count = try waitingWhenBusy(for: POLLOUT, on: descriptor) {
+    let count = try waitingUntilReady(for: POLLOUT, on: descriptor) {
       Glibc.write(descriptor, piece.baseAddress, piece.count)
     }
     rest = rest.dropFirst(count)
@@ -72,15 +72,15 @@ extension SystemError {
   package static let notOpen = SystemError(number: EBADF)
 
   /// Nothing is at the path, or a directory on the way is none.
-  package var leadsNowhere: Bool { number == ENOENT || number == ENOTDIR }
+  package var isPathMissing: Bool { number == ENOENT || number == ENOTDIR }
   /// The path is a link where none is followed.
-  package var isLinkRefused: Bool { number == ELOOP }
+  package var isSymlinkRefused: Bool { number == ELOOP }
   /// The disk is full, or a quota or a limit of this process is reached.
-  package var isNoRoom: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
+  package var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
   /// This process, or the system, has as many files open as it may.
-  package var isTooManyOpen: Bool { [EMFILE, ENFILE].contains(number) }
+  package var isOutOfDescriptors: Bool { [EMFILE, ENFILE].contains(number) }
   /// This process may not do it.
-  package var isPermission: Bool { [EACCES, EPERM].contains(number) }
+  package var isPermissionDenied: Bool { [EACCES, EPERM].contains(number) }
   /// The reader is gone.
   package var isBrokenPipe: Bool { number == EPIPE }
 }

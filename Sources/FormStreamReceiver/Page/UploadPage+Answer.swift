@@ -63,8 +63,8 @@ extension UploadPage {
       case ">": result += "&gt;"
       case "\"": result += "&quot;"
       case "'": result += "&#39;"
-      case _ where scalar.isHarmless: result.unicodeScalars.append(scalar)
-      default: result += scalar.spelledOut
+      case _ where scalar.isSafeToDisplay: result.unicodeScalars.append(scalar)
+      default: result += scalar.escaped
       }
     }
     return result

@@ -19,7 +19,7 @@ func writeString(_ text: String, to bytes: inout [UInt8]) {
         continue
       }
       let (scalar, length) = scalar(at: index, of: utf8)
-      if scalar == "\"" || scalar == "\\" || !scalar.isHarmless {
+      if scalar == "\"" || scalar == "\\" || !scalar.isSafeToDisplay {
         bytes += utf8[copied..<index]
         writeEscape(of: scalar, to: &bytes)
         copied = index + length

@@ -2,7 +2,7 @@ extension Unicode.Scalar {
   /// Whether the scalar may be shown and stored as it is. What would move a terminal's cursor, change its
   /// colours, end a line (U+0085, U+2028 and U+2029 do for some readers), turn the direction of writing
   /// or hide is not.
-  package var isHarmless: Bool {
+  package var isSafeToDisplay: Bool {
     if isASCII { return value >= 0x20 && value != 0x7F }
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return false
@@ -14,5 +14,5 @@ extension Unicode.Scalar {
   }
 
   /// The scalar as ASCII, such as `\u{1B}`: for those that are not harmless.
-  package var spelledOut: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
+  package var escaped: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 }

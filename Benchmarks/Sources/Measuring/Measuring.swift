@@ -1,6 +1,6 @@
 import Glibc
 
-/// How long something took, by the clock on the wall and in processor time, in seconds.
+/// The seconds that something took, in wall-clock time and in processor time.
 package struct Timing {
   package let wall: Double
   package let cpu: Double
@@ -27,7 +27,7 @@ package struct Failure: Error, CustomStringConvertible {
   }
 }
 
-/// Writes to standard error. (The C library's `stderr` is a variable, which Swift 6 won't touch.)
+/// Writes to standard error. (The C library's `stderr` is a variable, which Swift 6 does not allow.)
 package func complain(_ text: String) {
   var text = text
   _ = text.withUTF8 { write(STDERR_FILENO, $0.baseAddress, $0.count) }

@@ -2,13 +2,13 @@ import FormStream
 import Glibc
 import Measuring
 
-/// Reads `path` through FormInputStream and through a plain loop, in turn: whatever the machine does
-/// meanwhile, it does to both. Which goes first changes with each round.
+/// Reads `path` through FormInputStream and through a plain loop, in turn, so that other load on the machine
+/// affects both. The one that goes first changes with each round.
 func compareDraining(of path: String, buffer size: Int, rounds: Int) throws {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
   defer { buffer.deallocate() }
   let form = Form { Part.file("file", LocalPath(path)) }
-  // Once over, unmeasured: the file comes into the page cache, and the code into memory.
+  // One round is not measured: it brings the file into the page cache and the code into memory.
   let fileSize = try readPlainly(path, into: buffer)
   guard try drain(form, into: buffer) > fileSize else { throw Failure("the body is too short") }
 
@@ -41,7 +41,7 @@ func streamOnce(_ path: String, buffer size: Int) throws {
   print("{\"bytes\": \(count), \"seconds\": \(timing.wall)}")
 }
 
-/// All that is paid for a body: the layout, the stream, and every byte of it.
+/// Everything that a body costs: the layout, the stream, and each byte.
 private func drain(_ form: Form, into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
   let stream = try FormInputStream(form)
   let bytes = buffer.assumingMemoryBound(to: UInt8.self)

@@ -2,9 +2,9 @@ import FormStream
 import Glibc
 import Measuring
 
-/// Makes a form and lays it out; says how long the layout took and what both cost while they live.
+/// Makes a form and its layout, and reports the time of the layout and the memory of both.
 func measureLayout(parts count: Int, _ part: (Int) -> Part) throws {
-  // The first layout of a process pays for what is set up once; it is no cost of a part.
+  // The first layout of a process also pays for what is set up once.
   _ = try Form(parts: [part(0)]).layout()
 
   let before = try residentBytes()
@@ -24,7 +24,7 @@ func measureLayout(parts count: Int, _ part: (Int) -> Part) throws {
   }
 }
 
-/// The plain way: the whole body in one array of bytes, files and all.
+/// The simple alternative: the complete body in one array of bytes, files included.
 func measureEager(parts count: Int, _ appendPart: (Int, inout [UInt8]) throws -> Void) throws {
   let before = try residentBytes()
   var body: [UInt8] = []
@@ -44,7 +44,7 @@ func measureEager(parts count: Int, _ appendPart: (Int, inout [UInt8]) throws ->
     """)
 }
 
-/// What of this process is in memory now: the second number of `/proc/self/statm`, in pages.
+/// The resident memory of this process: the second number of `/proc/self/statm`, in pages.
 private func residentBytes() throws -> Int {
   let text = String(decoding: try bytes(of: "/proc/self/statm"), as: UTF8.self)
   guard let pages = text.split(separator: " ").dropFirst().first.flatMap({ Int($0) }) else {

@@ -1,5 +1,5 @@
-// One measurement a process: `run` starts this program afresh for each, so that no measurement finds
-// memory that another has left. Results go to stdout as one JSON object.
+// One measurement per process: `run` starts this program again for each, so that no measurement finds
+// memory that another one left. The results are one JSON object on standard output.
 
 import FormStream
 import Glibc

@@ -1,8 +1,8 @@
 import Measuring
 
-/// Parses bodies made to be slow, each in sizes that grow fourfold: whole, in pieces as large as the
-/// library's own, and in such that cut at, before and behind all places of a delimiter. Those of a few
-/// bytes are slow by themselves, so they grow up to a sixteenth only.
+/// Parses bodies made to be slow, in sizes that grow fourfold: in one piece, in pieces as large as the
+/// library's own, and in pieces that cut a delimiter at each place. Pieces of a few bytes are slow in
+/// themselves, so their bodies grow to a sixteenth of the size only.
 func measureWorst(upTo limit: Int, rounds: Int) throws {
   var cases: [String] = []
   for body in WorstBody.all {
@@ -24,7 +24,7 @@ func measureWorst(upTo limit: Int, rounds: Int) throws {
   print("[\(cases.joined(separator: ",\n"))]")
 }
 
-/// What takes long is not measured again: it is its own average.
+/// A long measurement is not repeated: it is an average already.
 private let longEnough = 2.0
 
 private func rates(
@@ -37,7 +37,7 @@ private func rates(
     for index in all.indices where all[index].seconds < longEnough {
       let used = all[index].size / body.unit.count * body.unit.count
       let timing = try body.time(UnsafeRawBufferPointer(rebasing: bytes[..<used]), piece: piece)
-      // Not by the clock: where others use the processor, they hold up the long ones only.
+      // Processor time, because other load on the machine delays only the long measurements.
       all[index].rates.append(Double(used) / timing.cpu)
       all[index].seconds += timing.cpu
     }

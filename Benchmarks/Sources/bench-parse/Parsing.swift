@@ -2,12 +2,12 @@ import Glibc
 import Measuring
 import FormStreamMultipart
 
-/// What a body had in it. Nothing is copied: the bytes are only counted.
+/// What a body contained. The bytes are counted and not copied.
 struct Count {
   var parts = 0
   var bytes = 0
   var names = 0
-  var isWhole = false
+  var isComplete = false
 
   mutating func add(_ event: FormParser.Event) {
     switch event {
@@ -16,13 +16,13 @@ struct Count {
       names += head.name?.utf8.count ?? 0
     case .partBytes(let more): bytes += more.count
     case .partEnded: break
-    case .formEnded: isWhole = true
+    case .formEnded: isComplete = true
     }
   }
 }
 
 extension FormParser {
-  /// Takes in bytes in pieces of so many.
+  /// Parses bytes in pieces of that size.
   func feed(_ bytes: UnsafeRawBufferPointer, piece: Int, to count: inout Count) throws {
     var place = 0
     while place < bytes.count {
@@ -33,7 +33,7 @@ extension FormParser {
   }
 }
 
-/// Parses a file twice; the first time, unmeasured, brings it and the code into memory.
+/// Parses a file twice. The first time is not measured: it brings the file and the code into memory.
 func measureFile(_ path: String, boundary: String, piece: Int) throws {
   var options = FormParser.Options()
   options.limits.parts = 200_000
@@ -56,7 +56,7 @@ func measureFile(_ path: String, boundary: String, piece: Int) throws {
   }
 }
 
-/// Lends a file's bytes where the page cache has them.
+/// Lends a file's bytes, mapped from the page cache.
 private func withMapping(of path: String, _ work: (UnsafeRawBufferPointer) throws -> Void) throws {
   let file = open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { throw Failure("\(path) can't be opened") }

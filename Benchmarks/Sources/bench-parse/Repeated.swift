@@ -1,9 +1,9 @@
 import Glibc
 import Measuring
 
-/// Lends `unit` over and over, as `count` bytes or some more. They are the same few pages of memory, mapped
-/// many times: what is read comes from the processor's caches however long it is, so that its
-/// length is all that differs between a short body and a long one.
+/// Lends `unit` over and over, as at least `count` bytes. They are the same few pages of memory, mapped
+/// many times, so that the processor's caches hold long bodies too: a short body and a long one differ in
+/// their length only.
 func withRepeated(
   _ unit: [UInt8], count: Int, _ work: (UnsafeRawBufferPointer) throws -> Void
 ) throws {

@@ -1,7 +1,7 @@
 import Measuring
 import FormStreamMultipart
 
-/// A body made to be slow: a head, then one text over and over, then a tail.
+/// A body made to be slow: a head, one text over and over, and a tail.
 struct WorstBody {
   let name: String
   let unit: [UInt8]
@@ -17,7 +17,7 @@ struct WorstBody {
       bareLF: bareLF)
   }
 
-  /// Parts, from behind a delimiter to behind the next.
+  /// Parts, each from the end of a delimiter to the end of the next.
   private init(_ name: String, parts unit: String) {
     self.init(
       name, unit: "\(unit)\r\n--\(usual)", boundary: usual, head: "", tail: "", bareLF: false)
@@ -38,7 +38,7 @@ struct WorstBody {
     self.options = options
   }
 
-  /// The length of what the parser looks for.
+  /// The length of the delimiter that the parser searches for.
   var delimiterLength: Int { boundary.utf8.count + (options.allowsBareLF ? 3 : 4) }
 
   func time(_ bytes: UnsafeRawBufferPointer, piece: Int) throws -> Timing {
@@ -50,7 +50,7 @@ struct WorstBody {
       try tail.withUnsafeBytes { try parser.feed($0) { count.add($0) } }
       while let event = try parser.finish() { count.add(event) }
     }
-    guard count.isWhole else { throw Failure("\(name): the body is not whole") }
+    guard count.isComplete else { throw Failure("\(name): the body is not complete") }
     return timing
   }
 }
@@ -75,7 +75,7 @@ extension WorstBody {
     WorstBody("CRLF, where LF may stand alone", "\r\n", for: usual, bareLF: true),
     WorstBody("CR, where LF may stand alone", "\r", for: usual, bareLF: true),
     WorstBody(
-      "white space behind delimiters",
+      "white space after delimiters",
       parts: "\(String(repeating: " ", count: 16_000))\(field)\r\n"),
     WorstBody(
       "header blocks of one line",

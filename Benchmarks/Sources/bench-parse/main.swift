@@ -1,10 +1,10 @@
-// One measurement a process, as in bench-body. Results go to stdout as one JSON object.
+// One measurement per process, as in bench-body. The results are one JSON object on standard output.
 
 import Glibc
 import Measuring
 
 let usage = """
-  usage: bench-parse file FILE BOUNDARY PIECE    a body in memory, in pieces of PIECE bytes, or whole: 0
+  usage: bench-parse file FILE BOUNDARY PIECE    a body in memory, in pieces of PIECE bytes; 0: in one piece
          bench-parse linear MIB ROUNDS           bodies made to be slow, of 1 MiB up to so many
 
   """

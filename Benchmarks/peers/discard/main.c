@@ -1,5 +1,5 @@
-// A server that reads requests and throws their bodies away: what it costs is the same for every client.
-// It prints its port, and ends with its standard input.
+// A server that reads requests and discards their bodies, at the same cost for each client. It prints its
+// port, and ends when its standard input ends.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -28,7 +28,7 @@ static int more(struct reader *reader) {
   return 1;
 }
 
-// The value of a header in a head that ends with a NUL; NULL where there is none.
+// The value of a header in a head that ends with a NUL, or NULL if there is none.
 static const char *header(const char *head, const char *name) {
   const char *place = strcasestr(head, name);
   return place ? place + strlen(name) : NULL;
@@ -40,7 +40,7 @@ static int discard(struct reader *reader, uint64_t count) {
   reader->start += taken;
   count -= taken;
   while (count > 0) {
-    // MSG_TRUNC drops the bytes in the kernel: the client's work is measured, not the server's.
+    // MSG_TRUNC drops the bytes in the kernel, so that the client's work is measured and not the server's.
     ssize_t dropped = recv(reader->socket, NULL, count < (1u << 30) ? count : (1u << 30), MSG_TRUNC);
     if (dropped <= 0) return 0;
     count -= (uint64_t)dropped;

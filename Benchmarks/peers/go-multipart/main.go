@@ -1,5 +1,5 @@
 // Counts the parts of a body in memory and their bytes with mime/multipart:
-// `go-multipart FILE BOUNDARY BUFFER`. A buffer of 0 bytes stands for io.Copy to io.Discard.
+// `go-multipart FILE BOUNDARY BUFFER`. A buffer of 0 bytes means io.Copy to io.Discard.
 package main
 
 import (
@@ -36,7 +36,7 @@ func main() {
 		log.Fatal(err)
 	}
 	var result count
-	// The first time, unmeasured, brings the file and the code into memory.
+	// The first round is not measured: it brings the file and the code into memory.
 	for range [2]int{} {
 		begun := time.Now()
 		result, err = parse(body, os.Args[2], make([]byte, size))
@@ -78,7 +78,7 @@ func parse(body []byte, boundary string, buffer []byte) (count, error) {
 			return result, err
 		}
 		result.Parts++
-		// Ours has taken the header apart by now. Go does when it is asked.
+		// FormStream has parsed the header by now. Go parses it on request.
 		result.Names += len(part.FormName())
 		length, err := drain(part, buffer)
 		if err != nil {

@@ -1,4 +1,4 @@
-// The least that an upload can cost: a head, and sendfile(2). `sendfile PORT FILE`.
+// The cheapest possible upload: a head and sendfile(2). `sendfile PORT FILE`.
 #include <arpa/inet.h>
 #include <fcntl.h>
 #include <stdio.h>

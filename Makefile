@@ -1,7 +1,7 @@
-# One command a verb, the same by hand and in CI. What takes more than three lines is in .ci.
+# One command per verb, the same by hand and in CI. A target of more than three lines is a script in .ci.
 #
-# STRICT=1 turns warnings into errors; `make check` always does. Plain builds don't, so that a newer
-# Swift with a warning to tell keeps nobody from trying this out.
+# STRICT=1 turns warnings into errors, and `make check` always does. Plain builds don't, so that a newer Swift
+# with new warnings can still build the package.
 
 PREFIX ?= /usr/local
 STRICT ?=
@@ -10,38 +10,39 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-browser check lint samples zoo sanitize fuzz bench format install clean
+.PHONY: demo test test-release test-long test-browser check lint samples zoo sanitize fuzz mutations bench format install clean
 
-# Sends files of several kinds to a receiver of its own, and compares what arrived.
+# Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
 	@.ci/install demo
 	@.ci/demo
 
+# The suites of all modules.
 test:
 	@.ci/install test
 	.ci/swift build . --build-tests
 	.ci/tests --parallel
 
-# The tests in a release build, where those of every size run over all sizes and all reads.
+# The tests in a release build, in which the tests of each size try all sizes and all read sizes.
 test-release:
 	@.ci/install test
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/tests -c release -Xswiftc -enable-testing
 
-# What takes minutes: files of 1 GiB that change while they are sent, 200 times; and a receiver with thousands
-# of uploads, with 64 GiB at once, on a full disk, killed, and with clients that are killed or slow.
+# Tests that take minutes: 200 files of 1 GiB that change while they are sent, and a receiver with thousands of
+# uploads, with 64 GiB at once, on a full disk, killed, and with clients that are killed or slow.
 test-long:
 	@.ci/install test long
 	@.ci/long
 
-# Chromium: what it sends for awkward forms, against ours; and the page of `formstream receive`, by mouse and
-# keyboard. SCREENSHOTS=dir keeps pictures of the page there.
+# Compares what Chromium sends for awkward forms with what FormStream sends, and uses the page of
+# `formstream receive` by mouse and keyboard. SCREENSHOTS=DIR keeps pictures of the page.
 test-browser:
 	@.ci/install browser
 	.ci/swift build . --product formstream
 	Tests/Browser/run "$$(.ci/swift build . --show-bin-path)/formstream"
 
-# Style, warnings in every build, linkage, samples, demo, zoo.
+# Style, imports, warnings in each build, samples, linkage, demo, zoo.
 check: export STRICT = 1
 check:
 	@.ci/install check zoo
@@ -57,28 +58,33 @@ format:
 samples:
 	@.ci/samples
 
-# Our bodies read by seven foreign parsers, and bodies of foreign clients by ours.
+# Seven other parsers read FormStream's bodies, and FormStream parses the bodies of other clients.
 zoo:
 	@.ci/install zoo
 	@.ci/zoo
 
-# Tests under the address and thread sanitizers, and a search for leaks.
+# The tests under the address and thread sanitizers, with a search for leaks.
 sanitize:
 	@.ci/install sanitize
 	@.ci/sanitize
 
-# Looks for inputs that break what Fuzz/README.md says must hold: 10 minutes a target, or
-# FUZZ='60 parser' for 60 seconds of one.
+# Looks for inputs that break the properties in Fuzz/README.md: 10 minutes per target, or FUZZ='60 parser' for
+# 60 seconds of one.
 fuzz:
 	@.ci/install fuzz
 	@.ci/fuzz $(FUZZ)
+
+# Breaks the code on purpose, one line at a time: a test must fail each time. MUTATIONS='--only NAME' tries one.
+mutations:
+	@.ci/install test
+	@.ci/mutations $(MUTATIONS)
 
 # Measures against the bars that Benchmarks/README.md explains. BENCH=--record keeps the figures.
 bench:
 	@.ci/install bench
 	Benchmarks/run $(BENCH)
 
-# The command, its man page and its completions. DESTDIR is honoured.
+# Installs the command, its man page and its completions. DESTDIR is honoured.
 install:
 	@.ci/install demo
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"

@@ -1,28 +1,29 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-/// One list for every target: what this house asks of all its Swift.
+/// The compiler settings of each target. `.ci/flags` reads this list for programs that call swiftc themselves, and
+/// compares it with the other manifests of this repository.
 let house: [SwiftSetting] = [
   .enableUpcomingFeature("ExistentialAny"),
   .enableUpcomingFeature("InternalImportsByDefault"),
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-/// A library that each user installs: the products named `FormStream…`.
+/// A library product: a module that users import.
 func product(_ name: String) -> Product { .library(name: name, targets: [name]) }
 
-/// A module of `Sources`. Every target's name begins with the package's: SwiftPM refuses two targets of one name
-/// among all packages of a build, internal ones too.
+/// A module of `Sources`. Its name begins with the package's name, because SwiftPM refuses two targets of one name
+/// among all packages of a build, internal targets included.
 func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
   .target(name: name, dependencies: dependencies, swiftSettings: house)
 }
 
-/// A C library, with the Debian package that it comes from.
+/// A C library and the Debian package that has it.
 func library(_ name: String, _ pkgConfig: String, apt: String) -> Target {
   .systemLibrary(name: name, pkgConfig: pkgConfig, providers: [.apt([apt])])
 }
 
-/// A program that tests watch from outside.
+/// A program that tests observe from outside.
 func probe(_ name: String, _ dependencies: [Target.Dependency], path: String) -> Target {
   .executableTarget(
     name: name, dependencies: dependencies, path: "Tests/Probes/\(path)", swiftSettings: house)
@@ -92,6 +93,9 @@ let package = Package(
     probe("formstream-drain-probe", ["FormStream"], path: "Drain"),
     probe("formstream-digest-probe", ["FormStreamDigest"], path: "Digest"),
     probe(
+      "formstream-parse-probe", ["FormStreamIntake", "FormStreamMultipart", "FormStreamRecords"],
+      path: "Parse"),
+    probe(
       "formstream-cancel-probe", ["FormStream", "FormStreamTestSupport", "FormStreamTransfer"],
       path: "Cancel"),
 
@@ -116,7 +120,7 @@ let package = Package(
         "FormStreamRecords", "FormStreamTransfer",
       ]),
     tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
-    // The command as people run it: the built program in a fresh directory.
+    // The built command, run in a fresh directory.
     tests(of: "FormStreamCommandLine", ["FormStreamMultipart", "formstream"]),
   ]
 )

@@ -1,10 +1,10 @@
 package import FormStreamMultipart
 
-/// Where a receiver listens: `formstream.listening/1`, before all others.
+/// Where a receiver listens: `formstream.listening/1`, the first record of a receiver.
 package struct ListeningRecord: Hashable, Sendable {
-  /// Where clients reach it.
+  /// The URL for clients.
   package var url: String
-  /// Where files are stored; nil where they are not.
+  /// The directory for stored files, or nil if files are not stored.
   package var directory: LocalPath?
 
   package init(url: String, directory: LocalPath?) {
@@ -13,12 +13,12 @@ package struct ListeningRecord: Hashable, Sendable {
   }
 
   package var json: JSONValue {
-    let isText = directory.map { String(validating: $0.bytes, as: UTF8.self) != nil } ?? true
+    let directory = JSONValue.path(directory)
     return [
       "schema": "formstream.listening/1",
       "url": .string(url),
-      "directory": .string(orNull: directory?.description),
-      "directory_b64": .string(orNull: isText ? nil : directory.map { base64($0.bytes) }),
+      "directory": directory.text,
+      "directory_b64": directory.base64,
     ]
   }
 }

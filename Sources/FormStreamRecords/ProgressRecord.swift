@@ -1,26 +1,47 @@
-/// How far an upload has come: `formstream.progress/1`, one line each time that it is told.
+/// The progress of an upload: `formstream.progress/1`, one line per report.
 ///
-/// Bytes are the body's: neither headers nor the framing of chunks count.
+/// The bytes are those of the body. Headers and the framing of chunks are not counted.
 package struct ProgressRecord: Hashable, Sendable {
-  /// What is going on.
+  /// The progress of one part of a form.
+  package struct Part: Hashable, Sendable {
+    /// The part's name.
+    package var name: String
+    /// How many bytes of its body were handed over. Nil if it is unknown, because a part of unknown length comes
+    /// before this one.
+    package var sent: Int64?
+    /// The number of bytes in its body, if known.
+    package var size: Int64?
+
+    package init(name: String, sent: Int64?, size: Int64?) {
+      self.name = name
+      self.sent = sent
+      self.size = size
+    }
+
+    package var json: JSONValue {
+      ["name": .string(name), "sent": .integer(orNull: sent), "size": .integer(orNull: size)]
+    }
+  }
+
+  /// What the upload does at the moment.
   package var phase: String
   /// How many bytes were read from their sources.
   package var read: Int64
-  /// How many bytes were handed to the system's kernel.
+  /// How many bytes were handed over to the kernel.
   package var handed: Int64
-  /// How many bytes the other side's TCP has acknowledged, where that can be known.
+  /// How many bytes the peer's TCP acknowledged, if known.
   package var acknowledged: Int64?
-  /// How many bytes there are, where that is known.
+  /// How many bytes there are, if known.
   package var total: Int64?
-  /// The parts of the form, in their order.
+  /// The parts of the form in their order.
   package var parts: [Part]
   /// How many files are done.
   package var filesDone: Int
-  /// How many files there are, where that is known: files are sent while more are still looked for.
+  /// How many files there are, if known: files may be sent before all are found.
   package var filesTotal: Int?
-  /// How many bytes a second go out.
+  /// How many bytes are sent per second.
   package var rate: Double
-  /// How many seconds are left, where that can be told.
+  /// How many seconds are left, if known.
   package var eta: Double?
 
   package init(

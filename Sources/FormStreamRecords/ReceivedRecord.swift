@@ -1,9 +1,10 @@
-/// What a receiver found in a body: `formstream.received/1`, which has all that `formstream.parsed/1` has.
+/// A body that a receiver read: `formstream.received/1`, which has all members of `formstream.parsed/1`.
 package struct ReceivedRecord: Hashable, Sendable {
+  /// The body and its parts.
   package var body: ParsedRecord
-  /// What told the body's end.
+  /// How the request marked the body's end: `content-length`, `chunked` or `none`.
   package var framing: String
-  /// The length that was announced, where one was.
+  /// The announced length, if there was one.
   package var contentLength: Int64?
 
   package init(body: ParsedRecord, framing: String, contentLength: Int64?) {
@@ -12,11 +13,11 @@ package struct ReceivedRecord: Hashable, Sendable {
     self.contentLength = contentLength
   }
 
-  /// The record, in a line of its own.
+  /// The record in one line.
   package func line() -> [UInt8] {
     body.line(
       schema: "formstream.received/1",
-      behind: [
+      appending: [
         .init("framing", .string(framing)),
         .init("content_length", .integer(orNull: contentLength)),
       ])

@@ -1,37 +1,93 @@
 package import FormStreamDigest
 
-/// What became of one request: `formstream.result/1`. A failure is the same object as a success.
+/// The result of one request: `formstream.result/1`. A failure has the same members as a success.
 ///
-/// The texts are as they may be shown: whoever fills this in takes secrets out of the URL and repairs what
-/// was not UTF-8. No field has a default, so none is forgotten.
+/// The caller removes secrets from the URL and repairs text that was not UTF-8. No member has a default value, so
+/// that none is forgotten.
 package struct ResultRecord: Hashable, Sendable {
-  /// The URL that was asked for; redirects don't change it.
+  /// The outcome of a request. The set is closed, because it is part of the schema.
+  package enum Outcome: String, CaseIterable, Sendable {
+    /// The response was a success, to a request that was sent completely.
+    case ok
+    /// The request failed, and would fail again.
+    case failed
+    /// The request failed in a way that may not happen again.
+    case retryable
+    /// The request may or may not have been received: there was no response.
+    case unknown
+    /// A source changed while it was read, so the body was not completed.
+    case sourceChanged = "source-changed"
+    /// The request was cancelled.
+    case cancelled
+  }
+
+  /// How the end of the request's body was marked.
+  package enum Framing: String, CaseIterable, Sendable {
+    /// A Content-Length header.
+    case contentLength = "content-length"
+    /// Chunks with an empty one at the end: HTTP/1.1 with a body of unknown length.
+    case chunked
+    /// The frames of HTTP/2.
+    case h2
+    /// There is no body. The case is not called `none`, which would be confused with a missing optional.
+    case noBody = "none"
+  }
+
+  /// The response to a request.
+  package struct Response: Hashable, Sendable {
+    /// All headers in their order. Bytes in them that were not UTF-8 are repaired and lost: there is no second
+    /// key for them.
+    package var headers: [RecordHeader]
+    /// The part of the body that was kept, or nil if none was to be kept, for example because it went to a file.
+    package var body: [UInt8]?
+    /// Whether the body had more bytes than were kept. Text that was cut inside a character is not UTF-8, and
+    /// is written in base 64.
+    package var isTruncated: Bool
+
+    package init(headers: [RecordHeader], body: [UInt8]?, isTruncated: Bool) {
+      self.headers = headers
+      self.body = body
+      self.isTruncated = isTruncated
+    }
+
+    package var json: JSONValue {
+      let body = JSONValue.textOrBase64(body)
+      return [
+        "headers": .array(headers.map(\.json)),
+        "body": body.text,
+        "body_b64": body.base64,
+        "truncated": .boolean(isTruncated),
+      ]
+    }
+  }
+
+  /// The requested URL. Redirects don't change it.
   package var url: String
   /// The request's method, such as `POST`.
   package var method: String
-  /// The final answer's status, where one came.
+  /// The status of the final response, if there was one.
   package var status: Int?
-  /// What can be said of the request.
+  /// The outcome of the request.
   package var outcome: Outcome
-  /// How often it was sent, or begun.
+  /// How many attempts were made, failed ones included.
   package var attempts: Int
   /// How many redirects were followed.
   package var redirects: Int
-  /// The length that was announced for the request's body, where one was.
+  /// The announced length of the request's body, if there was one.
   package var contentLength: Int64?
-  /// How the request's end was marked.
+  /// How the end of the request's body was marked.
   package var framing: Framing
-  /// How many bytes of the body went out in the last attempt.
+  /// How many bytes of the body were sent in the last attempt.
   package var bytesSent: Int64
-  /// How many bytes of the body went out in all attempts.
+  /// How many bytes of the body were sent in all attempts.
   package var wireBytes: Int64
-  /// How long all of it took.
+  /// How many seconds the request took in all.
   package var seconds: Double
-  /// The digest of the request's body, where one was made.
+  /// The digest of the request's body, if one was made.
   package var sha256: SHA256.Digest?
-  /// The final answer, where one came.
+  /// The final response, if there was one.
   package var response: Response?
-  /// Why the outcome is not `ok`.
+  /// Why the outcome is not `ok`, or nil if it is.
   package var error: RecordFailure?
 
   package init(

@@ -2,8 +2,8 @@ import FormStreamRecords
 import FormStreamTestSupport
 import Testing
 
-/// What Python's json module reads in our lines. Scalars are compared as numbers: strings are equal in
-/// other normal forms, too.
+/// Python's json module reads the written lines. Scalars are compared as numbers, because Swift strings in
+/// different normal forms are equal.
 @Suite struct JSONRoundTripTests {
   /// Decodes strictly, and prints each string's scalars.
   private static let scalars = """
@@ -21,12 +21,12 @@ import Testing
     }
   }
 
-  @Test func `every scalar below 0x300, alone and between others`() throws {
+  @Test func `Python reads each scalar below 0x300, alone and between others`() throws {
     let scalars = (UInt32(0)..<0x300).compactMap(Unicode.Scalar.init)
     try expectRoundTrip(scalars.flatMap { ["\($0)", "a\($0)b", "\($0)\($0)", "é\($0)\"\($0)\\"] })
   }
 
-  @Test func `every scalar that there is`() throws {
+  @Test func `Python reads every Unicode scalar`() throws {
     var texts: [String] = []
     for start in stride(from: UInt32(0), through: 0x10FFFF, by: 0x400) {
       var text = String.UnicodeScalarView()
@@ -38,7 +38,7 @@ import Testing
     try expectRoundTrip(texts)
   }
 
-  @Test func `quotes, backslashes and what looks like an escape`() throws {
+  @Test func `Python reads quotes, backslashes and text that looks like an escape`() throws {
     let pieces = ["\"", "\\", "'", "/", "u0041", "n", "\u{1F}", "é", "😀", "\u{202E}", "\u{E0041}"]
     var texts = ["", #"\"#, #"\\"#, #""\""#, "\"", #"\ud83d"#, "</script>", "{\"a\":[1]}"]
     for first in pieces {
@@ -50,12 +50,12 @@ import Testing
   }
 
   @Test(arguments: [0, 1, 63, 64, 65, 4095, 4096, 4097, 65_536])
-  func `long texts that end and begin in an escape`(length: Int) throws {
+  func `Python reads long texts that begin and end with an escape`(length: Int) throws {
     let plain = String(decoding: noise(length), as: UTF8.self)
     try expectRoundTrip(["\u{1B}\(plain)", "\(plain)\u{1B}", "\u{1B}\(plain)😀\(plain)\u{7F}"])
   }
 
-  @Test func `fractions of every size, to the last digit`() throws {
+  @Test func `Python reads fractions of each size to the last digit`() throws {
     var numbers: [Int64] = [.min, .min + 1, .max - 1, .max, 0]
     var power: Int64 = 1
     for _ in 0..<18 {
@@ -72,7 +72,7 @@ import Testing
     #expect(read == numbers.map(String.init))
   }
 
-  @Test func `the order of keys, and every kind of value`() throws {
+  @Test func `Python reads the keys in order, and each kind of value`() throws {
     let value: JSONValue = [
       "z": [.integer(.min), .integer(.max), true, false, nil], "a": ["": [:], "\u{0}": []],
       "\u{202E}": "x",

@@ -1,7 +1,7 @@
 import FormStreamRecords
 import Testing
 
-/// The writer against lines written by hand. What a reader makes of it is in `JSONRoundTripTests`.
+/// Compares the writer's output with lines written by hand. `JSONRoundTripTests` has another program read it.
 @Suite struct JSONTests {
   @Test(
     arguments: [
@@ -11,7 +11,7 @@ import Testing
       ([nil, true, -7, "x", [[]], [:]], #"[null,true,-7,"x",[[]],{}]"#),
       (["a": ["b": ["c": [1, 2]]], "d": nil], #"{"a":{"b":{"c":[1,2]}},"d":null}"#),
     ] as [(JSONValue, String)])
-  func `every kind of value`(value: JSONValue, json: String) {
+  func `each kind of value has its JSON`(value: JSONValue, json: String) {
     #expect(value.description == json)
   }
 
@@ -23,7 +23,7 @@ import Testing
       (3_600_050_000, "3600.05"), (-7_500_000, "-7.5"), (.max, "9223372036854.775807"),
       (.min, "-9223372036854.775808"),
     ] as [(Int64, String)])
-  func `a fraction has one to six digits behind the point`(millionths: Int64, json: String) {
+  func `a fraction has one to six digits after the point`(millionths: Int64, json: String) {
     #expect(JSONValue.millionths(millionths).description == json)
   }
 
@@ -36,7 +36,7 @@ import Testing
       (.nan, "null"), (.signalingNaN, "null"), (.infinity, "null"), (-.infinity, "null"),
       (nil, "null"),
     ] as [(Double?, String)])
-  func `seconds are rounded to microseconds, and are null where they are no number`(
+  func `seconds are rounded to microseconds, and are null if they are not finite`(
     number: Double?, json: String
   ) {
     #expect(JSONValue.fraction(rounding: number).description == json)
@@ -49,24 +49,24 @@ import Testing
       (1e19, "null"), (-1e19, "null"), (1e308, "null"), (.nan, "null"), (.infinity, "null"),
       (-.infinity, "null"), (nil, "null"),
     ] as [(Double?, String)])
-  func `rates are rounded to whole bytes, and are null where they are no number`(
+  func `rates are rounded to bytes, and are null if they are not finite`(
     number: Double?, json: String
   ) {
     #expect(JSONValue.integer(rounding: number).description == json)
   }
 
-  @Test func `keys keep their order, and are escaped as any text`() {
+  @Test func `keys keep their order, and are escaped like other text`() {
     let value: JSONValue = ["b": 1, "a": 2, "": 3, "b": 4, "\"\n": 5]
     #expect(value.description == #"{"b":1,"a":2,"":3,"b":4,"\"\n":5}"#)
   }
 
-  @Test func `a line is one line, whatever is in it`() {
+  @Test func `a record is one line, whatever its text contains`() {
     let value: JSONValue = ["k": "a\r\nb\u{85}c\u{2028}d\u{2029}e\u{0B}f\u{0C}"]
     let json = #"{"k":"a\r\nb\u0085c\u2028d\u2029e\u000bf\f"}"# + "\n"
     #expect(value.line() == Array(json.utf8))
   }
 
-  @Test func `writing appends`() {
+  @Test func `writing a value appends to the bytes`() {
     var bytes = Array("before ".utf8)
     JSONValue.array([1, "é"]).write(to: &bytes)
     #expect(String(decoding: bytes, as: UTF8.self) == #"before [1,"é"]"#)
@@ -80,7 +80,7 @@ import Testing
     ("\u{1F}", #"\u001f"#), (" ", " "), (#"\n"#, #"\\n"#), (#"\u0041"#, #"\\u0041"#),
     ("\"\"\\\\", #"\"\"\\\\"#), ("a\"", #"a\""#), ("\"a", #"\"a"#),
   ])
-  func `what JSON must escape`(text: String, escaped: String) {
+  func `characters that JSON reserves are escaped`(text: String, escaped: String) {
     #expect(Array(JSONValue.string(text).description.utf8) == Array("\"\(escaped)\"".utf8))
   }
 
@@ -91,22 +91,23 @@ import Testing
     ("x\u{202E}gpj.exe", #"x\u202egpj.exe"#), ("\u{2066}\u{2069}", #"\u2066\u2069"#),
     ("\u{FEFF}", #"\ufeff"#), ("\u{E0041}", #"\udb40\udc41"#), ("\u{1D173}", #"\ud834\udd73"#),
   ])
-  func `what would move a cursor, turn writing or hide is escaped`(text: String, escaped: String) {
+  func `characters that move a cursor, turn the writing direction or hide are escaped`(
+    text: String, escaped: String
+  ) {
     #expect(Array(JSONValue.string(text).description.utf8) == Array("\"\(escaped)\"".utf8))
   }
 
-  /// Compared as bytes: strings are equal in other normal forms, too.
+  /// Compared as bytes, because Swift strings in different normal forms are equal.
   @Test(arguments: [
     "é", "e\u{301}", "\u{A0}", "日本語", "\u{FFFD}", "\u{FFFF}", "😀", "\u{10FFFF}", "ä\u{308}ö",
     "👩\u{200D}👩\u{200D}👧", "❤\u{FE0F}", "ن\u{200C}ا", "葛\u{E0100}", "שלום",
   ])
-  func `all other text stands as it is`(text: String) {
+  func `all other text is unchanged`(text: String) {
     #expect(Array(JSONValue.string(text).description.utf8) == Array("\"\(text)\"".utf8))
   }
 
-  /// Nothing that a terminal obeys is left in any string: a list by hand, apart from the properties that
-  /// the writer asks for.
-  @Test func `no scalar comes out that a terminal would obey`() {
+  /// The list is written by hand, and does not use the Unicode properties that the writer uses.
+  @Test func `no control character for terminals is written unescaped`() {
     let obeyed: [ClosedRange<UInt32>] = [
       0...0x1F, 0x7F...0x9F, 0x61C...0x61C, 0x200B...0x200B, 0x200E...0x200F, 0x2028...0x202E,
       0x2060...0x206F, 0xFEFF...0xFEFF, 0xFFF9...0xFFFB, 0xE0001...0xE007F,

@@ -5,7 +5,7 @@ import FormStreamTestSupport
 import Testing
 
 @Suite struct ParsedRecordTests {
-  @Test func `a form without parts`() {
+  @Test func `a form without parts has an empty list of parts`() {
     let record = ParsedRecord(bodyBytes: 7, isComplete: true, parts: [])
     #expect(
       String(decoding: record.line().dropLast(), as: UTF8.self)
@@ -13,7 +13,7 @@ import Testing
     )
   }
 
-  @Test func `a form of a text and a file`() throws {
+  @Test func `a form with a text field and a file has all members of both`() throws {
     var digest = try SHA256()
     try Array("abc".utf8).withUnsafeBytes { try digest.update($0) }
     let record = ParsedRecord(
@@ -41,7 +41,7 @@ import Testing
         + #""value":null,"value_b64":null,"stored_as":"in/a _b_.txt"}],"error":null}"#)
   }
 
-  @Test func `a form that was cut`() {
+  @Test func `a form that was cut short is not complete`() {
     let record = ParsedRecord(
       bodyBytes: 12, isComplete: false, parts: [ParsedPartRecord(index: 0, size: 0)],
       error: RecordFailure(code: "cut", message: "It ends at byte 12."))
@@ -53,7 +53,7 @@ import Testing
         + #""error":{"code":"cut","message":"It ends at byte 12."}}"#)
   }
 
-  @Test func `an error of the library stands in its own words`() throws {
+  @Test func `an error keeps its code and its message`() throws {
     let error = try #require(failure { try Boundary("") })
     #expect(
       RecordFailure(error).json.description
@@ -61,7 +61,7 @@ import Testing
         + #"digits or '()+_,-./:=? (spaces inside only)."}"#)
   }
 
-  /// RFC 3629 §4 tells what UTF-8 is: no overlong forms, no surrogates, nothing past U+10FFFF.
+  /// RFC 3629 §4: UTF-8 has no overlong forms, no surrogates and nothing above U+10FFFF.
   @Test(
     arguments: [
       ([], #""value":"","value_b64":null"#),
@@ -75,7 +75,7 @@ import Testing
       ([0xED, 0xA0, 0x80], #""value":null,"value_b64":"7aCA""#),
       ([0xF4, 0x90, 0x80, 0x80], #""value":null,"value_b64":"9JCAgA==""#),
     ] as [([UInt8], String)])
-  func `a value is text where it is UTF-8, and else base 64`(value: [UInt8], members: String) {
+  func `a value is text if it is UTF-8, and base 64 otherwise`(value: [UInt8], members: String) {
     let part = ParsedPartRecord(index: 0, size: Int64(value.count), value: value)
     let json = part.json.description
     #expect(json.hasSuffix(#""sha256":null,\#(members),"stored_as":null}"#), "\(json)")

@@ -2,7 +2,7 @@ import FormStreamRecords
 import Testing
 
 @Suite struct ProgressRecordTests {
-  @Test func `a form that is half out`() {
+  @Test func `an upload that is half done has progress for each part`() {
     let record = ProgressRecord(
       phase: "sending", read: 6_000_000_000, handed: 5_000_000_000, acknowledged: 4_999_999_999,
       total: 10_000_000_000,
@@ -18,7 +18,7 @@ import Testing
         + #""files_done":0,"files_total":1,"rate":104857601,"eta":47.683716}"#)
   }
 
-  @Test func `what is not known is null`() {
+  @Test func `unknown values are null`() {
     let record = ProgressRecord(
       phase: "connecting", read: 0, handed: 0, acknowledged: nil, total: nil, parts: [],
       filesDone: 0, filesTotal: nil, rate: 0, eta: nil)
@@ -29,8 +29,8 @@ import Testing
         + #""rate":0,"eta":null}"#)
   }
 
-  /// No bytes in no time make a rate of 0/0, and what is left at a rate of 0 takes forever.
-  @Test func `a rate and a time left that are no numbers are null`() {
+  /// No bytes in no time are a rate of 0/0, and at a rate of 0 the rest takes forever.
+  @Test func `a rate and a remaining time that are not finite are null`() {
     let record = ProgressRecord(
       phase: "sending", read: 0, handed: 0, acknowledged: nil, total: 1, parts: [],
       filesDone: 0, filesTotal: 1, rate: .nan, eta: .infinity)

@@ -3,14 +3,14 @@ import FormStreamRecords
 import Testing
 
 @Suite struct ResultRecordTests {
-  /// A request that never got as far as an answer: all that can be null is.
+  /// A request without a response: each member that can be null is null.
   private let refused = ResultRecord(
     url: "http://[::1]:1/", method: "POST", status: nil, outcome: .retryable, attempts: 3,
     redirects: 0, contentLength: nil, framing: .chunked, bytesSent: 0, wireBytes: 0,
     seconds: 2.000_000_4, sha256: nil, response: nil,
     error: RecordFailure(code: "refused", message: "Nobody listens at [::1]:1."))
 
-  @Test func `a form that was taken, at the second attempt`() throws {
+  @Test func `a success at the second attempt has all members`() throws {
     var digest = try SHA256()
     try Array("abc".utf8).withUnsafeBytes { try digest.update($0) }
     let record = ResultRecord(
@@ -36,7 +36,7 @@ import Testing
         + #""body":"zwölf\n","body_b64":null,"truncated":false},"error":null}"#)
   }
 
-  @Test func `a failure has the same keys`() {
+  @Test func `a failure has the same keys as a success`() {
     #expect(
       refused.json.description
         == #"{"schema":"formstream.result/1","url":"http://[::1]:1/","method":"POST","status":null,"#
@@ -45,7 +45,7 @@ import Testing
         + #""response":null,"error":{"code":"refused","message":"Nobody listens at [::1]:1."}}"#)
   }
 
-  @Test func `an answer can have no headers and an empty body`() {
+  @Test func `a response may have no headers and an empty body`() {
     var record = refused
     record.status = 500
     record.response = .init(headers: [], body: [], isTruncated: false)
@@ -64,14 +64,14 @@ import Testing
       ([0xFF], false, #""body":null,"body_b64":"/w==","truncated":false"#),
       ([0x61, 0xC3], true, #""body":null,"body_b64":"YcM=","truncated":true"#),
     ] as [([UInt8]?, Bool, String)])
-  func `a body is text where what was kept is UTF-8, and else base 64`(
+  func `a body is text if the kept bytes are UTF-8, and base 64 otherwise`(
     body: [UInt8]?, isTruncated: Bool, members: String
   ) {
     let response = ResultRecord.Response(headers: [], body: body, isTruncated: isTruncated)
     #expect(response.json.description == #"{"headers":[],\#(members)}"#)
   }
 
-  @Test func `every outcome and every framing has its word`() {
+  @Test func `each outcome and each framing has its raw value`() {
     #expect(
       ResultRecord.Outcome.allCases.map(\.rawValue)
         == ["ok", "failed", "retryable", "unknown", "source-changed", "cancelled"])
@@ -80,7 +80,7 @@ import Testing
   }
 
   @Test(arguments: [Double.nan, .infinity, -.infinity])
-  func `a time that is no number is null`(seconds: Double) {
+  func `a time that is not finite is null`(seconds: Double) {
     var record = refused
     record.seconds = seconds
     #expect(record.json.description.contains(#""wire_bytes":0,"seconds":null,"sha256":null,"#))

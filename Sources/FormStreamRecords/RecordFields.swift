@@ -1,6 +1,8 @@
 package import FormStreamMultipart
 
-/// An error as it stands in records: `{"code":…,"message":…}`.
+// The values that several records share.
+
+/// An error in a record: `{"code":…,"message":…}`.
 package struct RecordFailure: Hashable, Sendable {
   /// The error's code, such as `source-changed`.
   package var code: String
@@ -12,10 +14,23 @@ package struct RecordFailure: Hashable, Sendable {
     self.message = message
   }
 
-  /// An error of the library, in its own words.
   package init(_ error: MultipartError) {
     self.init(code: error.code.rawValue, message: error.description)
   }
 
   package var json: JSONValue { ["code": .string(code), "message": .string(message)] }
+}
+
+/// A header line in a record: `[name,value]`. A list of these keeps order and repetition, which an object would
+/// lose.
+package struct RecordHeader: Hashable, Sendable {
+  package var name: String
+  package var value: String
+
+  package init(_ name: String, _ value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  package var json: JSONValue { [.string(name), .string(value)] }
 }

@@ -1,0 +1,107 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A JSON value whose objects keep the order of their keys, which records promise.
+///
+/// Only record types make values, and they decide how deep a value nests. No value is made from JSON that somebody
+/// sent, so recursion over a value is safe.
+package enum JSONValue: Hashable, Sendable {
+  case null
+  case boolean(Bool)
+  case integer(Int64)
+  /// A fraction in millionths. An integer has no NaN and no infinity, which JSON can't express.
+  case millionths(Int64)
+  case string(String)
+  case array([JSONValue])
+  case object([Member])
+
+  /// A key of an object and its value. The record's author sees to it that no key occurs twice.
+  package struct Member: Hashable, Sendable {
+    package var key: String
+    package var value: JSONValue
+
+    package init(_ key: String, _ value: JSONValue) {
+      self.key = key
+      self.value = value
+    }
+  }
+}
+
+// MARK: Optional values
+
+extension JSONValue {
+  /// The text, or null if there is none.
+  package static func string(orNull text: String?) -> JSONValue {
+    text.map(JSONValue.string) ?? .null
+  }
+
+  /// The number, or null if there is none.
+  package static func integer(orNull number: Int64?) -> JSONValue {
+    number.map(JSONValue.integer) ?? .null
+  }
+
+  /// The number, rounded to an integer.
+  ///
+  /// RFC 8259 §6: "Numeric values that cannot be represented in the grammar below (such as Infinity and NaN)
+  /// are not permitted." They become null, as do numbers that don't fit in 64 bits.
+  package static func integer(rounding number: Double?) -> JSONValue {
+    number.flatMap { Int64(exactly: $0.rounded()) }.map(JSONValue.integer) ?? .null
+  }
+
+  /// The number, rounded to millionths: seconds to microseconds. Null as in ``integer(rounding:)``.
+  package static func fraction(rounding number: Double?) -> JSONValue {
+    number.flatMap { Int64(exactly: ($0 * 1_000_000).rounded()) }.map(JSONValue.millionths) ?? .null
+  }
+}
+
+// MARK: Bytes that may not be text
+
+extension JSONValue {
+  /// Bytes as the values of a key and of its `…_b64` key: text and null if they are UTF-8, else null and
+  /// base 64. Both are null if there are no bytes.
+  static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
+    guard let bytes else { return (.null, .null) }
+    guard let text = String(validating: bytes, as: UTF8.self) else {
+      return (.null, .string(FormStreamPlatform.base64(bytes)))
+    }
+    return (.string(text), .null)
+  }
+
+  /// A path as the values of a key and of its `…_b64` key: always as text, for people, and exactly in base 64
+  /// if it is not UTF-8.
+  static func path(_ path: LocalPath?) -> (text: JSONValue, base64: JSONValue) {
+    guard let path else { return (.null, .null) }
+    return (.string(path.description), textOrBase64(path.bytes).base64)
+  }
+}
+
+// MARK: Literals
+
+// With these a record is written like its JSON: `["schema": "…", "complete": true, "error": nil]`.
+
+extension JSONValue: ExpressibleByNilLiteral {
+  package init(nilLiteral: ()) { self = .null }
+}
+
+extension JSONValue: ExpressibleByBooleanLiteral {
+  package init(booleanLiteral value: Bool) { self = .boolean(value) }
+}
+
+extension JSONValue: ExpressibleByIntegerLiteral {
+  package init(integerLiteral value: Int64) { self = .integer(value) }
+}
+
+extension JSONValue: ExpressibleByStringLiteral {
+  package init(stringLiteral value: String) { self = .string(value) }
+}
+
+extension JSONValue: ExpressibleByArrayLiteral {
+  package init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
+}
+
+extension JSONValue: ExpressibleByDictionaryLiteral {
+  /// The keys keep the order of the literal, because no dictionary is made from it.
+  package init(dictionaryLiteral elements: (String, JSONValue)...) {
+    self = .object(elements.map { Member($0, $1) })
+  }
+}

@@ -163,7 +163,7 @@ import Testing
       """, in: place)
     #expect(run.output.hasSuffix("74\n"), "\(run.output) \(run.stderr)")
     #expect(run.output.contains(#""code":"too-many-open""#), "\(run.output)")
-    #expect(run.stderr.contains("allow more files at once (\"ulimit -n\")"), "\(run.stderr)")
+    #expect(run.stderr.contains("Allow more open files (\"ulimit -n\")"), "\(run.stderr)")
   }
 
   /// Some file systems have no second names, and say so in one of three ways; behind FUSE, which many

@@ -1,7 +1,7 @@
 import Testing
 
-/// A file name as somebody may send it, and where its file goes: as one name, and with its directories
-/// kept. A part's field is called `field`, so that is where a file goes of whose name nothing is left.
+/// A file name that a client may send, and the names that it must be stored under: as one component, and with
+/// directories kept. The part's field is named `field`, which is used if nothing of the file name is left.
 struct HostileName: Sendable, CustomTestStringConvertible {
   let sent: String
   let flat: String
@@ -15,7 +15,7 @@ struct HostileName: Sendable, CustomTestStringConvertible {
 
   var testDescription: String { String(sent.prefix(60)).debugDescription }
 
-  /// Each line was written from the rule, not from what came out.
+  /// The expected names were derived from the rules, not from results.
   static let all: [HostileName] =
     upwards + absolute + cutShort + fromWindows + devices + unseen + long + twins + edges
     + leading + encoded + lookalikes + repaired + ours + joined + forShells
@@ -41,7 +41,7 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName("/proc/self/cwd/x", "x", "proc/self/cwd/x"),
     HostileName("file:///etc/x", "x", "file_/etc/x"),
   ]
-  /// NUL, where C ends a name.
+  /// Names with a NUL, which ends a name in C.
   private static let cutShort = [
     HostileName("\0", "_"),
     HostileName("a\0b", "a_b"),
@@ -72,7 +72,7 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName("prn/nul", "_nul", "_prn/_nul"),
     HostileName("console.txt", "console.txt"),
   ]
-  /// Control characters, and those that turn the direction of writing.
+  /// Control characters, and characters that change the direction of writing.
   private static let unseen = [
     HostileName("a\nb", "a_b"),
     HostileName("a\r\nb", "a__b"),
@@ -87,28 +87,28 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName(String(repeating: "a", count: 10_000), String(repeating: "a", count: 240)),
     HostileName(
       String(repeating: "a", count: 10_000) + ".txt", String(repeating: "a", count: 236) + ".txt"),
-    // A character of three bytes is not cut in two.
+    // A character of three bytes is not split.
     HostileName(
       "a" + String(repeating: "日", count: 10_000), "a" + String(repeating: "日", count: 79)),
-    // 32 directories, the innermost.
+    // The 32 innermost directories.
     HostileName(
       "first/" + String(repeating: "a/", count: 32) + "x", "x",
       String(repeating: "a/", count: 32) + "x"),
     HostileName(
       String(repeating: "a/", count: 5_000) + "x", "x", String(repeating: "a/", count: 32) + "x"),
-    // Eight times 241 bytes and the two of "/x" are 1,930: one directory more would be above 2,048.
+    // Eight directories of 241 bytes and the two bytes of "/x" are 1,930; a ninth would exceed 2,048.
     HostileName(
       String(repeating: String(repeating: "d", count: 300) + "/", count: 30) + "x", "x",
       String(repeating: String(repeating: "d", count: 240) + "/", count: 8) + "x"),
   ]
-  /// One letter in two spellings.
+  /// One letter in two encodings.
   private static let twins = [
     HostileName("\u{E9}.txt", "\u{E9}.txt"),
     HostileName("e\u{301}.txt", "e\u{301}.txt"),
     HostileName("\u{E9}/e\u{301}", "e\u{301}", "\u{E9}/e\u{301}"),
     HostileName("\u{212A}", "\u{212A}"),
   ]
-  /// Nothing, blanks, and dots and blanks at the ends.
+  /// Empty names, blanks, and dots and blanks at the ends.
   private static let edges = [
     HostileName("", "field"),
     HostileName("   ", "field"),
@@ -135,7 +135,7 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName("+x", "_x"),
     HostileName("@x", "_x"),
   ]
-  /// Nobody decodes a name a second time.
+  /// Names are not percent-decoded a second time.
   private static let encoded = [
     HostileName("%2e%2e%2fx", "%2e%2e%2fx"),
     HostileName("..%2f..%2fx", "_.%2f..%2fx"),
@@ -151,7 +151,7 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName("\u{FF0E}\u{FF0E}/x", "x", "\u{FF0E}\u{FF0E}/x"),
     HostileName("\u{2024}\u{2024}/x", "x", "\u{2024}\u{2024}/x"),
   ]
-  /// What is not UTF-8 comes here repaired: a lone byte, a slash of two bytes, half a surrogate pair.
+  /// Bytes that are not UTF-8, replaced by U+FFFD: a lone byte, an overlong slash, half a surrogate pair.
   private static let repaired = [
     HostileName(String(decoding: [0x61, 0xFF, 0x62], as: UTF8.self), "a\u{FFFD}b"),
     HostileName(
@@ -159,12 +159,12 @@ struct HostileName: Sendable, CustomTestStringConvertible {
     HostileName(
       String(decoding: [0xED, 0xA0, 0x80], as: UTF8.self), "\u{FFFD}\u{FFFD}\u{FFFD}"),
   ]
-  /// What looks like the name of a file that is not whole.
+  /// Names that look like our temporary names.
   private static let ours = [
     HostileName(".formstream-1y2p0ij32e8e7", "_formstream-1y2p0ij32e8e7"),
     HostileName(".formstream-x/y", "y", "_formstream-x/y"),
   ]
-  /// Characters that are made of many, and what joins them.
+  /// Characters of several scalars, and joiners.
   private static let joined = [
     HostileName("👩‍👩‍👧.png", "👩‍👩‍👧.png"),
     HostileName("🏳️‍🌈/❤️.png", "❤️.png", "🏳️‍🌈/❤️.png"),

@@ -9,10 +9,10 @@ struct NoRoomTests {
     let error = #expect(throws: StorageError.self, performing: body)
     #expect(error?.code == .noRoom)
     #expect(error?.description.contains("could not be \(act): No space left on device") == true)
-    #expect(error?.description.contains("make room there") == true)
+    #expect(error?.description.contains("Make room there") == true)
   }
 
-  @Test func `what does not fit is gone, and what is smaller is stored`() throws {
+  @Test func `a file that does not fit leaves nothing, and a smaller one is stored`() throws {
     try SmallDisk.mounted(size: "1m", files: 100) { disk in
       let directory = try StorageDirectory(disk)
       let bytes = [UInt8](repeating: 1, count: 600_000)
@@ -23,8 +23,8 @@ struct NoRoomTests {
     }
   }
 
-  /// A second name takes as much there as a second file, and the disk itself is the first.
-  @Test func `where there is no room for a name, nothing is left either`() throws {
+  /// On this disk a second name needs as much room as a second file, and the disk itself is the first.
+  @Test func `if there is no room for a name, nothing is left`() throws {
     try SmallDisk.mounted(size: "1m", files: 2) { disk in
       let directory = try StorageDirectory(disk)
       Self.expectNoRoom("given its name") { _ = try directory.store([1], as: .kept("a")) }

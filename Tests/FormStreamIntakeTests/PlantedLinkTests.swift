@@ -5,41 +5,41 @@ import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 
-/// Links that somebody made in the directory, to what is outside of it.
+/// Links in the directory that lead out of it.
 @Suite struct PlantedLinkTests {
-  private let place: TemporaryDirectory
+  private let temporary: TemporaryDirectory
   private let outside: TemporaryDirectory
   private let directory: StorageDirectory
   private static let kept: [LocalPath: TreeEntry] = ["target": .file([1])]
 
   init() throws {
-    place = try TemporaryDirectory()
+    temporary = try TemporaryDirectory()
     outside = try TemporaryDirectory()
     try outside.write("target", [1])
-    directory = try StorageDirectory(place.local(""))
+    directory = try StorageDirectory(temporary.local(""))
   }
 
   private func plant(_ name: String, to target: String) {
-    #expect(symlink(target, place.path(name)) == 0)
+    #expect(symlink(target, temporary.path(name)) == 0)
   }
 
-  /// Live, dangling, to a directory, and to itself.
+  /// To a file, to nothing, to a directory, to itself, and to a sibling.
   private var targets: [String] {
     [outside.path("target"), outside.path("nothing"), outside.path, "", "target"].map {
-      $0.isEmpty ? place.path("x") : $0
+      $0.isEmpty ? temporary.path("x") : $0
     }
   }
 
-  @Test func `a file's name is not followed`() throws {
+  @Test func `a link at a file's destination is not followed`() throws {
     for (index, target) in targets.enumerated() {
       plant("x\(index)", to: target)
       #expect(try directory.store([2], as: .kept("x\(index)")) == LocalPath("x\(index)-2"))
     }
     #expect(try tree(of: outside.path) == Self.kept)
-    #expect(try tree(of: place.path)["x0-2"] == .file([2]))
+    #expect(try tree(of: temporary.path)["x0-2"] == .file([2]))
   }
 
-  @Test func `what replaces a link leaves alone what it leads to`() throws {
+  @Test func `a file that replaces a link does not change the link's target`() throws {
     for (index, target) in targets.enumerated() {
       plant("x\(index)", to: target)
       #expect(
@@ -47,11 +47,13 @@ import Testing
           == LocalPath("x\(index)"))
     }
     #expect(try tree(of: outside.path) == Self.kept)
-    #expect(try tree(of: place.path).values.allSatisfy { $0 == .file([2]) })
+    #expect(try tree(of: temporary.path).values.allSatisfy { $0 == .file([2]) })
   }
 
   @Test(arguments: [false, true])
-  func `a directory's name is not followed, and the first like it taken`(_ replacing: Bool) throws {
+  func `a link at a directory's name is not followed; the directory gets a number`(
+    _ replacing: Bool
+  ) throws {
     for (index, target) in (targets + ["."]).enumerated() {
       plant("d\(index)", to: target)
       for name in ["x", "y"] {
@@ -63,16 +65,16 @@ import Testing
     #expect(try tree(of: outside.path) == Self.kept)
   }
 
-  @Test func `nor further in, nor to a directory inside`() throws {
+  @Test func `links deeper in the tree are not followed, even to a directory inside`() throws {
     #expect(try directory.store([2], as: .kept("a/b/x")) == "a/b/x")
     plant("a/link", to: outside.path)
-    plant("a/inside", to: place.path("a/b"))
+    plant("a/inside", to: temporary.path("a/b"))
     #expect(try directory.store([2], as: .kept("a/link/c/x")) == "a/link-2/c/x")
     #expect(try directory.store([2], as: .kept("a/inside/x")) == "a/inside-2/x")
     #expect(try tree(of: outside.path) == Self.kept)
   }
 
-  @Test func `a temporary name that is taken is refused`() throws {
+  @Test func `a temporary name that exists is refused`() throws {
     for (index, target) in targets.enumerated() {
       plant("tmp\(index)", to: target)
       let error = #expect(throws: StorageError.self) {
@@ -81,35 +83,35 @@ import Testing
       #expect(error?.code == .storeFailed)
     }
     #expect(try tree(of: outside.path) == Self.kept)
-    #expect(try tree(of: place.path).values.allSatisfy { $0 == .link })
+    #expect(try tree(of: temporary.path).values.allSatisfy { $0 == .link })
   }
 
-  /// Whoever may write to the directory can do this: the link is stored, for it is what has the name.
-  @Test func `a link that takes a temporary file's place is not followed`() throws {
+  /// Only a program that may write to the directory can do this. The link itself is then stored.
+  @Test func `a link that replaces a temporary file is not followed`() throws {
     for replacing in [false, true] {
       let file = try directory.makeFile(temporaryName: FileName("tmp"))
-      try [3].withUnsafeBytes { try file.write($0) }
-      #expect(unlink(place.path("tmp")) == 0)
+      try [3].withUnsafeBytes { try directory.write($0, to: file) }
+      #expect(unlink(temporary.path("tmp")) == 0)
       plant("tmp", to: outside.path("target"))
-      _ = try file.store(as: .kept("stored"), replacing: replacing)
-      #expect(try tree(of: place.path) == ["stored": .link])
+      _ = try directory.store(file, as: .kept("stored"), replacing: replacing)
+      #expect(try tree(of: temporary.path) == ["stored": .link])
     }
     #expect(try tree(of: outside.path) == Self.kept)
   }
 
-  @Test func `files that have a directory's name keep none out, within reason`() throws {
-    try place.write("d", [1])
+  @Test func `files that have a directory's name keep out no upload, up to a hundred`() throws {
+    try temporary.write("d", [1])
     #expect(try directory.store([2], as: .kept("d/x")) == "d-2/x")
-    for number in 3...100 { try place.write("d-\(number)", [1]) }
+    for number in 3...100 { try temporary.write("d-\(number)", [1]) }
     #expect(try directory.store([2], as: .kept("d/x")) == "d-2/x-2")
-    #expect(rename(place.path("d-2"), place.path("moved")) == 0)
-    try place.write("d-2", [1])
-    let before = try tree(of: place.path)
+    #expect(rename(temporary.path("d-2"), temporary.path("moved")) == 0)
+    try temporary.write("d-2", [1])
+    let before = try tree(of: temporary.path)
     let error = #expect(throws: StorageError.self) {
       try directory.store([2], as: .kept("d/x"))
     }
     #expect(error?.code == .storeFailed)
     #expect(error?.description.contains("Not a directory") == true)
-    #expect(try tree(of: place.path) == before)
+    #expect(try tree(of: temporary.path) == before)
   }
 }

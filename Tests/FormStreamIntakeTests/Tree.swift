@@ -2,7 +2,7 @@ import Glibc
 import FormStreamMultipart
 import FormStreamTestSupport
 
-/// What stands at a path, a link not followed.
+/// What is at a path; links are not followed.
 enum TreeEntry: Equatable {
   case directory
   case file([UInt8])
@@ -10,8 +10,8 @@ enum TreeEntry: Equatable {
   case other
 }
 
-/// All that stands below a directory, by its path from there, byte for byte: to Swift's strings, two
-/// spellings of one character are one name.
+/// Everything below a directory, by relative path. Paths are compared as bytes: to Swift's strings, two encodings of one
+/// character are equal.
 func tree(of directory: String) throws -> [LocalPath: TreeEntry] {
   var entries: [LocalPath: TreeEntry] = [:]
   try walk(Array(directory.utf8), as: [], into: &entries)
@@ -28,17 +28,17 @@ private func walk(
     let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
     let name = UnsafeRawBufferPointer(start: text, count: strlen(text)).map(\.self)
     if name == Array(".".utf8) || name == Array("..".utf8) { continue }
-    let whole = path + [UInt8(ascii: "/")] + name
-    let place = relative.isEmpty ? name : relative + [UInt8(ascii: "/")] + name
+    let fullPath = path + [UInt8(ascii: "/")] + name
+    let entryPath = relative.isEmpty ? name : relative + [UInt8(ascii: "/")] + name
     var status = stat()
-    guard withCPath(whole, { lstat($0, &status) }) == 0 else { throw SystemError(number: errno) }
+    guard withCPath(fullPath, { lstat($0, &status) }) == 0 else { throw SystemError(number: errno) }
     switch status.st_mode & S_IFMT {
     case S_IFDIR:
-      entries[LocalPath(bytes: place)] = .directory
-      try walk(whole, as: place, into: &entries)
-    case S_IFREG: entries[LocalPath(bytes: place)] = .file(try contents(of: whole))
-    case S_IFLNK: entries[LocalPath(bytes: place)] = .link
-    default: entries[LocalPath(bytes: place)] = .other
+      entries[LocalPath(bytes: entryPath)] = .directory
+      try walk(fullPath, as: entryPath, into: &entries)
+    case S_IFREG: entries[LocalPath(bytes: entryPath)] = .file(try contents(of: fullPath))
+    case S_IFLNK: entries[LocalPath(bytes: entryPath)] = .link
+    default: entries[LocalPath(bytes: entryPath)] = .other
     }
   }
 }

@@ -2,11 +2,11 @@ import FormStreamDigest
 import FormStreamMultipart
 import FormStreamRecords
 
-/// What is made of a part as it is read: a value where it is a short text field, else the handler's.
+/// A part while it is read. A short text field keeps its bytes; every other part passes them to a sink.
 package final class CollectedPart {
   package let part: PartDescription
   package private(set) var size: Int64 = 0
-  /// The bytes so far, for as long as they are kept.
+  /// The bytes so far; nil if a sink receives them.
   private(set) var value: [UInt8]?
 
   private let upload: any Upload
@@ -15,7 +15,7 @@ package final class CollectedPart {
   private var sha256: SHA256.Digest?
   private var sink: (any PartSink)?
 
-  /// - Parameter limit: how many bytes are kept of a text field; nil of what is none.
+  /// - Parameter limit: the most bytes kept of a text field; nil if the part is not a text field.
   init(
     _ part: PartDescription, of upload: any Upload, digest: consuming SHA256?, keeping limit: Int?
   ) throws {

@@ -1,4 +1,4 @@
-/// An upload of which nothing is kept.
+/// An upload that keeps nothing.
 package final class DiscardedUpload: Upload, PartSink {
   package init() {}
 

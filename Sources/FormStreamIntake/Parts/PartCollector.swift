@@ -2,18 +2,17 @@ import FormStreamDigest
 package import FormStreamMultipart
 package import FormStreamRecords
 
-/// What is made of a body as it is read: short text fields are kept, all else is the handler's; and a record of
-/// each part.
+/// Collects the parts of a body: keeps short text fields, passes all other bytes to an upload, and records each part.
 package final class PartCollector {
-  /// What is kept, and what is made of what goes by.
+  /// What is kept and computed.
   package struct Options {
-    /// The most bytes of one text field that are kept.
+    /// The most bytes kept of one text field.
     package var textField = 64 * 1024
-    /// The most bytes of all text fields together.
+    /// The most bytes kept of all text fields together.
     package var allTextFields = 16 * 1024 * 1024
-    /// Whether digests are made.
+    /// Whether each part gets a SHA-256 digest.
     package var makesDigests = true
-    /// Whether headers are kept for the record.
+    /// Whether the record lists the parts' headers.
     package var keepsHeaders = true
 
     package init() {}
@@ -24,18 +23,18 @@ package final class PartCollector {
 
   private let upload: any Upload
   private let options: Options
-  private var whole: [CollectedPart] = []
-  private var textLeft: Int
+  private var completeParts: [CollectedPart] = []
+  private var remainingTextBytes: Int
 
   package init(_ upload: any Upload, options: Options = Options()) {
     self.upload = upload
     self.options = options
-    textLeft = options.allTextFields
+    remainingTextBytes = options.allTextFields
   }
 
-  /// The parts that are whole.
+  /// The records of the parts that are complete.
   package var parts: [ParsedPartRecord] {
-    whole.enumerated().map { $1.record(index: $0, keepsHeaders: options.keepsHeaders) }
+    completeParts.enumerated().map { $1.record(index: $0, keepsHeaders: options.keepsHeaders) }
   }
 
   package func handle(_ event: FormParser.Event) throws {
@@ -47,12 +46,14 @@ package final class PartCollector {
     }
   }
 
-  /// - Parameter isText: whether the part is kept where it is short.
+  /// Begins a part.
+  ///
+  /// - Parameter isText: whether the part's bytes are kept if they are few; nil means every part without a file name.
   package func begin(_ part: PartDescription, isText: Bool? = nil) throws {
     let isText = isText ?? (part.filename == nil)
     current = try CollectedPart(
       part, of: upload, digest: options.makesDigests ? try SHA256() : nil,
-      keeping: isText ? min(options.textField, textLeft) : nil)
+      keeping: isText ? min(options.textField, remainingTextBytes) : nil)
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -62,12 +63,12 @@ package final class PartCollector {
   package func endPart() throws {
     guard let part = current else { return }
     try part.end()
-    textLeft -= part.value?.count ?? 0
-    whole.append(part)
+    remainingTextBytes -= part.value?.count ?? 0
+    completeParts.append(part)
     current = nil
   }
 
-  /// All of the body came.
+  /// Ends the upload. The body must be complete.
   package func end() throws {
     try upload.end(parts.map(ReceivedPart.init))
   }

@@ -1,35 +1,35 @@
 package import FormStreamMultipart
 
-/// What is known of a part when it begins: one of a form, a field of a URL-encoded body, or a body that is no
-/// form and counts as a part of its own.
+/// What the client says about a part before its bytes: about a part of a form, a field of a URL-encoded body, or a
+/// body that is not a form and counts as one part.
 ///
-/// All of it is what the client says. A file name may hold anything but text that is not UTF-8, which was
-/// repaired.
+/// Nothing here is checked. A file name may contain any text, such as `../` or control characters. Bytes that are not
+/// UTF-8 are replaced by U+FFFD.
 public struct PartDescription: Hashable, Sendable {
-  /// A header line of a part.
+  /// A header of a part or of a request.
   public struct Header: Hashable, Sendable {
-    /// The name, as it was written.
+    /// The name as the client wrote it.
     public let name: String
-    /// The value, repaired where it was not UTF-8.
+    /// The value. Bytes that are not UTF-8 are replaced by U+FFFD.
     public let value: String
 
-    /// A header line.
+    /// Creates a header.
     public init(_ name: String, _ value: String) {
       self.name = name
       self.value = value
     }
   }
 
-  /// The field's name; nil where a body is no form.
+  /// The field's name; nil if the body is not a form.
   public var name: String?
-  /// The file name; a part that has one is a file. Of a PUT it is the path, decoded.
+  /// The file name, which makes the part a file. For a PUT it is the decoded path.
   public var filename: String?
-  /// The media type, as it was written.
+  /// The media type as the client wrote it.
   public var contentType: String?
   /// All headers of the part, in order.
   public var headers: [Header] = []
 
-  /// Describes a part.
+  /// Creates a description.
   public init(name: String? = nil, filename: String? = nil, contentType: String? = nil) {
     self.name = name
     self.filename = filename

@@ -1,7 +1,7 @@
 import FormStreamDigest
 package import FormStreamRecords
 
-/// A part that came whole.
+/// A part that was received completely.
 public struct ReceivedPart: Sendable {
   private let record: ParsedPartRecord
 
@@ -9,24 +9,24 @@ public struct ReceivedPart: Sendable {
     self.record = record
   }
 
-  /// Its place, from 0.
+  /// The part's position in the body, from 0.
   public var index: Int { record.index }
-  /// The field's name; nil where the body was no form.
+  /// The field's name; nil if the body is not a form.
   public var name: String? { record.name }
-  /// The file name that the client gave.
+  /// The file name that the client sent.
   public var filename: String? { record.filename }
-  /// The media type that the client gave.
+  /// The media type that the client sent.
   public var contentType: String? { record.contentType }
-  /// All its headers, in order.
+  /// All headers of the part, in order.
   public var headers: [PartDescription.Header] {
     record.headers.map { PartDescription.Header($0.name, $0.value) }
   }
-  /// How many bytes it has.
+  /// The number of bytes.
   public var size: Int64 { record.size }
-  /// Its SHA-256 in hexadecimal digits, where digests are made.
+  /// The SHA-256 digest in hexadecimal digits; nil if no digests are made.
   public var sha256: String? { record.sha256?.description }
-  /// The bytes of a text field that was kept; nil of all that the handler got.
+  /// The bytes of a short text field; nil if a sink received the bytes.
   public var value: [UInt8]? { record.value }
-  /// What the handler stored it as.
+  /// The name that the sink stored the part under; nil if it is not stored.
   public var storedAs: String? { record.storedAs }
 }

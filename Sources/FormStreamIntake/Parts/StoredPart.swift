@@ -1,20 +1,20 @@
 import FormStreamMultipart
 package import FormStreamPlatform
 
-/// A part that goes into a file, which has its name when it is stored.
+/// A sink that writes a part into a file of a storage directory.
 package final class StoredPart: PartSink {
   package private(set) var storedAs: String?
 
   private let directory: StorageDirectory
-  private let place: SafePath
+  private let destination: SafePath
   private let temporaryName: FileName
   private let isStoredAtEnd: Bool
-  private var file: IncomingFile?
+  private var file: AtomicFile?
 
   /// - Parameters:
-  ///   - temporaryName: what the file is called until it is stored.
-  ///   - isStoredAtEnd: whether it is stored as soon as it is whole; with others, by
-  ///     ``store(_:in:replacing:)``, otherwise.
+  ///   - temporaryName: the file's name until it is stored.
+  ///   - isStoredAtEnd: true to store the file when its part ends; false to store it together with others, by
+  ///     ``store(_:in:replacing:)``.
   package init(
     _ part: PartDescription, in directory: StorageDirectory, keepingDirectories: Bool = false,
     temporaryName: FileName = .temporary(), isStoredAtEnd: Bool = false
@@ -22,32 +22,36 @@ package final class StoredPart: PartSink {
     self.directory = directory
     self.temporaryName = temporaryName
     self.isStoredAtEnd = isStoredAtEnd
-    place = SafePath(
+    destination = SafePath(
       filename: part.filename, field: part.name, keepingDirectories: keepingDirectories)
-    // A browser sends a file without a name and without bytes where no file was chosen.
+    // HTML §4.10.21.4: if no file was chosen, a browser sends a part with an empty file name and no bytes. Only bytes
+    // make a file of such a part.
     if part.filename != "" { file = try directory.makeFile(temporaryName: temporaryName) }
   }
 
   package func write(_ bytes: UnsafeRawBufferPointer) throws {
-    if file == nil { file = try directory.makeFile(temporaryName: temporaryName) }
-    try file?.write(bytes)
+    let file = try file ?? directory.makeFile(temporaryName: temporaryName)
+    self.file = file
+    try directory.write(bytes, to: file)
   }
 
   package func end() throws {
-    try file?.close()
+    if let file { try directory.close(file) }
     if isStoredAtEnd { try Self.store([self], in: directory) }
   }
 
-  /// Stores parts that came together: all of them, or none.
+  /// Stores all the parts, or none of them.
   package static func store(
     _ parts: [StoredPart], in directory: StorageDirectory, replacing: Bool = false
   ) throws {
     let parts = parts.filter { $0.file != nil }
-    let files = parts.compactMap { part in part.file.map { (file: $0, place: part.place) } }
+    let files = parts.compactMap { part in
+      part.file.map { (file: $0, destination: part.destination) }
+    }
     let paths = try directory.store(files, replacing: replacing)
     for (part, path) in zip(parts, paths) {
       part.storedAs = path.description
-      // Its record is kept for longer.
+      // The part outlives its file: its record is made later.
       part.file = nil
     }
   }

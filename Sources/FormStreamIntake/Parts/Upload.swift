@@ -1,28 +1,31 @@
-/// What takes the parts of one request, on that connection's thread: files, bodies that are no form, and text fields
-/// of more than `Receiver.Limits.text` bytes. Shorter ones are kept, and given at the end. It is let go where
-/// the request breaks off; what is to be taken back then, `deinit` takes back.
+/// Receives the parts of one request: files, bodies that are not forms, and text fields of more than
+/// `Receiver.Limits.textField` bytes. Shorter text fields are kept, and passed to ``end(_:)``.
+///
+/// All calls come from the thread of the request's connection. If the request fails, the upload is released without
+/// `end(_:)`: clean up in `deinit`.
 public protocol Upload: AnyObject {
-  /// A part begins. Those before it have ended.
-  func begin(_ part: PartDescription) throws -> any PartSink
-  /// All parts came whole, and no more follows: files can be put where they belong. What this throws is what the
-  /// client is told.
+  /// Begins a part. All earlier parts have ended.
   ///
-  /// - Parameter parts: all of them in order, text fields with their values. What they are stored as may not be known
-  ///   yet.
+  /// - Throws: an `UploadRefusal` to choose the response; any other error is answered with status 500.
+  func begin(_ part: PartDescription) throws -> any PartSink
+  /// Ends the upload: all parts are complete. Files can now be moved to their final names.
+  ///
+  /// - Parameter parts: all parts in order, text fields with their values. `storedAs` may still be nil.
+  /// - Throws: the same errors as ``begin(_:)``.
   func end(_ parts: [ReceivedPart]) throws
 }
 
-/// What takes the bytes of one part.
+/// Receives the bytes of one part.
 public protocol PartSink: AnyObject {
-  /// The next bytes, lent for the call.
+  /// Consumes the next bytes, which are valid only during the call.
   func write(_ bytes: UnsafeRawBufferPointer) throws
-  /// The part is whole; the request need not be.
+  /// Ends the part, which is complete. The rest of the request may still fail.
   func end() throws
-  /// What the part is stored as, for the record; nil where it is not, or not yet.
+  /// The name that the part is stored under, for the record; nil if it is not stored, or not yet.
   var storedAs: String? { get }
 }
 
 extension PartSink {
-  /// Nothing: not every part is stored.
+  /// Nil: the part is not stored.
   public var storedAs: String? { nil }
 }

@@ -1,30 +1,30 @@
 package import FormStreamMultipart
 import FormStreamPlatform
 
-/// A file name that is safe to make, whatever the sender called the file: one component that does not
-/// hide, begins with nothing that programs take for a flag or a command, and can be carried to other
-/// systems. Within it a shell's own characters may stand (`$`, `;`, backquotes): a script quotes names in
-/// any case.
+/// A file name that is safe to create, whatever the client sent: one path component that is not hidden, does not begin
+/// like a flag or a command, and is valid on other systems.
 ///
-/// Two names that look alike (`é` as one character or as two) stay two names: what keeps one from taking
-/// the other's place is the system, which is asked at the moment of storing.
+/// It may contain characters that a shell interprets (`$`, `;`, backquotes): scripts must quote names anyway.
+///
+/// Two names that look alike (`é` as one character or as two) stay two names. Whether one file would replace another is
+/// for the system to decide, at the moment of storing.
 package struct SafeName: Hashable, Sendable {
-  /// A name has at most 255 bytes on Linux; the rest is for a number.
+  /// Linux allows 255 bytes; the rest is left for a number.
   private static let maximumLength = 240
-  /// What is longer behind the last dot is no extension.
+  /// Text after the last dot that is longer than this is not an extension.
   private static let maximumExtension = 16
 
-  /// In bytes: two texts that Swift holds equal may be two names to the system.
+  /// Stored as bytes: two texts that Swift considers equal may be two names to the system.
   private let stem: [UInt8]
   private let fileExtension: [UInt8]
 
-  /// What is left of a name when all that is not safe is out of it; nil where that is nothing.
+  /// Makes the last component of a name safe; nil if nothing usable is left.
   package init?(_ name: String) {
     guard let component = Self.components(of: name).last else { return nil }
     self.init(component: component)
   }
 
-  /// Makes one of ``components(of:)`` safe.
+  /// Makes one of ``components(of:)`` safe; nil if nothing usable is left.
   init?(component: Substring.UnicodeScalarView) {
     var scalars = Self.trimmed(component.map(Self.replaced)[...])
     guard let first = scalars.first else { return nil }
@@ -39,16 +39,16 @@ package struct SafeName: Hashable, Sendable {
     while length > Self.maximumLength, let last = stem.popLast() {
       length -= UTF8.width(last)
     }
-    // A cut may have left what must not stand at a name's end.
+    // After a cut the name may end in a character that must not be last.
     self.stem = Self.bytes(of: fileExtension.isEmpty ? Self.trimmed(stem) : stem)
   }
 
-  /// The names that a path is made of. Old browsers send whole paths, with backslashes.
+  /// The components of a path. Old browsers send complete paths, with backslashes.
   static func components(of path: String) -> [Substring.UnicodeScalarView] {
     path.unicodeScalars.split { $0 == "/" || $0 == "\\" }
   }
 
-  /// The name of a part's file: its file name, else its field's name, else "file".
+  /// The name for a part: its file name if usable, else its field's name, else "file".
   package init(filename: String?, field: String?) {
     self = filename.flatMap(SafeName.init) ?? field.flatMap(SafeName.init) ?? Self.file
   }
@@ -60,23 +60,23 @@ package struct SafeName: Hashable, Sendable {
 
   private static let file = SafeName(stem: "file")
 
-  /// In bytes.
+  /// The length in bytes.
   var length: Int { stem.count + fileExtension.count }
 
-  /// The name, or one like it where the number is above 1: `photo.jpg`, `photo-2.jpg`.
+  /// The name with a number if that is above 1: `photo.jpg`, `photo-2.jpg`.
   package func numbered(_ number: Int) -> LocalPath {
     LocalPath(bytes: stem + (number > 1 ? Array("-\(number)".utf8) : []) + fileExtension)
   }
 }
 
 extension SafeName {
-  /// A scalar that may stand in a name. The seven are what Windows forbids beside the separators; shells
-  /// read most of them, too.
+  /// The scalar, or `_` if a name must not contain it. The seven characters are those that Windows forbids besides the
+  /// separators; shells interpret most of them too.
   private static func replaced(_ scalar: Unicode.Scalar) -> Unicode.Scalar {
     scalar.isSafeToDisplay && !"<>:\"|?*".unicodeScalars.contains(scalar) ? scalar : "_"
   }
 
-  /// Windows drops dots and spaces at a name's end, and so takes two names for one.
+  /// Windows ignores dots and spaces at the end of a name, so two names could become one.
   private static func trimmed(_ scalars: ArraySlice<Unicode.Scalar>) -> ArraySlice<Unicode.Scalar> {
     var scalars = scalars.drop { $0.properties.isWhitespace }
     while let last = scalars.last, last == "." || last.properties.isWhitespace {

@@ -1,21 +1,20 @@
-/// Where a file goes below the directory that files are stored in: a name that is safe to make, and the
-/// directories that it stands in, each with a safe name, too. It leads nowhere but down.
+/// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with
+/// a safe name too. It never leads out of the storage directory.
 package struct SafePath: Hashable, Sendable {
-  /// As many directories as a sender may have made below each other.
+  /// The most nested directories that a client can have made.
   private static let maximumDirectories = 32
-  /// Linux takes paths of up to 4,095 bytes; the rest is for the directory that files are stored in, and for
-  /// numbers.
+  /// Linux allows paths of 4,095 bytes; the rest is left for the storage directory and for numbers.
   private static let maximumLength = 2048
 
   /// From the outermost to the innermost.
   let directories: [SafeName]
   let name: SafeName
 
-  /// What is left of a name with directories in it when all that is not safe is out of it; nil where that
-  /// is nothing. What goes up or stays where it is drops out: `a/../b` is `a/b`.
+  /// Makes a path safe; nil if nothing usable is left. Components such as `.` and `..` are dropped: `a/../b` becomes
+  /// `a/b`.
   ///
-  /// Of what is too deep or too long the innermost directories are kept: they say what the file is, the
-  /// outermost mostly where the sender had it.
+  /// If the path is too deep or too long, the innermost directories are kept: they describe the file, while the
+  /// outermost mostly say where the client stored it.
   package init?(_ path: String) {
     var names: [SafeName] = []
     var length = 0
@@ -31,14 +30,14 @@ package struct SafePath: Hashable, Sendable {
     directories = names.dropFirst().reversed()
   }
 
-  /// A name that stands in no directory.
+  /// A destination directly in the storage directory.
   package init(_ name: SafeName) {
     self.name = name
     directories = []
   }
 
-  /// Where a part's file goes: as its file name says, else its field's name, else "file". A field's name
-  /// is no path, so it makes no directories.
+  /// The destination of a part: its file name if usable, else its field's name, else "file". A field's name is not a
+  /// path, so it never makes directories.
   package init(filename: String?, field: String?, keepingDirectories: Bool) {
     if keepingDirectories, let path = filename.flatMap(SafePath.init) {
       self = path

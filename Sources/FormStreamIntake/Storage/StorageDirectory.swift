@@ -1,17 +1,17 @@
 package import FormStreamMultipart
 package import FormStreamPlatform
 
-/// A directory in which files from outside are stored: never outside of it, never over another unless that
-/// is asked for, never half. Any number of threads may store in it at once.
+/// A directory that stores received files. No file is ever stored outside of it, incompletely, or over another file
+/// without being asked to. Any number of threads may store files at once.
 ///
-/// It is opened once, and all is done relative to what was opened then: nobody can put another directory,
-/// or a link, in the path's place.
+/// The directory is opened once, and every operation is relative to that descriptor: replacing the path by another
+/// directory or a link has no effect.
 package final class StorageDirectory: Sendable {
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor
   private let numbers = LastNumbers()
 
-  /// Opens a directory; its last component is made where it is not there.
+  /// Opens a directory, and makes its last component first if it does not exist.
   package init(_ path: LocalPath) throws(StorageError) {
     self.path = path
     do throws(SystemError) {
@@ -22,42 +22,54 @@ package final class StorageDirectory: Sendable {
     }
   }
 
-  /// Begins a file.
+  /// Makes a file that has no final name yet. It is removed if it is released before it is stored.
   ///
-  /// - Parameter temporaryName: what it is called until it is stored.
+  /// - Parameter temporaryName: its name until then.
   package func makeFile(
     temporaryName: FileName = .temporary()
-  ) throws(StorageError) -> IncomingFile {
-    let file: AtomicFile = try attempting(.made) { () throws(SystemError) in
+  ) throws(StorageError) -> AtomicFile {
+    try attempting(.made) { () throws(SystemError) in
       try AtomicFile(in: descriptor, temporaryName: temporaryName)
     }
-    return IncomingFile(file, in: self)
   }
 
-  /// Gives files their places, now that they are whole; returns where each is, relative to the directory. Where
-  /// one can't have its place, none has one, and no directory that was made for them stays.
+  /// Appends bytes to a file of ``makeFile(temporaryName:)``.
+  package func write(
+    _ bytes: UnsafeRawBufferPointer, to file: AtomicFile
+  ) throws(StorageError) {
+    try attempting(.written) { () throws(SystemError) in try file.write(bytes) }
+  }
+
+  /// Ends writing a file. It still has only its temporary name.
+  package func close(_ file: AtomicFile) throws(StorageError) {
+    try attempting(.written) { () throws(SystemError) in try file.close() }
+  }
+
+  /// Moves complete files to their destinations; returns their paths, relative to the directory. If one fails, none is
+  /// stored, and no directory that was made for them stays.
   ///
-  /// Without `replacing` a file goes beside what has its name, with a number: `photo-2.jpg`. With it, a file or a
-  /// link that has the name is gone, what the link leads to is not touched, and only a directory, or one of these
-  /// files, makes it a number. What was replaced before another failed can't be had back: what took its place
-  /// stays. So those that replace nothing get their places first.
+  /// If a destination is taken, the file gets a number: `photo-2.jpg`. With `replacing` it replaces the file or link
+  /// there instead (never a link's target); only a directory, or another file of this call, still makes it get a number.
+  ///
+  /// A replaced file can't be restored: if a later file fails, those that replaced one stay. The files that replace
+  /// nothing are therefore stored first.
   package func store(
-    _ files: [(file: IncomingFile, place: SafePath)], replacing: Bool = false
+    _ files: [(file: AtomicFile, destination: SafePath)], replacing: Bool = false
   ) throws(StorageError) -> [LocalPath] {
-    for (file, _) in files { try file.close() }
-    let storing = Storing(in: descriptor, numbers: numbers, replacing: replacing)
+    for (file, _) in files { try close(file) }
+    let transaction = StoreTransaction(in: descriptor, numbers: numbers, replacing: replacing)
     do throws(SystemError) {
-      let paths = try storing.store(
-        files.map { .init(file: $0.file.file, place: $0.place) })
+      let paths = try transaction.store(
+        files.map { .init(file: $0.file, destination: $0.destination) })
       return paths
     } catch {
-      storing.takeBack()
-      throw .unnamed(
-        files.count, in: path, error, replacedCount: storing.replaced.count)
+      transaction.rollBack()
+      throw .notNamed(
+        files.count, in: path, error, replacedCount: transaction.replaced.count)
     }
   }
 
-  func attempting<Result>(
+  private func attempting<Result>(
     _ act: StorageError.Act, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
     do throws(SystemError) { return try body() } catch { throw .failed(act, in: path, error) }

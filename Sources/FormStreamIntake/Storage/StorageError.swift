@@ -1,37 +1,37 @@
 package import FormStreamMultipart
 package import FormStreamPlatform
 
-/// What went wrong while a file was stored, on what, and what to do about it.
+/// A failure to store a file.
 package struct StorageError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   package struct Code: RawRepresentable, Hashable, Sendable {
     /// The code as it stands in records.
     package let rawValue: String
 
-    /// Takes a code by its text.
+    /// Creates a code from its text.
     package init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The directory is not one, or can't be opened or made.
+    /// The path is not a directory, or can't be opened or made.
     package static let directoryUnusable = Code(rawValue: "directory-unusable")
-    /// A file in it can't be made, written, or given its name.
+    /// A file in the directory can't be made, written or named.
     package static let storeFailed = Code(rawValue: "store-failed")
-    /// There is no room for a file in it, or no more of what may be used.
+    /// The disk is full, or a quota or limit is reached.
     package static let noRoom = Code(rawValue: "no-room")
-    /// As many files are open at once as may be.
+    /// Too many files are open at once.
     package static let tooManyOpen = Code(rawValue: "too-many-open")
   }
 
   /// The kind of failure.
   package let code: Code
-  /// The directory that the failure is about.
+  /// The storage directory.
   package let subject: LocalPath
-  /// What the system said.
+  /// The failed system call's error.
   package let underlying: SystemError
-  /// A full sentence, and the remedy.
+  /// A full sentence: what failed, on what, and what to do.
   package let description: String
-  /// How many files have taken another's place, and stay, though what they came with could not be stored.
+  /// How many files had replaced another before the failure, and stay.
   package let replacedCount: Int
 
   private init(
@@ -48,17 +48,19 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   static func unusable(_ directory: LocalPath, _ cause: SystemError) -> StorageError {
     StorageError(
       code: .directoryUnusable, subject: directory, underlying: cause,
-      description: "The directory \"\(directory)\" can't be used: \(cause). Name one that can.")
+      description:
+        "The directory \"\(directory)\" can't be used: \(cause). Name a directory that can be opened or made."
+    )
   }
 
-  /// What can be done with a file before it gets its name.
+  /// An operation on a file that has no final name yet.
   enum Act: String {
     case made, written
 
     fileprivate var remedy: String {
       switch self {
-      case .made: "see that the directory is there, and may be written to."
-      case .written: "see that the directory is still there."
+      case .made: "Check that the directory exists and is writable."
+      case .written: "Check that the directory still exists."
       }
     }
   }
@@ -68,42 +70,40 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     _ act: Act, in directory: LocalPath, _ cause: SystemError
   ) -> StorageError {
     StorageError(
-      "be \(act.rawValue)", in: directory, cause, left: "Nothing is left of it", remedy: act.remedy)
+      "be \(act.rawValue)", in: directory, cause, state: "Nothing of it is kept.",
+      remedy: act.remedy)
   }
 
-  /// One of so many files that came together could not get its name.
+  /// One of several files that are stored together could not get its name.
   ///
-  /// - Parameter replacedCount: how many had taken another's place before that.
-  static func unnamed(
+  /// - Parameter replacedCount: how many of them had replaced another file before.
+  static func notNamed(
     _ count: Int, in directory: LocalPath, _ cause: SystemError, replacedCount: Int
   ) -> StorageError {
-    var left = "It is gone"
-    if count > 1 { left += ", and so is all that came with it" }
-    if replacedCount > 0 { left += ", but \(replacedCount) that had taken the place of another" }
+    var state = count > 1 ? "No file of this upload is kept" : "It is not kept"
+    if replacedCount > 0 { state += ", except \(replacedCount) that already replaced another file" }
     return StorageError(
-      "be given its name", in: directory, cause, left: left,
-      remedy: "see that the directory may be written to and takes long names.",
+      "be given its name", in: directory, cause, state: "\(state).",
+      remedy: "Check that the directory is writable and accepts long names.",
       replacedCount: replacedCount)
   }
 
   private init(
-    _ failure: String, in directory: LocalPath, _ cause: SystemError, left: String, remedy: String,
-    replacedCount: Int = 0
+    _ failure: String, in directory: LocalPath, _ cause: SystemError, state: String,
+    remedy: String, replacedCount: Int = 0
   ) {
     var (code, remedy) = (Code.storeFailed, remedy)
     if cause.isOutOfSpace {
-      (code, remedy) = (
-        .noRoom, "make room there, or allow more (a quota, \"ulimit -f\")."
-      )
+      (code, remedy) = (.noRoom, "Make room there, or raise the limit (a quota, \"ulimit -f\").")
     } else if cause.isOutOfDescriptors {
       (code, remedy) = (
-        .tooManyOpen, "allow more files at once (\"ulimit -n\"), or have fewer connections."
+        .tooManyOpen, "Allow more open files (\"ulimit -n\"), or fewer connections at once."
       )
     }
     self.init(
       code: code, subject: directory, underlying: cause,
       description:
-        "A file in the directory \"\(directory)\" could not \(failure): \(cause). \(left); \(remedy)",
+        "A file in the directory \"\(directory)\" could not \(failure): \(cause). \(state) \(remedy)",
       replacedCount: replacedCount)
   }
 }

@@ -1,0 +1,180 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Stores several files together: each gets its name, or none does.
+///
+/// Everything that can fail unseen is done first. If naming a file then fails, ``rollBack()`` removes the names given
+/// so far, except those that replaced another file: that file can't be restored.
+///
+/// No directory stays open for a file, because the files may belong to many directories.
+final class StoreTransaction {
+  /// How many names like a directory's are tried if other things have them.
+  private static let maximumSiblings = 100
+  /// How often a destination is opened again while others remove its directories.
+  private static let maximumAttempts = 100
+
+  /// A complete file under its temporary name.
+  struct File {
+    let file: AtomicFile
+    let destination: SafePath
+  }
+
+  /// A file that can be moved to its destination, as far as can be known.
+  private struct PreparedFile {
+    let file: File
+    let identity: FileKey
+    let replaces: Bool
+  }
+
+  private let root: DirectoryDescriptor
+  private let numbers: LastNumbers
+  private let replacing: Bool
+  /// The directories made, from the outermost to the innermost.
+  private var made: [LocalPath] = []
+  /// The files stored under names that were free.
+  private var added: [LocalPath: FileKey] = [:]
+  /// The files that replaced another.
+  private(set) var replaced: Set<LocalPath> = []
+  /// The identities of both: a file system may treat two spellings as one name.
+  private var identities: Set<FileKey> = []
+
+  init(in root: DirectoryDescriptor, numbers: LastNumbers, replacing: Bool) {
+    self.root = root
+    self.numbers = numbers
+    self.replacing = replacing
+  }
+
+  /// Moves the files to their destinations; returns their paths, relative to the directory.
+  func store(_ files: [File]) throws(SystemError) -> [LocalPath] {
+    var prepared: [PreparedFile] = []
+    for file in files { prepared.append(try prepare(file)) }
+    // Files that replace nothing come first: they can be rolled back.
+    let order =
+      prepared.indices.filter { !prepared[$0].replaces }
+      + prepared.indices.filter { prepared[$0].replaces }
+    var paths: [Int: LocalPath] = [:]
+    for index in order { paths[index] = try move(prepared[index]) }
+    return files.indices.compactMap { paths[$0] }
+  }
+
+  /// Removes the files and directories that ``store(_:)`` added, unless others have changed them since.
+  func rollBack() {
+    for (path, identity) in added {
+      guard let (directory, name) = parent(of: path) else { continue }
+      if (try? directory.identity(of: name)) == identity { directory.remove(name) }
+    }
+    for path in made.reversed() {
+      // A directory stays if others have put something into it.
+      if let (directory, name) = parent(of: path) { directory.removeDirectory(name) }
+    }
+  }
+
+  private func prepare(_ file: File) throws(SystemError) -> PreparedFile {
+    guard let identity = try root.identity(of: file.file.temporaryName) else { throw .notFound }
+    let isTaken = try withDirectory(of: file.destination) { (directory, _) throws(SystemError) in
+      try directory.checkWritable()
+      // This also fails if the file system does not accept the name.
+      return try directory.identity(of: file.destination.name.numbered(1)) != nil
+    }
+    return PreparedFile(file: file, identity: identity, replaces: replacing && isTaken)
+  }
+
+  private func move(_ prepared: PreparedFile) throws(SystemError) -> LocalPath {
+    let (file, destination) = (prepared.file.file, prepared.file.destination)
+    return try withDirectory(of: destination) { (directory, prefix) throws(SystemError) in
+      func path(_ name: LocalPath) -> LocalPath { LocalPath(bytes: prefix + name.bytes) }
+      var number = 1
+      var name = destination.name.numbered(number)
+      if replacing {
+        let before = try directory.identity(of: name)
+        let isOurs =
+          added[path(name)] != nil || replaced.contains(path(name))
+          || before.map(identities.contains) == true
+        if !isOurs, try file.commit(as: name, in: directory) {
+          identities.insert(prepared.identity)
+          if before == nil {
+            added[path(name)] = prepared.identity
+          } else {
+            replaced.insert(path(name))
+          }
+          return path(name)
+        }
+        number = numbers.next(for: destination, after: number)
+        name = destination.name.numbered(number)
+      }
+      while try !file.commit(as: name, in: directory, ifTaken: .refuse) {
+        number = numbers.next(for: destination, after: number)
+        name = destination.name.numbered(number)
+      }
+      identities.insert(prepared.identity)
+      added[path(name)] = prepared.identity
+      return path(name)
+    }
+  }
+}
+
+extension StoreTransaction {
+  /// Calls `body` with the open directory of a destination and that directory's path, which ends in a slash. Missing
+  /// directories are made.
+  private func withDirectory<Result>(
+    of destination: SafePath,
+    _ body: (DirectoryDescriptor, _ prefix: [UInt8]) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    for _ in 1..<Self.maximumAttempts {
+      do throws(SystemError) {
+        let (directory, prefix) = try openDirectory(of: destination)
+        return try body(directory, prefix)
+      } catch  where error == .notFound {
+        // Another process has removed one of the directories: make it again.
+      }
+    }
+    let (directory, prefix) = try openDirectory(of: destination)
+    return try body(directory, prefix)
+  }
+
+  private func openDirectory(
+    of destination: SafePath
+  ) throws(SystemError) -> (directory: DirectoryDescriptor, prefix: [UInt8]) {
+    var directory = root
+    var prefix: [UInt8] = []
+    for name in destination.directories {
+      let next = try openSubdirectory(name, of: directory, at: prefix)
+      directory = next.descriptor
+      prefix += next.name.bytes + [UInt8(ascii: "/")]
+    }
+    return (directory, prefix)
+  }
+
+  /// Opens or makes a directory of that name, or with a number if something else has the name. An earlier file of that
+  /// name must not keep a later upload out, and a link is not followed.
+  private func openSubdirectory(
+    _ name: SafeName, of parent: DirectoryDescriptor, at prefix: [UInt8]
+  ) throws(SystemError) -> (descriptor: DirectoryDescriptor, name: LocalPath) {
+    for number in 1...Self.maximumSiblings {
+      let name = name.numbered(number)
+      let found: DirectoryDescriptor?
+      do throws(SystemError) {
+        found = try DirectoryDescriptor(opening: name, in: parent)
+      } catch  where error == .notFound {
+        if try parent.makeDirectory(name) { made.append(LocalPath(bytes: prefix + name.bytes)) }
+        found = try DirectoryDescriptor(opening: name, in: parent)
+      }
+      if let found { return (found, name) }
+    }
+    throw .notADirectory
+  }
+
+  /// Opens the directory that contains a path; nil if it is gone. No link is followed.
+  private func parent(
+    of path: LocalPath
+  ) -> (directory: DirectoryDescriptor, name: LocalPath)? {
+    var names = path.bytes.split(separator: UInt8(ascii: "/")).map(LocalPath.init(bytes:))
+    guard let last = names.popLast() else { return nil }
+    var directory = root
+    for name in names {
+      guard let next = try? DirectoryDescriptor(opening: name, in: directory) else { return nil }
+      directory = next
+    }
+    return (directory, last)
+  }
+}

@@ -14,8 +14,10 @@ func product(_ name: String) -> Product { .library(name: name, targets: [name]) 
 
 /// A module of `Sources`. Its name begins with the package's name, because SwiftPM refuses two targets of one name
 /// among all packages of a build, internal targets included.
-func module(_ name: String, _ dependencies: [Target.Dependency] = []) -> Target {
-  .target(name: name, dependencies: dependencies, swiftSettings: house)
+func module(
+  _ name: String, _ dependencies: [Target.Dependency] = [], resources: [Resource] = []
+) -> Target {
+  .target(name: name, dependencies: dependencies, resources: resources, swiftSettings: house)
 }
 
 /// A C library and the Debian package that has it.
@@ -71,8 +73,13 @@ let package = Package(
     module(
       "FormStreamReceiver",
       [
-        "CFormStreamMicroHTTPD", "FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform",
-        "FormStreamRecords",
+        "CFormStreamMicroHTTPD", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamRecords",
+      ],
+      // Files that the program contains: a copied resource would have to be installed beside it.
+      resources: [
+        .embedInCode("Page/page.html"), .embedInCode("Page/upload.html"),
+        .embedInCode("Page/page.css"), .embedInCode("Page/page.js"),
       ]),
     module(
       "FormStreamCommand",
@@ -116,8 +123,8 @@ let package = Package(
     tests(
       of: "FormStreamReceiver",
       [
-        "FormStream", "FormStreamIntake", "FormStreamMultipart", "FormStreamReceiver",
-        "FormStreamRecords", "FormStreamTransfer",
+        "FormStream", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords", "FormStreamTransfer",
       ]),
     tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
     // The built command, run in a fresh directory.

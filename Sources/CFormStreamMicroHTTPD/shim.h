@@ -1,13 +1,12 @@
-// libmicrohttpd. Receiver uses it in one file.
+// libmicrohttpd, for FormStreamReceiver.
 //
-// What is variadic in C can't be called from Swift: here is the one call that is, with all that is asked of
-// a daemon by name.
+// Swift can't call variadic functions of C. This header wraps the one that is needed, with its options as a struct.
 #ifndef FORMSTREAM_CMICROHTTPD_H
 #define FORMSTREAM_CMICROHTTPD_H
 
 #include <microhttpd.h>
 
-// Linux has it, but its header shows it to GNU's friends only.
+// glibc declares it only if _GNU_SOURCE is defined.
 extern int accept4(int, struct sockaddr *, socklen_t *, int);
 
 struct formstream_daemon_options {
@@ -15,7 +14,7 @@ struct formstream_daemon_options {
   unsigned int connection_limit;
   size_t connection_memory;
   size_t stack_size;
-  // PEM text that ends with a NUL and lives as long as the daemon; both NULL where there is no TLS.
+  // PEM text that must live as long as the daemon; both NULL without TLS.
   const char *certificate;
   const char *key;
   void (*log)(void *context, const char *format, va_list arguments);
@@ -33,8 +32,8 @@ struct formstream_daemon_options {
 
 static inline struct MHD_Daemon *formstream_start_daemon(
     const struct formstream_daemon_options *options) {
-  // The listening socket stays with the receiver: where the daemon fails to start it may close it or not, and
-  // it closes who comes past its limit instead of letting them wait.
+  // The receiver keeps the listening socket: a daemon that fails to start may or may not close it, and a daemon
+  // closes connections above its limit instead of letting them wait.
   unsigned int flags = MHD_USE_NO_LISTEN_SOCKET | MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION
       | MHD_USE_POLL | MHD_USE_ITC | MHD_USE_ERROR_LOG;
   struct MHD_OptionItem tls[] = {
@@ -48,7 +47,7 @@ static inline struct MHD_Daemon *formstream_start_daemon(
     tls[2] = (struct MHD_OptionItem){
         MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"};
   }
-  // The logger stands first: what the others have to say goes through it.
+  // The logger comes first: it receives the messages about the other options.
   return MHD_start_daemon(
       flags, 0, NULL, NULL, options->access, options->context,
       MHD_OPTION_EXTERNAL_LOGGER, options->log, options->context,
@@ -63,9 +62,9 @@ static inline struct MHD_Daemon *formstream_start_daemon(
       MHD_OPTION_END);
 }
 
-// Takes a connection that neither blocks nor is inherited, and gives it to the daemon, whose descriptor it is from now
-// on, also where it fails; -1 where there was none to take. No `struct sockaddr` is named: Swift would take it for
-// one of this library's, and no longer for the C library's.
+// Accepts a connection (non-blocking, not inherited) and passes it to the daemon, which owns the descriptor from then
+// on, even if adding it fails. Returns -1 if accept4 failed. No parameter is a `struct sockaddr`: Swift would then
+// consider the type this module's instead of the C library's.
 static inline int formstream_accept(
     int listening_socket, struct MHD_Daemon *daemon, enum MHD_Result *result) {
   struct sockaddr_storage address;
@@ -78,7 +77,7 @@ static inline int formstream_accept(
   return connection;
 }
 
-// The members of the unions that these answer with.
+// Each function returns one member of a union that libmicrohttpd returns.
 static inline int formstream_socket(struct MHD_Connection *connection) {
   const union MHD_ConnectionInfo *info =
       MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);

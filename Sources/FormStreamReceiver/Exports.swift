@@ -1,2 +1,2 @@
-/// For what a handler is given: `Upload`, `PartSink`, `PartDescription` and `ReceivedPart`, which `parse` uses, too.
+/// A handler uses `Upload`, `PartSink`, `PartDescription` and `ReceivedPart`.
 @_exported public import FormStreamIntake

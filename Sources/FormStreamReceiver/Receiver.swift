@@ -1,40 +1,40 @@
-import FormStreamMultipart
+import FormStreamPlatform
 
-/// An embedded HTTP server that takes uploads: forms, URL-encoded fields, and bodies of any type, by POST or PUT, to
-/// any path.
+/// An embedded HTTP server for uploads: it accepts forms, URL-encoded fields, and bodies of any type, by POST or PUT,
+/// at any path.
 ///
-/// Bodies are handled as they come, in memory that does not grow with them; what is answered is a record of
-/// what came (`formstream.received/1`).
+/// Bodies are handled as they arrive, in memory that does not grow with them. The response is a record of what was
+/// received (`formstream.received/1`).
 ///
 /// ```swift
 /// let receiver = try Receiver.start(handler: try DirectoryHandler("received"))
-/// print("Listening at \(receiver.url)")
+/// print("Listening on \(receiver.url)")
 /// await receiver.wait()
 /// ```
 ///
-/// It speaks HTTP/1.1, over TLS where it is given a certificate, and keeps a thread for each connection. It runs until
-/// it is stopped, or let go.
+/// It supports HTTP/1.1, with TLS if a certificate is configured, and uses one thread for each connection. It runs
+/// until it is stopped or released.
 public final class Receiver: Sendable {
   private struct Ending {
     var isOver = false
     var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
-  /// The port that is listened at.
+  /// The port that the receiver listens on.
   public let port: UInt16
-  /// Where clients reach it, those of this machine where it listens at all addresses: `http://127.0.0.1:8080/`.
+  /// The URL that clients can use, such as `http://127.0.0.1:8080/`. If the receiver listens on all addresses, the URL
+  /// is for clients on this machine.
   public let url: String
 
-  private let floor: Floor
+  private let connections: ConnectionTable
   private let ending = Guarded(Ending())
 
   /// Starts a receiver.
   ///
   /// - Parameters:
-  ///   - configuration: where it listens, who may upload, and how much.
-  ///   - handler: what is done with what comes in.
-  ///   - onRequest: is told of each request that uploads, or tries to, when it is over; on that connection's
-  ///     thread.
+  ///   - configuration: the address, who may upload, and the limits.
+  ///   - handler: what happens to uploads.
+  ///   - onRequest: called after each upload and each refused request, on the thread of the connection.
   /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
@@ -44,15 +44,15 @@ public final class Receiver: Sendable {
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {
-    // Whoever sends none would have it.
+    // A client that sends an empty password would know it.
     guard configuration.token != "" else {
       throw ReceiverError(
-        .tokenUnusable, on: "the token", "The token is empty: set one, or none to let everybody in."
-      )
+        .tokenUnusable, on: "the token",
+        "The token is empty: set a token, or nil to accept every client.")
     }
-    let socket = try Self.listen(at: configuration.address, port: configuration.port)
-    let floor = Floor(configuration.limits) { service.bytes(of: $0, to: $1) }
-    self.floor = floor
+    let socket = try Self.listen(on: configuration.address, port: configuration.port)
+    let connections = ConnectionTable(configuration.limits) { service.bytes(of: $0, to: $1) }
+    self.connections = connections
     port = socket.port
     let address = configuration.address
     let host =
@@ -61,18 +61,18 @@ public final class Receiver: Sendable {
     url = "\(configuration.tls == nil ? "http" : "https")://\(host):\(socket.port)/"
     let daemon: Daemon
     do throws(Daemon.NotStarted) {
-      daemon = try Daemon(tls: configuration.tls, floor: floor, service: service)
+      daemon = try Daemon(tls: configuration.tls, connections: connections, service: service)
     } catch {
       socket.close()
       throw Self.notStarted(configuration, error.reason)
     }
-    let doorClosed = AutoResetEvent()
+    let acceptLoopEnded = AutoResetEvent()
     guard
       startThread(
         "formstream-acc",
         {
-          Self.keepDoor(of: daemon, at: socket, floor)
-          doorClosed.signal()
+          Self.acceptLoop(daemon, socket, connections)
+          acceptLoopEnded.signal()
         })
     else {
       daemon.stop()
@@ -81,11 +81,11 @@ public final class Receiver: Sendable {
     }
     let ending = ending
     let isStarted = startThread("formstream-end") {
-      floor.watch {
+      connections.monitor {
         service.stop()
-        socket.refuse()
+        socket.stopListening()
       }
-      doorClosed.wait(atMost: nil)
+      acceptLoopEnded.wait(atMost: nil)
       daemon.stop()
       socket.close()
       let waiting = ending.withLock { ending in
@@ -95,26 +95,26 @@ public final class Receiver: Sendable {
       for continuation in waiting { continuation.resume() }
     }
     guard isStarted else {
-      floor.close(within: .zero)
-      socket.refuse()
-      doorClosed.wait(atMost: nil)
+      connections.close(within: .zero)
+      socket.stopListening()
+      acceptLoopEnded.wait(atMost: nil)
       daemon.stop()
       socket.close()
       throw Self.notStarted(configuration, "no thread is left")
     }
   }
 
-  /// It stops, and what is in flight is cut off.
-  deinit { floor.close(within: .zero) }
+  /// Stops the receiver, and cuts off requests in progress.
+  deinit { connections.close(within: .zero) }
 
-  /// Takes no more requests, gives those in flight so much time, and ends: when no handler and no `onRequest` is
-  /// at work any more. So neither may wait for this.
+  /// Stops the receiver: refuses new requests, gives those in progress at most `grace` to finish, and returns when
+  /// no handler and no `onRequest` is running any more. Neither of them may wait for this call.
   public func stop(grace: Duration = .seconds(10)) async {
-    floor.close(within: grace)
+    connections.close(within: grace)
     await wait()
   }
 
-  /// Waits until it has been stopped, and all its connections and threads are gone.
+  /// Waits until the receiver has been stopped, and all its connections and threads have ended.
   public func wait() async {
     await withCheckedContinuation { continuation in
       let isOver = ending.withLock { ending in
@@ -127,35 +127,37 @@ public final class Receiver: Sendable {
 }
 
 extension Receiver {
-  /// Lets clients in, as long as there is room, until the receiver is stopped.
-  private static func keepDoor(of daemon: Daemon, at socket: ListeningSocket, _ floor: Floor) {
-    while floor.admit() {
-      switch daemon.letIn(from: socket) {
-      case .letIn: continue
-      case .lost: floor.dismiss()
+  /// Accepts connections while there is room, until the receiver is stopped.
+  private static func acceptLoop(
+    _ daemon: Daemon, _ socket: ListeningSocket, _ connections: ConnectionTable
+  ) {
+    while connections.reserveSlot() {
+      switch daemon.accept(from: socket) {
+      case .accepted: continue
+      case .lost: connections.releaseSlot()
       case .noRoom:
-        floor.dismiss()
-        floor.waitForRoom()
-      case .over: return floor.dismiss()
+        connections.releaseSlot()
+        connections.waitForRoom()
+      case .notListening: return connections.releaseSlot()
       }
     }
   }
 
   private static func listen(
-    at text: String, port: UInt16
+    on text: String, port: UInt16
   ) throws(ReceiverError) -> ListeningSocket {
     guard let address = SocketAddress(text, port: port) else {
       throw ReceiverError(
         .addressUnusable, on: text,
-        "\(text.quoted) is no address to listen at: give a numeric one of IPv4 or IPv6, or localhost."
+        "\(text.quoted) is not an address to listen on: use a numeric IPv4 or IPv6 address, or localhost."
       )
     }
     do throws(SystemError) {
-      return try ListeningSocket(at: address)
+      return try ListeningSocket(on: address)
     } catch {
       throw ReceiverError(
         .addressUnusable, on: address.description,
-        "\(address) can't be listened at: \(error). Choose another address or port; port 0 is any that is free.",
+        "Can't listen on \(address): \(error). Choose another address or port; port 0 means any free port.",
         underlying: error)
     }
   }
@@ -165,13 +167,14 @@ extension Receiver {
   ) -> ReceiverError {
     let reason = reason.split(whereSeparator: \.isNewline).joined(separator: " ")
     guard configuration.tls == nil else {
+      let details = reason.isEmpty ? "the certificate or its key is invalid." : reason
       return ReceiverError(
         .certificateUnusable, on: "the certificate",
-        "TLS can't be served: \(reason.isEmpty ? "the certificate or its key is none" : reason) Give both as "
-          + "PEM, the key without a password, one that belongs to the certificate.")
+        "TLS can't be used: \(details) Use a certificate and the key that belongs to it, both as PEM, the key without "
+          + "a password.")
     }
     return ReceiverError(
       .startFailed, on: configuration.address,
-      "The receiver can't be started: \(reason). See that memory and threads are left.")
+      "The receiver can't be started: \(reason). Check that memory and threads are available.")
   }
 }

@@ -1,24 +1,24 @@
-public import FormStreamMultipart
+public import FormStreamPlatform
 
-/// Why a receiver could not be started.
+/// A failure to start a receiver.
 public struct ReceiverError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code's text.
     public let rawValue: String
 
-    /// Takes a code by its text.
+    /// Creates a code from its text.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The address is none that can be listened at, or is taken.
+    /// The address is invalid, in use, or not one of this machine.
     public static let addressUnusable = Code(rawValue: "address-unusable")
     /// The certificate or its key can't be read or used.
     public static let certificateUnusable = Code(rawValue: "certificate-unusable")
     /// The token is empty.
     public static let tokenUnusable = Code(rawValue: "token-unusable")
-    /// The directory is not one, or can't be opened or made.
+    /// The path is not a directory, or can't be opened or made.
     public static let directoryUnusable = Code(rawValue: "directory-unusable")
     /// The system has no thread or memory left.
     public static let startFailed = Code(rawValue: "start-failed")
@@ -28,9 +28,9 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
   public let code: Code
   /// The address or path that the failure is about.
   public let subject: String
-  /// What the system said, where it was asked.
+  /// The failed system call's error, if there was one.
   public let underlying: SystemError?
-  /// A full sentence, and the remedy.
+  /// A full sentence: what failed, on what, and what to do.
   public let description: String
 
   init(

@@ -45,7 +45,7 @@ import Testing
     BadInput(64, "names no address", "receive", "--listen", "example.org:8080"),
     BadInput(64, "names no address", "receive", "--listen", "http://127.0.0.1:8080"),
     BadInput(64, "needs a value: --listen ADDR:PORT", "receive", "--listen"),
-    BadInput(74, "can't be listened at", "receive", "--listen", "192.0.2.1:0"),
+    BadInput(74, "Can't listen on", "receive", "--listen", "192.0.2.1:0"),
     BadInput(64, "needs the name of a directory", "receive", "--into", ""),
     BadInput(64, "are for --into DIR", "receive", "--keep-paths"),
     BadInput(64, "are for --into DIR", "receive", "--overwrite"),
@@ -98,8 +98,8 @@ import Testing
     #expect((said.exit, said.output) == (74, ""))
     #expect(
       said.stderr
-        == "formstream: 127.0.0.1:\(receiver.port) can't be listened at: Address already in use. Choose another "
-        + "address or port; port 0 is any that is free.\n")
+        == "formstream: Can't listen on 127.0.0.1:\(receiver.port): Address already in use. Choose another "
+        + "address or port; port 0 means any free port.\n")
   }
 
   @Test func `a directory is made, or taken as it is`() throws {

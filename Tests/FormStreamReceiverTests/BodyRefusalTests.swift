@@ -3,7 +3,7 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// What is refused in the midst of a body, or at its end.
+/// Requests that are refused in the middle of the body, or at its end.
 @Suite struct BodyRefusalTests {
   private static func form(_ body: String, type: String = "multipart/form-data; boundary=b")
     -> String
@@ -19,17 +19,19 @@ import Testing
     ("", "0"), ("rubbish", "7"), (part, "63"), (part + "abc", "66"), (part + "abc\r\n--b", "71"),
     (part + "abc\r\n--b-", "72"), ("--b\r\nX\r\n\r\n\r\n--b--", ""), ("--b\r\n\r\nx\r\n--b--", ""),
   ])
-  func `a form that is none, or cut`(_ body: String, _ offset: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.form(body))
-    #expect(answer.status == 400)
-    #expect(answer.text.contains("byte \(offset)"), "\(answer.text)")
-    #expect(answer.text.contains("\"complete\":false"))
-    let told = try #require(try await stand.told(1).first)
-    #expect(told.status == 400)
-    #expect(told.json == answer.text)
-    #expect(stand.handler.alive == 0)
-    #expect(stand.handler.state.withLock(\.ended) == 0)
+  func `a malformed or truncated form is refused at the byte of its flaw`(
+    _ body: String, _ offset: String
+  ) async throws {
+    let server = try TestServer()
+    let response = try await server.response(to: Self.form(body))
+    #expect(response.status == 400)
+    #expect(response.text.contains("byte \(offset)"), "\(response.text)")
+    #expect(response.text.contains("\"complete\":false"))
+    let reported = try #require(try await server.reportedRequests(1).first)
+    #expect(reported.status == 400)
+    #expect(reported.json == response.text)
+    #expect(server.handler.openUploads == 0)
+    #expect(server.handler.state.withLock(\.ended) == 0)
   }
 
   @Test(arguments: [
@@ -37,11 +39,13 @@ import Testing
     "multipart/form-data; boundary=a; boundary=b", "multipart/mixed", "multipart/form-data;",
     "multipart/form-data; boundary=\(String(repeating: "x", count: 71))", "multipart/",
   ])
-  func `a form without a boundary`(_ type: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.form("--b--\r\n", type: type))
-    #expect(answer.status == 400, "\(answer)")
-    #expect(stand.handler.targets == [])
+  func `a form without a valid boundary is refused before the handler is asked`(_ type: String)
+    async throws
+  {
+    let server = try TestServer()
+    let response = try await server.response(to: Self.form("--b--\r\n", type: type))
+    #expect(response.status == 400, "\(response)")
+    #expect(server.handler.targets == [])
   }
 
   @Test(arguments: [
@@ -50,16 +54,17 @@ import Testing
     "multipart/form-data; charset=\"a;boundary=x\"; boundary=b", "multipart/form-data ; boundary=b",
     "multipart/mixed; boundary=b", "MULTIPART/RELATED;boundary=b",
   ])
-  func `a form whatever its type is written like`(_ type: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.form("\(Self.part)abc\r\n--b--\r\n", type: type))
-    #expect(answer.status == 200, "\(answer)")
+  func `a form is recognised however its type is written`(_ type: String) async throws {
+    let server = try TestServer()
+    let response = try await server.response(
+      to: Self.form("\(Self.part)abc\r\n--b--\r\n", type: type))
+    #expect(response.status == 200, "\(response)")
     #expect(
-      stand.handler.kept == [.init(name: "a", filename: "f", bytes: Array("abc".utf8))])
+      server.handler.parts == [.init(name: "a", filename: "f", bytes: Array("abc".utf8))])
   }
 
-  @Test func `limits of a form`() async throws {
-    let stand = try Stand {
+  @Test func `a form that exceeds a limit is refused`() async throws {
+    let server = try TestServer {
       $0.limits.form.parts = 2
       $0.limits.form.headerBlock = 200
     }
@@ -68,79 +73,79 @@ import Testing
       (small + small + "--b--", 200), (small + small + small + "--b--", 413),
       ("--b\r\nX: \(String(repeating: "x", count: 300))\r\n\r\n\r\n--b--", 413),
     ] {
-      let answer = try await stand.answer(to: Self.form(body))
-      #expect(answer.status == status)
-      #expect(answer.text.contains("limit-exceeded") == (status == 413))
+      let response = try await server.response(to: Self.form(body))
+      #expect(response.status == status)
+      #expect(response.text.contains("limit-exceeded") == (status == 413))
     }
   }
 
   private static func `throw`(
-    _ error: any Error, at place: KeepingHandler.Place
-  ) -> KeepingHandler {
-    KeepingHandler { where_, _ in if where_ == place { throw error } }
+    _ error: any Error, at failing: InMemoryHandler.Call
+  ) -> InMemoryHandler {
+    InMemoryHandler { call, _ in if call == failing { throw error } }
   }
 
-  @Test(arguments: KeepingHandler.Place.allCases, [false, true])
-  func `a handler that fails is answered with 500, and not quoted`(
-    _ place: KeepingHandler.Place, isRaw: Bool
+  @Test(arguments: InMemoryHandler.Call.allCases, [false, true])
+  func `if a handler fails, the response is 500 and does not quote the error`(
+    _ call: InMemoryHandler.Call, isRaw: Bool
   ) async throws {
     struct Secret: Error {
       let path = "/secret"
     }
-    let stand = try Stand(Self.throw(Secret(), at: place))
-    let answer = try await stand.answer(
+    let server = try TestServer(Self.throw(Secret(), at: call))
+    let response = try await server.response(
       to: isRaw
         ? Self.form("abc", type: "text/plain") : Self.form("\(Self.part)abc\r\n--b--\r\n"))
-    #expect(answer.status == 500)
-    #expect(answer.text.contains("\"code\":\"handling-failed\""))
-    #expect(!answer.description.contains("ecret"))
-    let told = try await stand.told(1)
-    #expect(told.count == 1)
-    #expect(told.first?.underlying is Secret)
-    #expect(told.first?.status == 500)
-    #expect(stand.handler.alive == 0)
+    #expect(response.status == 500)
+    #expect(response.text.contains("\"code\":\"handling-failed\""))
+    #expect(!response.description.contains("ecret"))
+    let reported = try await server.reportedRequests(1)
+    #expect(reported.count == 1)
+    #expect(reported.first?.underlying is Secret)
+    #expect(reported.first?.status == 500)
+    #expect(server.handler.openUploads == 0)
   }
 
-  @Test(arguments: KeepingHandler.Place.allCases)
-  func `a handler that refuses is answered with its words`(
-    _ place: KeepingHandler.Place
+  @Test(arguments: InMemoryHandler.Call.allCases)
+  func `if a handler refuses, the response has its status and message`(
+    _ call: InMemoryHandler.Call
   ) async throws {
     let refusal = UploadRefusal(.init(rawValue: "too-odd"), status: 422, "It is \"odd\".")
-    let stand = try Stand(Self.throw(refusal, at: place))
-    let answer = try await stand.answer(to: Self.form("\(Self.part)abc\r\n--b--\r\n"))
-    #expect(answer.status == 422)
+    let server = try TestServer(Self.throw(refusal, at: call))
+    let response = try await server.response(to: Self.form("\(Self.part)abc\r\n--b--\r\n"))
+    #expect(response.status == 422)
     #expect(
-      answer.text.contains("\"error\":{\"code\":\"too-odd\",\"message\":\"It is \\\"odd\\\".\"}"))
-    #expect(stand.handler.alive == 0)
+      response.text.contains("\"error\":{\"code\":\"too-odd\",\"message\":\"It is \\\"odd\\\".\"}"))
+    #expect(server.handler.openUploads == 0)
   }
 
   @Test(arguments: [0, 99, 100, 200, 204, 304, 399, 600, -1])
-  func `a refusal is no success`(_ status: Int) async throws {
+  func `a refusal never has a status below 400`(_ status: Int) async throws {
     let refusal = UploadRefusal(.noRoom, status: status, "No.")
-    let stand = try Stand(Self.throw(refusal, at: .end))
-    #expect(try await stand.answer(to: Self.form("--b--", type: "text/plain")).status == 500)
+    let server = try TestServer(Self.throw(refusal, at: .end))
+    #expect(try await server.response(to: Self.form("--b--", type: "text/plain")).status == 500)
   }
 
-  @Test func `a connection goes on after an upload that was refused at its end`() async throws {
-    let stand = try Stand(
-      KeepingHandler { place, request in
-        if place == .end, request.target == "/f" { throw TestError(1) }
+  @Test func `a connection stays open after an upload that is refused at its end`() async throws {
+    let server = try TestServer(
+      InMemoryHandler { call, request in
+        if call == .end, request.target == "/f" { throw TestError(1) }
       })
     let body = "\(Self.part)abc\r\n--b--\r\n"
     let head = "HTTP/1.1\r\nHost: h\r\nContent-Type: multipart/form-data; boundary=b\r\n"
-    let answers = try await stand.answers(
+    let responses = try await server.responses(
       to: "POST /f \(head)Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
         + "POST /g \(head)Connection: close\r\nContent-Length: \(body.utf8.count)\r\n\r\n\(body)")
-    #expect(answers.map(\.status) == [500, 200])
+    #expect(responses.map(\.status) == [500, 200])
   }
 
-  @Test func `who is refused in the midst of a body is answered, and let go`() async throws {
-    let stand = try Stand(Self.throw(TestError(1), at: .bytes))
-    let answers = try await stand.answers(
+  @Test func `a refusal in the middle of a body is sent, and the connection closed`() async throws {
+    let server = try TestServer(Self.throw(TestError(1), at: .bytes))
+    let responses = try await server.responses(
       to: "POST /f HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"
         + String(repeating: "x", count: 500_000))
-    #expect(answers.map(\.status) == [500])
-    #expect(answers.first?.closes == true)
-    #expect(answers.first?.headers("Date").first?.hasSuffix(" GMT") == true)
+    #expect(responses.map(\.status) == [500])
+    #expect(responses.first?.closes == true)
+    #expect(responses.first?.headers("Date").first?.hasSuffix(" GMT") == true)
   }
 }

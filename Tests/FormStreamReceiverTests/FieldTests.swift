@@ -21,13 +21,13 @@ import Testing
     ("+=+", [(" ", " ")]), ("a=%2b+", [("a", "+ ")]), ("test=\u{FEFF}x", [("test", "\u{FEFF}x")]),
   ]
 
-  private static func fields(of told: Told) -> [String] {
-    told.parts.map {
+  private static func fields(of reported: ReportedRequest) -> [String] {
+    reported.parts.map {
       "\($0.name ?? "-")=\($0.value.map { String(decoding: $0, as: UTF8.self) } ?? "-")"
     }
   }
 
-  /// Each piece is a chunk of its own, so that no two come in one.
+  /// Each piece is sent as a chunk of its own, so that the receiver reads the pieces separately.
   private static func body(_ pieces: [ArraySlice<UInt8>]) -> [UInt8] {
     var bytes = Array(
       ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"
@@ -38,8 +38,8 @@ import Testing
     return bytes + Array("0\r\n\r\n".utf8)
   }
 
-  @Test func `golden bodies, cut anywhere`() async throws {
-    let stand = try Stand()
+  @Test func `golden bodies are read the same wherever they are split`() async throws {
+    let server = try TestServer()
     var requests: [UInt8] = []
     var wanted: [[String]] = []
     for (text, fields) in Self.cases {
@@ -52,86 +52,88 @@ import Testing
       requests += Self.body(bytes.indices.map { bytes[$0...$0] })
       wanted.append(expected)
     }
-    let answers = try await stand.answers(to: requests + Array("GET / HTTP/1.0\r\n\r\n".utf8))
-    #expect(answers.count == wanted.count + 1)
-    #expect(stand.told.map(Self.fields) == wanted)
+    let responses = try await server.responses(to: requests + Array("GET / HTTP/1.0\r\n\r\n".utf8))
+    #expect(responses.count == wanted.count + 1)
+    #expect(server.reportedRequests.map(Self.fields) == wanted)
   }
 
-  /// curl's --data-binary and wget's --post-file say so of whatever file they are given, and it was taken for a
-  /// field without a value.
+  /// curl's --data-binary and wget's --post-file announce any file as URL-encoded. Such a file was recorded as a field
+  /// without a value.
   @Test(arguments: [
     ("\u{89}PNG\r\n\u{1A}\n", 7), ("\u{0}", 0), ("a=b\u{7F}", 3), ("a=b&\u{1F}", 4),
     ("abc\u{8}=", 3),
   ])
-  func `what is no text is no URL-encoded body`(_ body: String, _ place: Int) async throws {
-    let stand = try Stand()
+  func `a body that is not text is refused as a URL-encoded body`(_ body: String, _ place: Int)
+    async throws
+  {
+    let server = try TestServer()
     let bytes = Array(body.utf8)
-    let answers = try await stand.answers(to: Self.body([bytes[...]]))
-    #expect(answers.map(\.status) == [400])
+    let responses = try await server.responses(to: Self.body([bytes[...]]))
+    #expect(responses.map(\.status) == [400])
     #expect(
-      answers.first?.text.contains(
-        "\"code\":\"malformed-body\",\"message\":\"Byte \(place) is no text")
+      responses.first?.text.contains(
+        "\"code\":\"malformed-body\",\"message\":\"Byte \(place) is not text")
         == true)
   }
 
-  @Test func `what is put is a file, whatever its type is said to be`() async throws {
-    let stand = try Stand()
+  @Test func `a body sent by PUT is a file, whatever its type`() async throws {
+    let server = try TestServer()
     let bytes = Array("a=\u{0}b&%41".utf8)
     let head =
       "PUT /d%C3%A9/x%20y HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
       + "Connection: close\r\nContent-Length: \(bytes.count)\r\n\r\n"
-    #expect(try await stand.answers(to: Array(head.utf8) + bytes).map(\.status) == [200])
-    #expect(stand.handler.kept == [.init(name: nil, filename: "dé/x y", bytes: bytes)])
-    #expect(stand.handler.state.withLock { $0.begun.map(\.path) } == ["/dé/x y"])
+    #expect(try await server.responses(to: Array(head.utf8) + bytes).map(\.status) == [200])
+    #expect(server.handler.parts == [.init(name: nil, filename: "dé/x y", bytes: bytes)])
+    #expect(server.handler.state.withLock { $0.begun.map(\.path) } == ["/dé/x y"])
   }
 
-  @Test func `a handler has the text fields before it has to say yes`() async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+  @Test func `a handler receives the text fields before it accepts the upload`() async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: Self.body([Array("album=2&a=&b".utf8)[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
-    #expect(answers.first?.status == 200)
-    let fields = stand.handler.state.withLock(\.fields)
+    #expect(responses.first?.status == 200)
+    let fields = server.handler.state.withLock(\.fields)
     #expect(fields == ["album=2", "a=", "b="])
   }
 
-  @Test func `names are held up to a limit`() async throws {
-    let stand = try Stand { $0.limits.form.headerBlock = 10 }
+  @Test func `a name that exceeds the limit is refused`() async throws {
+    let server = try TestServer { $0.limits.form.headerBlock = 10 }
     for (name, status) in [("0123456789", 200), ("0123456789a", 413), ("%30123456789", 200)] {
-      let answers = try await stand.answers(
+      let responses = try await server.responses(
         to: Self.body([Array("x=1&\(name)=2".utf8)[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
-      #expect(answers.first?.status == status)
+      #expect(responses.first?.status == status)
     }
-    let endless = try await stand.answers(
+    let endless = try await server.responses(
       to: Self.body([ArraySlice(repeating: 0x78, count: 1 << 20)]))
     #expect(endless.map(\.status) == [413])
     #expect(endless.first?.text.contains("at byte 11") == true)
   }
 
-  /// One request of 9,999 long names took a gigabyte.
-  @Test func `the names of all fields are held up to a limit, too`() async throws {
-    let stand = try Stand {
+  /// One request with 9,999 long names used a gigabyte.
+  @Test func `names that together exceed the limit are refused`() async throws {
+    let server = try TestServer {
       $0.limits.form.headerBlock = 10
       $0.limits.form.allHeaders = 25
     }
     for (body, status) in [
       ("0123456789&0123456789&01234", 200), ("0123456789&0123456789&012345", 413),
     ] {
-      let answers = try await stand.answers(
+      let responses = try await server.responses(
         to: Self.body([Array(body.utf8)[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
-      #expect(answers.first?.status == status)
+      #expect(responses.first?.status == status)
     }
   }
 
-  @Test func `so many fields and no more`() async throws {
-    let stand = try Stand()
+  @Test func `one field above the limit is refused`() async throws {
+    let server = try TestServer()
     let limit = Receiver.Limits().form.parts
     for (count, status) in [(limit, 200), (limit + 1, 413)] {
       let body = [UInt8](repeating: UInt8(ascii: "a"), count: 2 * count).enumerated().map {
         $0.offset % 2 == 0 ? $0.element : UInt8(ascii: "&")
       }
-      let answers = try await stand.answers(
+      let responses = try await server.responses(
         to: Self.body([body[...]]) + Array("GET / HTTP/1.0\r\n\r\n".utf8))
-      #expect(answers.first?.status == status)
+      #expect(responses.first?.status == status)
     }
   }
 }

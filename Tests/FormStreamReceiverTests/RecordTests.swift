@@ -2,7 +2,7 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// What is answered where all is well.
+/// The responses to requests that are accepted.
 @Suite struct RecordTests {
   private static func post(
     _ body: String, type: String?, line: String = "POST /a", more: String = ""
@@ -11,16 +11,16 @@ import Testing
       + "Content-Length: \(body.utf8.count)\r\nConnection: close\r\n\r\n\(body)"
   }
 
-  @Test func `a form is answered with its record`() async throws {
-    let stand = try Stand()
+  @Test func `the response to a form is its record`() async throws {
+    let server = try TestServer()
     let body =
       "--b\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nhi\r\n"
       + "--b\r\nContent-Disposition: form-data; name=\"f\"; filename=\"x.txt\"\r\nContent-Type: text/plain\r\n\r\nabc\r\n"
       + "--b--\r\n"
-    let answer = try await stand.answer(
+    let response = try await server.response(
       to: Self.post(body, type: "multipart/form-data; boundary=b"))
     #expect(
-      answer.text == """
+      response.text == """
         {"schema":"formstream.received/1","body_bytes":\(body.utf8.count),"complete":true,"parts":[\
         {"index":0,"name":"a","filename":null,"content_type":null,\
         "headers":[["Content-Disposition","form-data; name=\\"a\\""]],"size":2,\
@@ -33,45 +33,45 @@ import Testing
         "error":null,"framing":"content-length","content_length":\(body.utf8.count)}
 
         """)
-    #expect(answer.status == 200)
-    #expect(answer.headers("Content-Type") == ["application/json"])
-    #expect(answer.headers("X-Content-Type-Options") == ["nosniff"])
-    #expect(answer.headers("Cache-Control") == ["no-store"])
-    #expect(answer.headers("Transfer-Encoding") == [])
-    let told = try #require(try await stand.told(1).first)
-    #expect(told.json == answer.text)
-    #expect(told.method == "POST")
-    #expect(told.peer.hasPrefix("127.0.0.1:"))
+    #expect(response.status == 200)
+    #expect(response.headers("Content-Type") == ["application/json"])
+    #expect(response.headers("X-Content-Type-Options") == ["nosniff"])
+    #expect(response.headers("Cache-Control") == ["no-store"])
+    #expect(response.headers("Transfer-Encoding") == [])
+    let reported = try #require(try await server.reportedRequests(1).first)
+    #expect(reported.json == response.text)
+    #expect(reported.method == "POST")
+    #expect(reported.peer.hasPrefix("127.0.0.1:"))
   }
 
-  @Test func `without digests there are none`() async throws {
-    let stand = try Stand { $0.makesDigests = false }
-    let answer = try await stand.answer(to: Self.post("abc", type: nil))
-    #expect(answer.text.contains("\"sha256\":null"))
+  @Test func `without digests the record has none`() async throws {
+    let server = try TestServer { $0.makesDigests = false }
+    let response = try await server.response(to: Self.post("abc", type: nil))
+    #expect(response.text.contains("\"sha256\":null"))
   }
 
-  @Test func `short fields are in the record, long ones are the handler's`() async throws {
-    let stand = try Stand {
+  @Test func `short fields are in the record, long ones are passed to the handler`() async throws {
+    let server = try TestServer {
       $0.limits.textField = 4
       $0.limits.allTextFields = 6
     }
-    let answer = try await stand.answer(
+    let response = try await server.response(
       to: Self.post("a=1234&b=12345&c=12&d=1&e=&f=%FF", type: "application/x-www-form-urlencoded"))
-    #expect(answer.status == 200)
-    let parts = try #require(try await stand.told(1).first).parts
+    #expect(response.status == 200)
+    let parts = try #require(try await server.reportedRequests(1).first).parts
     #expect(parts.map(\.name) == ["a", "b", "c", "d", "e", "f"])
     #expect(parts.map(\.size) == [4, 5, 2, 1, 0, 1])
     let values: [String?] = ["1234", nil, "12", nil, "", nil]
     #expect(parts.map { $0.value.map { String(decoding: $0, as: UTF8.self) } } == values)
-    #expect(stand.handler.kept.map(\.name) == ["b", "d", "f"])
-    #expect(stand.handler.kept.map(\.bytes) == [Array("12345".utf8), [0x31], [0xFF]])
+    #expect(server.handler.parts.map(\.name) == ["b", "d", "f"])
+    #expect(server.handler.parts.map(\.bytes) == [Array("12345".utf8), [0x31], [0xFF]])
   }
 
-  @Test func `a value that is no text is in the record in Base64`() async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(
+  @Test func `a value that is not UTF-8 is in the record in base 64`() async throws {
+    let server = try TestServer()
+    let response = try await server.response(
       to: Self.post("f=%FF", type: "application/x-www-form-urlencoded"))
-    #expect(answer.text.contains("\"value\":null,\"value_b64\":\"/w==\""))
+    #expect(response.text.contains("\"value\":null,\"value_b64\":\"/w==\""))
   }
 
   @Test(
@@ -84,78 +84,79 @@ import Testing
       ("/a+b", "a+b"),
       ("/a;b=c", "a;b=c"), ("/http://x/y", "http://x/y"), ("/a?http://x/y", "a"),
     ] as [(String, String?)])
-  func `what is put is named by its path`(_ target: String, _ name: String?) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(
+  func `a file sent by PUT is named by its path`(_ target: String, _ name: String?) async throws {
+    let server = try TestServer()
+    let response = try await server.response(
       to: Self.post("abc", type: "text/x", line: "PUT \(target)"))
-    #expect(answer.status == 200)
-    let part = try #require(try await stand.told(1).first?.parts.first)
+    #expect(response.status == 200)
+    let part = try #require(try await server.reportedRequests(1).first?.parts.first)
     #expect(part.filename == name)
     #expect(part.name == nil)
     #expect(part.contentType == "text/x")
-    #expect(stand.handler.kept.map(\.filename) == [name])
-    #expect(stand.handler.targets == [target])
+    #expect(server.handler.parts.map(\.filename) == [name])
+    #expect(server.handler.targets == [target])
   }
 
-  @Test func `what is posted raw has no name`() async throws {
-    let stand = try Stand()
-    _ = try await stand.answer(to: Self.post("abc", type: nil, line: "POST /x.txt"))
-    #expect(stand.handler.kept == [.init(name: nil, filename: nil, bytes: Array("abc".utf8))])
+  @Test func `a body sent by POST that is not a form has no name`() async throws {
+    let server = try TestServer()
+    _ = try await server.response(to: Self.post("abc", type: nil, line: "POST /x.txt"))
+    #expect(server.handler.parts == [.init(name: nil, filename: nil, bytes: Array("abc".utf8))])
   }
 
   @Test(arguments: [nil, "text/plain", "application/x-www-form-urlencoded"])
-  func `empty bodies`(_ type: String?) async throws {
+  func `empty bodies are accepted`(_ type: String?) async throws {
     for framing in ["Content-Length: 0\r\n\r\n", "Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n"] {
-      let stand = try Stand()
-      let answers = try await stand.answers(
+      let server = try TestServer()
+      let responses = try await server.responses(
         to: "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n"
           + (type.map { "Content-Type: \($0)\r\n" } ?? "") + framing)
-      #expect(answers.map(\.status) == [200])
-      let told = try #require(try await stand.told(1).first)
-      #expect(told.isComplete)
-      #expect(told.bodyBytes == 0)
-      #expect(told.parts.count == (type?.hasPrefix("application") == true ? 0 : 1))
+      #expect(responses.map(\.status) == [200])
+      let reported = try #require(try await server.reportedRequests(1).first)
+      #expect(reported.isComplete)
+      #expect(reported.bodyBytes == 0)
+      #expect(reported.parts.count == (type?.hasPrefix("application") == true ? 0 : 1))
     }
   }
 
-  @Test func `the page`() async throws {
-    let stand = try Stand()
-    let get = try await stand.answer(to: "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+  @Test func `the page is served at the root`() async throws {
+    let server = try TestServer()
+    let get = try await server.response(
+      to: "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
     #expect(get.status == 200)
     #expect(get.text.hasPrefix("<!DOCTYPE html>") || get.text.hasPrefix("<!doctype html>"))
     #expect(get.headers("Content-Security-Policy").first?.contains("default-src 'none'") == true)
     #expect(get.headers("X-Content-Type-Options") == ["nosniff"])
     #expect(get.headers("Referrer-Policy") == ["same-origin"])
     let heads = try await onNewThread {
-      let client = try stand.client()
+      let client = try server.client()
       try client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
-      let head = try client.answer(toHead: true)
+      let head = try client.response(toHead: true)
       try client.send("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-      let other = try client.answer(toHead: true)
+      let other = try client.response(toHead: true)
       var rest: [UInt8] = []
-      #expect(try !client.receiveMore(into: &rest), "no body behind")
+      #expect(try !client.receiveMore(into: &rest), "HEAD has no body")
       return [head, other]
     }
     #expect(heads.map(\.status) == [200, 404])
     #expect(heads.first?.headers("Content-Length") == ["\(get.body.count)"])
-    let without = try Stand { $0.servesPage = false }
-    #expect(try await without.answer(to: "GET / HTTP/1.0\r\n\r\n").status == 404)
-    #expect(stand.told.map(\.method) == ["HEAD"], "only refusals are told of")
+    let without = try TestServer { $0.servesPage = false }
+    #expect(try await without.response(to: "GET / HTTP/1.0\r\n\r\n").status == 404)
+    #expect(server.reportedRequests.map(\.method) == ["HEAD"], "only refusals are reported")
   }
 
-  @Test func `a browser gets the result as a page`() async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(
+  @Test func `a browser receives the record as a page`() async throws {
+    let server = try TestServer()
+    let response = try await server.response(
       to: Self.post(
         "--b\r\nContent-Disposition: form-data; name=\"a\"; filename=\"<b>&'\u{202E}\"\r\n\r\n"
           + "x\r\n--b--", type: "multipart/form-data; boundary=b",
         more: "Accept: application/xml\r\nAccept: text/html,*/*\r\n"))
-    #expect(answer.status == 200)
-    #expect(answer.headers("Content-Type") == ["text/html; charset=utf-8"])
-    #expect(answer.text.contains("&lt;b&gt;&amp;&#39;\\u{202E}"))
-    #expect(!answer.text.contains("<b>"))
-    #expect(answer.headers("Content-Security-Policy").count == 1)
-    let bad = try await stand.answer(
+    #expect(response.status == 200)
+    #expect(response.headers("Content-Type") == ["text/html; charset=utf-8"])
+    #expect(response.text.contains("&lt;b&gt;&amp;&#39;\\u{202E}"))
+    #expect(!response.text.contains("<b>"))
+    #expect(response.headers("Content-Security-Policy").count == 1)
+    let bad = try await server.response(
       to: Self.post(
         "<script>", type: "multipart/form-data; boundary=b", more: "Accept: text/html\r\n"))
     #expect(bad.status == 400)

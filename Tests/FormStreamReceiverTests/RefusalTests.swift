@@ -2,7 +2,7 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// What is refused before a byte of the body is read, and how.
+/// Requests that are refused before a byte of the body is read.
 @Suite struct RefusalTests {
   private static func upload(
     _ headers: String = "", body: String = "abc", host: String = "h:1"
@@ -22,21 +22,23 @@ import Testing
     "Authorization: Basic !!!!\r\n", "Authorization: Basic secret\r\n", "Authorization: Basic\r\n",
     "Authorization: Digest username=\"secret\"\r\n", "Proxy-Authorization: Bearer secret\r\n",
   ])
-  func `who does not know the token is told how to send it`(_ header: String) async throws {
+  func `a client without the token is refused, and the response says how to send it`(
+    _ header: String
+  ) async throws {
     for isHeld in [false, true] {
-      let stand = try Stand { $0.token = "secret" }
-      let answer = try await stand.answer(
+      let server = try TestServer { $0.token = "secret" }
+      let response = try await server.response(
         to: isHeld
           ? "POST /a HTTP/1.1\r\nHost: h\r\n\(header)Content-Length: 3\r\nExpect: 100-continue\r\n\r\n"
           : Self.upload(header))
-      #expect(answer.status == 401)
+      #expect(response.status == 401)
       #expect(
-        answer.headers("WWW-Authenticate") == [
+        response.headers("WWW-Authenticate") == [
           "Basic realm=\"FormStream\", charset=\"UTF-8\"", "Bearer realm=\"FormStream\"",
         ])
-      #expect(!answer.description.contains("secret"))
-      #expect(stand.handler.targets == [])
-      #expect(try await stand.told(1).map(\.status) == [401])
+      #expect(!response.description.contains("secret"))
+      #expect(server.handler.targets == [])
+      #expect(try await server.reportedRequests(1).map(\.status) == [401])
     }
   }
 
@@ -45,72 +47,74 @@ import Testing
     "AUTHORIZATION:  BEARER   secret:y\r\n", "Authorization: Basic dTpzZWNyZXQ6eQ==\r\n",
     "Authorization: basic OnNlY3JldDp5\r\n",
   ])
-  func `who knows the token is let in`(_ header: String) async throws {
-    let stand = try Stand { $0.token = "secret:y" }
-    #expect(try await stand.answer(to: Self.upload(header)).status == 200)
-    let page = try await stand.answer(
+  func `a client with the token is accepted`(_ header: String) async throws {
+    let server = try TestServer { $0.token = "secret:y" }
+    #expect(try await server.response(to: Self.upload(header)).status == 200)
+    let page = try await server.response(
       to: "GET / HTTP/1.1\r\nHost: h\r\n\(header)Connection: close\r\n\r\n")
     #expect(page.status == 200)
     #expect(page.headers("Content-Type") == ["text/html; charset=utf-8"])
   }
 
   @Test(arguments: ["GET /", "HEAD /", "GET /x", "DELETE /", "OPTIONS *"])
-  func `without the token nothing is told, not even what there is`(_ line: String) async throws {
-    let stand = try Stand { $0.token = "secret" }
-    let answer = try await stand.answer(
+  func `without the token every request is refused, whatever its target`(_ line: String)
+    async throws
+  {
+    let server = try TestServer { $0.token = "secret" }
+    let response = try await server.response(
       to: "\(line) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n".replacing("HEAD", with: "GET"))
-    #expect(answer.status == 401)
+    #expect(response.status == 401)
   }
 
   @Test(arguments: [
     "null", "http://h", "http://h:2", "http://evil.example", "https://h:1.evil.example",
     "http://h:1/", "h:1", "", "http://h:1 http://x", "file://", "http://x@h:1",
   ])
-  func `a page of another site is refused`(_ origin: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.upload("Origin: \(origin)\r\n"))
-    #expect(answer.status == 403)
-    #expect(answer.text.contains("\"foreign-origin\""))
-    #expect(stand.handler.targets == [])
+  func `an upload from a page of another site is refused`(_ origin: String) async throws {
+    let server = try TestServer()
+    let response = try await server.response(to: Self.upload("Origin: \(origin)\r\n"))
+    #expect(response.status == 403)
+    #expect(response.text.contains("\"foreign-origin\""))
+    #expect(server.handler.targets == [])
   }
 
   @Test(arguments: ["http://h:1", "https://h:1", "HTTP://H:1"])
-  func `the page that is served here is not`(_ origin: String) async throws {
-    let stand = try Stand { $0.address = "0.0.0.0" }
-    #expect(try await stand.answer(to: Self.upload("Origin: \(origin)\r\n")).status == 200)
+  func `an upload from our own page is accepted`(_ origin: String) async throws {
+    let server = try TestServer { $0.address = "0.0.0.0" }
+    #expect(try await server.response(to: Self.upload("Origin: \(origin)\r\n")).status == 200)
   }
 
-  /// A site's name can be made to lead to this machine: its pages would be of the same origin as ours.
+  /// A site's name can be made to resolve to this machine: its pages would then have the same origin as ours.
   @Test(arguments: [
     ("evil.example:8080", 403), ("evil.example", 403), ("127.evil.example", 403),
     ("127.0.0.1.evil.example", 403), ("localhost.evil.example:1", 403), ("127.0.0.1:8080", 200),
     ("127.0.0.1", 200), ("localhost:8080", 200), ("LocalHost", 200), ("[::1]:8080", 200),
     ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 403),
   ])
-  func `a name that was made to lead here is no name of this machine`(
+  func `a page that was opened by a foreign name of this machine is refused`(
     _ host: String, _ status: Int
   ) async throws {
     let request = Self.upload("Origin: http://\(host)\r\n", host: host)
-    #expect(try await Stand().answer(to: request).status == status)
-    // No page sends this.
-    #expect(try await Stand().answer(to: Self.upload(host: host)).status == 200)
-    // And who sends the token was given it.
-    let stand = try Stand { $0.token = "secret" }
+    #expect(try await TestServer().response(to: request).status == status)
+    // Without an Origin header, no page sends it.
+    #expect(try await TestServer().response(to: Self.upload(host: host)).status == 200)
+    // A client with the token is trusted.
+    let server = try TestServer { $0.token = "secret" }
     let known = Self.upload(
       "Origin: http://\(host)\r\nAuthorization: Bearer secret\r\n", host: host)
-    #expect(try await stand.answer(to: known).status == 200)
+    #expect(try await server.response(to: known).status == 200)
   }
 
-  @Test func `one page too many is another site's`() async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(
+  @Test func `a second Origin header of another site is refused`() async throws {
+    let server = try TestServer()
+    let response = try await server.response(
       to: Self.upload("Origin: http://h:1\r\nOrigin: http://evil.example\r\n"))
-    #expect(answer.status == 403)
+    #expect(response.status == 403)
   }
 
-  @Test func `what is not there, and what is not taken`() async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+  @Test func `unknown paths and unsupported methods are refused`() async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: "GET /x HTTP/1.1\r\nHost: h\r\n\r\n" + "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"
         + "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n" + "get / HTTP/1.1\r\nHost: h\r\n\r\n"
         + "GET /?x HTTP/1.1\r\nHost: h\r\n\r\n"
@@ -118,94 +122,94 @@ import Testing
         + "GET //x HTTP/1.1\r\nHost: h\r\n\r\n"
         + "PATCH / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: h\r\n\r\n"
     )
-    #expect(answers.map(\.status) == [404, 405, 405, 405, 200, 200, 200, 404, 405])
-    for answer in answers where answer.status == 405 {
-      #expect(answer.headers("Allow") == ["GET, HEAD, POST, PUT"])
+    #expect(responses.map(\.status) == [404, 405, 405, 405, 200, 200, 200, 404, 405])
+    for response in responses where response.status == 405 {
+      #expect(response.headers("Allow") == ["GET, HEAD, POST, PUT"])
     }
   }
 
   @Test(arguments: ["GET /", "GET /x", "DELETE /"])
-  func `nobody is bidden to send on what was no upload`(_ line: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(
+  func `a request that is not an upload is never asked for its body`(_ line: String) async throws {
+    let server = try TestServer()
+    let response = try await server.response(
       to: "\(line) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n")
-    #expect(answer.status == (line == "GET /" ? 200 : line == "GET /x" ? 404 : 405))
-    #expect(answer.closes)
+    #expect(response.status == (line == "GET /" ? 200 : line == "GET /x" ? 404 : 405))
+    #expect(response.closes)
   }
 
-  @Test func `a body without a length`() async throws {
+  @Test func `a body without a length is refused`() async throws {
     for expectation in ["", "Expect: 100-continue\r\n"] {
-      let stand = try Stand()
-      // What follows may be a body: it is no request for certain.
-      let answers = try await stand.answers(
+      let server = try TestServer()
+      // What follows may be a body, so it must not be read as a request.
+      let responses = try await server.responses(
         to: "POST /a HTTP/1.1\r\nHost: h\r\n\(expectation)\r\nPOST /b HTTP/1.1\r\nHost: h\r\n"
           + "Content-Length: 0\r\n\r\n")
-      #expect(answers.map(\.status) == [411])
-      #expect(stand.handler.targets == [])
+      #expect(responses.map(\.status) == [411])
+      #expect(server.handler.targets == [])
     }
   }
 
-  @Test func `a body that says it is too long is not asked for`() async throws {
-    let stand = try Stand { $0.limits.body = 2 }
-    #expect(try await stand.answer(to: Self.upload()).status == 413)
-    let held = try await stand.answer(
+  @Test func `a body whose announced length exceeds the limit is not asked for`() async throws {
+    let server = try TestServer { $0.limits.body = 2 }
+    #expect(try await server.response(to: Self.upload()).status == 413)
+    let held = try await server.response(
       to: "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
     #expect(held.status == 413)
     #expect(held.text.contains("more than 2 bytes"))
-    #expect(stand.handler.targets == [])
-    #expect(try await stand.answer(to: Self.upload(body: "ab")).status == 200)
+    #expect(server.handler.targets == [])
+    #expect(try await server.response(to: Self.upload(body: "ab")).status == 200)
   }
 
-  @Test func `a body that was announced is asked for`() async throws {
-    let stand = try Stand()
+  @Test func `a body announced by Expect is asked for`() async throws {
+    let server = try TestServer()
     let statuses = try await onNewThread {
-      let client = try stand.client()
+      let client = try server.client()
       try client.send(
         "PUT /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\n")
-      let first = try client.answer()
+      let first = try client.response()
       try client.send("abc")
-      return [first.status, try client.answer().status]
+      return [first.status, try client.response().status]
     }
     #expect(statuses == [100, 200])
   }
 
-  @Test func `chunks are counted, and one too many is refused`() async throws {
-    let stand = try Stand { $0.limits.body = 5 }
+  @Test func `a chunk above the limit is refused`() async throws {
+    let server = try TestServer { $0.limits.body = 5 }
     let head = "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-    let answer = try await stand.answer(to: head + "5\r\nabcde\r\n1\r\nf\r\n0\r\n\r\n")
-    #expect(answer.status == 413)
-    #expect(answer.text.contains("\"body_bytes\":5,\"complete\":false"))
-    #expect(stand.handler.kept == [])
-    let fitting = try await stand.answers(
+    let response = try await server.response(to: head + "5\r\nabcde\r\n1\r\nf\r\n0\r\n\r\n")
+    #expect(response.status == 413)
+    #expect(response.text.contains("\"body_bytes\":5,\"complete\":false"))
+    #expect(server.handler.parts == [])
+    let fitting = try await server.responses(
       to: head + "5\r\nabcde\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n")
     #expect(fitting.map(\.status) == [200, 200])
   }
 
   @Test(arguments: ["gzip", "GZIP", "br, gzip", "identity, gzip", "x"])
-  func `compressed bodies`(_ coding: String) async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.upload("Content-Encoding: \(coding)\r\n"))
-    #expect(answer.status == 415)
-    #expect(answer.text.contains("\"encoding-unsupported\""))
-    #expect(stand.handler.targets == [])
+  func `compressed bodies are refused`(_ coding: String) async throws {
+    let server = try TestServer()
+    let response = try await server.response(to: Self.upload("Content-Encoding: \(coding)\r\n"))
+    #expect(response.status == 415)
+    #expect(response.text.contains("\"encoding-unsupported\""))
+    #expect(server.handler.targets == [])
   }
 
-  @Test func `no coding at all is fine`() async throws {
-    let stand = try Stand()
-    let answer = try await stand.answer(to: Self.upload("Content-Encoding: Identity\r\n"))
-    #expect(answer.status == 200)
+  @Test func `the coding identity is accepted`() async throws {
+    let server = try TestServer()
+    let response = try await server.response(to: Self.upload("Content-Encoding: Identity\r\n"))
+    #expect(response.status == 200)
   }
 
-  /// What is said in the head is judged under TLS as well, where libmicrohttpd answers.
-  @Test func `under TLS the answers are the same`() async throws {
-    let stand = try Stand {
+  /// Under TLS, where libmicrohttpd sends the responses, heads are checked in the same way.
+  @Test func `under TLS the responses are the same`() async throws {
+    let server = try TestServer {
       $0.token = "secret"
-      $0.tls = try? .testing()
+      $0.tls = try? .forTests()
       $0.limits.body = 100
     }
     func statuses(_ arguments: String...) async throws -> [String] {
       let all =
-        ["-k", "-w", "\n%{http_code}", "-o", "/dev/null"] + arguments + [stand.receiver.url]
+        ["-k", "-w", "\n%{http_code}", "-o", "/dev/null"] + arguments + [server.receiver.url]
       let said = try await onNewThread { try curl(all) }
       return said.output.split(separator: "\n").map(String.init)
     }

@@ -2,28 +2,30 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// Requests that one server reads in one way and the next in another. One of them must not carry a second one.
+/// Requests that two servers read differently. None may contain a second request.
 @Suite struct SmugglingTests {
   private static let smuggled =
     "POST /smuggled HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\nx"
 
-  /// Exactly one answer comes, the connection ends, and what was behind is nobody's request.
+  /// Exactly one response is sent, the connection ends, and what follows is not read as a request.
   private static func expectRefusal(
     of request: String, with statuses: Set<Int> = [400],
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    let stand = try Stand()
-    // What libmicrohttpd answers by itself has its head twice, the second one in the body's place.
-    let answers = try await stand.answers(to: request + smuggled, repeatsHead: true)
+    let server = try TestServer()
+    // Responses of libmicrohttpd itself contain their head twice, the second one as the body.
+    let responses = try await server.responses(to: request + smuggled, mayRepeatHead: true)
     #expect(
-      answers.map { statuses.contains($0.status) } == [true], "\(answers)",
+      responses.map { statuses.contains($0.status) } == [true], "\(responses)",
       sourceLocation: sourceLocation)
-    #expect(answers.first?.closes == true, "\(answers)", sourceLocation: sourceLocation)
-    #expect(await eventually { stand.handler.alive == 0 }, sourceLocation: sourceLocation)
-    #expect(stand.handler.targets == [], sourceLocation: sourceLocation)
-    await stand.receiver.stop(grace: .zero)
-    #expect(!stand.told.contains { $0.target == "/smuggled" }, sourceLocation: sourceLocation)
-    #expect(stand.told.count <= 1, sourceLocation: sourceLocation)
+    #expect(responses.first?.closes == true, "\(responses)", sourceLocation: sourceLocation)
+    #expect(await eventually { server.handler.openUploads == 0 }, sourceLocation: sourceLocation)
+    #expect(server.handler.targets == [], sourceLocation: sourceLocation)
+    await server.receiver.stop(grace: .zero)
+    #expect(
+      !server.reportedRequests.contains { $0.target == "/smuggled" }, sourceLocation: sourceLocation
+    )
+    #expect(server.reportedRequests.count <= 1, sourceLocation: sourceLocation)
   }
 
   @Test(arguments: [
@@ -53,7 +55,7 @@ import Testing
     "Content-Length: 3\r\nX: a\rb", "Content-Length: 3\r\nX: a\u{1}b",
     "Content-Length: 3\r\nX: a\u{7F}b",
   ])
-  func `a head that can be read in two ways`(_ headers: String) async throws {
+  func `a head that can be read in two ways is refused`(_ headers: String) async throws {
     try await Self.expectRefusal(
       of: "POST / HTTP/1.1\r\nHost: h\r\n\(headers)\r\n\r\n", with: [400])
   }
@@ -61,7 +63,7 @@ import Testing
   @Test(arguments: [
     "9999999999999999999", String(repeating: "9", count: 40), "18446744073709551616",
   ])
-  func `a length that no number holds`(_ length: String) async throws {
+  func `a length that exceeds 64 bits is refused`(_ length: String) async throws {
     try await Self.expectRefusal(
       of: "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: \(length)\r\n\r\n", with: [400, 413])
   }
@@ -85,7 +87,7 @@ import Testing
     "POST / HTTP/1.1 \r\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "POST / http/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
-  func `a request that is none`(_ request: String) async throws {
+  func `a malformed request is refused`(_ request: String) async throws {
     try await Self.expectRefusal(of: request, with: [400])
   }
 
@@ -95,27 +97,26 @@ import Testing
     "POST / HTTP/2.0\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "POST / HTTP/9.9\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
-  func `another version`(_ request: String) async throws {
+  func `another version of HTTP is refused`(_ request: String) async throws {
     try await Self.expectRefusal(of: request, with: [505])
   }
 
-  /// These libmicrohttpd ends by itself, some without a word.
+  /// libmicrohttpd closes these connections itself, some without a response.
   @Test(arguments: [
     "GET /\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n",
     "POST / HTTP/1.1\r\nHost\r\n\r\n", "GET  / \r\n", "  \r\n",
     "POST / HTTP/1.1x\r\nHost: h\r\n\r\n",
     "POST / HTTP/11\r\n\r\n", "POST /a b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
-  func `what is no HTTP at all`(_ request: String) async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(to: request + Self.smuggled)
-    #expect(answers.count <= 1, "\(answers)")
-    #expect(answers.allSatisfy { $0.status == 400 && $0.closes }, "\(answers)")
-    #expect(stand.handler.targets == [])
+  func `bytes that are not HTTP reach no handler`(_ request: String) async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(to: request + Self.smuggled)
+    #expect(responses.count <= 1, "\(responses)")
+    #expect(responses.allSatisfy { $0.status == 400 && $0.closes }, "\(responses)")
+    #expect(server.handler.targets == [])
   }
 
-  /// Chunks that are broken: what libmicrohttpd answers comes where the client is not in the midst of
-  /// sending.
+  /// libmicrohttpd responds to malformed chunks only if the client is not sending.
   @Test(arguments: [
     "FFFFFFFFFFFFFFFFF\r\n", "10000000000000000\r\n", "-1\r\nx\r\n0\r\n\r\n",
     "0x3\r\nabc\r\n0\r\n\r\n",
@@ -124,22 +125,22 @@ import Testing
     "3\r\nabcd\r\n0\r\n\r\n", "3\r\nabc0\r\n\r\n", "3\r\nabc\r0\r\n\r\n", "3\rabc\r\n0\r\n\r\n",
     "0\r\nbroken\r\n\r\n", "3_0\r\nabc\r\n",
   ])
-  func `chunks that are broken`(_ chunks: String) async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+  func `malformed chunks end the connection`(_ chunks: String) async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: "POST /first HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"
         + Self.smuggled)
-    #expect(answers.count <= 1, "\(answers)")
-    #expect(answers.allSatisfy { [400, 413].contains($0.status) && $0.closes }, "\(answers)")
-    #expect(stand.handler.targets == ["/first"])
-    let told = try await stand.told(1)
-    #expect(told.map(\.target) == ["/first"])
-    #expect(told.first?.error?.code == "connection-lost")
-    #expect(stand.handler.alive == 0)
+    #expect(responses.count <= 1, "\(responses)")
+    #expect(responses.allSatisfy { [400, 413].contains($0.status) && $0.closes }, "\(responses)")
+    #expect(server.handler.targets == ["/first"])
+    let reported = try await server.reportedRequests(1)
+    #expect(reported.map(\.target) == ["/first"])
+    #expect(reported.first?.error?.code == "connection-lost")
+    #expect(server.handler.openUploads == 0)
   }
 
-  /// Lines that end in LF alone, and headers that go on in the next line. libmicrohttpd does not tell of these:
-  /// what it reads is told by where it lies.
+  /// Lines that end in LF alone, and headers that continue on the next line. libmicrohttpd does not report these; the
+  /// addresses of the headers reveal them.
   @Test(arguments: [
     "POST / HTTP/1.1\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "POST / HTTP/1.1\r\nHost: h\nContent-Length: 3\r\n\r\n",
@@ -161,45 +162,44 @@ import Testing
     "POST  / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "POST /\u{0}b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
-  func `a head whose lines are not what they seem`(_ request: String) async throws {
+  func `a head with hidden lines is refused`(_ request: String) async throws {
     try await Self.expectRefusal(of: request, with: [400])
   }
 
-  /// A line of a chunk's size that ends in LF alone is not told of, and can't be seen: no second request comes of
-  /// it, at least.
+  /// libmicrohttpd hides that the line of a chunk's size ends in LF alone. At least no second request results.
   @Test func `chunk lines that end in LF alone are read as lines`() async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
         + "3\nabc\n3;x\ndef\r\n0\n\n" + Self.smuggled)
-    #expect(answers.map(\.status) == [200])
-    #expect(stand.handler.kept.map(\.bytes) == [Array("abcdef".utf8)])
-    #expect(stand.handler.targets == ["/a"])
+    #expect(responses.map(\.status) == [200])
+    #expect(server.handler.parts.map(\.bytes) == [Array("abcdef".utf8)])
+    #expect(server.handler.targets == ["/a"])
   }
 
   @Test(arguments: ["X:a", "X:   a", "X:\ta", "X: a ", "X: \u{E4}", "X:", "X-Y.z_1~: a\tb"])
-  func `a head that is fine`(_ line: String) async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+  func `an unusual but correct head is accepted`(_ line: String) async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: "\r\nPOST /a?b HTTP/1.1\r\n\(line)\r\nHost:[::1]:8\r\n\(line)\r\n"
         + "Connection:close\r\nContent-Length:3\r\n\r\nabc")
-    #expect(answers.map(\.status) == [200], "\(answers)")
-    #expect(stand.handler.targets == ["/a?b"])
+    #expect(responses.map(\.status) == [200], "\(responses)")
+    #expect(server.handler.targets == ["/a?b"])
   }
 
-  @Test func `trailers are read and forgotten`() async throws {
-    let stand = try Stand()
-    let answers = try await stand.answers(
+  @Test func `trailers are read and ignored`() async throws {
+    let server = try TestServer()
+    let responses = try await server.responses(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
         + "3;name=value;x=\"y\"\r\nabc\r\n0;last\r\nContent-Length: 5\r\nX: y\r\n\r\n"
         + "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-    #expect(answers.map(\.status) == [200, 200])
-    #expect(stand.handler.kept.map(\.bytes) == [Array("abc".utf8)])
-    #expect(stand.told.map(\.framing) == [.chunked])
+    #expect(responses.map(\.status) == [200, 200])
+    #expect(server.handler.parts.map(\.bytes) == [Array("abc".utf8)])
+    #expect(server.reportedRequests.map(\.framing) == [.chunked])
   }
 
-  @Test func `requests that are in order are answered in their order`() async throws {
-    let stand = try Stand()
+  @Test func `pipelined requests are answered in order`() async throws {
+    let server = try TestServer()
     var text = ""
     for number in 0..<50 {
       text +=
@@ -210,12 +210,12 @@ import Testing
           + "2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
     }
     text += "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
-    let answers = try await stand.answers(to: text)
-    #expect(answers.map(\.status) == [Int](repeating: 200, count: 51))
+    let responses = try await server.responses(to: text)
+    #expect(responses.map(\.status) == [Int](repeating: 200, count: 51))
     let targets = (0..<50).map { "/\($0)" }
-    #expect(stand.told.map(\.target) == targets)
+    #expect(server.reportedRequests.map(\.target) == targets)
     let sizes: [Int64] = (0..<50).map { $0 % 2 == 0 ? $0 : 3 }
-    #expect(stand.told.map(\.bodyBytes) == sizes)
-    #expect(!stand.told.contains { !$0.isComplete })
+    #expect(server.reportedRequests.map(\.bodyBytes) == sizes)
+    #expect(!server.reportedRequests.contains { !$0.isComplete })
   }
 }

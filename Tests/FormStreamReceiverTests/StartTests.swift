@@ -3,7 +3,7 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// What a receiver can't be started with, and where it can listen.
+/// Configurations that a receiver refuses, and the addresses that it can listen on.
 @Suite struct StartTests {
   private static func failure(
     _ setUp: (inout Receiver.Configuration) throws -> Void
@@ -18,26 +18,26 @@ import Testing
     }
   }
 
-  @Test func `a port that is taken`() async throws {
-    let first = try Stand()
+  @Test func `a port in use is reported`() async throws {
+    let first = try TestServer()
     let error = try #require(try Self.failure { $0.port = first.receiver.port })
     #expect(error.code == .addressUnusable)
     #expect(error.subject == "127.0.0.1:\(first.receiver.port)")
     #expect(
       error.description
-        == "127.0.0.1:\(first.receiver.port) can't be listened at: Address already in use. "
-        + "Choose another address or port; port 0 is any that is free.")
+        == "Can't listen on 127.0.0.1:\(first.receiver.port): Address already in use. "
+        + "Choose another address or port; port 0 means any free port.")
     let port = first.receiver.port
     await first.receiver.stop()
-    // What connected before is no hindrance.
-    let second = try Stand { $0.port = port }
+    // Connections to the first receiver do not keep the port in use.
+    let second = try TestServer { $0.port = port }
     #expect(second.receiver.port == port)
   }
 
-  @Test func `a token that everybody has`() throws {
+  @Test func `an empty token is refused`() throws {
     let error = try #require(try Self.failure { $0.token = "" })
     #expect(error.code == .tokenUnusable)
-    #expect(error.description == "The token is empty: set one, or none to let everybody in.")
+    #expect(error.description == "The token is empty: set a token, or nil to accept every client.")
   }
 
   @Test(arguments: [
@@ -45,31 +45,31 @@ import Testing
     "0x7f000001",
     "127.0.0.1\u{0}",
   ])
-  func `what is no numeric address`(_ address: String) throws {
+  func `an address that is not numeric is refused`(_ address: String) throws {
     let error = try #require(try Self.failure { $0.address = address })
     #expect(error.code == .addressUnusable)
-    #expect(error.description.contains("give a numeric one of IPv4 or IPv6, or localhost."))
+    #expect(error.description.contains("use a numeric IPv4 or IPv6 address, or localhost."))
     #expect(error.subject == address)
     #expect(error.underlying == nil)
   }
 
   @Test(arguments: ["192.0.2.1", "2001:db8::1"])
-  func `an address of somebody else`(_ address: String) throws {
+  func `an address of another machine is reported`(_ address: String) throws {
     let error = try #require(try Self.failure { $0.address = address })
     #expect(error.code == .addressUnusable)
     #expect(error.description.contains("Cannot assign requested address"))
     #expect(error.underlying != nil)
   }
 
-  @Test(.enabled(if: !isSuperuser, "root may listen anywhere"))
-  func `a port for root only`() throws {
+  @Test(.enabled(if: !isSuperuser, "root may listen on any port"))
+  func `a privileged port is reported`() throws {
     let error = try #require(try Self.failure { $0.port = 1 })
     #expect(error.description.contains("Permission denied"))
   }
 
-  @Test func `certificates and keys that are none`() throws {
-    let good = try Receiver.TLSIdentity.testing()
-    let other = try otherIdentity()
+  @Test func `unusable certificates and keys are reported`() throws {
+    let good = try Receiver.TLSIdentity.forTests()
+    let other = try unrelatedIdentity()
     let pairs: [(String, String)] = [
       ("", ""), ("rubbish", "rubbish"), (good.certificate, ""), ("", good.key),
       (good.certificate, "rubbish"), ("rubbish", good.key), (good.certificate, other.key),
@@ -81,17 +81,19 @@ import Testing
       let error = try #require(
         try Self.failure { $0.tls = .init(certificate: certificate, key: key) })
       #expect(error.code == .certificateUnusable)
-      #expect(error.description.hasPrefix("TLS can't be served: "))
+      #expect(error.description.hasPrefix("TLS can't be used: "))
       #expect(
         error.description.hasSuffix(
-          "Give both as PEM, the key without a password, one that belongs to the certificate."))
+          "Use a certificate and the key that belongs to it, both as PEM, the key without a password."
+        ))
       #expect(!error.description.contains("\n"))
       #expect(!error.description.contains(" ."))
     }
   }
 
-  /// libmicrohttpd closes the socket where it fails late; who closes it once more may close another's.
-  @Test func `what does not start leaves no descriptor, and closes nobody else's`() async throws {
+  /// libmicrohttpd closes the socket if it fails late; closing it a second time may close another file.
+  @Test func `a receiver that can't start leaves no descriptor, and closes no other`() async throws
+  {
     let stop = Guarded(false)
     let opening = Task {
       await onNewThread {
@@ -119,39 +121,41 @@ import Testing
     ("::1", "[::1]"), ("::", "127.0.0.1"), ("::", "[::1]"), ("0.0.0.0", "127.0.0.1"),
     ("localhost", "127.0.0.1"), ("127.0.0.2", "127.0.0.2"), ("0:0:0:0:0:0:0:1", "[::1]"),
   ])
-  func `addresses of both kinds`(_ address: String, _ host: String) async throws {
-    let stand = try Stand { $0.address = address }
-    let port = stand.receiver.port
+  func `IPv4 and IPv6 addresses can be listened on`(_ address: String, _ host: String) async throws
+  {
+    let server = try TestServer { $0.address = address }
+    let port = server.receiver.port
     #expect(port != 0)
-    // What is all addresses is none to call.
+    // `::` and `0.0.0.0` are not addresses to connect to.
     let shown =
       ["::", "0.0.0.0"].contains(address)
       ? "localhost" : address.contains(":") ? "[\(address)]" : address
-    #expect(stand.receiver.url == "http://\(shown):\(port)/")
+    #expect(server.receiver.url == "http://\(shown):\(port)/")
     let said = try await onNewThread {
       try curl("-d", "a", "-w", "%{http_code}", "-o", "/dev/null", "http://\(host):\(port)/")
     }
     #expect(said.output == "200")
-    #expect(try await stand.told(1).first?.peer.isEmpty == false)
+    #expect(try await server.reportedRequests(1).first?.peer.isEmpty == false)
   }
 
-  @Test func `two receivers at once`() async throws {
-    let stands = try [Stand(), Stand()]
-    for stand in stands {
-      let answer = try await stand.answer(
+  @Test func `two receivers run at the same time`() async throws {
+    let servers = try [TestServer(), TestServer()]
+    for server in servers {
+      let response = try await server.response(
         to: "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx")
-      #expect(answer.status == 200)
+      #expect(response.status == 200)
     }
-    #expect(stands.map(\.told.count) == [1, 1])
+    #expect(servers.map(\.reportedRequests.count) == [1, 1])
   }
 
-  @Test func `each connection has a thread, and nobody waits for another's handler`() async throws {
+  @Test func `each connection has a thread, so no client waits for another's handler`() async throws
+  {
     let count = 20
     let gate = try Gate()
     let waiting = Guarded(0)
-    let stand = try Stand(
-      KeepingHandler { place, _ in
-        guard place == .end else { return }
+    let server = try TestServer(
+      InMemoryHandler { call, _ in
+        guard call == .end else { return }
         if waiting.withLock({
           $0 += 1
           return $0 == count
@@ -160,10 +164,10 @@ import Testing
         }
         if !gate.wait() { throw TestError(1) }
       })
-    let answers = try await withThrowingTaskGroup { group in
+    let responses = try await withThrowingTaskGroup { group in
       for number in 0..<count {
         group.addTask {
-          try await stand.answer(
+          try await server.response(
             to:
               "POST /\(number) HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 1\r\n\r\nx"
           )
@@ -171,38 +175,38 @@ import Testing
       }
       return try await group.reduce(into: []) { $0.append($1.status) }
     }
-    #expect(answers == [Int](repeating: 200, count: count))
+    #expect(responses == [Int](repeating: 200, count: count))
   }
 
-  @Test func `more connections than there may be wait, and get their turn`() async throws {
-    let stand = try Stand { $0.limits.connections = 2 }
+  @Test func `connections above the limit wait until they are accepted`() async throws {
+    let server = try TestServer { $0.limits.connections = 2 }
     let head = "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 1\r\n\r\n"
-    let first = try stand.client()
-    let second = try stand.client()
+    let first = try server.client()
+    let second = try server.client()
     try first.send(head)
     try second.send(head)
-    #expect(await eventually { stand.handler.alive == 2 })
-    let others = try (0..<10).map { _ in try stand.client() }
+    #expect(await eventually { server.handler.openUploads == 2 })
+    let others = try (0..<10).map { _ in try server.client() }
     for other in others {
       try other.send(head.replacing("Host", with: "Connection: close\r\nHost") + "x")
     }
     first.close()
     second.close()
-    let statuses = try await onNewThread { [others = Unsent(others)] in
-      try others.value.map { try $0.answersUpToEnd().map(\.status) }
+    let statuses = try await onNewThread { [others = SendableBox(others)] in
+      try others.value.map { try $0.responsesToEnd().map(\.status) }
     }
     #expect(statuses == [[Int]](repeating: [200], count: 10))
   }
 
   @Test(arguments: ["-tls1", "-tls1_1"])
-  func `versions of TLS that are broken are not spoken`(_ version: String) async throws {
-    let stand = try Stand { $0.tls = try? .testing() }
+  func `broken versions of TLS are refused`(_ version: String) async throws {
+    let server = try TestServer { $0.tls = try? .forTests() }
     let said = try await onNewThread {
       try run(
         program: "/usr/bin/env",
         [
           "openssl", "s_client", version, "-cipher", "ALL:@SECLEVEL=0", "-connect",
-          "127.0.0.1:\(stand.receiver.port)",
+          "127.0.0.1:\(server.receiver.port)",
         ])
     }
     #expect(said.exit != 0)

@@ -3,131 +3,134 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// How a receiver ends, and what it leaves.
+/// Stopping a receiver, and what remains afterwards.
 @Suite struct StopTests {
   private static let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"
 
-  @Test func `what is in flight is answered, and nobody else is let in`() async throws {
-    let stand = try Stand()
-    let client = try stand.client()
-    let idle = try stand.client()
+  @Test func `a request in progress is answered, and no new connection accepted`() async throws {
+    let server = try TestServer()
+    let client = try server.client()
+    let idle = try server.client()
     try client.send(Self.head + "abc")
-    #expect(await eventually { stand.handler.alive == 1 })
-    let stopping = Task { await stand.receiver.stop(grace: .seconds(60)) }
-    #expect(await eventually { (try? stand.client()) == nil }, "new connections are refused")
+    #expect(await eventually { server.handler.openUploads == 1 })
+    let stopping = Task { await server.receiver.stop(grace: .seconds(60)) }
+    #expect(await eventually { (try? server.client()) == nil }, "new connections are refused")
     try client.send("def")
-    let answers = try await onNewThread { [client = Unsent(client), idle = Unsent(idle)] in
-      #expect(try idle.value.answersUpToEnd().isEmpty)
-      return try client.value.answersUpToEnd()
+    let responses = try await onNewThread {
+      [client = SendableBox(client), idle = SendableBox(idle)] in
+      #expect(try idle.value.responsesToEnd().isEmpty)
+      return try client.value.responsesToEnd()
     }
-    #expect(answers.map(\.status) == [200])
+    #expect(responses.map(\.status) == [200])
     await stopping.value
-    #expect(stand.told.map(\.isComplete) == [true])
-    await stand.receiver.stop()
+    #expect(server.reportedRequests.map(\.isComplete) == [true])
+    await server.receiver.stop()
   }
 
-  @Test func `behind what is in flight nothing is begun`() async throws {
-    let stand = try Stand()
-    let client = try stand.client()
+  @Test func `after the requests in progress no further one begins`() async throws {
+    let server = try TestServer()
+    let client = try server.client()
     try client.send(Self.head + "abc")
-    #expect(await eventually { stand.handler.alive == 1 })
-    let stopping = Task { await stand.receiver.stop(grace: .seconds(60)) }
-    #expect(await eventually { (try? stand.client()) == nil })
+    #expect(await eventually { server.handler.openUploads == 1 })
+    let stopping = Task { await server.receiver.stop(grace: .seconds(60)) }
+    #expect(await eventually { (try? server.client()) == nil })
     try client.send("def" + Self.head + "ghijkl")
-    let answers = try await onNewThread { [client = Unsent(client)] in
-      try client.value.answersUpToEnd()
+    let responses = try await onNewThread { [client = SendableBox(client)] in
+      try client.value.responsesToEnd()
     }
-    #expect([[200], [200, 503]].contains(answers.map(\.status)))
+    #expect([[200], [200, 503]].contains(responses.map(\.status)))
     await stopping.value
-    #expect(stand.handler.targets.count == 1)
-    #expect(stand.handler.alive == 0)
+    #expect(server.handler.targets.count == 1)
+    #expect(server.handler.openUploads == 0)
   }
 
-  @Test func `after the grace the rest is cut, and told of`() async throws {
+  @Test func `after the grace period requests are cut off and reported`() async throws {
     let directory = try TemporaryDirectory()
-    let log = Guarded<[Told]>([])
+    let log = Guarded<[ReportedRequest]>([])
     let receiver = try Receiver.start(
       handler: try DirectoryHandler(LocalPath(directory.path))
     ) { request in log.withLock { $0.append(request) } }
     let clients = try (0..<20).map { _ in try RawClient(.ip("127.0.0.1", port: receiver.port)) }
     for client in clients { try client.send(Self.head + "abc") }
-    #expect(await eventually { names(in: directory).count == 20 })
+    #expect(await eventually { directory.names.count == 20 })
     await receiver.stop(grace: .milliseconds(20))
     #expect(log.withLock { $0.map(\.error?.code) } == [String?](repeating: "stopping", count: 20))
-    #expect(names(in: directory).isEmpty)
+    #expect(directory.names.isEmpty)
     #expect(log.withLock { $0.map(\.status) } == [Int?](repeating: 503, count: 20))
-    for client in clients { #expect(try client.answersUpToEnd().map(\.status) == [503]) }
+    for client in clients { #expect(try client.responsesToEnd().map(\.status) == [503]) }
   }
 
-  /// What was taken is told of as taken; that it was answered, too, would not be true.
-  @Test func `what ends behind the grace is told of as it is`() async throws {
+  /// An accepted upload is reported as complete, but not as answered.
+  @Test func `an upload that ends after the grace period is reported as complete but not answered`()
+    async throws
+  {
     let gate = try Gate()
-    let handler = KeepingHandler { place, _ in
-      if place == .end { _ = gate.wait() }
+    let handler = InMemoryHandler { call, _ in
+      if call == .end { _ = gate.wait() }
     }
-    let stand = try Stand(handler)
-    let client = try stand.client()
+    let server = try TestServer(handler)
+    let client = try server.client()
     try client.send(Self.head + "abcdef")
-    #expect(await eventually { handler.kept.count == 1 })
-    let stopping = Task { await stand.receiver.stop(grace: .milliseconds(1)) }
-    let answers = try await onNewThread { [client = Unsent(client)] in
-      try client.value.answersUpToEnd()
+    #expect(await eventually { handler.parts.count == 1 })
+    let stopping = Task { await server.receiver.stop(grace: .milliseconds(1)) }
+    let responses = try await onNewThread { [client = SendableBox(client)] in
+      try client.value.responsesToEnd()
     }
-    #expect(answers.isEmpty)
+    #expect(responses.isEmpty)
     gate.open()
     await stopping.value
-    #expect(stand.told.map(\.isComplete) == [true])
-    #expect(stand.told.map(\.status) == [nil])
+    #expect(server.reportedRequests.map(\.isComplete) == [true])
+    #expect(server.reportedRequests.map(\.status) == [nil])
   }
 
-  @Test func `it can be stopped twice, and at once by many`() async throws {
-    let stand = try Stand()
+  @Test func `a receiver can be stopped repeatedly, and from many tasks at once`() async throws {
+    let server = try TestServer()
     await withTaskGroup { group in
-      for _ in 0..<20 { group.addTask { await stand.receiver.stop(grace: .seconds(1)) } }
+      for _ in 0..<20 { group.addTask { await server.receiver.stop(grace: .seconds(1)) } }
     }
-    await stand.receiver.stop()
-    await stand.receiver.wait()
-    #expect((try? stand.client()) == nil)
+    await server.receiver.stop()
+    await server.receiver.wait()
+    #expect((try? server.client()) == nil)
   }
 
-  @Test func `a shorter grace counts, a longer one does not`() async throws {
-    let stand = try Stand()
-    let client = try stand.client()
+  @Test func `a later stop can only shorten the grace period`() async throws {
+    let server = try TestServer()
+    let client = try server.client()
     try client.send(Self.head)
-    #expect(await eventually { stand.handler.alive == 1 })
-    let long = Task { await stand.receiver.stop(grace: .seconds(600)) }
-    await stand.receiver.stop(grace: .milliseconds(1))
+    #expect(await eventually { server.handler.openUploads == 1 })
+    let long = Task { await server.receiver.stop(grace: .seconds(600)) }
+    await server.receiver.stop(grace: .milliseconds(1))
     await long.value
-    #expect(stand.told.map(\.error?.code) == ["stopping"])
+    #expect(server.reportedRequests.map(\.error?.code) == ["stopping"])
   }
 
-  @Test func `let go, it ends`() async throws {
-    let log = Guarded<[Told]>([])
-    let handler = KeepingHandler()
+  @Test func `a receiver that is released stops`() async throws {
+    let log = Guarded<[ReportedRequest]>([])
+    let handler = InMemoryHandler()
     var receiver: Receiver? = try Receiver.start(handler: handler) { request in
       log.withLock { $0.append(request) }
     }
     let port = try #require(receiver?.port)
     let client = try RawClient(.ip("127.0.0.1", port: port))
     try client.send(Self.head)
-    #expect(await eventually { handler.alive == 1 })
+    #expect(await eventually { handler.openUploads == 1 })
     receiver = nil
     #expect(await eventually { log.withLock { $0.map(\.error?.code) } == ["stopping"] })
     #expect(await eventually { (try? RawClient(.ip("127.0.0.1", port: port))) == nil })
-    #expect(handler.alive == 0)
+    #expect(handler.openUploads == 0)
   }
 
-  @Test func `it is stopped while a crowd comes`() async throws {
+  @Test func `a receiver can be stopped while many clients connect`() async throws {
     for _ in 0..<10 {
-      let stand = try Stand()
-      let port = stand.receiver.port
-      let crowd = (0..<8).map { _ in
+      let server = try TestServer()
+      let port = server.receiver.port
+      let clients = (0..<8).map { _ in
         Task {
           await onNewThread {
             var count = 0
             while let client = try? RawClient(.ip("127.0.0.1", port: port)) {
               guard (try? client.send(Self.head + "abcdef")) != nil,
-                let answer = try? client.answer(), answer.status == 200
+                let response = try? client.response(), response.status == 200
               else { break }
               count += 1
             }
@@ -135,24 +138,24 @@ import Testing
           }
         }
       }
-      #expect(await eventually { stand.told.count > 20 })
-      await stand.receiver.stop(grace: .seconds(60))
+      #expect(await eventually { server.reportedRequests.count > 20 })
+      await server.receiver.stop(grace: .seconds(60))
       var answered = 0
-      for task in crowd { answered += await task.value }
-      // What was answered was told of; what was told of and not answered has a reason.
-      #expect(stand.told.filter { $0.status == 200 }.count >= answered)
-      #expect(stand.handler.alive == 0)
+      for task in clients { answered += await task.value }
+      // Every request that was answered was reported.
+      #expect(server.reportedRequests.filter { $0.status == 200 }.count >= answered)
+      #expect(server.handler.openUploads == 0)
     }
   }
 
-  @Test func `two hundred times started and stopped, nothing is left`() async throws {
+  @Test func `after two hundred starts and stops no thread or descriptor is left`() async throws {
     func round() async throws {
-      let stand = try Stand()
-      let answer = try await stand.answers(to: Self.head + "abcdef" + "GET / HTTP/1.0\r\n\r\n")
-      #expect(answer.map(\.status) == [200, 200])
-      await stand.receiver.stop()
+      let server = try TestServer()
+      let response = try await server.responses(to: Self.head + "abcdef" + "GET / HTTP/1.0\r\n\r\n")
+      #expect(response.map(\.status) == [200, 200])
+      await server.receiver.stop()
     }
-    // Other tests run beside this one: what they hold comes and goes, what is left would stay.
+    // Other tests run at the same time: what they use varies, what is leaked would stay.
     for _ in 0..<200 { try await round() }
     #expect(
       await eventually {
@@ -161,37 +164,39 @@ import Testing
       })
   }
 
-  @Test func `who goes away in the midst of a body is told of, and let go`() async throws {
+  @Test func `a client that disconnects in the middle of a body is reported, and leaves no file`()
+    async throws
+  {
     let directory = try TemporaryDirectory()
-    let log = Guarded<[Told]>([])
+    let log = Guarded<[ReportedRequest]>([])
     let receiver = try Receiver.start(
       handler: try DirectoryHandler(LocalPath(directory.path))
     ) { request in log.withLock { $0.append(request) } }
     for resets in [false, true] {
       let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
       try client.send(Self.head + "abc")
-      #expect(await eventually { names(in: directory).count == 1 })
+      #expect(await eventually { directory.names.count == 1 })
       if resets { client.reset() } else { client.close() }
       #expect(await eventually { log.withLock(\.count) == (resets ? 2 : 1) })
-      #expect(names(in: directory).isEmpty)
+      #expect(directory.names.isEmpty)
     }
     await receiver.stop()
-    let told = log.withLock(\.self)
-    #expect(told.map(\.error?.code) == ["connection-lost", "connection-lost"])
-    #expect(told.map(\.bodyBytes) == [3, 3])
-    #expect(told.map(\.status) == [nil, nil])
-    #expect(!told.contains { $0.isComplete })
+    let reported = log.withLock(\.self)
+    #expect(reported.map(\.error?.code) == ["connection-lost", "connection-lost"])
+    #expect(reported.map(\.bodyBytes) == [3, 3])
+    #expect(reported.map(\.status) == [nil, nil])
+    #expect(!reported.contains { $0.isComplete })
   }
 
-  /// To say that no more comes is not to go away.
-  @Test func `who sends no more is answered all the same`() async throws {
-    let stand = try Stand()
-    let answers = try await onNewThread {
-      let client = try stand.client()
+  /// A client that sends no more may still read.
+  @Test func `a client that has closed its sending side is answered`() async throws {
+    let server = try TestServer()
+    let responses = try await onNewThread {
+      let client = try server.client()
       try client.send(Self.head + "abcdef")
       client.closeWrite()
-      return try client.answersUpToEnd()
+      return try client.responsesToEnd()
     }
-    #expect(answers.map(\.status) == [200])
+    #expect(responses.map(\.status) == [200])
   }
 }

@@ -3,30 +3,30 @@ import FormStreamReceiver
 import FormStreamTestSupport
 import Testing
 
-/// Clients that take their time. The limits are small here; what is waited for is what comes of them.
+/// Slow clients. The limits are small here, and the tests wait for their effects.
 @Suite struct TimeTests {
-  private static func stand(
-    _ handler: KeepingHandler = KeepingHandler(),
+  private static func server(
+    _ handler: InMemoryHandler = InMemoryHandler(),
     _ setUp: (inout Receiver.Limits) -> Void
-  ) throws -> Stand {
-    try Stand(handler) { setUp(&$0.limits) }
+  ) throws -> TestServer {
+    try TestServer(handler) { setUp(&$0.limits) }
   }
 
-  @Test func `a crowd of slow ones is cut, and a good upload goes through`() async throws {
+  @Test func `hundreds of slow clients are cut off while a good upload succeeds`() async throws {
     let directory = try TemporaryDirectory()
-    let log = Guarded<[Told]>([])
+    let log = Guarded<[ReportedRequest]>([])
     var configuration = Receiver.Configuration()
     configuration.limits.connections = 400
     configuration.limits.idleTime = .milliseconds(400)
-    // A slow machine must have read the heads by then, or there is nothing to tell of.
+    // A slow machine must have read the heads by then, or there is nothing to report.
     configuration.limits.headTime = .seconds(3)
-    // However fast this machine is, nobody gets there byte by byte.
+    // No machine reaches this rate byte by byte.
     configuration.limits.minimumRate = 10_000_000
     let receiver = try Receiver.start(
       configuration, handler: try DirectoryHandler(LocalPath(directory.path))
     ) { request in log.withLock { $0.append(request) } }
     let port = receiver.port
-    let lives = try await onNewThread {
+    let goodStatus = try await onNewThread {
       let silent = try (0..<50).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
       let heads = try (0..<50).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
       let bodies = try (0..<200).map { _ in try RawClient(.ip("127.0.0.1", port: port)) }
@@ -35,7 +35,7 @@ import Testing
       }
       let good = try curl(
         "-F", "f=@/etc/passwd", "-w", "%{http_code}", "-o", "/dev/null", receiver.url)
-      // One byte at a time, until all are cut.
+      // One byte at a time, until all are cut off.
       var (openBodies, openHeads) = (bodies, heads)
       var head = Array("POST / HTTP/1.1\r\nX: ".utf8)[...]
       while !(openBodies.isEmpty && openHeads.isEmpty) {
@@ -43,120 +43,126 @@ import Testing
         openBodies = openBodies.filter { (try? $0.send([0x78])) != nil }
         openHeads = openHeads.filter { (try? $0.send([byte])) != nil }
       }
-      for client in silent { #expect(try client.answersUpToEnd().isEmpty) }
+      for client in silent { #expect(try client.responsesToEnd().isEmpty) }
       return good.output
     }
-    #expect(lives == "200")
+    #expect(goodStatus == "200")
     #expect(await eventually { log.withLock(\.count) >= 201 })
     await receiver.stop()
-    let told = log.withLock(\.self)
-    #expect(told.count == 201)
-    #expect(told.filter { $0.error?.code == "too-slow" && $0.status == 408 }.count == 200)
-    #expect(names(in: directory).count == 1)
+    let reported = log.withLock(\.self)
+    #expect(reported.count == 201)
+    #expect(reported.filter { $0.error?.code == "too-slow" && $0.status == 408 }.count == 200)
+    #expect(directory.names.count == 1)
   }
 
-  @Test func `who is silent in a body is told so`() async throws {
-    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
-    let answer = try await stand.answer(
+  @Test func `a client that pauses in a body is refused with 408`() async throws {
+    let server = try Self.server { $0.idleTime = .milliseconds(50) }
+    let response = try await server.response(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 100\r\n\r\nabc")
-    #expect(answer.status == 408)
-    #expect(answer.closes)
-    #expect(answer.text.contains("\"code\":\"too-slow\""))
-    #expect(answer.text.contains("\"body_bytes\":3,"))
-    #expect(answer.text.contains("\"framing\":\"content-length\",\"content_length\":100}"))
-    let told = try await stand.told(1)
-    #expect(told.map(\.error?.code) == ["too-slow"])
-    #expect(told.map(\.bodyBytes) == [3])
-    #expect(stand.handler.alive == 0)
+    #expect(response.status == 408)
+    #expect(response.closes)
+    #expect(response.text.contains("\"code\":\"too-slow\""))
+    #expect(response.text.contains("\"body_bytes\":3,"))
+    #expect(response.text.contains("\"framing\":\"content-length\",\"content_length\":100}"))
+    let reported = try await server.reportedRequests(1)
+    #expect(reported.map(\.error?.code) == ["too-slow"])
+    #expect(reported.map(\.bodyBytes) == [3])
+    #expect(server.handler.openUploads == 0)
   }
 
-  @Test func `who never sends what was announced is told so`() async throws {
-    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
-    let answers = try await stand.answers(
+  @Test func `a client that never sends the announced body is refused with 408`() async throws {
+    let server = try Self.server { $0.idleTime = .milliseconds(50) }
+    let responses = try await server.responses(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n")
-    #expect(answers.map(\.status) == [100, 408])
+    #expect(responses.map(\.status) == [100, 408])
   }
 
-  @Test func `framing is no body`() async throws {
-    let stand = try Self.stand { $0.idleTime = .milliseconds(50) }
-    let statuses = try await onNewThread {
-      let client = try stand.client()
+  @Test func `bytes of the framing do not count as the body`() async throws {
+    let server = try Self.server { $0.idleTime = .milliseconds(50) }
+    let responses = try await onNewThread {
+      let client = try server.client()
       try client.send(
         "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1;")
-      // An extension without an end.
-      while (try? client.send("x")) != nil {}
-      return try client.answersUpToEnd().map(\.status)
+      // An endless chunk extension, more slowly than it could fill the connection's memory.
+      var sent = 0
+      while sent < 20_000, !client.canReceive(within: .milliseconds(1)) {
+        try client.send("x")
+        sent += 1
+      }
+      return try client.responsesToEnd()
     }
-    // What libmicrohttpd says where its memory is full, or nothing, where the reset was first.
-    #expect([[], [408], [413], [500], [400]].contains(statuses), "\(statuses)")
-    #expect(try await stand.told(1).count == 1)
+    #expect(responses.map(\.status) == [408])
+    let reported = try await server.reportedRequests(1)
+    #expect(reported.map(\.error?.code) == ["too-slow"])
+    #expect(reported.map(\.bodyBytes) == [0])
   }
 
-  @Test(arguments: KeepingHandler.Place.allCases)
-  func `the handler's time is not the client's`(_ place: KeepingHandler.Place) async throws {
+  @Test(arguments: InMemoryHandler.Call.allCases)
+  func `the time that a handler takes does not count as the client's`(
+    _ blocking: InMemoryHandler.Call
+  ) async throws {
     let gate = try Gate()
-    let handler = KeepingHandler { where_, _ in
-      if where_ == place { _ = gate.wait() }
+    let handler = InMemoryHandler { call, _ in
+      if call == blocking { _ = gate.wait() }
     }
-    let stand = try Self.stand(handler) {
+    let server = try Self.server(handler) {
       $0.idleTime = .milliseconds(10)
       $0.headTime = .milliseconds(2000)
       $0.responseTime = .milliseconds(2000)
       $0.minimumRate = 1
     }
-    // Another one is cut in the meantime: the limits are watched.
-    async let answer = stand.answer(
+    // Another client is cut off in the meantime: the limits are enforced.
+    async let response = server.response(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc")
-    let silent = try stand.client()
-    let answers = try await onNewThread { [silent = Unsent(silent)] in
-      try silent.value.answersUpToEnd()
+    let silent = try server.client()
+    let responses = try await onNewThread { [silent = SendableBox(silent)] in
+      try silent.value.responsesToEnd()
     }
-    #expect(answers.isEmpty)
+    #expect(responses.isEmpty)
     gate.open()
-    #expect(try await answer.status == 200)
+    #expect(try await response.status == 200)
   }
 
-  @Test func `who does not read is cut`() async throws {
-    let stand = try Self.stand { $0.responseTime = .milliseconds(50) }
+  @Test func `a client that does not read its response is cut off`() async throws {
+    let server = try Self.server { $0.responseTime = .milliseconds(50) }
     let body = String(repeating: "a=1&", count: 9000)
     let request =
       "POST /a HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
       + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)"
-    try await onNewThread {
-      let client = try stand.client()
-      // Each answer is of more than a megabyte; nothing can be sent when the socket's room is used up.
-      while (try? client.send(request)) != nil {}
-    }
-    await stand.receiver.stop(grace: .zero)
-    #expect(stand.handler.alive == 0)
+    // Each response has more than a megabyte: soon the sockets' buffers are full.
+    _ = try await onNewThread { try server.client().sendUntilClosed(request) }
+    // The last upload was accepted, but its response could not be sent.
+    #expect(await eventually { server.reportedRequests.last?.status == .some(nil) })
+    #expect(!server.reportedRequests.contains { !$0.isComplete })
+    #expect(server.handler.openUploads == 0)
   }
 
-  @Test func `a connection is kept`() async throws {
-    let stand = try Stand()
+  @Test func `a connection is used for several requests`() async throws {
+    let server = try TestServer()
     let statuses = try await onNewThread {
-      let client = try stand.client()
+      let client = try server.client()
       return try (0..<5).map { _ in
         try client.send("POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
-        return try client.answer().status
+        return try client.response().status
       }
     }
     #expect(statuses == [200, 200, 200, 200, 200])
-    #expect(Set(stand.told.map(\.peer)).count == 1)
+    #expect(Set(server.reportedRequests.map(\.peer)).count == 1)
   }
 
-  @Test func `a connection that is idle behind an answer is closed`() async throws {
-    let stand = try Self.stand { $0.headTime = .seconds(1) }
-    let answers = try await stand.answers(
+  @Test func `a connection that stays idle after a response is closed`() async throws {
+    let server = try Self.server { $0.headTime = .seconds(1) }
+    let responses = try await server.responses(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabc")
-    #expect(answers.map(\.status) == [200])
+    #expect(responses.map(\.status) == [200])
   }
 
-  @Test func `under TLS a silent one is cut, also before it shakes hands`() async throws {
-    let stand = try Stand {
-      $0.tls = try? .testing()
+  @Test func `under TLS a silent client is cut off, even before the handshake`() async throws {
+    let server = try TestServer {
+      $0.tls = try? .forTests()
       $0.limits.headTime = .milliseconds(50)
     }
-    let answers = try await onNewThread { try stand.client().answersUpToEnd() }
-    #expect(answers.isEmpty)
+    let responses = try await onNewThread { try server.client().responsesToEnd() }
+    #expect(responses.isEmpty)
   }
 }

@@ -5,11 +5,10 @@ import Testing
 
 @testable import FormStreamReceiver
 
-@Suite("The page")
-struct UploadPageTests {
+@Suite struct UploadPageTests {
   private let digest = SHA256.Digest([UInt8](repeating: 0xAB, count: 32))
 
-  @Test func `the policy allows the style and the script that are in the page and nothing else`()
+  @Test func `the policy allows only the page's own style and script`()
     throws
   {
     var hashes: [String] = []
@@ -27,8 +26,8 @@ struct UploadPageTests {
         + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
   }
 
-  @Test func `names from outside are text of the answer's page and never more`() {
-    let page = UploadPage.answer(
+  @Test func `names from clients are only text in the response page`() {
+    let page = UploadPage.response(
       parts: [
         .init(
           index: 0, name: "file", filename: "<b onclick='x'>&\"\u{202E}\u{0}", size: 1_234_567,
@@ -45,8 +44,8 @@ struct UploadPageTests {
     #expect(page.contains("<li><p><bdi>file</bdi></p><p>1 byte, not stored</p></li>"))
   }
 
-  @Test func `the page of a failure says that nothing was stored and why`() {
-    let page = UploadPage.answer(
+  @Test func `the page of a failure says that nothing was stored, and why`() {
+    let page = UploadPage.response(
       parts: [.init(index: 0, name: "file", filename: "a", size: 12)],
       failure: RecordFailure(code: "body-incomplete", message: "It ends at \"<\"."))
     #expect(
@@ -55,18 +54,18 @@ struct UploadPageTests {
     #expect(page.contains("<p>12 bytes, not stored</p>"))
   }
 
-  @Test func `a form in which no file was chosen says so`() {
+  @Test func `the page says if no file was chosen`() {
     let none = ParsedPartRecord(index: 0, name: "file", filename: "", size: 0, sha256: digest)
-    let page = UploadPage.answer(parts: [none], failure: nil)
+    let page = UploadPage.response(parts: [none], failure: nil)
     #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
-    let other = UploadPage.answer(
+    let other = UploadPage.response(
       parts: [none, .init(index: 1, name: "a", size: 1, value: [0x78])], failure: nil)
     #expect(other.contains("<h1>All has arrived</h1>"))
     #expect(other.contains("<bdi>file</bdi></p><p>No file was chosen</p>"))
   }
 
-  @Test func `a long value is cut where it is shown`() {
-    let page = UploadPage.answer(
+  @Test func `a long value is truncated on the page`() {
+    let page = UploadPage.response(
       parts: [.init(index: 0, name: "v", size: 201, value: Array(repeating: 0x78, count: 201))],
       failure: nil)
     #expect(page.contains("<bdi>\(String(repeating: "x", count: 200)) …</bdi>, 201 bytes"))

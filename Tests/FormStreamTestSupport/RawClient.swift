@@ -70,6 +70,12 @@ public final class RawClient {
     return count > 0
   }
 
+  /// Waits until there is something to receive, be it the end; returns false if there is nothing within the time.
+  public func canReceive(within time: Duration) -> Bool {
+    var watched = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+    return poll(&watched, 1, Int32(time / .milliseconds(1))) > 0
+  }
+
   /// Sends no more.
   public func closeWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
 

@@ -1,14 +1,14 @@
+import FormStreamIntake
 import FormStreamMultipart
 
-/// A body's bytes, taken for what its Content-Type says they are.
+/// Decodes a body as its Content-Type says.
 enum BodyDecoder {
   case form(FormParser)
   case fields(FieldReader)
-  /// Anything else counts as one part.
+  /// A body of any other type counts as one part.
   case raw
 
-  /// - Throws: ``MultipartError`` where the type is a multipart type without a boundary, or with one that
-  ///   can't be.
+  /// - Throws: ``MultipartError`` if the type is a multipart type without a valid boundary.
   init(
     contentType: String?, isPut: Bool, escaping: EscapingProfile?, limits: FormParser.Limits
   ) throws(MultipartError) {
@@ -21,10 +21,29 @@ enum BodyDecoder {
       options.limits = limits
       self = .form(try FormParser(contentType: contentType ?? "", options: options))
     } else if name == "application/x-www-form-urlencoded", !isPut {
-      // Some clients say so of whatever they are given; but what is put is a file.
       self = .fields(FieldReader(limits: limits))
     } else {
+      // curl and wget announce files as URL-encoded unless they are given a type; a body that is PUT is a file.
       self = .raw
+    }
+  }
+
+  func decode(_ bytes: UnsafeRawBufferPointer, into collector: PartCollector) throws {
+    switch self {
+    case .form(let parser):
+      var rest = bytes
+      while let event = try parser.next(&rest) { try collector.handle(event) }
+    case .fields(let reader): try reader.read(bytes, into: collector)
+    case .raw: try collector.write(bytes)
+    }
+  }
+
+  func end(_ collector: PartCollector) throws {
+    switch self {
+    case .form(let parser):
+      while let event = try parser.finish() { try collector.handle(event) }
+    case .fields(let reader): try reader.end(collector)
+    case .raw: try collector.endPart()
     }
   }
 }

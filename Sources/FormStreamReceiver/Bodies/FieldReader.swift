@@ -1,6 +1,7 @@
+import FormStreamIntake
 import FormStreamMultipart
 
-/// Reads a URL-encoded body: names are held up to a limit, values go by.
+/// Reads a URL-encoded body. Names are held in memory, up to a limit; values are passed on as they arrive.
 ///
 /// WHATWG URL §5.1: "Let sequences be the result of splitting input on 0x26 (&). … If bytes contains a
 /// 0x3D (=), then let name be the bytes from the start of bytes up to but excluding its first 0x3D (=), and
@@ -9,7 +10,7 @@ final class FieldReader {
   private let limits: FormParser.Limits
   private var name: [UInt8] = []
   private var isInValue = false
-  /// Whether there is anything since the last `&`.
+  /// Whether anything stands between the last `&` and here.
   private var hasField = false
   private var decoder = PercentDecoder(readsPlusAsSpace: true)
   private var decoded: [UInt8] = []
@@ -22,47 +23,47 @@ final class FieldReader {
     self.limits = limits
   }
 
-  func take(_ bytes: UnsafeRawBufferPointer, to intake: PartCollector) throws {
+  func read(_ bytes: UnsafeRawBufferPointer, into collector: PartCollector) throws {
     for byte in bytes {
-      // Text may come as it is, line ends too; but this is no text.
+      // Text that a client forgot to encode is accepted, line ends included; other control characters are not text.
       guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else {
         throw UploadRefusal(
           .init(.malformedBody), status: 400,
-          "Byte \(offset) is no text, and the Content-Type says that the body is URL-encoded: send the type that it "
-            + "has, such as application/octet-stream, or send it by PUT.")
+          "Byte \(offset) is not text, but the Content-Type says that the body is URL-encoded: send the body's own "
+            + "type, such as application/octet-stream, or send it by PUT.")
       }
       offset += 1
       switch byte {
-      case UInt8(ascii: "&"): try endField(intake)
+      case UInt8(ascii: "&"): try endField(collector)
       case UInt8(ascii: "="):
-        if isInValue { decoder.append(byte, to: &decoded) } else { try beginValue(intake) }
+        if isInValue { decoder.append(byte, to: &decoded) } else { try beginValue(collector) }
       default: decoder.append(byte, to: &decoded)
       }
       if !isInValue {
         hasField = hasField || byte != UInt8(ascii: "&")
-        try takeName()
+        try appendToName()
       }
     }
-    try flush(intake)
+    try flush(collector)
   }
 
-  func end(_ intake: PartCollector) throws {
-    try endField(intake)
+  func end(_ collector: PartCollector) throws {
+    try endField(collector)
   }
 
-  private func beginValue(_ intake: PartCollector) throws {
+  private func beginValue(_ collector: PartCollector) throws {
     decoder.finish(to: &decoded)
-    try takeName()
+    try appendToName()
     fields += 1
     guard fields <= limits.parts else {
       throw limitExceeded("The body has more than \(limits.parts) fields")
     }
-    try intake.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
+    try collector.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
     isInValue = true
     hasField = true
   }
 
-  private func takeName() throws {
+  private func appendToName() throws {
     name += decoded
     nameBytes += Int64(decoded.count)
     decoded.removeAll(keepingCapacity: true)
@@ -74,27 +75,27 @@ final class FieldReader {
     }
   }
 
-  private func endField(_ intake: PartCollector) throws {
+  private func endField(_ collector: PartCollector) throws {
     decoder.finish(to: &decoded)
     if hasField || isInValue || !decoded.isEmpty {
-      if !isInValue { try beginValue(intake) }
-      try flush(intake)
-      try intake.endPart()
+      if !isInValue { try beginValue(collector) }
+      try flush(collector)
+      try collector.endPart()
     }
     name.removeAll(keepingCapacity: true)
     isInValue = false
     hasField = false
   }
 
-  private func flush(_ intake: PartCollector) throws {
+  private func flush(_ collector: PartCollector) throws {
     guard isInValue, !decoded.isEmpty else { return }
-    try decoded.withUnsafeBytes(intake.write)
+    try decoded.withUnsafeBytes(collector.write)
     decoded.removeAll(keepingCapacity: true)
   }
 
   private func limitExceeded(_ what: String) -> UploadRefusal {
     UploadRefusal(
       .init(.limitExceeded), status: 413,
-      "\(what) at byte \(offset): send less, or have the receiver's limits raised.")
+      "\(what) at byte \(offset): send less, or raise the receiver's limits.")
   }
 }

@@ -1,12 +1,12 @@
 // The only file of this module that talks to the C library.
 
-// libmicrohttpd's header brings the C library's sockets with it. Which of the two modules the compiler then
-// holds for theirs changes from one build to the next, so both are imported.
+// libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
+// their owner changes from build to build, so both are imported.
 import CFormStreamMicroHTTPD
+import FormStreamPlatform
 import Glibc
-import FormStreamMultipart
 
-/// A connected socket that is somebody else's to close.
+/// A connected socket that libmicrohttpd owns and closes.
 struct Socket: Sendable {
   private let number: CInt
 
@@ -14,21 +14,21 @@ struct Socket: Sendable {
     self.number = number
   }
 
-  /// Sends what can be sent without waiting; false where that is not all.
+  /// Sends the bytes without waiting; returns false if not all of them could be sent.
   ///
   /// C: `send(MSG_DONTWAIT)`
   func sendAtOnce(_ bytes: [UInt8]) -> Bool {
     send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
   }
 
-  /// Sends all of it and that nothing follows; then reads and forgets what comes, until the other side is
-  /// through or there is no more time.
+  /// Sends the bytes and the end of the stream, then reads and discards what the client sends, until the client
+  /// closes or the time is over.
   ///
   /// C: `send`, `shutdown`, `recv`, `poll`
   func sendAndDrain(_ bytes: [UInt8], within time: Duration) {
     let end = ContinuousClock.now + time
     var rest = bytes[...]
-    var mayCome = true
+    var isReadable = true
     while !rest.isEmpty {
       let count = rest.withUnsafeBytes {
         send(number, $0.baseAddress, $0.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL))
@@ -36,26 +36,27 @@ struct Socket: Sendable {
       if count >= 0 {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
-        // Who does not read what is answered may still be sending: what it sends is in its way. Where nothing
-        // more comes, it may read all the same.
         guard errno == EAGAIN else { return }
-        if mayCome { mayCome = forget() }
-        guard waits(for: mayCome ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
+        // The client may be blocked because nobody reads what it sends. Even after its end of stream it may still
+        // read.
+        if isReadable { isReadable = discardReceived() }
+        guard isReady(for: isReadable ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
       }
     }
     shutdown(number, Int32(SHUT_WR))
-    while mayCome, forget(), waits(for: POLLIN, until: end) {}
+    while isReadable, discardReceived(), isReady(for: POLLIN, until: end) {}
   }
 
-  /// Reads and forgets what has come; false where nothing more will.
-  private func forget() -> Bool {
+  /// Reads and discards the received bytes; returns false if no more can arrive.
+  private func discardReceived() -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
       let count = recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
       return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
   }
 
-  private func waits(for events: Int32, until end: ContinuousClock.Instant) -> Bool {
+  /// Waits until one of the events occurs; returns false if the time is over.
+  private func isReady(for events: Int32, until end: ContinuousClock.Instant) -> Bool {
     let left = end - .now
     guard left > .zero else { return false }
     var waited = pollfd(fd: number, events: Int16(events), revents: 0)
@@ -63,7 +64,7 @@ struct Socket: Sendable {
     return count > 0 || (count < 0 && errno == EINTR)
   }
 
-  /// Ends both directions: whoever waits on it wakes up.
+  /// Ends both directions, and wakes up all threads that wait on the socket.
   ///
   /// C: `shutdown`
   func shutDown() {
@@ -71,14 +72,14 @@ struct Socket: Sendable {
   }
 }
 
-/// A socket that is listened at.
+/// A socket that listens for connections.
 struct ListeningSocket: Sendable {
   let number: CInt
-  /// The port that was asked for, or taken.
+  /// The requested port, or the one that the system chose.
   let port: UInt16
 
   /// C: `socket`, `setsockopt`, `bind`, `listen`, `getsockname`
-  init(at address: SocketAddress) throws(SystemError) {
+  init(on address: SocketAddress) throws(SystemError) {
     let number = try retryingInterrupts {
       socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
     }
@@ -87,7 +88,7 @@ struct ListeningSocket: Sendable {
       var no: CInt = 0
       let size = socklen_t(MemoryLayout<CInt>.size)
       setsockopt(number, SOL_SOCKET, SO_REUSEADDR, &yes, size)
-      // All addresses are those of IPv4, too.
+      // `::` accepts IPv4 connections too.
       if address.family == AF_INET6 {
         setsockopt(number, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &no, size)
       }
@@ -101,10 +102,10 @@ struct ListeningSocket: Sendable {
     self.number = number
   }
 
-  /// Whoever connects is refused, and who waits for a client wakes up.
+  /// Refuses new connections, and wakes up the thread that waits for one.
   ///
   /// C: `shutdown`
-  func refuse() {
+  func stopListening() {
     shutdown(number, Int32(SHUT_RDWR))
   }
 
@@ -114,15 +115,15 @@ struct ListeningSocket: Sendable {
   }
 }
 
-/// An address of IPv4 or IPv6, with a port.
+/// An IPv4 or IPv6 address with a port.
 struct SocketAddress: CustomStringConvertible {
   private var storage = sockaddr_storage()
 
-  /// From a numeric address, or `localhost`; nil where it is neither.
+  /// Parses a numeric address, or `localhost`; nil if the text is neither.
   ///
   /// C: `inet_pton`
   init?(_ address: String, port: UInt16) {
-    // C would take what is before it for all.
+    // C would ignore everything after a NUL.
     guard !address.utf8.contains(0) else { return nil }
     let address = address == "localhost" ? "127.0.0.1" : address
     var four = sockaddr_in()
@@ -156,7 +157,7 @@ struct SocketAddress: CustomStringConvertible {
     self.storage = storage
   }
 
-  /// Takes an address from C, which must be as long as its family says.
+  /// Copies a `struct sockaddr`, which must have the size of its address family.
   init(_ pointer: UnsafeRawPointer) {
     let size =
       switch CInt(pointer.load(as: sa_family_t.self)) {
@@ -207,41 +208,41 @@ struct SocketAddress: CustomStringConvertible {
   }
 }
 
-/// Why `accept4` gave no connection.
-func arrivalOfNobody() -> Daemon.Arrival {
+/// The reason that `accept4` returned no connection.
+func acceptFailure() -> Daemon.AcceptResult {
   switch errno {
-  // Linux says EINVAL of a listening socket that was shut down.
-  case EINVAL, EBADF, ENOTSOCK: .over
+  // Linux returns EINVAL for a listening socket that was shut down.
+  case EINVAL, EBADF, ENOTSOCK: .notListening
   case EMFILE, ENFILE, ENOBUFS, ENOMEM: .noRoom
   // accept(2): "you should … treat … network errors … like EAGAIN by retrying".
   default: .lost
   }
 }
 
-/// The time of day as HTTP writes it (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// The current time in the format of HTTP (RFC 9110 §5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 ///
 /// C: `gmtime_r`
 func httpDate() -> String {
   var now = time(nil)
-  var parts = tm()
-  gmtime_r(&now, &parts)
+  var fields = tm()
+  gmtime_r(&now, &fields)
   let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
   let months = [
     "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
   ]
-  func two(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
-  // gmtime keeps to these ranges.
+  func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  // gmtime_r keeps all fields within these ranges.
   return
-    "\(days[Int(parts.tm_wday)]), \(two(parts.tm_mday)) \(months[Int(parts.tm_mon)]) \(parts.tm_year + 1900) "
-    + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec)) GMT"
+    "\(days[Int(fields.tm_wday)]), \(twoDigits(fields.tm_mday)) \(months[Int(fields.tm_mon)]) \(fields.tm_year + 1900) "
+    + "\(twoDigits(fields.tm_hour)):\(twoDigits(fields.tm_min)):\(twoDigits(fields.tm_sec)) GMT"
 }
 
-/// The bytes before a NUL.
+/// The number of bytes before the NUL.
 ///
 /// C: `strlen`
 func length(of text: UnsafePointer<CChar>) -> Int { strlen(text) }
 
-/// The text of a message with arguments, as C's `printf` writes it.
+/// Formats a message as C's `printf` does.
 ///
 /// C: `vsnprintf`
 func formatted(_ format: UnsafePointer<CChar>, _ arguments: CVaListPointer) -> String {

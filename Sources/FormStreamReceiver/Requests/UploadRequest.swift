@@ -1,13 +1,13 @@
 public import FormStreamIntake
 import FormStreamMultipart
 
-/// The head of a request that wants to upload something.
+/// The head of a request that uploads something.
 public struct UploadRequest: Hashable, Sendable {
-  /// What tells where the body ends.
+  /// How the end of a body is marked (RFC 9112 §6).
   public enum Framing: String, Hashable, Sendable {
-    /// `Content-Length`.
+    /// By `Content-Length`.
     case contentLength = "content-length"
-    /// `Transfer-Encoding: chunked`.
+    /// By `Transfer-Encoding: chunked`.
     case chunked
     /// There is no body.
     case none
@@ -17,18 +17,18 @@ public struct UploadRequest: Hashable, Sendable {
   public let peer: String
   /// `POST` or `PUT`.
   public let method: String
-  /// The target as it was sent: path and query.
+  /// The target as the client sent it: path and query.
   public let target: String
-  /// The target's path, decoded, and repaired where it is no UTF-8. It may hold anything, `..` too.
+  /// The path, percent-decoded. It may contain anything, such as `..`. Bytes that are not UTF-8 are replaced by U+FFFD.
   public let path: String
-  /// The headers in order; their names are as they were written.
+  /// The headers in order, with their names as the client wrote them.
   public let headers: [PartDescription.Header]
   /// How the body is framed.
   public let framing: Framing
-  /// The body's length, where it was announced.
+  /// The announced length of the body; nil if none was announced.
   public let contentLength: Int64?
 
-  /// The head of a request, for the tests of a handler.
+  /// Creates a head, for tests of a handler.
   public init(
     peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",
     path: String = "/", headers: [PartDescription.Header] = [], framing: Framing = .none,
@@ -43,7 +43,7 @@ public struct UploadRequest: Hashable, Sendable {
     self.contentLength = contentLength
   }
 
-  /// The first header of a name, in whatever case its letters are.
+  /// The value of the first header of that name, in any case.
   public subscript(name: String) -> String? {
     headers.first { $0.name.isSameHeaderName(as: name) }?.value
   }

@@ -1,11 +1,12 @@
+import FormStreamIntake
 import FormStreamRecords
 
-/// What a request is answered with.
-struct Answer: Sendable {
+/// A response of the receiver.
+struct Response: Sendable {
   var status: Int
   var headers: [PartDescription.Header]
   var body: [UInt8]
-  /// Whether nothing more is taken on the connection.
+  /// Whether the connection is closed after it.
   var closes = false
 
   private init(status: Int, type: String, body: [UInt8]) {
@@ -17,26 +18,27 @@ struct Answer: Sendable {
     ]
   }
 
-  /// A page for people.
-  static func page(_ html: String, status: Int = 200) -> Answer {
-    var answer = Answer(status: status, type: "text/html; charset=utf-8", body: Array(html.utf8))
-    answer.headers += [
+  /// A page for browsers.
+  static func page(_ html: String, status: Int = 200) -> Response {
+    var response = Response(
+      status: status, type: "text/html; charset=utf-8", body: Array(html.utf8))
+    response.headers += [
       .init("Content-Security-Policy", UploadPage.contentSecurityPolicy),
       .init("Referrer-Policy", "same-origin"),
     ]
-    return answer
+    return response
   }
 
-  /// A record, for people where their browser asks for a page.
-  static func record(_ record: ReceivedRecord, status: Int, asPage: Bool) -> Answer {
+  /// The record of a request, as JSON or as a page.
+  static func record(_ record: ReceivedRecord, status: Int, asPage: Bool) -> Response {
     guard !asPage else {
       return page(
-        UploadPage.answer(parts: record.body.parts, failure: record.body.error), status: status)
+        UploadPage.response(parts: record.body.parts, failure: record.body.error), status: status)
     }
-    return Answer(status: status, type: "application/json", body: record.line())
+    return Response(status: status, type: "application/json", body: record.line())
   }
 
-  /// The answer as it goes over the wire where libmicrohttpd can't send it.
+  /// The response's bytes on the wire, for responses that libmicrohttpd can't send. They end the connection.
   func bytes(reason: String, date: String, hasBody: Bool) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(reason)\r\nDate: \(date)\r\n"
     for header in headers { head += "\(header.name): \(header.value)\r\n" }

@@ -1,13 +1,13 @@
 public import FormStreamIntake
 package import FormStreamRecords
 
-/// A request that is over: what came, and what was answered.
+/// A finished request: what was received, and the response.
 public struct ReceivedRequest: Sendable {
-  /// Why a request was not taken.
+  /// Why a request was refused.
   public struct Failure: Hashable, Sendable {
-    /// The code, as it stands in records.
+    /// The code as it stands in records.
     public let code: String
-    /// A full sentence, as the client was told it.
+    /// The sentence that the client was sent.
     public let message: String
   }
 
@@ -15,31 +15,31 @@ public struct ReceivedRequest: Sendable {
   public let peer: String
   /// The method.
   public let method: String
-  /// The target as it was sent.
+  /// The target as the client sent it.
   public let target: String
-  /// The status that was answered; nil where no answer went out whole.
+  /// The response's status; nil if no complete response was sent.
   public let status: Int?
-  /// How long it took, from its head until its answer was made.
+  /// The time from the request's head until its response was made.
   public let duration: Duration
-  /// What the handler or the system threw; where it is no ``UploadRefusal``, the client is told of it only that
-  /// it failed.
+  /// The error that the handler or the system threw. Unless it is an ``UploadRefusal``, the client was sent no details.
   public let underlying: (any Error)?
   package let record: ReceivedRecord
 
-  /// What told where the body ends.
+  /// How the end of the body was marked.
   public var framing: UploadRequest.Framing { .init(rawValue: record.framing) ?? .none }
-  /// The body's length, where it was announced.
+  /// The announced length of the body; nil if none was announced.
   public var contentLength: Int64? { record.contentLength }
-  /// How many bytes of the body came; of a broken one, where it breaks.
+  /// The received bytes of the body; if the body is malformed, the offset of the flaw.
   public var bodyBytes: Int64 { record.body.bodyBytes }
-  /// Whether all of it came, and was taken.
+  /// Whether the complete body was received and accepted.
   public var isComplete: Bool { record.body.isComplete }
-  /// The parts that came whole.
+  /// The parts that were received completely.
   public var parts: [ReceivedPart] { record.body.parts.map(ReceivedPart.init) }
-  /// Why it was not taken.
+  /// Why the request was refused; nil if it was not.
   public var error: Failure? {
     record.body.error.map { Failure(code: $0.code, message: $0.message) }
   }
-  /// The record that the client was answered with: a line of JSON, `formstream.received/1`.
+  /// The record of the request, which was also the response unless the client asked for HTML: one line of JSON,
+  /// `formstream.received/1`.
   public var json: String { String(decoding: record.line(), as: UTF8.self) }
 }

@@ -1,58 +1,60 @@
-/// Why a request is not taken: what an ``UploadHandler`` throws to be answered with a status of its own, and what
-/// the receiver itself answers with.
+/// A response with status 4xx or 5xx, and its reason. An ``UploadHandler`` throws it to refuse a request; the receiver
+/// uses it for its own refusals too.
 public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of refusal. The set is open.
   public struct Code: RawRepresentable, Hashable, Sendable {
     /// The code as it stands in records.
     public let rawValue: String
 
-    /// Takes a code by its text.
+    /// Creates a code from its text.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The head of the request can't be right, or could be read in two ways.
+    /// The head of the request is invalid, or can be read in two ways.
     public static let badRequest = Code(rawValue: "bad-request")
     /// The head is larger than the limit.
     public static let headTooLarge = Code(rawValue: "head-too-large")
-    /// The version of HTTP is none that is spoken here.
+    /// The version of HTTP is not supported.
     public static let versionUnknown = Code(rawValue: "version-unknown")
-    /// The token is missing, or another.
+    /// The token is missing or wrong.
     public static let unauthorized = Code(rawValue: "unauthorized")
-    /// A page of another site sent it.
+    /// A page of another site sent the request.
     public static let foreignOrigin = Code(rawValue: "foreign-origin")
-    /// There is nothing at that path.
+    /// There is nothing at the path.
     public static let notFound = Code(rawValue: "not-found")
-    /// Only GET, HEAD, POST and PUT are taken.
+    /// The method is not GET, HEAD, POST or PUT.
     public static let methodNotAllowed = Code(rawValue: "method-not-allowed")
-    /// A body must say how long it is, or be chunked.
+    /// The body has neither a length nor chunks.
     public static let lengthRequired = Code(rawValue: "length-required")
     /// The body is larger than the limit.
     public static let bodyTooLarge = Code(rawValue: "body-too-large")
-    /// The body is compressed, which is not taken.
+    /// The body is compressed, which is not supported.
     public static let encodingUnsupported = Code(rawValue: "encoding-unsupported")
-    /// The body came more slowly than the limit allows, or not at all.
+    /// The body arrived more slowly than the limit allows, or not at all.
     public static let tooSlow = Code(rawValue: "too-slow")
     /// The connection ended before the body did.
     public static let connectionLost = Code(rawValue: "connection-lost")
-    /// The receiver is being stopped.
+    /// The receiver is stopping.
     public static let stopping = Code(rawValue: "stopping")
-    /// There is more to do at once than can be done.
+    /// The server has too much to do.
     public static let overloaded = Code(rawValue: "overloaded")
-    /// There is no room for what came.
+    /// The server has no room for the upload.
     public static let noRoom = Code(rawValue: "no-room")
-    /// What came could not be stored, or handled.
+    /// The upload could not be stored or handled.
     public static let handlingFailed = Code(rawValue: "handling-failed")
   }
 
   /// The kind of refusal.
   public let code: Code
-  /// The status that it is answered with.
+  /// The response's status.
   public let status: Int
   /// A full sentence for the client.
   public let description: String
 
-  /// A refusal with a status from 400 to 599; another is taken for 500.
+  /// Creates a refusal.
+  ///
+  /// - Parameter status: from 400 to 599; any other value becomes 500.
   public init(_ code: Code, status: Int, _ description: String) {
     self.code = code
     self.status = (400...599).contains(status) ? status : 500

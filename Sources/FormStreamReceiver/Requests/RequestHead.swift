@@ -1,26 +1,29 @@
+import FormStreamIntake
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// A request's head as libmicrohttpd read it, and what is wrong with it: the library takes heads that others
-/// read in another way, so that one request could be smuggled in another's body.
+/// A request's head as libmicrohttpd read it, and the check of its correctness. libmicrohttpd accepts heads that other
+/// servers read differently, so that one request could be smuggled in the body of another.
 ///
-/// What it does not show can't be refused here: that the line of a chunk's size, or a trailer, ended
-/// in LF alone or had a NUL in it.
+/// Not visible here, and so not refused: the line of a chunk's size, or a trailer, that ends in LF alone or contains a
+/// NUL.
 struct RequestHead {
   let method: String
-  /// As it was sent.
+  /// The target as the client sent it.
   let target: String
   let version: String
   let fields: [PartDescription.Header]
-  /// Whether nothing but these stood in the head, on a line each that ended in CR LF.
+  /// Whether the head consists of these elements only, one on each line, with CR LF at each line's end.
   let isPlain: Bool
 
+  /// The values of all headers of that name.
   func values(of name: String) -> [String] {
     fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }
 
   var isUpload: Bool { method == "POST" || method == "PUT" }
 
-  /// The path, without a query, and without the server's name where the target has it, too.
+  /// The path without the query, and without the scheme and host of an absolute target.
   var path: Substring {
     var rest = target[...]
     if isAbsolute, let scheme = rest.firstRange(of: "://") {
@@ -44,24 +47,25 @@ struct RequestHead {
     return contentLength == nil ? .none : .contentLength
   }
 
-  /// The path behind its first slashes, decoded, and repaired where it is no UTF-8.
+  /// The path without its first slashes, percent-decoded. Bytes that are not UTF-8 are replaced by U+FFFD.
   var decodedPath: String {
     let bytes = PercentDecoder.decoded(path.utf8.drop { $0 == UInt8(ascii: "/") })
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Whether a body follows, or may.
+  /// Whether a body follows, or may follow.
   var announcesBody: Bool { framing == .chunked || contentLength ?? 0 > 0 }
 
   var expectsContinue: Bool { values(of: "expect").contains { $0.lowercased() == "100-continue" } }
 }
 
 extension RequestHead {
-  /// Why the head is refused; nil where it can be taken.
+  /// Why the head is refused; nil if it is correct.
   func refusal(limit: Int) -> UploadRefusal? {
     guard version == "HTTP/1.1" || version == "HTTP/1.0" else {
       return UploadRefusal(
-        .versionUnknown, status: 505, "\(version.quoted) is not spoken here: use HTTP/1.1.")
+        .versionUnknown, status: 505,
+        "The version \(version.quoted) is not supported: use HTTP/1.1.")
     }
     if let flaw { return UploadRefusal(.badRequest, status: 400, "\(flaw).") }
     let size = fields.reduce(method.utf8.count + target.utf8.count) {
@@ -83,17 +87,17 @@ extension RequestHead {
     // request message that contains whitespace between a header field name and colon."
     if let field = fields.first(where: { !HTTPSyntax.isToken($0.name.utf8) }) {
       return
-        "The header name \(field.name.quoted) is none: it must be a token, with the colon behind it"
+        "The header name \(field.name.quoted) is invalid: it must be a token directly followed by a colon"
     }
     // RFC 9112 §2.2: "A recipient of such a bare CR MUST consider that element to be invalid"; §5.2: "A server
     // that receives an obs-fold in a request message … MUST either reject the message by sending a 400". A NUL
-    // hides what is behind it.
+    // hides the rest of its line.
     guard isPlain else {
       return
-        "A line of the head ends in LF alone, goes on in the next line, or has a NUL or a blank too many in it"
+        "A line of the head ends in LF alone, is continued on the next line, or contains a NUL or an extra space"
     }
     if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.value.utf8) }) {
-      return "The header \(field.name.quoted) has a control character in its value"
+      return "The value of the header \(field.name.quoted) contains a control character"
     }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
     // Transfer-Encoding … might indicate an attempt to perform request smuggling".
@@ -101,34 +105,34 @@ extension RequestHead {
       return "The request has both Content-Length and Transfer-Encoding: send one of them"
     }
     guard lengths.count <= 1 else {
-      return "The request has \(lengths.count) Content-Lengths: send one"
+      return "The request has \(lengths.count) Content-Length headers: send one"
     }
     if let length = lengths.first, !length.isLength {
-      return "The Content-Length \(length.quoted) is none: send 1 to 18 digits"
+      return "The Content-Length \(length.quoted) is invalid: send 1 to 18 digits"
     }
     // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand
-    // SHOULD respond with 501"; but what can be read in two ways is no question of understanding.
+    // SHOULD respond with 501". But a coding that another server reads differently is an attack, not a wish.
     guard codings.isEmpty || codings.count == 1 && codings[0].isChunked else {
       return
-        "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send \"chunked\", once"
+        "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not supported: send \"chunked\", once"
     }
     if !codings.isEmpty, version == "HTTP/1.0" {
-      return "HTTP/1.0 knows no Transfer-Encoding: send a Content-Length, or use HTTP/1.1"
+      return "HTTP/1.0 has no Transfer-Encoding: send a Content-Length, or use HTTP/1.1"
     }
     // RFC 9112 §3.2: "A server MUST respond with a 400 (Bad Request) status code to any HTTP/1.1 request
     // message that lacks a Host header field and to any request message that contains more than one".
-    if hosts.isEmpty, version == "HTTP/1.1" { return "The request has no Host: send one" }
-    guard hosts.count <= 1 else { return "The request has \(hosts.count) Hosts: send one" }
+    if hosts.isEmpty, version == "HTTP/1.1" { return "The request has no Host header: send one" }
+    guard hosts.count <= 1 else { return "The request has \(hosts.count) Host headers: send one" }
     if let host = hosts.first, !host.isHost {
-      return "The Host \(host.quoted) is none: send a name or an address, and the port"
+      return "The Host \(host.quoted) is invalid: send a name or an address, and the port"
     }
     // RFC 9110 §9.1: "method = token".
     guard HTTPSyntax.isToken(method.utf8) else {
-      return "The method \(method.quoted) is none: it must be a token"
+      return "The method \(method.quoted) is invalid: it must be a token"
     }
     // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
     guard !isUpload || target.hasPrefix("/") || isAbsolute else {
-      return "The target \(target.quoted) is none: it must begin with a slash"
+      return "The target \(target.quoted) is invalid: it must begin with a slash"
     }
     return nil
   }
@@ -143,12 +147,12 @@ extension String {
       }
   }
 
-  /// In bytes: to Swift the letters of other alphabets can be those of ASCII in another case.
+  /// Compares bytes: to Swift, letters such as U+212A (the Kelvin sign) are ASCII letters in another case.
   fileprivate var isChunked: Bool {
     utf8.elementsEqual("chunked".utf8) { $0 | 0x20 == $1 }
   }
 
-  /// 18 digits fit into 64 bits, whatever they are.
+  /// Any 18 digits fit into 64 bits.
   fileprivate var isLength: Bool {
     (1...18).contains(utf8.count) && isASCIIDigits
   }

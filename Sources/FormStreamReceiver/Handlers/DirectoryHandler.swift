@@ -1,23 +1,25 @@
 public import FormStreamIntake
 public import FormStreamMultipart
 
-/// Stores files in a directory, under names that are safe: never outside of it, and never half.
+/// Stores files in a directory under safe names: never outside of it, and never incomplete.
 ///
-/// Until all of a request came, its files have names that begin with `.formstream-`; then each gets its own.
-/// A request that is refused or breaks off leaves nothing, but where the process is killed; and with `overwrites`,
-/// where one of its files can't have its name though all was well until then: what took the place of another file
-/// before that stays, for the other can't be had back. Those that take no file's place come first.
+/// While a request arrives, its files have names that begin with `.formstream-`. When it is complete, each file gets
+/// its final name. A request that is refused or breaks off leaves nothing behind, with two exceptions: the process was
+/// killed, or `overwrites` is set and the last step failed. In that case files that had already replaced others stay,
+/// because those can't be restored; files that replace nothing are stored first.
 public struct DirectoryHandler: UploadHandler {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
   private let overwrites: Bool
 
+  /// Opens the directory.
+  ///
   /// - Parameters:
-  ///   - path: the directory, whose last component is made where it is not there.
-  ///   - keepsPaths: whether directories in file names are kept, each made safe; only the last component
-  ///     is, otherwise.
-  ///   - overwrites: whether a file may take the place of another of its name; it gets a number, otherwise,
-  ///     as does the second of two that come with one request.
+  ///   - path: the directory. Its last component is made if it does not exist.
+  ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
+  ///     a file name is used.
+  ///   - overwrites: whether a file may replace another of its name. If false, it gets a number instead. The second of
+  ///     two files of one name in one request gets a number in both cases.
   public init(
     _ path: LocalPath, keepsPaths: Bool = false, overwrites: Bool = false
   ) throws(ReceiverError) {
@@ -31,7 +33,7 @@ public struct DirectoryHandler: UploadHandler {
     self.overwrites = overwrites
   }
 
-  /// Takes any request.
+  /// Accepts every request.
   public func begin(_ request: UploadRequest) -> any Upload {
     StoredUpload(directory, keepsPaths: keepsPaths, overwrites: overwrites)
   }
@@ -41,7 +43,7 @@ private final class StoredUpload: Upload {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
   private let overwrites: Bool
-  private var stored: [StoredPart] = []
+  private var parts: [StoredPart] = []
 
   init(_ directory: StorageDirectory, keepsPaths: Bool, overwrites: Bool) {
     self.directory = directory
@@ -51,11 +53,11 @@ private final class StoredUpload: Upload {
 
   func begin(_ part: PartDescription) throws -> any PartSink {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
-    stored.append(part)
+    parts.append(part)
     return part
   }
 
-  func end(_ parts: [ReceivedPart]) throws {
-    try StoredPart.store(stored, in: directory, replacing: overwrites)
+  func end(_ received: [ReceivedPart]) throws {
+    try StoredPart.store(parts, in: directory, replacing: overwrites)
   }
 }

@@ -1,10 +1,10 @@
 public import FormStreamIntake
 
-/// Takes everything and keeps nothing: the record has what was counted.
+/// Accepts every upload and keeps nothing of it; the record still contains sizes and digests.
 public struct DiscardHandler: UploadHandler {
-  /// A handler that keeps nothing.
+  /// Creates a handler that keeps nothing.
   public init() {}
 
-  /// Takes any request.
+  /// Accepts every request.
   public func begin(_ request: UploadRequest) -> any Upload { DiscardedUpload() }
 }

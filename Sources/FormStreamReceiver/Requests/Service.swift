@@ -1,13 +1,14 @@
-import FormStreamMultipart
+import FormStreamIntake
+import FormStreamPlatform
 import FormStreamRecords
 
-/// What all requests of a receiver have in common.
+/// What all requests of a receiver share: its configuration, its handler, and the rules that no body is needed for.
 final class Service: Sendable {
   let configuration: Receiver.Configuration
   let handler: any UploadHandler
   let onRequest: @Sendable (ReceivedRequest) -> Void
-  private let access: Access
-  private let stopping = Guarded(false)
+  private let access: AccessControl
+  private let isStopping = Guarded(false)
 
   init(
     _ configuration: Receiver.Configuration, handler: any UploadHandler,
@@ -16,10 +17,10 @@ final class Service: Sendable {
     self.configuration = configuration
     self.handler = handler
     self.onRequest = onRequest
-    access = Access(configuration)
+    access = AccessControl(configuration)
   }
 
-  var intakeOptions: PartCollector.Options {
+  var collectorOptions: PartCollector.Options {
     var options = PartCollector.Options()
     options.textField = configuration.limits.textField
     options.allTextFields = configuration.limits.allTextFields
@@ -27,45 +28,46 @@ final class Service: Sendable {
     return options
   }
 
-  /// From now on no request is begun.
+  /// Refuses all requests from now on.
   func stop() {
-    stopping.withLock { $0 = true }
+    isStopping.withLock { $0 = true }
   }
 
-  /// Why a request is not taken, before its body is looked at.
+  /// Why a request is refused before its body is read; nil if it is not.
   func refusal(of head: RequestHead) -> UploadRefusal? {
-    if stopping.withLock({ $0 }) {
+    if isStopping.withLock({ $0 }) {
       return UploadRefusal(
-        .stopping, status: 503, "The receiver is being stopped: try again later, or another.")
+        .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
     }
     if let refusal = access.refusal(of: head) { return refusal }
     guard head.isUpload else { return nil }
     if head.framing == .none {
       return UploadRefusal(
         .lengthRequired, status: 411,
-        "The request has neither Content-Length nor Transfer-Encoding: send one, also for a body of 0 bytes."
+        "The request has neither Content-Length nor Transfer-Encoding: send one, even for an empty body."
       )
     }
     let codings = head.values(of: "content-encoding").filter { $0.lowercased() != "identity" }
     guard codings.isEmpty else {
       return UploadRefusal(
         .encodingUnsupported, status: 415,
-        "The Content-Encoding \(codings.joined(separator: ", ").quoted) is not taken: send the body as it is."
+        "The Content-Encoding \(codings.joined(separator: ", ").quoted) is not supported: send the body without one."
       )
     }
     return nil
   }
 
-  /// What is answered to a request that uploads nothing.
-  func page(for head: RequestHead) throws(UploadRefusal) -> Answer {
+  /// The response to a request that uploads nothing.
+  func page(for head: RequestHead) throws(UploadRefusal) -> Response {
     guard head.method == "GET" || head.method == "HEAD" else {
       throw UploadRefusal(
         .methodNotAllowed, status: 405,
-        "\(head.method.quoted) is not taken: upload by POST or PUT.")
+        "The method \(head.method.quoted) is not supported: upload by POST or PUT.")
     }
     guard !head.announcesBody else {
       throw UploadRefusal(
-        .badRequest, status: 400, "A \(head.method) has no body here: upload by POST or PUT.")
+        .badRequest, status: 400,
+        "A \(head.method) request must not have a body here: upload by POST or PUT.")
     }
     guard head.path == "/", configuration.servesPage else {
       throw UploadRefusal(
@@ -77,13 +79,13 @@ final class Service: Sendable {
 }
 
 extension Service {
-  /// An answer as it goes over the wire past libmicrohttpd.
-  func bytes(of answer: Answer, hasBody: Bool = true) -> [UInt8] {
-    answer.bytes(reason: reasonPhrase(for: answer.status), date: httpDate(), hasBody: hasBody)
+  /// A response as it is sent without libmicrohttpd.
+  func bytes(of response: Response, hasBody: Bool = true) -> [UInt8] {
+    response.bytes(reason: reasonPhrase(for: response.status), date: httpDate(), hasBody: hasBody)
   }
 
-  /// What a client is told whose request is cut off from outside.
-  func bytes(of refusal: UploadRefusal, to request: Connection.Request) -> [UInt8] {
+  /// The response to a request that is cut off in the middle of its body.
+  func bytes(of refusal: UploadRefusal, to request: Connection.RequestProgress) -> [UInt8] {
     let record = ReceivedRecord(
       body: ParsedRecord(
         bodyBytes: request.bodyBytes, isComplete: false, parts: [], error: RecordFailure(refusal)),

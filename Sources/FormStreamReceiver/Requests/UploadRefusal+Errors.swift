@@ -1,9 +1,9 @@
+import FormStreamIntake
 import FormStreamMultipart
 import FormStreamRecords
-import FormStreamIntake
 
 extension UploadRefusal {
-  /// Why a body that was begun is not taken, told by the error that came of it.
+  /// The refusal that an error in the middle of a body leads to.
   init(_ error: any Error) {
     switch error {
     case let refusal as UploadRefusal: self = refusal
@@ -14,24 +14,24 @@ extension UploadRefusal {
       self.init(
         .noRoom, status: 507,
         error.replacedCount == 0
-          ? "There is no room left for what was sent; nothing of this request was kept."
-          : "There is no room left for what was sent; \(error.replacedCount) of its files had taken the place of others by "
-            + "then, and stay.")
+          ? "The server has no room left. Nothing of this request was kept."
+          : "The server has no room left. \(error.replacedCount) files of this request had already replaced others, "
+            + "and are kept.")
     case let error as StorageError where error.code == .tooManyOpen:
       self.init(
         .overloaded, status: 503,
-        "Too many files are open here at once; nothing of this request was kept. Try again later.")
+        "The server has too many files open. Nothing of this request was kept; try again later.")
     default:
-      // Paths and the like are the receiver's own business, not the client's.
+      // The error may name paths of the server, which are none of the client's business.
       self.init(
         .handlingFailed, status: 500,
-        "What was sent could not be kept; the receiver's log says why.")
+        "The upload could not be kept; the receiver's log says why.")
     }
   }
 }
 
 extension UploadRefusal.Code {
-  /// What is wrong with a body has the same name wherever it is found.
+  /// A flaw of a body has the same code in every record.
   init(_ code: MultipartError.Code) {
     self.init(rawValue: code.rawValue)
   }

@@ -1,0 +1,120 @@
+import CFormStreamMicroHTTPD
+import FormStreamPlatform
+
+/// The functions that libmicrohttpd calls: on the thread that accepts connections, and on the connections' threads.
+final class DaemonCallbacks: Sendable {
+  private static let maximumLogSize = 4096
+
+  private let connections: ConnectionTable
+  private let service: Service
+  private let isTLS: Bool
+  private let log = Guarded("")
+
+  init(connections: ConnectionTable, service: Service, isTLS: Bool) {
+    self.connections = connections
+    self.service = service
+    self.isTLS = isTLS
+  }
+
+  /// The first messages that libmicrohttpd logged.
+  var loggedText: String { log.withLock { $0 } }
+
+  /// Sets the options that lead to these functions. The daemon must not outlive this object.
+  func install(in options: inout formstream_daemon_options) {
+    options.context = Unmanaged.passUnretained(self).toOpaque()
+    options.log = { context, format, arguments in
+      guard let context, let format, let arguments else { return }
+      DaemonCallbacks.from(context).append(formatted(format, arguments))
+    }
+    options.connection = { context, handle, socketContext, event in
+      guard let context, let handle, let socketContext else { return }
+      DaemonCallbacks.from(context).connectionChanged(handle, socketContext, event)
+    }
+    options.request_line = { context, target, handle in
+      guard let context, let target, let handle else { return nil }
+      return DaemonCallbacks.from(context).requestBegan(target, on: handle)
+    }
+    options.access = { context, handle, _, method, version, bytes, count, request in
+      guard let context, let handle, let method, let version, let count,
+        request?.pointee != nil, let request = ConnectionContext.of(handle)?.request
+      else { return .NO }
+      return DaemonCallbacks.from(context).requestContinued(
+        handle, request, method: method, version: version,
+        bytes: UnsafeRawBufferPointer(start: bytes, count: count.pointee), count: count)
+    }
+    options.completed = { _, handle, request, reason in
+      guard let handle, request?.pointee != nil else { return }
+      request?.pointee = nil
+      ConnectionContext.of(handle)?.endRequest(isSent: reason == .REQUEST_TERMINATED_COMPLETED_OK)
+    }
+  }
+
+  private static func from(_ context: UnsafeMutableRawPointer) -> DaemonCallbacks {
+    Unmanaged<DaemonCallbacks>.fromOpaque(context).takeUnretainedValue()
+  }
+
+  private func append(_ message: String) {
+    log.withLock { log in
+      if log.utf8.count < Self.maximumLogSize { log += message }
+    }
+  }
+
+  private func connectionChanged(
+    _ handle: OpaquePointer, _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
+    _ event: MHD_ConnectionNotificationCode
+  ) {
+    if event == .CONNECTION_NOTIFY_STARTED {
+      let peer = formstream_peer(handle).map { SocketAddress($0).description } ?? "?"
+      let connection = Connection(Socket(formstream_socket(handle)), peer: peer, isTLS: isTLS)
+      socketContext.pointee = ConnectionContext(connection).retain()
+      connections.add(connection)
+    } else if let pointer = socketContext.pointee {
+      socketContext.pointee = nil
+      let context = ConnectionContext.release(pointer)
+      context.endRequest(isSent: false)
+      context.connection.enter(.closed)
+      connections.remove(context.connection)
+    }
+  }
+
+  private func requestBegan(
+    _ target: UnsafePointer<CChar>, on handle: OpaquePointer
+  ) -> UnsafeMutableRawPointer? {
+    guard let context = ConnectionContext.of(handle) else { return nil }
+    context.endRequest(isSent: false)
+    context.request = IncomingRequest(
+      service, on: context.connection, target: String(cString: target),
+      targetSize: length(of: target))
+    // libmicrohttpd only needs a pointer that is not null.
+    return Unmanaged.passUnretained(context).toOpaque()
+  }
+
+  /// libmicrohttpd calls this once for the head, then for each piece of the body, then once for the request's end.
+  private func requestContinued(
+    _ handle: OpaquePointer, _ request: IncomingRequest, method: UnsafePointer<CChar>,
+    version: UnsafePointer<CChar>, bytes: UnsafeRawBufferPointer,
+    count: UnsafeMutablePointer<Int>
+  ) -> MHD_Result {
+    let step: IncomingRequest.Step
+    if request.isNew {
+      step = request.begin(
+        RequestHead(
+          of: handle, method: method, target: request.target, targetSize: request.targetSize,
+          version: version))
+    } else if bytes.count > 0 {
+      step = request.receive(bytes)
+      count.pointee = 0
+    } else {
+      step = request.end()
+    }
+    switch step {
+    case .proceed: return .YES
+    case .respond(let response): return queue(response, on: handle)
+    case .respondAndClose(let response):
+      request.connection.sendLastResponse(
+        service.bytes(of: response, hasBody: request.allowsResponseBody))
+      return .NO
+    case .close: return .NO
+    }
+  }
+}

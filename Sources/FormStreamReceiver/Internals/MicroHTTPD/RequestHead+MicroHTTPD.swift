@@ -1,0 +1,65 @@
+import CFormStreamMicroHTTPD
+import FormStreamIntake
+
+extension RequestHead {
+  /// Reads a head from libmicrohttpd.
+  ///
+  /// libmicrohttpd does not report lines that end in LF alone, continued lines, or what follows a NUL. But it parses a
+  /// head in place, and overwrites line ends with NULs: in a plain head, each header begins two bytes after the end of
+  /// the one before. From 1.0 on libmicrohttpd refuses other heads itself.
+  ///
+  /// C: `MHD_get_connection_values_n`, `MHD_get_connection_info`
+  init(
+    of handle: OpaquePointer, method: UnsafePointer<CChar>, target: String, targetSize: Int,
+    version: UnsafePointer<CChar>
+  ) {
+    let list = HeaderList(next: version + length(of: version) + lineEnd)
+    // A single space stands on each side of the target.
+    list.isPlain = version == method + length(of: method) + targetSize + 2
+    MHD_get_connection_values_n(
+      handle, .HEADER_KIND,
+      { list, _, name, nameSize, value, valueSize in
+        guard let list else { return .NO }
+        Unmanaged<HeaderList>.fromOpaque(list).takeUnretainedValue().append(
+          name, nameSize, value, valueSize)
+        return .YES
+      }, Unmanaged.passUnretained(list).toOpaque())
+    let isComplete = list.next + lineEnd == method + formstream_head_size(handle)
+    let isCheckedByLibrary = MHD_get_version().map { $0.pointee != CChar(48) } ?? false
+    self.init(
+      method: String(cString: method), target: target, version: String(cString: version),
+      fields: list.fields, isPlain: (list.isPlain && isComplete) || isCheckedByLibrary)
+  }
+}
+
+/// CR LF.
+private let lineEnd = 2
+
+private final class HeaderList {
+  var fields: [PartDescription.Header] = []
+  /// Where the next header begins if the head is plain.
+  var next: UnsafePointer<CChar>
+  var isPlain = true
+
+  init(next: UnsafePointer<CChar>) {
+    self.next = next
+  }
+
+  func append(
+    _ name: UnsafePointer<CChar>?, _ nameSize: Int, _ value: UnsafePointer<CChar>?,
+    _ valueSize: Int
+  ) {
+    fields.append(PartDescription.Header(Self.text(name, nameSize), Self.text(value, valueSize)))
+    if let name, let value, name == next {
+      next = value + valueSize + lineEnd
+    } else {
+      isPlain = false
+    }
+  }
+
+  private static func text(_ start: UnsafePointer<CChar>?, _ size: Int) -> String {
+    String(
+      decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : size),
+      as: UTF8.self)
+  }
+}

@@ -1,0 +1,287 @@
+import FormStreamIntake
+import FormStreamMultipart
+import FormStreamRecords
+
+/// A request while it is received: whether it is accepted, what its body contains, and the response.
+///
+/// All calls come from the thread of the request's connection.
+final class IncomingRequest {
+  /// What to do on the connection next.
+  enum Step {
+    /// Read on.
+    case proceed
+    /// Send the response by libmicrohttpd. The request has been read to its end, unless the response closes.
+    case respond(Response)
+    /// Send the response without libmicrohttpd, in the middle of the body, and close.
+    case respondAndClose(Response)
+    /// Close at once.
+    case close
+  }
+
+  private enum State {
+    /// The head is not complete.
+    case head
+    /// The body is being decoded.
+    case body(BodyDecoder, PartCollector)
+    /// What remains of the body, at most `remaining` bytes, is discarded; then the response is sent.
+    case discarding(Response, remaining: Int64)
+    case responded
+  }
+
+  /// How many bytes of a refused body are read if the response can't be sent before.
+  private static let maximumDiscarded: Int64 = 1024 * 1024
+
+  private let service: Service
+  let connection: Connection
+  /// The target as the client sent it.
+  let target: String
+  /// The target's size in bytes, before anything that is not UTF-8 was replaced.
+  let targetSize: Int
+  private let began = ContinuousClock.now
+  private var head: RequestHead?
+  private var state = State.head
+  private var isBodyBegun = false
+  private var bodyBytes: Int64 = 0
+  private var bodyLimit = Int64.max
+  private var collector: PartCollector?
+  private var failure: RecordFailure?
+  private var cause: (any Error)?
+  /// The record in the response; nil until there is a response.
+  private var responseRecord: ReceivedRecord?
+  private var status: Int?
+  private var duration: Duration?
+  /// Whether the response was sent without libmicrohttpd.
+  private var isSentDirectly = false
+
+  init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
+    self.service = service
+    self.connection = connection
+    self.target = target
+    self.targetSize = targetSize
+  }
+
+  /// Whether the head is not complete yet.
+  var isNew: Bool { head == nil }
+
+  /// Whether the response may have a body.
+  var allowsResponseBody: Bool { head?.method != "HEAD" }
+
+  /// Handles the complete head.
+  func begin(_ head: RequestHead) -> Step {
+    self.head = head
+    connection.beginBody(head.framing, length: head.contentLength)
+    guard connection.beginHandling(0) else { return .close }
+    defer { connection.endHandling() }
+    do {
+      let limits = service.configuration.limits
+      if let refusal = head.refusal(limit: limits.head) {
+        return refuse(refusal, isEndKnown: false)
+      }
+      if let refusal = service.refusal(of: head) { throw refusal }
+      guard head.isUpload else {
+        state = .discarding(try service.page(for: head), remaining: 0)
+        return respondWithoutBody(head)
+      }
+      bodyLimit = limits.body ?? .max
+      if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
+      let decoder = try BodyDecoder(
+        contentType: head.values(of: "content-type").first, isPut: head.method == "PUT",
+        escaping: service.configuration.escaping, limits: limits.form)
+      let collector = PartCollector(
+        try service.handler.begin(head.upload(from: connection.peer)),
+        options: service.collectorOptions)
+      self.collector = collector
+      if case .raw = decoder {
+        bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
+        try collector.begin(head.rawPart, isText: false)
+      }
+      state = .body(decoder, collector)
+      return .proceed
+    } catch {
+      // A client that announces no length may still send a body, so what follows may not be a request.
+      let refusal = UploadRefusal(error)
+      return refuse(refusal, cause: error, isEndKnown: refusal.code != .lengthRequired)
+    }
+  }
+
+  /// Handles the next bytes of the body.
+  func receive(_ bytes: UnsafeRawBufferPointer) -> Step {
+    guard connection.beginHandling(bytes.count) else { return .close }
+    defer { connection.endHandling() }
+    isBodyBegun = true
+    switch state {
+    case .body(let decoder, let collector):
+      do {
+        guard bodyLimit - bodyBytes >= bytes.count else { throw tooLarge(bodyLimit) }
+        bodyBytes += Int64(bytes.count)
+        try decoder.decode(bytes, into: collector)
+        return .proceed
+      } catch {
+        return refuse(UploadRefusal(error), cause: error)
+      }
+    case .discarding(let response, let remaining):
+      let remaining = remaining - Int64(bytes.count)
+      guard remaining >= 0 else { return .close }
+      state = .discarding(response, remaining: remaining)
+      return .proceed
+    case .head, .responded:
+      return .close
+    }
+  }
+
+  /// Handles the end of the request.
+  func end() -> Step {
+    switch state {
+    case .body(let decoder, let collector):
+      guard connection.beginHandling(0) else { return .close }
+      defer { connection.endHandling() }
+      do {
+        try decoder.end(collector)
+        try collector.end()
+        return respond(record(isComplete: true), status: 200)
+      } catch {
+        return refuse(UploadRefusal(error), cause: error, isRead: true)
+      }
+    case .discarding(let response, _):
+      state = .responded
+      note(response)
+      connection.enter(.response)
+      return .respond(response)
+    case .head, .responded:
+      return .close
+    }
+  }
+
+  /// Reports the request: nothing more of it will be received or sent.
+  ///
+  /// - Parameter isSent: whether libmicrohttpd sent the complete response that it was given.
+  func finish(isSent: Bool) {
+    let (isCut, statusOfCut) = connection.cut
+    // The callback's time is not the client's.
+    connection.enter(.lingering)
+    defer { connection.enter(.head) }
+    guard let head, head.isUpload || failure != nil else { return }
+    if responseRecord == nil {
+      let refusal = connection.cutReason ?? connectionLost
+      failure = RecordFailure(refusal)
+    }
+    if isCut { status = statusOfCut } else if !isSent, !isSentDirectly { status = nil }
+    let record = responseRecord ?? record(isComplete: false)
+    // Files of a failed upload are removed before the request is reported.
+    state = .responded
+    collector = nil
+    service.onRequest(
+      ReceivedRequest(
+        peer: connection.peer, method: head.method, target: target, status: status,
+        duration: duration ?? .now - began, underlying: cause, record: record))
+  }
+}
+
+extension IncomingRequest {
+  private func note(_ response: Response) {
+    status = response.status
+    duration = .now - began
+  }
+
+  private func tooLarge(_ limit: Int64) -> UploadRefusal {
+    UploadRefusal(
+      .bodyTooLarge, status: 413,
+      "The body has more than \(limit) bytes, which is the limit here: send less.")
+  }
+
+  private var connectionLost: UploadRefusal {
+    UploadRefusal(
+      .connectionLost, status: 400,
+      "The connection ended at byte \(bodyBytes) of the body, or the body's framing is broken there."
+    )
+  }
+
+  /// Refuses the request.
+  ///
+  /// - Parameters:
+  ///   - cause: the error that led to the refusal.
+  ///   - isEndKnown: whether it is known where the request ends.
+  ///   - isRead: whether that end has been read.
+  private func refuse(
+    _ refusal: UploadRefusal, cause: (any Error)? = nil, isEndKnown: Bool = true,
+    isRead: Bool = false
+  ) -> Step {
+    failure = RecordFailure(refusal)
+    if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
+    self.cause = cause
+    let record = record(isComplete: false)
+    responseRecord = record
+    var response = response(for: record, status: refusal.status)
+    if refusal.status == 401 { response.headers += AccessControl.challenges }
+    if refusal.status == 405 { response.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
+    // This removes the parts' files.
+    collector = nil
+    if isRead {
+      state = .discarding(response, remaining: 0)
+      return end()
+    }
+    if isEndKnown, let head, !head.announcesBody {
+      state = .discarding(response, remaining: 0)
+      return respondWithoutBody(head)
+    }
+    response.closes = true
+    if !connection.isTLS {
+      state = .responded
+      isSentDirectly = true
+      note(response)
+      return .respondAndClose(response)
+    }
+    // Under TLS only libmicrohttpd can send the response. If the body has not begun, it sends the response at once and
+    // closes; if the client is sending, the unread bytes may cost it the response. So a short body is read first.
+    let isShort = head?.contentLength.map { $0 - bodyBytes <= Self.maximumDiscarded } ?? false
+    if isEndKnown, isBodyBegun || (isShort && head?.expectsContinue != true) {
+      state = .discarding(response, remaining: Self.maximumDiscarded)
+      return .proceed
+    }
+    state = .discarding(response, remaining: 0)
+    return end()
+  }
+
+  /// Responds to a request without a body. libmicrohttpd closes the connection after a response that is queued before
+  /// the request's end, even if no body follows; so the end is awaited. But after `Expect: 100-continue` libmicrohttpd
+  /// would ask for a body first.
+  private func respondWithoutBody(_ head: RequestHead) -> Step {
+    head.expectsContinue ? end() : .proceed
+  }
+
+  private func respond(_ record: ReceivedRecord, status: Int) -> Step {
+    responseRecord = record
+    // The collector's memory is not needed while the client reads.
+    collector = nil
+    state = .discarding(response(for: record, status: status), remaining: 0)
+    return end()
+  }
+
+  private func response(for record: ReceivedRecord, status: Int) -> Response {
+    let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
+    return .record(record, status: status, asPage: accepted.contains("text/html"))
+  }
+
+  private func record(isComplete: Bool) -> ReceivedRecord {
+    ReceivedRecord(
+      body: ParsedRecord(
+        bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [], error: failure),
+      framing: (head?.framing ?? .none).rawValue, contentLength: head?.contentLength)
+  }
+}
+
+extension RequestHead {
+  fileprivate func upload(from peer: String) -> UploadRequest {
+    UploadRequest(
+      peer: peer, method: method, target: target, path: "/\(decodedPath)", headers: fields,
+      framing: framing, contentLength: contentLength)
+  }
+
+  /// The part that stands for a body that is not a form. A PUT names it by its path.
+  fileprivate var rawPart: PartDescription {
+    // A path that ends in a slash names no file.
+    let name = method == "PUT" && !path.hasSuffix("/") ? decodedPath : ""
+    return PartDescription(
+      filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
+  }
+}

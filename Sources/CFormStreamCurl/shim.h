@@ -1,6 +1,6 @@
-// libcurl. Transfer uses it in one file.
+// libcurl, as the directory FormStreamTransfer/Libcurl uses it.
 //
-// What is variadic in C can't be called from Swift: here is one function for each type of argument.
+// Swift can't call variadic C functions: here is one function for each type of argument.
 #ifndef FORMSTREAM_CCURL_H
 #define FORMSTREAM_CCURL_H
 
@@ -27,7 +27,7 @@ static inline CURLcode formstream_easy_set_list(
   return curl_easy_setopt(easy, option, value);
 }
 
-// For CURLOPT_READFUNCTION, CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which look alike.
+// For CURLOPT_READFUNCTION, CURLOPT_WRITEFUNCTION and CURLOPT_HEADERFUNCTION, which have one type.
 static inline CURLcode formstream_easy_set_transfer_function(
     CURL *easy, CURLoption option, size_t (*function)(char *, size_t, size_t, void *)) {
   return curl_easy_setopt(easy, option, function);
@@ -75,7 +75,7 @@ static inline CURLMcode formstream_multi_set_long(CURLM *multi, CURLMoption opti
   return curl_multi_setopt(multi, option, value);
 }
 
-// The result of a finished transfer lies in a union, which Swift would read by its place alone.
+// The result of a finished transfer is a member of a union.
 static inline CURLcode formstream_message_result(const CURLMsg *message) {
   return message->data.result;
 }

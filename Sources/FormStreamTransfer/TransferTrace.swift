@@ -1,10 +1,10 @@
-/// What goes over the wire, for people who look on. Secrets are masked.
+/// A piece of what is sent and received, for people to read. Secrets are masked.
 public struct TransferTrace: Sendable, CustomStringConvertible {
   /// What the text is.
   public enum Kind: Sendable {
-    /// The head of a request that goes out.
+    /// The head of a request that was sent.
     case requestHead
-    /// The head of an answer that came in.
+    /// The head of a response that arrived.
     case responseHead
     /// What is done and why: connections, waits, redirects.
     case note
@@ -15,7 +15,7 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
   /// One or more lines, without a line break at the end.
   public let text: String
 
-  /// The lines as curl's `-v` marks them: `>` goes out, `<` comes in, `*` is a note.
+  /// The lines as curl's `-v` marks them: `>` was sent, `<` was received, `*` is a note.
   public var description: String {
     let mark =
       switch kind {

@@ -1,9 +1,9 @@
-// The only file of this module that talks to the C library.
+// The only file of this module that calls the C library.
 
 import FormStreamMultipart
 import Glibc
 
-/// What a socket's send queue holds: handed over, and not yet confirmed by the other side's system.
+/// The number of bytes in a socket's send queue: handed over, and not yet acknowledged by the other side's system.
 ///
 /// C: `ioctl(SIOCOUTQ)`
 func unacknowledgedBytes(of socket: CInt) -> Int64? {
@@ -13,7 +13,7 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
   return Int64(count)
 }
 
-/// What has come on a socket and was not read yet, up to `limit` bytes, without waiting for more.
+/// Reads the bytes that a socket has received, up to `limit`, without waiting for more.
 ///
 /// C: `recv(MSG_DONTWAIT)`
 func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
@@ -21,7 +21,7 @@ func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
   var piece = [UInt8](repeating: 0, count: 16 * 1024)
   while bytes.count < limit {
     var count = recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT))
-    // A failure of writing may still be told here; what came before it is behind it.
+    // The first call may report an earlier failure to write; the bytes received before it can still be read.
     if count < 0, errno == EINTR || errno == ECONNRESET || errno == EPIPE {
       count = recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT))
     }
@@ -31,7 +31,7 @@ func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
   return bytes
 }
 
-/// The port at this end of a connection; 0 where it has none, as a socket in the file system.
+/// The local port of a connection; 0 if it has none, as a Unix-domain socket. Nil if the system doesn't know it.
 ///
 /// C: `getsockname`
 func localPort(of socket: CInt) -> CInt? {
@@ -59,7 +59,7 @@ func closeSocket(_ socket: CInt) {
   close(socket)
 }
 
-/// Why a file can't be read; nil where it can.
+/// Why a file can't be read; nil if it can.
 ///
 /// C: `access`
 func unreadable(_ path: LocalPath) -> SystemError? {

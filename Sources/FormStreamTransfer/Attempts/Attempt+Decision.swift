@@ -1,0 +1,118 @@
+import FormStream
+
+extension Attempt {
+  /// Decides what follows.
+  package func decision(on facts: AttemptFacts) -> AttemptDecision {
+    if isPage { return decisionOnPage(facts) }
+    switch facts.failure?.code {
+    case .cancelled: return .conclude(.cancelled, facts.failure)
+    case .sourceChanged: return .conclude(.sourceChanged, facts.failure)
+    default: break
+    }
+    if let response = facts.response { return decisionWithResponse(response, facts) }
+    return decisionWithoutResponse(facts)
+  }
+
+  private func decisionWithResponse(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts
+  ) -> AttemptDecision {
+    // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
+    if facts.expectRejected { return .repeatWithoutExpect }
+    if isAccepted(response.status) { return decisionOnSuccess(response, facts) }
+    if (300...399).contains(response.status), let location = response.location {
+      return redirection(response.status, location, facts)
+    }
+    let refused = TransferError(
+      .statusRefused, on: url.description,
+      "The server at \(url) responded \(response.status) to \(method).")
+    guard isRetriable(response.status) else { return .conclude(.failed, refused) }
+    let isTemporary = response.status == 429 || response.status == 503
+    return retry(
+      .init(isTemporary ? .retryable : .failed, refused), retryAfter: response.retryAfter)
+  }
+
+  private func decisionOnSuccess(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts
+  ) -> AttemptDecision {
+    guard facts.isResponseToCompleteRequest else {
+      let total = bodyLength.map(String.init) ?? "an unknown number of"
+      return .conclude(
+        .unknown,
+        TransferError(
+          .respondedEarly, on: url.description,
+          "The server at \(url) responded \(response.status) after \(facts.handedOverAtResponse) of "
+            + "\(total) bytes: that can't confirm the complete body. Ask the server what it received."
+        ))
+    }
+    // A request that only asks has failed if the response is incomplete.
+    if response.isTruncated, let failure = facts.failure, !changesSomething {
+      let verdict = AttemptDecision.Verdict(facts.isTransient ? .retryable : .failed, failure)
+      // Bytes can't be taken back from a stream, and asking again doesn't help if the response can't be stored.
+      guard facts.isTransient, !options.responseTarget.isStream else { return .conclude(verdict) }
+      return retry(verdict)
+    }
+    return .conclude(.ok, facts.failure)
+  }
+
+  private func decisionWithoutResponse(_ facts: AttemptFacts) -> AttemptDecision {
+    // Another attempt doesn't help if the body's source fails.
+    if facts.failure?.underlying is MultipartError { return .conclude(.failed, facts.failure) }
+    switch facts.stage {
+    case .notSent:
+      guard facts.isTransient else { return .conclude(.failed, facts.failure) }
+      return retry(.init(.retryable, facts.failure))
+    case .partlySent:
+      // A server that closes early has usually responded before; under TLS, that response can be lost.
+      return retry(.init(facts.isEncrypted ? .unknown : .retryable, facts.failure))
+    case .sent:
+      let verdict = AttemptDecision.Verdict(
+        changesSomething ? .unknown : .retryable, facts.failure)
+      return isSafeToRepeat ? retry(verdict) : .conclude(verdict)
+    }
+  }
+
+  /// RFC 9110 §15.4.4: a 303 says that the request was carried out, and which page describes the result. Whatever
+  /// happens to that page, the request was carried out.
+  private func decisionOnPage(_ facts: AttemptFacts) -> AttemptDecision {
+    guard let response = facts.response else { return .keepEarlierResponse }
+    if (300...399).contains(response.status), let location = response.location,
+      case .follow(let target) = redirection(response.status, location, facts)
+    {
+      return .follow(target)
+    }
+    // A stream has already received the beginning of an incomplete page.
+    guard isAccepted(response.status), facts.failure == nil || options.responseTarget.isStream
+    else { return .keepEarlierResponse }
+    return .conclude(.ok, facts.failure)
+  }
+
+  /// Retries if the policy and the body allow it.
+  private func retry(
+    _ verdict: AttemptDecision.Verdict, retryAfter: Duration? = nil
+  ) -> AttemptDecision {
+    guard tries < options.retry.attempts else { return .conclude(verdict) }
+    guard hasUsedOneShot else { return .retry(verdict, retryAfter: retryAfter) }
+    guard let error = verdict.error else { return .conclude(verdict) }
+    return .conclude(
+      verdict.outcome,
+      TransferError(
+        error.code, on: error.subject,
+        error.description + " It is not retried: its body is a stream that can be read once.",
+        underlying: error.underlying))
+  }
+
+  private func isAccepted(_ status: Int) -> Bool {
+    options.acceptedStatuses?.contains(status) ?? (200...299).contains(status)
+  }
+
+  /// Whether a refusal with this status may be retried. 429 and 503 refuse a request before it is carried out; with
+  /// the others that is not known.
+  private func isRetriable(_ status: Int) -> Bool {
+    status == 429 || status == 503 || isSafeToRepeat && [408, 500, 502, 504].contains(status)
+  }
+
+  /// Whether the server may carry out the request twice.
+  private var isSafeToRepeat: Bool {
+    method.isIdempotent || options.idempotencyKey != nil || options.retry.retriesUnsafe
+  }
+}

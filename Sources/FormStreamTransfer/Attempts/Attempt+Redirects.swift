@@ -1,0 +1,88 @@
+import FormStreamPlatform
+
+/// Whether a redirect is followed: never in a way that takes the response to another request for the response to
+/// this one.
+extension Attempt {
+  /// Decides what follows a response with a status from 300 to 399 and a `Location`.
+  func redirection(
+    _ status: Int, _ location: String, _ facts: AttemptFacts
+  ) -> AttemptDecision {
+    let target = try? url.resolving(location)
+    if changesSomething {
+      switch status {
+      case 303: return pageDecision(target, facts)
+      case 307, 308: break
+      default:
+        return refused(
+          status, location,
+          "the response to a GET there would prove nothing, and only 307 and 308 ask to send the request "
+            + "again. Send it to that URL if that is right")
+      }
+      if hasUsedOneShot { return notReplayable(location) }
+    } else if ![301, 302, 303, 307, 308].contains(status) {
+      return refused(status, location, "this status is not a redirect that can be followed")
+    }
+    guard let target else {
+      return refused(status, location, "that is not a URL of http or https")
+    }
+    guard let reason = reasonAgainst(target) else { return .follow(target) }
+    return redirects >= options.redirects.limit
+      ? tooMany(location, reason) : refused(status, location, reason)
+  }
+
+  private func pageDecision(_ target: HTTPURL?, _ facts: AttemptFacts) -> AttemptDecision {
+    guard facts.isResponseToCompleteRequest else {
+      return .conclude(
+        .unknown,
+        TransferError(
+          .respondedEarly, on: url.description,
+          "The server at \(url) responded 303 before it had the complete body."))
+    }
+    guard let target, reasonAgainst(target) == nil else { return .conclude(.ok, nil) }
+    return .fetchPage(target)
+  }
+
+  /// Why a redirect is not followed; nil if it is followed.
+  private func reasonAgainst(_ target: HTTPURL) -> String? {
+    if redirects >= options.redirects.limit {
+      return "at most \(options.redirects.limit) redirects are followed"
+    }
+    if url.origin.scheme == "https", target.origin.scheme == "http" {
+      return "an encrypted request is not sent again without encryption"
+    }
+    if target.origin != url.origin, !options.redirects.allowsOtherOrigins {
+      return
+        "that is another server, and redirects to other servers are not allowed (-L allows them)"
+    }
+    return nil
+  }
+
+  private func refused(_ status: Int, _ location: String, _ reason: String) -> AttemptDecision {
+    let place = location.hidingCredentials
+    return .conclude(
+      .failed,
+      TransferError(
+        .redirectRefused, on: place,
+        "The server at \(url) responded \(status) and redirects \(method) to \(place.quoted): "
+          + "\(reason)."))
+  }
+
+  private func tooMany(_ location: String, _ reason: String) -> AttemptDecision {
+    let place = location.hidingCredentials
+    return .conclude(
+      .failed,
+      TransferError(
+        .tooManyRedirects, on: place,
+        "There were \(redirects) redirects, the last to \(place.quoted): \(reason)."))
+  }
+
+  private func notReplayable(_ location: String) -> AttemptDecision {
+    let place = location.hidingCredentials
+    return .conclude(
+      .failed,
+      TransferError(
+        .notReplayable, on: place,
+        "The server at \(url) redirects the request to \(place.quoted), and its body is a stream that can be "
+          + "read once: send it to that URL, or use a file as the body."))
+  }
+}

@@ -1,0 +1,39 @@
+/// One request sent once, as far as the next step depends on it.
+///
+/// ``decision(on:)`` is a pure function, and the only place that decides what follows an attempt. It is asked twice:
+/// when a response's head arrives, to know whether the body goes to the caller, and at the end of the attempt. One
+/// function for both, so that the caller never gets the body of a response that isn't the last.
+package struct Attempt: Sendable {
+  package var method: HTTPMethod
+  package var url: HTTPURL
+  /// Whether the request has a body or a method that isn't safe. If it is redirected and a GET is sent instead, the
+  /// response to that GET says nothing about the request.
+  package var changesSomething: Bool
+  /// Whether it gets the page that a 303 named.
+  package var isPage: Bool
+  /// The length of the body; nil if it can't be known.
+  package var bodyLength: Int64?
+  /// Whether the body can be read only once, and reading may have begun.
+  package var hasUsedOneShot: Bool
+  /// How often the request was sent to this URL, this attempt included.
+  package var tries: Int
+  /// How many redirects led to this URL.
+  package var redirects: Int
+  package var options: TransferOptions
+
+  package init(
+    _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
+    bodyLength: Int64? = nil, hasUsedOneShot: Bool = false, tries: Int = 1, redirects: Int = 0,
+    options: TransferOptions
+  ) {
+    self.method = method
+    self.url = url
+    self.changesSomething = changesSomething
+    self.isPage = isPage
+    self.bodyLength = bodyLength
+    self.hasUsedOneShot = hasUsedOneShot
+    self.tries = tries
+    self.redirects = redirects
+    self.options = options
+  }
+}

@@ -1,0 +1,35 @@
+/// What follows an attempt.
+package enum AttemptDecision: Sendable {
+  /// The transfer ends, with this outcome.
+  case conclude(Verdict)
+  /// The same request is sent again after a wait. If that isn't possible any more, the transfer ends with the verdict.
+  case retry(Verdict, retryAfter: Duration?)
+  /// The same request is sent again at once, without `Expect: 100-continue`.
+  case repeatWithoutExpect
+  /// The request is sent to another URL.
+  case follow(HTTPURL)
+  /// The request succeeded, and its response names a page to get.
+  case fetchPage(HTTPURL)
+  /// The page can't be used: the transfer ends with the response that named it.
+  case keepEarlierResponse
+
+  /// What is reported of the transfer.
+  package struct Verdict: Sendable {
+    package var outcome: TransferResult.Outcome
+    package var error: TransferError?
+
+    package init(_ outcome: TransferResult.Outcome, _ error: TransferError?) {
+      self.outcome = outcome
+      self.error = error
+    }
+  }
+
+  /// Whether the attempt's response is the one that the caller gets.
+  package var isFinal: Bool { if case .conclude = self { true } else { false } }
+
+  static func conclude(
+    _ outcome: TransferResult.Outcome, _ error: TransferError?
+  ) -> AttemptDecision {
+    .conclude(Verdict(outcome, error))
+  }
+}

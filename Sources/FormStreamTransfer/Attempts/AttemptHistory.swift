@@ -1,0 +1,81 @@
+import FormStream
+import FormStreamDigest
+import Foundation
+
+/// What all attempts of a request so far came to: the counts and the last response.
+struct AttemptHistory: Sendable {
+  let start = ContinuousClock.now
+  /// How often the request was sent, redirects that repeat it included.
+  private(set) var attempts = 0
+  /// How often the request was sent to the present URL.
+  private(set) var tries = 0
+  private(set) var redirects = 0
+  private(set) var response: TransferResponse?
+  /// Whether the response's body was kept from the caller's target, because another response was expected.
+  private var isResponseHeld = false
+  private(set) var framing = TransferResult.Framing.noBody
+  private(set) var bytesSent: Int64 = 0
+  private(set) var wireBytes: Int64 = 0
+  private(set) var sha256: SHA256.Digest?
+  private var body: BodyLayout?
+  private var hasBegunBody = false
+
+  /// Notes the body that all attempts send.
+  mutating func begin(_ body: BodyLayout?) {
+    self.body = body
+  }
+
+  /// Whether the body can be read only once, and reading may have begun.
+  var hasUsedOneShot: Bool {
+    body?.isReplayable == false && (wireBytes > 0 || hasBegunBody)
+  }
+
+  /// The announced length of the body; nil if none was announced.
+  var announcedLength: Int64? {
+    body == nil ? (framing == .noBody ? nil : 0) : body?.contentLength
+  }
+
+  mutating func note(_ result: ExchangeResult) {
+    attempts += 1
+    tries += 1
+    response = result.response
+    isResponseHeld = result.isHeld
+    framing = result.framing
+    bytesSent = result.handedOver
+    wireBytes += result.handedOver
+    sha256 = result.sha256
+    if result.stage != .notSent { hasBegunBody = true }
+  }
+
+  /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`.
+  mutating func noteExpectRejected() {
+    tries -= 1
+  }
+
+  mutating func noteRedirect() {
+    redirects += 1
+    tries = 0
+  }
+
+  /// Replaces the response by the page that it named.
+  mutating func replaceResponse(with page: TransferResponse, redirects: Int) {
+    response = page
+    self.redirects = redirects
+    isResponseHeld = false
+  }
+
+  /// Delivers a held response to the caller's target, now that it is known to be the last.
+  mutating func deliverResponse(to target: ResponseTarget) throws(TransferError) {
+    guard isResponseHeld, let response else { return }
+    isResponseHeld = false
+    guard !target.isMemory else { return }
+    self.response = response.withoutBody
+    do {
+      try response.body.withUnsafeBytes {
+        try target.deliver($0, isComplete: !response.isTruncated)
+      }
+    } catch {
+      throw .responseNotStored(target, from: response.url, error)
+    }
+  }
+}

@@ -1,0 +1,9 @@
+/// How far the request of an attempt came.
+package enum AttemptStage: Sendable {
+  /// No byte was sent: the server can't have seen the request.
+  case notSent
+  /// A part was sent: the server can't have the complete request.
+  case partlySent
+  /// The complete request was sent.
+  case sent
+}

@@ -1,0 +1,22 @@
+/// How long to wait before a request is sent again.
+package enum Backoff {
+  /// Returns a random duration from zero up to a bound that doubles with each attempt ("full jitter"), so that
+  /// clients that failed at the same time don't come back at the same time.
+  ///
+  /// - Parameter attempt: the number of the next attempt, from 2.
+  package static func wait(
+    before attempt: Int, _ policy: RetryPolicy,
+    using generator: inout some RandomNumberGenerator
+  ) -> Duration {
+    // 20 doublings exceed any sensible maximum, and the shift can't overflow.
+    let doublings = min(max(attempt - 2, 0), 20)
+    let base = min(max(policy.baseDelay.milliseconds, 0), 86_400_000)
+    let bound = min(base << Int64(doublings), max(policy.maximumDelay.milliseconds, 0))
+    return .milliseconds(Int64.random(in: 0...bound, using: &generator))
+  }
+
+  static func wait(before attempt: Int, _ policy: RetryPolicy) -> Duration {
+    var generator = SystemRandomNumberGenerator()
+    return wait(before: attempt, policy, using: &generator)
+  }
+}

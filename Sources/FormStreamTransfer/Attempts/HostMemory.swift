@@ -1,0 +1,40 @@
+import FormStreamPlatform
+
+/// What a session has learned about servers, so that it makes the same mistake only once: which ones ignore
+/// `Expect: 100-continue`, and which speak only HTTP/1.0, which has no chunks.
+final class HostMemory: Sendable {
+  private struct Notes {
+    var ignoringExpect: Set<HTTPURL.Origin> = []
+    var speakingHTTP10: Set<HTTPURL.Origin> = []
+  }
+
+  private static let maximumCount = 1024
+  private let notes = Guarded(Notes())
+
+  func ignoresExpect(_ origin: HTTPURL.Origin) -> Bool {
+    notes.withLock { $0.ignoringExpect.contains(origin) }
+  }
+
+  /// Once a server responded in HTTP/1.0, libcurl uses that version on the connection, too.
+  func speaksHTTP10(_ origin: HTTPURL.Origin) -> Bool {
+    notes.withLock { $0.speakingHTTP10.contains(origin) }
+  }
+
+  func note(_ origin: HTTPURL.Origin, ignoresExpect: Bool) {
+    notes.withLock { Self.note(origin, ignoresExpect, in: &$0.ignoringExpect) }
+  }
+
+  func note(_ origin: HTTPURL.Origin, speaksHTTP10: Bool) {
+    notes.withLock { Self.note(origin, speaksHTTP10, in: &$0.speakingHTTP10) }
+  }
+
+  private static func note(
+    _ origin: HTTPURL.Origin, _ isMember: Bool, in origins: inout Set<HTTPURL.Origin>
+  ) {
+    if !isMember {
+      origins.remove(origin)
+    } else if origins.count < maximumCount {
+      origins.insert(origin)
+    }
+  }
+}

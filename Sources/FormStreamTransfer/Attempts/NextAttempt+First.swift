@@ -1,0 +1,118 @@
+import FormStream
+import FormStreamDigest
+import FormStreamPlatform
+
+extension NextAttempt {
+  /// Prepares the first attempt of a request: checks its settings, and measures its body.
+  static func first(
+    of request: TransferRequest, _ control: TransferControl
+  ) async throws(TransferError) -> NextAttempt {
+    let url = try request.url.appending(request.query)
+    try request.checkSettings()
+    var headers = request.headers
+    var layout: BodyLayout?
+    if let body = request.body {
+      let needsDigest = request.options.sendsDigest
+      let prepared = await control.performBlocking {
+        () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
+        Result { () throws(TransferError) in
+          let layout = try body.laidOut()
+          try layout.checkEmptyStream()
+          return (layout, needsDigest ? try layout.digest() : nil)
+        }
+      }
+      guard let prepared else { throw .cancelledBeforeResponse }
+      let (measured, digest) = try prepared.get()
+      layout = measured
+      try headers.append(contentType: measured.contentType, digest: digest)
+    }
+    try headers.append(request.options.idempotencyKey, request.usedCredentials)
+    return NextAttempt(request, to: url, headers: headers, body: layout)
+  }
+}
+
+extension TransferRequest {
+  fileprivate func checkSettings() throws(TransferError) {
+    if let rate = options.maximumRate, rate < 1 {
+      throw TransferError(
+        .invalidSetting, on: "maximumRate",
+        "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
+    }
+    if body != nil, method == .head {
+      throw TransferError(
+        .invalidSetting, on: "HEAD",
+        "A HEAD request can't have a body: remove the body, or use GET or POST.")
+    }
+  }
+
+  fileprivate var usedCredentials: Credentials? { credentials ?? url.credentials }
+}
+
+extension HTTPHeaders {
+  fileprivate mutating func append(
+    contentType: String, digest: SHA256.Digest?
+  ) throws(TransferError) {
+    if !contains("Content-Type") { try append(name: "Content-Type", value: contentType) }
+    if let digest {
+      // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
+      try append(name: "Content-Digest", value: "sha-256=:\(base64(digest.bytes)):")
+    }
+  }
+
+  fileprivate mutating func append(
+    _ key: IdempotencyKey?, _ credentials: Credentials?
+  ) throws(TransferError) {
+    if let key { try append(name: "Idempotency-Key", value: key.fieldValue) }
+    guard let credentials else { return }
+    guard HTTPSyntax.isFieldValue(credentials.header.utf8) else {
+      throw TransferError(
+        .invalidHeader, on: "Authorization",
+        "The token contains a control character: remove line breaks.")
+    }
+    if !contains("Authorization") {
+      try append(name: "Authorization", value: credentials.header, isSecret: true)
+    }
+  }
+}
+
+extension BodyLayout {
+  /// Reads once from streams that promise no bytes, to check that they have none: libcurl doesn't read a body of
+  /// length 0.
+  fileprivate func checkEmptyStream() throws(TransferError) {
+    guard contentLength == 0, hasStreams else { return }
+    let reader = makeReader()
+    defer { reader.close() }
+    do throws(MultipartError) {
+      _ = try reader.read(upTo: 1)
+    } catch {
+      throw TransferError(error)
+    }
+  }
+
+  /// Reads the complete body once, and returns its digest.
+  fileprivate func digest() throws(TransferError) -> SHA256.Digest {
+    guard isReplayable else {
+      throw TransferError(
+        .notReplayable, on: "the body",
+        "A Content-Digest reads the body twice, and this body is a stream that can be read once: leave the "
+          + "header out, or use a file.")
+    }
+    let reader = makeReader()
+    defer { reader.close() }
+    do {
+      var digest = try SHA256()
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
+      defer { buffer.deallocate() }
+      while true {
+        let count = try reader.read(into: buffer)
+        if count == 0 { break }
+        try digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+      }
+      return try digest.finalize()
+    } catch let error as MultipartError {
+      throw TransferError(error)
+    } catch {
+      throw TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
+    }
+  }
+}

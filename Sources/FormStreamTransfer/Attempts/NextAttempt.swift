@@ -1,0 +1,109 @@
+import FormStream
+
+/// What the next attempt sends.
+struct NextAttempt: Sendable {
+  private let request: TransferRequest
+  private(set) var method: HTTPMethod
+  private(set) var url: HTTPURL
+  let body: BodyLayout?
+  private let headers: HTTPHeaders
+  /// Whether the request's own headers are sent; they are not sent to another origin.
+  private var sendsOwnHeaders = true
+  private var usesIdleConnection = true
+  /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
+  private(set) var mayExpect = true
+  /// Whether the page that a 303 named is fetched.
+  private(set) var isPage = false
+
+  /// - Parameters:
+  ///   - url: the request's URL with its query appended.
+  ///   - headers: the request's headers with the derived ones appended.
+  init(_ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?) {
+    self.request = request
+    self.url = url
+    self.headers = headers
+    self.body = body
+    method = request.method
+  }
+
+  var sendsBody: Bool { body != nil && !isPage }
+
+  /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
+  /// for enclosed content and it is not sending Transfer-Encoding", even if it is 0.
+  private var announcesBody: Bool {
+    sendsBody || !isPage && ["POST", "PUT", "PATCH"].contains(method.description)
+  }
+
+  /// The attempt as decisions see it.
+  func attempt(tries: Int, redirects: Int, hasUsedOneShot: Bool) -> Attempt {
+    Attempt(
+      method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
+      bodyLength: body?.contentLength, hasUsedOneShot: hasUsedOneShot, tries: tries,
+      redirects: redirects, options: request.options)
+  }
+
+  /// Whether the body is sent in chunks, as its length can't be known.
+  var sendsChunks: Bool { sendsBody && body?.contentLength == nil }
+
+  func wireRequest(
+    expectTimeout: Duration?, configuration: TransferSession.Configuration,
+    isFinal: @escaping @Sendable (Int, HTTPHeaders) -> Bool
+  ) -> WireRequest {
+    var options = request.options
+    options.computesDigest = options.computesDigest && sendsBody
+    return WireRequest(
+      method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
+      body: sendsBody ? body : nil, announcesBody: announcesBody, expectTimeout: expectTimeout,
+      usesIdleConnection: usesIdleConnection, options: options, configuration: configuration,
+      isFinal: isFinal)
+  }
+
+  private func sentHeaders(userAgent: String) -> HTTPHeaders {
+    var sent = sendsOwnHeaders ? headers : HTTPHeaders()
+    if !sendsOwnHeaders, sendsBody, let body {
+      sent.appendUnchecked(name: "Content-Type", value: body.contentType)
+    }
+    if !sent.contains("User-Agent") { sent.appendUnchecked(name: "User-Agent", value: userAgent) }
+    return isPage ? sent.withoutContent : sent
+  }
+
+  // MARK: Changes between attempts
+
+  /// Sends the same again after a failure. It uses a new connection: an idle one may be the cause of the failure.
+  mutating func retry() {
+    usesIdleConnection = false
+  }
+
+  /// Sends the same again at once, without `Expect: 100-continue`.
+  mutating func repeatWithoutExpect() {
+    mayExpect = false
+  }
+
+  /// Sends the same to another URL.
+  mutating func follow(_ target: HTTPURL) {
+    if target.origin != url.origin { sendsOwnHeaders = false }
+    url = target
+    (usesIdleConnection, mayExpect) = (true, true)
+  }
+
+  /// Gets the page that a 303 named.
+  mutating func fetchPage(_ target: HTTPURL) {
+    follow(target)
+    method = .get
+    isPage = true
+  }
+}
+
+extension HTTPHeaders {
+  /// The headers without those that describe a body that is not sent (RFC 9110 §15.4).
+  fileprivate var withoutContent: HTTPHeaders {
+    var rest = HTTPHeaders()
+    for field in fields
+    where !field.name.lowercased().hasPrefix("content-")
+      && !field.name.isSameHeaderName(as: "Idempotency-Key")
+    {
+      rest.appendUnchecked(field)
+    }
+    return rest
+  }
+}

@@ -1,0 +1,213 @@
+import FormStream
+import FormStreamDigest
+import Foundation
+
+/// A request from its first attempt to its result.
+///
+/// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out.
+final class TransferRun: Sendable {
+  let engine: Engine
+  let board: ProgressBoard
+  let control: TransferControl
+
+  private let request: TransferRequest
+  private let session: TransferSession
+  private let tracer: Tracer?
+
+  init(_ request: TransferRequest, session: TransferSession, engine: Engine) {
+    self.request = request
+    self.session = session
+    self.engine = engine
+    board = ProgressBoard(pace: request.options.progressPace)
+    control = TransferControl(engine)
+    tracer = request.options.trace.map { Tracer(request, report: $0) }
+  }
+
+  /// Sends the request, as often as needed, and returns its result.
+  func perform() async -> TransferResult {
+    var history = AttemptHistory()
+    var next: NextAttempt
+    do throws(TransferError) {
+      next = try await NextAttempt.first(of: request, control)
+    } catch {
+      return conclude(history, .init(.ofPreparation(failing: error), error))
+    }
+    history.begin(next.body)
+    board.begin(next.body)
+    while true {
+      await control.waitWhilePaused()
+      if control.isCancelled { return conclude(history, .cancelled) }
+      let result: ExchangeResult
+      do throws(TransferError) {
+        result = try await send(next, history)
+      } catch {
+        return conclude(history, .init(.failed, error))
+      }
+      history.note(result)
+      learn(from: result, next)
+      switch next.attempt(history).decision(on: AttemptFacts(result)) {
+      case .conclude(let verdict): return conclude(history, verdict)
+      case .keepEarlierResponse: return conclude(history, .init(.ok, nil))
+      case .fetchPage(let url): return await fetchPage(url, after: next, history)
+      case .follow(let url):
+        next.follow(url)
+        history.noteRedirect()
+      case .repeatWithoutExpect:
+        next.repeatWithoutExpect()
+        history.noteExpectRejected()
+      case .retry(let verdict, let retryAfter):
+        guard let delay = delay(retryAfter, history), session.budget.take() else {
+          return conclude(history, verdict)
+        }
+        tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
+        board.update { $0.phase = .retrying }
+        guard await wait(delay) else { return conclude(history, .cancelled) }
+        next.retry()
+        board.update { $0.attempt = history.attempts + 1 }
+      }
+    }
+  }
+
+  // MARK: An attempt
+
+  private func send(
+    _ next: NextAttempt, _ history: AttemptHistory
+  ) async throws(TransferError) -> ExchangeResult {
+    board.update { $0.phase = .connecting }
+    // A response to this attempt means that its body was begun.
+    let attempt = next.attempt(
+      tries: history.tries + 1, redirects: history.redirects,
+      hasUsedOneShot: next.body?.isReplayable == false)
+    var wireRequest = next.wireRequest(
+      expectTimeout: sendsExpect(next) ? request.options.expectation.timeout : nil,
+      configuration: session.configuration
+    ) { status, headers in
+      attempt.decision(on: AttemptFacts(headWithStatus: status, headers)).isFinal
+    }
+    // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
+    if next.sendsChunks, session.hosts.speaksHTTP10(next.url.origin) {
+      wireRequest.usesIdleConnection = false
+    }
+    return await control.run(try Exchange(wireRequest, board: board, tracer: tracer))
+  }
+
+  private func sendsExpect(_ next: NextAttempt) -> Bool {
+    guard let body = next.body, next.sendsBody, next.mayExpect else { return false }
+    switch request.options.expectation.kind {
+    case .never: return false
+    case .always: return true
+    case .automatic:
+      let isLarge = body.contentLength.map { $0 > 1024 * 1024 } ?? true
+      return isLarge && !session.hosts.ignoresExpect(next.url.origin)
+    }
+  }
+
+  private func learn(from result: ExchangeResult, _ next: NextAttempt) {
+    let origin = next.url.origin
+    if result.hasContinued {
+      session.hosts.note(origin, ignoresExpect: false)
+    } else if result.expectIgnored || result.expectRejected {
+      session.hosts.note(origin, ignoresExpect: true)
+    }
+    if let response = result.response {
+      session.hosts.note(origin, speaksHTTP10: response.version == "1.0")
+      if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
+    }
+  }
+
+  /// Gets the page that a 303 named.
+  private func fetchPage(
+    _ url: HTTPURL, after last: NextAttempt, _ history: AttemptHistory
+  ) async -> TransferResult {
+    var next = last
+    // The page's own attempts are not counted in the result.
+    var pageHistory = history
+    next.fetchPage(url)
+    pageHistory.noteRedirect()
+    while let result = try? await send(next, pageHistory) {
+      switch next.attempt(pageHistory).decision(on: AttemptFacts(result)) {
+      case .follow(let url):
+        next.follow(url)
+        pageHistory.noteRedirect()
+      case .conclude(let verdict):
+        guard let page = result.response else { return conclude(history, .init(.ok, nil)) }
+        var history = history
+        history.replaceResponse(with: page, redirects: pageHistory.redirects)
+        return conclude(history, verdict)
+      default:
+        return conclude(history, .init(.ok, nil))
+      }
+    }
+    return conclude(history, .init(.ok, nil))
+  }
+
+  // MARK: Between attempts
+
+  /// How long to wait before the next attempt; nil if it would come too late.
+  private func delay(_ retryAfter: Duration?, _ history: AttemptHistory) -> Duration? {
+    let policy = request.options.retry
+    if let retryAfter, retryAfter > policy.maximumRetryAfter { return nil }
+    let delay = retryAfter ?? Backoff.wait(before: history.tries + 1, policy)
+    if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
+    return delay
+  }
+
+  /// Waits; returns false if the request was cancelled meanwhile.
+  private func wait(_ delay: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: delay)
+      return !control.isCancelled
+    } catch {
+      return false
+    }
+  }
+
+  // MARK: The result
+
+  private func conclude(
+    _ history: AttemptHistory, _ verdict: AttemptDecision.Verdict
+  ) -> TransferResult {
+    var (history, verdict) = (history, verdict)
+    do throws(TransferError) {
+      try history.deliverResponse(to: request.options.responseTarget)
+    } catch {
+      if verdict.error == nil { verdict.error = error }
+    }
+    board.finish { progress in
+      progress.phase = .done
+      progress.hasResponse = history.response != nil
+      if verdict.outcome == .ok, progress.acknowledged != nil {
+        progress.acknowledged = progress.handedOver
+      }
+    }
+    return TransferResult(
+      url: request.url, method: request.method, outcome: verdict.outcome,
+      response: history.response, attempts: history.attempts, redirects: history.redirects,
+      contentLength: history.announcedLength, framing: history.framing,
+      bytesSent: history.bytesSent, wireBytes: history.wireBytes,
+      duration: history.start.duration(to: .now), sha256: history.sha256?.description,
+      error: verdict.error)
+  }
+}
+
+extension NextAttempt {
+  /// The attempt that was just made and noted.
+  fileprivate func attempt(_ history: AttemptHistory) -> Attempt {
+    attempt(
+      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot)
+  }
+}
+
+extension AttemptDecision.Verdict {
+  fileprivate static let cancelled = Self(.cancelled, .cancelledBeforeResponse)
+}
+
+extension TransferResult.Outcome {
+  fileprivate static func ofPreparation(failing error: TransferError) -> Self {
+    switch error.code {
+    case .cancelled: .cancelled
+    case .sourceChanged: .sourceChanged
+    default: .failed
+    }
+  }
+}

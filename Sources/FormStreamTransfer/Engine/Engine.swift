@@ -1,0 +1,139 @@
+import FormStreamPlatform
+import Foundation
+
+/// A thread that drives exchanges, and that runs the tasks that decide what follows them: a request proceeds even if
+/// the threads that all tasks of the program share are busy.
+///
+/// The inbox is shared between threads; everything else belongs to the engine's thread.
+final class Engine: @unchecked Sendable {
+  private enum Command {
+    case start(Exchange, completion: @Sendable (ExchangeResult) -> Void)
+    case cancel(Exchange)
+    case setPaused(Exchange, Bool)
+    case sourceHasMore(ObjectIdentifier)
+    case run(UnownedJob)
+    case stop
+  }
+
+  /// How long an exchange may exceed a time limit before that is noticed.
+  private static let checkInterval = Duration.milliseconds(50)
+
+  private let inbox = Guarded<[Command]>([])
+  private let multi: CurlMulti
+  private let running: Running
+
+  /// The exchanges that are being driven, shared with the callback for sockets that are about to be closed.
+  private final class Running {
+    /// The exchanges by the identity of their `CurlEasy`.
+    var exchanges: [ObjectIdentifier: Exchange] = [:]
+  }
+
+  init(maximumIdleConnections: Int) throws(TransferError) {
+    let running = Running()
+    self.running = running
+    multi = try CurlMulti(maximumIdleConnections: maximumIdleConnections) { socket in
+      for exchange in running.exchanges.values { exchange.willClose(socket) }
+    }
+    guard startThread("formstream-net", { [self] in drive() }) else { throw .noThread }
+  }
+
+  // MARK: From any thread
+
+  /// Drives an exchange to its end, and calls `completion` with its result on the engine's thread.
+  func start(_ exchange: Exchange, completion: @escaping @Sendable (ExchangeResult) -> Void) {
+    post(.start(exchange, completion: completion))
+  }
+
+  /// Ends an exchange at any point. Does nothing if it has ended.
+  func cancel(_ exchange: Exchange) { post(.cancel(exchange)) }
+
+  func setPaused(_ exchange: Exchange, _ isPaused: Bool) { post(.setPaused(exchange, isPaused)) }
+
+  /// Reports that a source that had no bytes has some.
+  ///
+  /// - Parameter easy: the `CurlEasy` of the source's exchange, which may have ended: a blocked source must not keep
+  ///   its exchange alive.
+  func sourceHasMore(_ easy: ObjectIdentifier) { post(.sourceHasMore(easy)) }
+
+  /// Ends the thread. No exchange may be running.
+  func stop() { post(.stop) }
+
+  private func post(_ command: Command) {
+    inbox.withLock { $0.append(command) }
+    multi.wakeUp()
+  }
+
+  // MARK: On the engine's thread
+
+  private func drive() {
+    ignoreBrokenPipesOnThisThread()
+    var nextCheck = ContinuousClock.now
+    while true {
+      for command in takeCommands() {
+        guard carryOut(command) else { return }
+      }
+      multi.perform()
+      while let (easy, failure) = multi.nextFinished() {
+        guard let exchange = running.exchanges[ObjectIdentifier(easy)] else { continue }
+        finish(exchange, failure)
+      }
+      if ContinuousClock.now >= nextCheck {
+        for exchange in Array(running.exchanges.values) where exchange.abortIfOverdue() {
+          multi.remove(exchange.easy)
+          finish(exchange, nil)
+        }
+        nextCheck = .now + Self.checkInterval
+      }
+      multi.wait(milliseconds: running.exchanges.isEmpty ? 60_000 : 50)
+    }
+  }
+
+  private func takeCommands() -> [Command] {
+    inbox.withLock { inbox in
+      defer { inbox = [] }
+      return inbox
+    }
+  }
+
+  /// Carries out a command; returns false if the thread must end.
+  private func carryOut(_ command: Command) -> Bool {
+    switch command {
+    case .start(let exchange, let completion):
+      exchange.completion = completion
+      running.exchanges[ObjectIdentifier(exchange.easy)] = exchange
+      guard exchange.prepare(on: self), multi.add(exchange.easy) else {
+        finish(exchange, exchange.easy.startFailure)
+        return true
+      }
+    case .cancel(let exchange):
+      guard isRunning(exchange) else { return true }
+      exchange.abort(with: .cancelledBeforeResponse)
+      multi.remove(exchange.easy)
+      finish(exchange, nil)
+    case .setPaused(let exchange, let isPaused):
+      if isRunning(exchange) { exchange.setPaused(isPaused) }
+    case .sourceHasMore(let easy):
+      running.exchanges[easy]?.sourceHasMore()
+    case .run(let job):
+      job.runSynchronously(on: asUnownedTaskExecutor())
+    case .stop:
+      return false
+    }
+    return true
+  }
+
+  private func isRunning(_ exchange: Exchange) -> Bool {
+    running.exchanges[ObjectIdentifier(exchange.easy)] != nil
+  }
+
+  private func finish(_ exchange: Exchange, _ failure: CurlFailure?) {
+    running.exchanges[ObjectIdentifier(exchange.easy)] = nil
+    exchange.finish(failure)
+  }
+}
+
+extension Engine: TaskExecutor {
+  func enqueue(_ job: consuming ExecutorJob) {
+    post(.run(UnownedJob(job)))
+  }
+}

@@ -1,0 +1,100 @@
+public import Foundation
+import FormStreamMultipart
+
+/// An absolute `http` or `https` URL: the target of a request.
+public struct HTTPURL: Hashable, Sendable {
+  /// Scheme, host and port (RFC 6454 §4). Headers and credentials for one origin are not sent to another.
+  public struct Origin: Hashable, Sendable, CustomStringConvertible {
+    /// `http` or `https`.
+    public let scheme: String
+    /// The host, in lower case.
+    public let host: String
+    /// The port, even if it is the default one.
+    public let port: Int
+
+    /// The origin as text, such as `https://example.org:8443`.
+    public var description: String { "\(scheme)://\(host):\(port)" }
+  }
+
+  /// Scheme, host and port.
+  public let origin: Origin
+  /// The URL without user, password and fragment, which are not part of what is sent.
+  public let description: String
+  /// The user and the password of the URL, which are sent as `Authorization`.
+  package let credentials: Credentials?
+
+  /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded.
+  ///
+  /// - Throws: `invalidURL`.
+  public init(_ text: String) throws(TransferError) {
+    try self.init(CurlURL(parsing: text), subject: text)
+  }
+
+  /// Converts a Foundation URL.
+  ///
+  /// - Throws: `invalidURL`.
+  public init(_ url: URL) throws(TransferError) {
+    try self.init(url.absoluteString)
+  }
+
+  /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
+  func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
+    let handle = try CurlURL(parsing: description)
+    try handle.set(.url, reference, subject: reference)
+    return try HTTPURL(handle, subject: reference)
+  }
+
+  /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
+  package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
+    guard !query.isEmpty else { return self }
+    // Not with libcurl, which would rewrite the percent-encoding of the complete query.
+    let joint = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
+    let longer = description + joint + URLEncodedField.text(of: query)
+    _ = try CurlURL(parsing: longer)
+    return HTTPURL(origin: origin, description: longer, credentials: credentials)
+  }
+
+  private init(origin: Origin, description: String, credentials: Credentials?) {
+    self.origin = origin
+    self.description = description
+    self.credentials = credentials
+  }
+
+  private init(_ handle: CurlURL, subject: String) throws(TransferError) {
+    let subject = subject.hidingCredentials
+    let scheme = handle.text(.scheme)?.lowercased() ?? ""
+    guard scheme == "http" || scheme == "https" else {
+      throw TransferError(
+        .invalidURL, on: subject,
+        "The URL \(subject.quoted) has the scheme \(scheme.quoted): only http and https are supported."
+      )
+    }
+    guard let host = handle.text(.host)?.lowercased(), !host.isEmpty,
+      let port = handle.text(.port).flatMap({ Int($0) })
+    else {
+      throw TransferError(
+        .invalidURL, on: subject,
+        "The URL \(subject.quoted) has no host: write http://host/path or https://host/path.")
+    }
+    let user = handle.decodedText(.user)
+    let password = handle.decodedText(.password)
+    // A user or password that can't be decoded must not be dropped: the request would be sent without credentials.
+    for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
+    where handle.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
+      throw TransferError(
+        .invalidURL, on: host,
+        "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
+      )
+    }
+    if user != nil || password != nil {
+      credentials = .basic(user: user ?? "", password: password ?? "")
+    } else {
+      credentials = nil
+    }
+    for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
+    origin = Origin(scheme: scheme, host: host, port: port)
+    description = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
+  }
+}
+
+extension HTTPURL: CustomStringConvertible {}

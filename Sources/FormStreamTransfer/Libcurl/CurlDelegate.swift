@@ -1,0 +1,27 @@
+/// What libcurl asks for and reports during a transfer. All methods are called on the thread that drives it.
+protocol CurlDelegate: AnyObject {
+  /// Reads bytes of the request's body into `buffer`.
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead
+  /// Returns whether the body may be read again from `offset`.
+  func mayRewind(to offset: Int64) -> Bool
+  /// Receives a line of a response's head with its line break; returns false to end the transfer.
+  func receive(headLine: UnsafeRawBufferPointer) -> Bool
+  /// Receives a piece of a response's body; returns false to end the transfer.
+  func receive(body: UnsafeRawBufferPointer) -> Bool
+  /// Called regularly, whether or not bytes moved; returns false to end the transfer.
+  func progressed(uploaded: Int64) -> Bool
+  /// Called before a request is sent over a socket; returns false to end the transfer.
+  func willSendRequest(over socket: CInt?) -> Bool
+  /// Receives the head of a request that was sent.
+  func sent(head: UnsafeRawBufferPointer)
+  /// Receives a line of libcurl's verbose output.
+  func noted(_ text: UnsafeRawBufferPointer)
+}
+
+/// The result of reading from a request's body.
+enum CurlRead {
+  case bytes(Int)
+  /// No bytes yet; the delegate calls `resumeReading` when there are some.
+  case later
+  case abort
+}

@@ -1,0 +1,87 @@
+import CFormStreamCurl
+import FormStreamMultipart
+
+/// A request as libcurl's options.
+extension CurlEasy {
+  func setOptions(for request: WireRequest) {
+    setTarget(request)
+    setBody(request)
+    setTLS(request.configuration.tls)
+    set(CURLOPT_HTTPHEADER, list: headerLines(request))
+    let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
+    set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
+    set(CURLOPT_MAXAGE_CONN, Int(clamping: request.configuration.idleLimit.components.seconds))
+    set(CURLOPT_FORBID_REUSE, 0)
+    set(CURLOPT_FRESH_CONNECT, request.usesIdleConnection ? 0 : 1)
+  }
+
+  private func setTarget(_ request: WireRequest) {
+    set(CURLOPT_URL, request.url.description)
+    set(CURLOPT_PROTOCOLS_STR, "http,https")
+    set(CURLOPT_FOLLOWLOCATION, 0)
+    set(CURLOPT_PROXY, "")
+    set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
+    // A resolver that hangs is abandoned, so that cancelling and time limits work during a lookup, too.
+    set(CURLOPT_QUICK_EXIT, 1)
+    let version =
+      switch request.configuration.version.kind {
+      case .automatic: CURL_HTTP_VERSION_2TLS
+      case .http11: CURL_HTTP_VERSION_1_1
+      case .http2:
+        request.url.origin.scheme == "https"
+          ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+      }
+    set(CURLOPT_HTTP_VERSION, Int(version))
+    if let path = request.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
+    set(CURLOPT_RESOLVE, list: request.configuration.addresses.map(\.text))
+  }
+
+  private func setBody(_ request: WireRequest) {
+    if request.announcesBody {
+      set(CURLOPT_UPLOAD, 1)
+      set(CURLOPT_INFILESIZE_LARGE, offset: request.bodyLength ?? -1)
+      set(CURLOPT_UPLOAD_BUFFERSIZE, bufferSize(request))
+      if let timeout = request.expectTimeout {
+        set(CURLOPT_EXPECT_100_TIMEOUT_MS, Int(clamping: max(timeout.milliseconds, 1)))
+      }
+    }
+    if request.method == .head, !request.announcesBody {
+      set(CURLOPT_NOBODY, 1)
+    } else if request.method != .get || request.announcesBody {
+      set(CURLOPT_CUSTOMREQUEST, request.method.description)
+    }
+    if let rate = request.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
+  }
+
+  /// The configured size; at a limited rate, no more than is sent in an eighth of a second.
+  private func bufferSize(_ request: WireRequest) -> Int {
+    let size = request.configuration.uploadBufferSize
+    guard let rate = request.options.maximumRate else { return size }
+    return min(size, max(16 * 1024, Int(clamping: rate / 8)))
+  }
+
+  private func setTLS(_ settings: TLSSettings) {
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+    if let path = settings.authorities { set(CURLOPT_CAINFO, path: path) }
+    if let path = settings.certificate {
+      set(CURLOPT_SSLCERT, path: path)
+      set(CURLOPT_SSLKEY, path: settings.key ?? path)
+    }
+    set(CURLOPT_SSL_VERIFYPEER, settings.verifiesServer ? 1 : 0)
+    set(CURLOPT_SSL_VERIFYHOST, settings.verifiesServer ? 2 : 0)
+  }
+
+  /// The request's headers, and a line for each header that libcurl would otherwise add or choose itself.
+  private func headerLines(_ request: WireRequest) -> [String] {
+    var lines: [String] = []
+    // libcurl removes a header that is written `name:`; `name;` sends it with an empty value.
+    for field in request.headers.fields {
+      lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
+    }
+    lines.append(request.expectTimeout == nil ? "Expect:" : "Expect: 100-continue")
+    if !request.headers.contains("Accept") { lines.append("Accept: */*") }
+    // Without this header a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
+    if !request.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
+    return lines
+  }
+}

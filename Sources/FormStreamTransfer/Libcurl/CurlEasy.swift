@@ -1,0 +1,139 @@
+import CFormStreamCurl
+import FormStreamMultipart
+
+/// One libcurl transfer: owns its handle and everything that libcurl reads through it.
+final class CurlEasy {
+  let handle: UnsafeMutableRawPointer
+  private var lists: [UnsafeMutablePointer<curl_slist>] = []
+  private var errorText = UnsafeMutablePointer<CChar>.allocate(capacity: Int(CURL_ERROR_SIZE))
+  /// Owns this object, and lives as long as libcurl may call it.
+  unowned var delegate: (any CurlDelegate)?
+  var sockets: OpenSockets?
+  /// The reasons to pause: the source has no bytes yet, or the caller paused the request.
+  private var isPaused = (reading: false, all: false)
+  /// Whether libcurl accepted the last pause. It accepts none before there is a connection.
+  private(set) var isPauseInEffect = false
+  /// The first option that libcurl refused: for lack of memory, or because this libcurl doesn't have the option.
+  /// Reported when the transfer is started.
+  private var optionFailure: CURLcode?
+
+  /// C: `curl_easy_init`
+  init() throws(TransferError) {
+    guard CurlLibrary.isReady, let handle = curl_easy_init() else {
+      errorText.deallocate()
+      throw CurlLibrary.unusable
+    }
+    self.handle = handle
+    errorText.pointee = 0
+    set(CURLOPT_ERRORBUFFER, pointer: errorText)
+    set(CURLOPT_NOSIGNAL, 1)
+  }
+
+  /// C: `curl_easy_cleanup`
+  deinit {
+    curl_easy_cleanup(handle)
+    for list in lists { curl_slist_free_all(list) }
+    errorText.deallocate()
+  }
+
+  // MARK: Options. C: `curl_easy_setopt`
+
+  func check(_ code: CURLcode) {
+    if code != CURLE_OK, optionFailure == nil { optionFailure = code }
+  }
+
+  func set(_ option: CURLoption, _ value: Int) {
+    check(formstream_easy_set_long(handle, option, value))
+  }
+
+  func set(_ option: CURLoption, offset value: Int64) {
+    check(formstream_easy_set_offset(handle, option, curl_off_t(value)))
+  }
+
+  func set(_ option: CURLoption, _ text: String) {
+    check(text.withCString { formstream_easy_set_text(handle, option, $0) })
+  }
+
+  func set(_ option: CURLoption, path: LocalPath) {
+    check(path.withCString { formstream_easy_set_text(handle, option, $0) })
+  }
+
+  func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
+    check(formstream_easy_set_pointer(handle, option, pointer))
+  }
+
+  /// C: `curl_slist_append`
+  func set(_ option: CURLoption, list texts: [String]) {
+    var list: UnsafeMutablePointer<curl_slist>?
+    for text in texts {
+      guard let longer = curl_slist_append(list, text) else {
+        curl_slist_free_all(list)
+        return check(CURLE_OUT_OF_MEMORY)
+      }
+      list = longer
+    }
+    guard let list else { return }
+    lists.append(list)
+    check(formstream_easy_set_list(handle, option, list))
+  }
+
+  /// Why the transfer can't be started; nil if libcurl accepted all options.
+  var startFailure: CurlFailure? { optionFailure.map { failure($0) } }
+
+  func failure(_ code: CURLcode) -> CurlFailure {
+    let detail = String(cString: errorText)
+    return CurlFailure(
+      code: code, message: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
+  }
+
+  // MARK: Pauses
+
+  /// Notes that the body's source has no bytes yet. libcurl learns it from the result of the read callback.
+  func pauseReading() {
+    isPaused.reading = true
+  }
+
+  /// Continues to read the body after its source had no bytes.
+  func resumeReading() {
+    isPaused.reading = false
+    applyPauses()
+  }
+
+  /// Pauses or resumes both directions.
+  func setPaused(_ isPaused: Bool) {
+    self.isPaused.all = isPaused
+    applyPauses()
+  }
+
+  /// C: `curl_easy_pause`
+  private func applyPauses() {
+    let send = isPaused.reading || isPaused.all ? CURLPAUSE_SEND : CURLPAUSE_CONT
+    let receive = isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
+    isPauseInEffect =
+      curl_easy_pause(handle, CInt(send | receive)) == CURLE_OK && isPaused.all
+  }
+
+  // MARK: Information. C: `curl_easy_getinfo`
+
+  /// The HTTP version of the connection, times ten: 11, 20; 0 if it is not known yet.
+  var httpVersion: Int {
+    switch number(CURLINFO_HTTP_VERSION) {
+    case Int(CURL_HTTP_VERSION_1_0): 10
+    case Int(CURL_HTTP_VERSION_1_1): 11
+    case Int(CURL_HTTP_VERSION_2_0): 20
+    default: 0
+    }
+  }
+
+  /// The number of body bytes that libcurl has written, including the framing of chunks.
+  var uploaded: Int64 {
+    var value: curl_off_t = 0
+    return formstream_easy_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &value) == CURLE_OK
+      ? Int64(value) : 0
+  }
+
+  private func number(_ info: CURLINFO) -> Int {
+    var value = 0
+    return formstream_easy_get_long(handle, info, &value) == CURLE_OK ? value : 0
+  }
+}

@@ -1,0 +1,88 @@
+import CFormStreamCurl
+
+/// The transfers that libcurl runs on one thread.
+///
+/// Everything is called on the engine's thread, except `wakeUp`, which libcurl allows from any thread.
+final class CurlMulti: @unchecked Sendable {
+  private let handle: UnsafeMutableRawPointer
+  private let sockets: OpenSockets
+  private var running: [UnsafeMutableRawPointer: CurlEasy] = [:]
+
+  /// - Parameter willClose: called with a socket before it is closed, while received bytes can still be read.
+  ///
+  /// C: `curl_multi_init`
+  init(
+    maximumIdleConnections: Int, willClose: @escaping (CInt) -> Void
+  ) throws(TransferError) {
+    guard CurlLibrary.isReady, let handle = curl_multi_init() else { throw CurlLibrary.unusable }
+    self.handle = handle
+    sockets = OpenSockets(willClose)
+    _ = formstream_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
+  }
+
+  /// C: `curl_multi_cleanup`
+  deinit {
+    for easy in running.values { curl_multi_remove_handle(handle, easy.handle) }
+    running = [:]
+    // Closing the idle connections calls `sockets`, which has to live until here.
+    withExtendedLifetime(sockets) { _ = curl_multi_cleanup(handle) }
+  }
+
+  /// Starts a transfer; returns false if libcurl refuses it.
+  ///
+  /// C: `curl_multi_add_handle`
+  func add(_ easy: CurlEasy) -> Bool {
+    easy.useSockets(of: sockets)
+    guard curl_multi_add_handle(handle, easy.handle) == CURLM_OK else { return false }
+    running[easy.handle] = easy
+    return true
+  }
+
+  /// Removes a transfer at any point; its connection is closed unless the transfer was finished.
+  ///
+  /// C: `curl_multi_remove_handle`
+  func remove(_ easy: CurlEasy) {
+    curl_multi_remove_handle(handle, easy.handle)
+    running[easy.handle] = nil
+  }
+
+  /// Waits until a transfer can go on, but no longer than the given time.
+  ///
+  /// C: `curl_multi_poll`
+  func wait(milliseconds: Int) {
+    _ = curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)
+  }
+
+  /// Ends the current wait, or the next one.
+  ///
+  /// C: `curl_multi_wakeup`
+  func wakeUp() {
+    // If all attempts fail, a posted command is carried out only when the wait times out.
+    for _ in 0..<3 where curl_multi_wakeup(handle) == CURLM_OK { break }
+  }
+
+  /// Does everything that can be done without waiting.
+  ///
+  /// C: `curl_multi_perform`
+  func perform() {
+    var count: CInt = 0
+    _ = curl_multi_perform(handle, &count)
+  }
+
+  /// Removes and returns the next finished transfer, with its failure if it failed.
+  ///
+  /// C: `curl_multi_info_read`
+  func nextFinished() -> (easy: CurlEasy, failure: CurlFailure?)? {
+    var left: CInt = 0
+    while let message = curl_multi_info_read(handle, &left) {
+      guard message.pointee.msg == CURLMSG_DONE, let done = message.pointee.easy_handle,
+        let easy = running[done]
+      else { continue }
+      let code = formstream_message_result(message)
+      let failure = code == CURLE_OK ? nil : easy.failure(code)
+      remove(easy)
+      return (easy, failure)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,27 @@
+import FormStreamMultipart
+
+/// The parts of a layout, and how many bytes of each were handed over.
+struct PartProgressList: RandomAccessCollection, Sendable {
+  let layout: BodyLayout?
+  let handedOver: Int64
+
+  var startIndex: Int { 0 }
+  var endIndex: Int { layout?.partCount ?? 0 }
+
+  subscript(position: Int) -> TransferProgress.PartProgress {
+    // As in any collection, an invalid index is a mistake of the caller; data from outside can't cause it.
+    guard let layout else { preconditionFailure("There are no parts without a layout.") }
+    let placed = layout.placedPart(at: position)
+    var sent: Int64?
+    if let start = placed.bodyOffset {
+      if let size = placed.bodyLength {
+        sent = Swift.min(Swift.max(handedOver - start, 0), size)
+      } else if handedOver <= start {
+        // A part of unknown length: all that is known is that it hasn't begun.
+        sent = 0
+      }
+    }
+    return TransferProgress.PartProgress(
+      name: placed.part.name, filename: placed.part.filename, sent: sent, size: placed.bodyLength)
+  }
+}

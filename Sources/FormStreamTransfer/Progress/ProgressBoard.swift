@@ -1,0 +1,106 @@
+import FormStream
+import FormStreamPlatform
+
+/// Holds a request's progress, and reports it to any number of listeners.
+final class ProgressBoard: Sendable {
+  private struct State {
+    var current: TransferProgress
+    var listeners: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
+    var nextListener = 0
+    var lastReport: ContinuousClock.Instant?
+    var isFinished = false
+  }
+
+  private let state: Guarded<State>
+  private let pace: ProgressPace
+  private let start = ContinuousClock.now
+
+  init(pace: ProgressPace) {
+    self.pace = pace
+    state = Guarded(State(current: TransferProgress(layout: nil)))
+  }
+
+  var current: TransferProgress { state.withLock(\.current) }
+
+  /// Sets the body that is sent, and with it the total.
+  func begin(_ layout: BodyLayout?) {
+    change(isReportedAtOnce: true) { current in
+      current = TransferProgress(layout: layout)
+      current.total = layout?.contentLength ?? (layout == nil ? 0 : nil)
+    }
+  }
+
+  /// Updates the counts. They never go back: a second attempt shows only when it has come further than the first.
+  ///
+  /// - Parameter phase: nil if it hasn't changed.
+  func advance(
+    _ phase: TransferProgress.Phase?, read: Int64, handedOver: Int64, acknowledged: Int64?,
+    received: Int64
+  ) {
+    change(isReportedAtOnce: false) { current in
+      if let phase { current.phase = phase }
+      current.read = max(current.read, read)
+      current.handedOver = max(current.handedOver, handedOver)
+      // Without a connection the count is unknown, and the last one stays.
+      if let acknowledged {
+        current.acknowledged = max(
+          current.acknowledged ?? 0, min(acknowledged, current.handedOver))
+      }
+      current.received = received
+    }
+  }
+
+  /// Changes something other than the counts, and reports it at once.
+  func update(_ body: (inout TransferProgress) -> Void) {
+    change(isReportedAtOnce: true, body)
+  }
+
+  /// Reports the last state, and ends all listeners' sequences.
+  func finish(_ body: (inout TransferProgress) -> Void) {
+    change(isReportedAtOnce: true, body)
+    let listeners = state.withLock { state in
+      state.isFinished = true
+      defer { state.listeners = [:] }
+      return state.listeners.values.map(\.self)
+    }
+    for listener in listeners { listener.finish() }
+  }
+
+  /// The current state and all further ones. A listener that is too slow misses the oldest.
+  func updates() -> AsyncStream<TransferProgress> {
+    let buffering: AsyncStream<TransferProgress>.Continuation.BufferingPolicy =
+      .bufferingNewest(pace == .all ? 4096 : 64)
+    let (stream, continuation) = AsyncStream.makeStream(
+      of: TransferProgress.self, bufferingPolicy: buffering)
+    let (number, isFinished) = state.withLock { state in
+      continuation.yield(state.current)
+      defer { state.nextListener += 1 }
+      if !state.isFinished { state.listeners[state.nextListener] = continuation }
+      return (state.nextListener, state.isFinished)
+    }
+    if isFinished {
+      continuation.finish()
+    } else {
+      continuation.onTermination = { [state] _ in
+        state.withLock { state in state.listeners[number] = nil }
+      }
+    }
+    return stream
+  }
+
+  private func change(isReportedAtOnce: Bool, _ body: (inout TransferProgress) -> Void) {
+    let now = ContinuousClock.now
+    state.withLock { state in
+      let before = (state.current.handedOver, state.current.received)
+      let phase = state.current.phase
+      body(&state.current)
+      let isReportedAtOnce = isReportedAtOnce || phase != state.current.phase
+      state.current.elapsed = now - start
+      let hasMoved = before != (state.current.handedOver, state.current.received)
+      guard isReportedAtOnce || hasMoved, !state.listeners.isEmpty else { return }
+      if !isReportedAtOnce, let last = state.lastReport, now - last < pace.interval { return }
+      state.lastReport = now
+      for listener in state.listeners.values { listener.yield(state.current) }
+    }
+  }
+}

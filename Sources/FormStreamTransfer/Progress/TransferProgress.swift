@@ -1,0 +1,79 @@
+import FormStreamMultipart
+
+/// How far a transfer has come. The counts are those of the body alone, without heads and framing.
+public struct TransferProgress: Sendable {
+  /// What the transfer is doing.
+  public struct Phase: RawRepresentable, Hashable, Sendable {
+    /// The phase as it stands in records.
+    public let rawValue: String
+
+    /// Creates a phase from its text.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// It connects to the server, or waits for the response to `Expect: 100-continue`.
+    public static let connecting = Phase(rawValue: "connecting")
+    /// It sends the body.
+    public static let sending = Phase(rawValue: "sending")
+    /// The complete body was handed over; it waits for the response, or receives it.
+    public static let waiting = Phase(rawValue: "waiting")
+    /// An attempt failed, and the next one follows.
+    public static let retrying = Phase(rawValue: "retrying")
+    /// It has ended.
+    public static let done = Phase(rawValue: "done")
+  }
+
+  /// What the transfer is doing.
+  public internal(set) var phase = Phase.connecting
+  /// How many bytes were read from the source.
+  public internal(set) var read: Int64 = 0
+  /// How many bytes were handed over to the system's network. The count never goes back: in a second attempt it stays
+  /// until that attempt has come as far as the first.
+  public internal(set) var handedOver: Int64 = 0
+  /// How many bytes the other side's system has acknowledged. Under TLS this is an approximation; with HTTP/2 it is
+  /// nil, because requests share a connection.
+  public internal(set) var acknowledged: Int64?
+  /// The length of the body; nil if it can't be known.
+  public internal(set) var total: Int64?
+  /// Whether a response has arrived.
+  public internal(set) var hasResponse = false
+  /// The number of the current attempt, from 1.
+  public internal(set) var attempt = 1
+  /// How many bytes of the response's body were received.
+  public internal(set) var received: Int64 = 0
+  /// The time since the transfer started.
+  public internal(set) var elapsed: Duration = .zero
+
+  let layout: BodyLayout?
+
+  /// The fraction of the body that was handed over, from 0 to 1; nil if the total can't be known. It is 1 only after the
+  /// last byte was handed over, or after the request itself if its body is empty.
+  public var fraction: Double? {
+    guard let total else { return nil }
+    if total == 0 { return isComplete ? 1 : 0 }
+    guard handedOver < total else { return 1 }
+    return min(Double(handedOver) / Double(total), 1.0.nextDown)
+  }
+
+  /// How far one part of a form has come.
+  public struct PartProgress: Sendable {
+    /// The part's name.
+    public let name: String
+    /// The part's file name.
+    public let filename: String?
+    /// How many of its bytes were handed over; nil after a part of unknown length, where this can't be known.
+    public let sent: Int64?
+    /// The part's length; nil if it can't be known.
+    public let size: Int64?
+  }
+
+  /// How far each part of the form has come. The elements are computed on access, so that a form with tens of thousands
+  /// of parts costs nothing until then.
+  public var parts: some RandomAccessCollection<PartProgress> & Sendable {
+    PartProgressList(layout: layout, handedOver: handedOver)
+  }
+
+  /// Whether a request without body bytes was sent.
+  private var isComplete: Bool { phase == .waiting || phase == .done && hasResponse }
+}

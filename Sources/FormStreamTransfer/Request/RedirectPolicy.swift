@@ -1,0 +1,13 @@
+/// Which redirects are followed.
+///
+/// Only redirects to http and https are followed, and none from https to http. Another origin receives none of the
+/// request's headers, cookies and credentials.
+public struct RedirectPolicy: Sendable, Hashable {
+  /// The maximum number of redirects.
+  public var limit = 5
+  /// Whether redirects to other origins are followed.
+  public var allowsOtherOrigins = false
+
+  /// Up to five redirects within the origin.
+  public init() {}
+}

@@ -1,0 +1,25 @@
+/// How often a request is sent, and when again.
+///
+/// Only requests that the server can't have carried out are repeated: those that were not sent, those that were sent
+/// in part (the announced length shows the server that they are incomplete), and those that were refused with 429 or
+/// 503. A request that was sent completely and got no response is repeated only if carrying it out twice does no
+/// harm: if its method is idempotent, if it has an idempotency key, or if `retriesUnsafe` is set.
+public struct RetryPolicy: Sendable, Hashable {
+  /// The maximum number of attempts, including the first.
+  public var attempts: Int
+  /// The maximum wait before the second attempt. It doubles with each further attempt; the actual wait is random.
+  public var baseDelay: Duration = .seconds(1)
+  /// The limit for that doubling.
+  public var maximumDelay: Duration = .seconds(30)
+  /// The longest `Retry-After` of a server that is waited for. If it asks for more, the transfer ends.
+  public var maximumRetryAfter: Duration = .seconds(120)
+  /// How long after the start of the transfer an attempt may begin; no limit if nil.
+  public var timeLimit: Duration?
+  /// Whether a request is repeated although the server may have carried it out.
+  public var retriesUnsafe = false
+
+  /// Creates a policy; with one attempt, nothing is repeated.
+  public init(attempts: Int = 1) {
+    self.attempts = attempts
+  }
+}

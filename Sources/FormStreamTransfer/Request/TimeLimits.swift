@@ -1,0 +1,14 @@
+/// The time limits of a request; nil means no limit.
+public struct TimeLimits: Hashable, Sendable {
+  /// For finding and reaching the server.
+  public var connect: Duration? = .seconds(30)
+  /// For a time without a byte sent or received. Waiting for the body's source doesn't count, nor does a pause.
+  public var stall: Duration? = .seconds(60)
+  /// From the body's last byte to the response's first.
+  public var response: Duration? = .seconds(300)
+  /// For an attempt as a whole.
+  public var attempt: Duration?
+
+  /// The default limits.
+  public init() {}
+}

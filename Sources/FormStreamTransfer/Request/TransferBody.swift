@@ -1,0 +1,106 @@
+public import Foundation
+public import FormStream
+
+/// The body of a request. It is a value: nothing is opened before the request is sent, and each attempt reads it from
+/// the start.
+public struct TransferBody: Sendable {
+  enum Content: Sendable {
+    case layout(@Sendable () throws(MultipartError) -> BodyLayout)
+    case failure(TransferError)
+  }
+
+  let content: Content
+
+  private init(_ layout: @escaping @Sendable () throws(MultipartError) -> BodyLayout) {
+    content = .layout(layout)
+  }
+
+  private init(failing error: TransferError) {
+    content = .failure(error)
+  }
+
+  /// A form.
+  ///
+  /// - Parameters:
+  ///   - guesser: detects the types of files that have no declared type.
+  ///   - verify: whether files are searched for the boundary, too.
+  public static func form(
+    _ form: Form, guessing guesser: any MediaTypeGuessing & Sendable = NoGuess(),
+    verify: Bool = false
+  ) -> TransferBody {
+    TransferBody { () throws(MultipartError) in
+      try form.layout(guessing: guesser, verify: verify)
+    }
+  }
+
+  /// A body that was laid out before: its files are not measured again.
+  public static func layout(_ layout: BodyLayout) -> TransferBody {
+    TransferBody { () throws(MultipartError) in layout }
+  }
+
+  /// The bytes of a file, or of a range in it.
+  public static func file(
+    _ path: LocalPath, type: MediaType = .octetStream, range: FileRange? = nil
+  ) -> TransferBody {
+    TransferBody { () throws(MultipartError) in
+      try PartBody.file(path, range: range).layout(as: type)
+    }
+  }
+
+  /// Bytes in memory.
+  public static func bytes<Bytes: Collection & Sendable>(
+    _ bytes: Bytes, type: MediaType = .octetStream
+  ) -> TransferBody where Bytes.Element == UInt8 {
+    TransferBody { () throws(MultipartError) in try PartBody.bytes(bytes).layout(as: type) }
+  }
+
+  /// Names and values as `application/x-www-form-urlencoded`: what browsers send for a form without files.
+  public static func urlEncoded(_ fields: [URLEncodedField]) -> TransferBody {
+    .bytes(
+      Array(URLEncodedField.text(of: fields).utf8), type: "application/x-www-form-urlencoded")
+  }
+
+  /// A value as JSON. If it can't be encoded, the request fails before anything is sent.
+  public static func json(
+    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder()
+  ) -> TransferBody {
+    do {
+      return .bytes(try encoder.encode(value), type: "application/json")
+    } catch {
+      return TransferBody(
+        failing: TransferError(
+          .invalidJSON, on: "\(type(of: value))",
+          "A value of type \(type(of: value)) can't be encoded as JSON: \(error).",
+          underlying: error)
+      )
+    }
+  }
+
+  /// The bytes of an `InputStream`.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes in the stream; nil if it is unknown. A stream with fewer or more bytes fails the
+  ///     request; no byte over the announced length is sent.
+  ///   - replay: whether `make` returns the same bytes each time.
+  ///   - make: creates a stream; called for each attempt.
+  public static func stream(
+    length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .repeatable,
+    _ make: @escaping @Sendable () -> InputStream?
+  ) -> TransferBody {
+    .part(.inputStream(length: length, replay: replay, make), type: type)
+  }
+
+  /// The body of a part without a form around it: an asynchronous sequence, a descriptor, a pipe.
+  public static func part(_ body: PartBody, type: MediaType = .octetStream) -> TransferBody {
+    TransferBody { () throws(MultipartError) in try body.layout(as: type) }
+  }
+
+  /// Measures the body. Its files must not change from here on.
+  func laidOut() throws(TransferError) -> BodyLayout {
+    switch content {
+    case .failure(let error): throw error
+    case .layout(let make):
+      do throws(MultipartError) { return try make() } catch { throw TransferError(error) }
+    }
+  }
+}

@@ -1,0 +1,31 @@
+/// How a request is sent, and where its response goes.
+public struct TransferOptions: Sendable {
+  /// How often the request is sent, and when again.
+  public var retry = RetryPolicy()
+  /// Which redirects are followed.
+  public var redirects = RedirectPolicy()
+  /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
+  public var expectation = ContinuePolicy.automatic
+  /// The time limits.
+  public var limits = TimeLimits()
+  /// Where the response's body goes.
+  public var responseTarget = ResponseTarget.memory()
+  /// Which statuses are a success; 200 to 299 if nil.
+  public var acceptedStatuses: Set<Int>?
+  /// The maximum rate of the body in bytes a second; no limit if nil.
+  public var maximumRate: Int64?
+  /// A key by which the server recognizes a repeated request, so that it carries it out only once.
+  public var idempotencyKey: IdempotencyKey?
+  /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.
+  public var computesDigest = false
+  /// Whether the request has a `Content-Digest` header (RFC 9530). The body is then read twice: once to hash it, and
+  /// once to send it.
+  public var sendsDigest = false
+  /// How often progress is reported.
+  public var progressPace = ProgressPace.smooth
+  /// Receives what is sent and received, with secrets masked. It is called on the engine's thread, which waits for it.
+  public var trace: (@Sendable (TransferTrace) -> Void)?
+
+  /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
+  public init() {}
+}

@@ -1,0 +1,44 @@
+/// A request: method, URL, headers, body and options. It is a value that can be sent any number of times; its body is
+/// opened only when it is sent.
+///
+/// ```swift
+/// let request = try TransferRequest(.post, "https://example.org/photos", body: .form(form))
+/// ```
+public struct TransferRequest: Sendable {
+  /// The method.
+  public var method: HTTPMethod
+  /// The URL.
+  public var url: HTTPURL
+  /// Names and values that are appended to the URL's query, encoded as in URL-encoded forms.
+  public var query: [URLEncodedField] = []
+  /// Headers in addition to those that are derived. A `Content-Type` here replaces the body's own.
+  public var headers = HTTPHeaders()
+  /// The body; nil if the request has none.
+  public var body: TransferBody?
+  /// The credentials; if nil, those in the URL are used.
+  public var credentials: Credentials?
+  /// How the request is sent.
+  public var options: TransferOptions
+
+  /// Creates a request.
+  public init(
+    _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = HTTPHeaders(),
+    body: TransferBody? = nil, options: TransferOptions = TransferOptions()
+  ) {
+    self.method = method
+    self.url = url
+    self.headers = headers
+    self.body = body
+    self.options = options
+  }
+
+  /// Creates a request from a URL as text.
+  ///
+  /// - Throws: `invalidURL`.
+  public init(
+    _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = HTTPHeaders(),
+    body: TransferBody? = nil, options: TransferOptions = TransferOptions()
+  ) throws(TransferError) {
+    self.init(method, try HTTPURL(url), headers: headers, body: body, options: options)
+  }
+}

@@ -1,0 +1,48 @@
+public import Foundation
+
+/// A server's response.
+public struct TransferResponse: Sendable {
+  /// The status, such as 200.
+  public let status: Int
+  /// The HTTP version of the response, such as `1.1` or `2`.
+  public let version: String
+  /// The URL that the response came from, after all redirects.
+  public let url: HTTPURL
+  /// The headers.
+  public let headers: HTTPHeaders
+  /// The body, or the part of it that was kept; empty if it went to another target.
+  public let body: Data
+  /// Whether a part of the body is missing.
+  public let isTruncated: Bool
+
+  var withoutBody: TransferResponse {
+    TransferResponse(
+      status: status, version: version, url: url, headers: headers, body: Data(),
+      isTruncated: isTruncated)
+  }
+
+  /// The body as text, with malformed UTF-8 replaced.
+  public var text: String { String(decoding: body, as: UTF8.self) }
+
+  /// Decodes the body as JSON.
+  ///
+  /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws(TransferError) -> Value {
+    guard !isTruncated else {
+      throw TransferError(
+        .responseTooLarge, on: url.description,
+        "Only the first \(body.count) bytes of the response from \(url) were kept: raise the limit of "
+          + "the response's target to decode it.")
+    }
+    do {
+      return try decoder.decode(type, from: body)
+    } catch {
+      throw TransferError(
+        .invalidJSON, on: url.description,
+        "The response from \(url) can't be decoded from JSON as \(type): \(error).",
+        underlying: error)
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// What became of a request.
+public struct TransferResult: Sendable {
+  /// What is certain about the request.
+  public struct Outcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+    /// The outcome as it stands in records.
+    public let rawValue: String
+
+    /// Creates an outcome from its text.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The outcome as it stands in records.
+    public var description: String { rawValue }
+
+    /// The server accepted a request with exactly the bytes that were to be sent.
+    public static let ok = Outcome(rawValue: "ok")
+    /// The request was refused, or can't be sent: another attempt would change nothing.
+    public static let failed = Outcome(rawValue: "failed")
+    /// The request was certainly not carried out, and may succeed later.
+    public static let retryable = Outcome(rawValue: "retryable")
+    /// The request may have been carried out, or not.
+    public static let unknown = Outcome(rawValue: "unknown")
+    /// A file changed while it was sent. No complete body with wrong bytes was sent.
+    public static let sourceChanged = Outcome(rawValue: "source-changed")
+    /// The request was cancelled before its response was complete.
+    public static let cancelled = Outcome(rawValue: "cancelled")
+  }
+
+  /// How the server recognizes the end of the request's body.
+  public enum Framing: String, Sendable {
+    /// By its announced length.
+    case contentLength = "content-length"
+    /// By an empty chunk.
+    case chunked
+    /// By HTTP/2's frames.
+    case http2 = "h2"
+    /// There was no body.
+    case noBody = "none"
+  }
+
+  /// The URL of the request.
+  public let url: HTTPURL
+  /// The method of the request.
+  public let method: HTTPMethod
+  /// What is certain about the request.
+  public let outcome: Outcome
+  /// The final response; nil if none arrived.
+  public let response: TransferResponse?
+  /// The number of attempts, including those that failed early and redirects that sent the body again.
+  public let attempts: Int
+  /// The number of redirects that were followed.
+  public let redirects: Int
+  /// The announced length of the body; nil if none was announced.
+  public let contentLength: Int64?
+  /// How the server recognizes the end of the request's body.
+  public let framing: Framing
+  /// The number of body bytes that were handed over in the last attempt.
+  public let bytesSent: Int64
+  /// The number of body bytes that were handed over in all attempts.
+  public let wireBytes: Int64
+  /// The time from the start to the end of the transfer.
+  public let duration: Duration
+  /// The SHA-256 digest of the body as 64 hexadecimal digits; nil unless ``TransferOptions/computesDigest`` is set and
+  /// the complete body was sent.
+  public let sha256: String?
+  /// Why the outcome is not `ok`.
+  public let error: TransferError?
+
+  /// The response's status; nil if no response arrived.
+  public var status: Int? { response?.status }
+}

@@ -1,0 +1,68 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+
+extension TransferSession {
+  /// The settings that all requests of a session share.
+  public struct Configuration: Sendable {
+    /// The number of threads that drive requests; each has its own connections.
+    public var engines = 1
+    /// How long an idle connection is kept.
+    public var idleLimit: Duration = .seconds(15)
+    /// How many idle connections each engine keeps.
+    public var maximumIdleConnections = 64
+    /// The size of the pieces in which bodies are handed over, from 16 KiB to 2 MiB.
+    public var uploadBufferSize = 256 * 1024
+    /// The HTTP version.
+    public var version = Version.automatic
+    /// Trusted authorities and the client certificate.
+    public var tls = TLSSettings()
+    /// A Unix-domain socket that all requests are sent to, whatever host their URL names.
+    public var unixSocket: LocalPath?
+    /// Addresses of hosts, used before the resolver is asked.
+    public var addresses: [HostAddress] = []
+    /// The `User-Agent` header, unless a request has its own.
+    public var userAgent = "FormStream"
+    /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget, so that a
+    /// server in trouble doesn't receive many times its usual load.
+    public var retryBudget = 100
+
+    /// The default settings.
+    public init() {}
+
+    /// The HTTP version that is used.
+    public struct Version: Hashable, Sendable {
+      enum Kind: Hashable { case automatic, http11, http2 }
+      let kind: Kind
+
+      /// HTTP/2 if the server offers it under TLS, otherwise HTTP/1.1.
+      public static let automatic = Version(kind: .automatic)
+      /// Only HTTP/1.1.
+      public static let http11 = Version(kind: .http11)
+      /// HTTP/2. Without TLS, the server must be known to support it.
+      public static let http2 = Version(kind: .http2)
+    }
+  }
+}
+
+extension TransferSession.Configuration {
+  func check() throws(TransferError) {
+    guard (1...64).contains(engines) else {
+      throw TransferError(
+        .invalidSetting, on: "engines", "A session can't have \(engines) engines: use 1 to 64.")
+    }
+    guard (16 * 1024...2 * 1024 * 1024).contains(uploadBufferSize) else {
+      throw TransferError(
+        .invalidSetting, on: "uploadBufferSize",
+        "The upload buffer can't have \(uploadBufferSize) bytes: use 16 KiB to 2 MiB.")
+    }
+    for (path, what) in [
+      (tls.authorities, "authorities"), (tls.certificate, "certificate"), (tls.key, "key"),
+    ] {
+      guard let path, let reason = unreadable(path) else { continue }
+      throw TransferError(
+        .tlsFileUnusable, on: path.description,
+        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). Name a PEM file."
+      )
+    }
+  }
+}

@@ -1,0 +1,65 @@
+/// The moments that an exchange's time limits are measured from.
+struct ExchangeClock {
+  private let start = ContinuousClock.now
+  private var lastMovement = ContinuousClock.now
+  /// When the last byte of the body was handed over; nil before.
+  private var bodyEnd: ContinuousClock.Instant?
+  /// The counts at the last movement.
+  private var counts: (handedOver: Int64, received: Int64) = (0, 0)
+
+  /// Notes that bytes were sent or received, or that a wait that doesn't count is over.
+  mutating func noteMovement() {
+    lastMovement = .now
+  }
+
+  /// Notes a movement if a count has changed.
+  mutating func note(handedOver: Int64, received: Int64) {
+    guard counts != (handedOver, received) else { return }
+    counts = (handedOver, received)
+    lastMovement = .now
+  }
+
+  /// Notes the end of the body, unless it was noted before.
+  mutating func noteBodyEnd() {
+    bodyEnd = bodyEnd ?? .now
+  }
+
+  /// Starts to wait for a response again: another request without a body is sent.
+  mutating func restartWaitForResponse() {
+    bodyEnd = .now
+  }
+
+  /// What an exchange is doing, as far as time limits depend on it.
+  enum Activity {
+    /// It waits for a connection, which libcurl limits, or for its source, or it is paused.
+    case waitingForOthers
+    /// It sends, or waits for a response.
+    case beforeResponse
+    case receiving
+  }
+
+  /// Returns an error if a limit is exceeded.
+  func exceededLimit(
+    of limits: TimeLimits, during activity: Activity, to url: HTTPURL
+  ) -> TransferError? {
+    let now = ContinuousClock.now
+    func error(
+      _ code: TransferError.Code, _ what: String, _ remedy: String
+    ) -> TransferError {
+      TransferError(code, on: url.description, "The request to \(url) \(what): \(remedy).")
+    }
+    if let limit = limits.attempt, now - start > limit {
+      return error(
+        .timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)")
+    }
+    if activity == .waitingForOthers { return nil }
+    if activity == .beforeResponse, let bodyEnd {
+      guard let limit = limits.response, now - bodyEnd > limit else { return nil }
+      return error(
+        .responseTimedOut, "was sent, and no response arrived within \(limit.inSeconds)",
+        "ask the server whether it received the request")
+    }
+    guard let limit = limits.stall, now - lastMovement > limit else { return nil }
+    return error(.stalled, "made no progress for \(limit.inSeconds)", "try again later")
+  }
+}

@@ -1,0 +1,31 @@
+import FormStreamDigest
+
+/// What is known at the end of an exchange.
+struct ExchangeResult: Sendable {
+  /// The response; nil if its head didn't arrive completely.
+  var response: TransferResponse?
+  /// Whether the response's body was kept from the caller's target, because another response was expected.
+  var isHeld: Bool
+  /// Why there is no complete response.
+  var failure: TransferError?
+  /// Whether another attempt may succeed: the server wasn't reached, or the connection broke.
+  var isTransient: Bool
+  var stage: AttemptStage
+  /// How many bytes of the body were handed over when the response began; nil if the complete request was.
+  var handedOverAtResponse: Int64?
+  var framing: TransferResult.Framing
+  /// How many bytes of the body were handed over to the system.
+  var handedOver: Int64
+  var sha256: SHA256.Digest?
+  var isEncrypted: Bool
+  /// Whether the server responded 100 to `Expect: 100-continue`.
+  var hasContinued: Bool
+  /// Whether the body was sent although the server responded neither 100 nor 417 to `Expect: 100-continue`.
+  var expectIgnored: Bool
+  /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
+  var expectRejected: Bool
+
+  /// Whether the complete request was handed over before the response began: only then can the response refer to
+  /// all of it.
+  var isResponseToCompleteRequest: Bool { stage == .sent && handedOverAtResponse == nil }
+}

@@ -1,0 +1,113 @@
+import FormStreamPlatform
+
+/// Explains why an exchange failed, and what to do about it.
+struct FailureExplanation {
+  let url: HTTPURL
+  let stage: AttemptStage
+  /// How many bytes of the body were handed over.
+  let handedOver: Int64
+  /// The length of the body; nil if it can't be known.
+  let total: Int64?
+  /// The response; nil if its head didn't arrive completely.
+  let response: TransferResponse?
+  /// How many bytes of the response's body arrived.
+  let received: Int64
+
+  /// Explains a failure that libcurl reported. Returns whether another attempt may succeed, too.
+  func error(for failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    let reason = failure.message
+    switch failure.kind {
+    case .hostNotFound:
+      return permanent(
+        .hostNotFound, failure,
+        "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
+          + "Check its name.")
+    case .connect:
+      return transient(
+        .connectFailed, failure,
+        "could not be sent: nothing is listening at \(url.origin) (\(reason)). Check that the "
+          + "server is running, and try again.")
+    case .connectTimeout:
+      return transient(
+        .connectTimedOut, failure,
+        "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try again later."
+      )
+    case .certificate:
+      return permanent(
+        .certificateRefused, failure,
+        "was not sent: the server's certificate is not trusted (\(reason)). Name the authority that "
+          + "issued it (--cacert) if you trust it.")
+    case .tls:
+      return permanent(
+        .tlsFailed, failure,
+        "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).")
+    case .tlsFile:
+      return permanent(
+        .tlsFileUnusable, failure,
+        "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
+          + "files that belong together.")
+    case .lineTooLong:
+      return permanent(
+        .responseTooLarge, failure,
+        "received a response whose head has a line that is too long (\(reason)).")
+    case .malformed:
+      return permanent(
+        .malformedResponse, failure, "received a response that is not HTTP (\(reason)).")
+    case .send, .receive, .noResponse, .rewindRefused, .abortedByUs:
+      return connectionLost(reason, failure)
+    case .other:
+      guard stage == .notSent else { return connectionLost(reason, failure) }
+      return permanent(
+        .engineFailed, failure, "could not be sent: \(reason) (libcurl \(failure.number)).")
+    }
+  }
+
+  /// Explains what it means that the connection ended before the response was complete.
+  func connectionLost(
+    _ reason: String, _ failure: CurlFailure?
+  ) -> (TransferError, isTransient: Bool) {
+    if let response {
+      return (
+        TransferError(
+          .connectionLost, on: url.description,
+          "The response from \(url), of status \(response.status), ended after "
+            + "\(received) bytes and is incomplete (\(reason)).", underlying: failure), true
+      )
+    }
+    switch stage {
+    case .notSent:
+      return transient(
+        .connectionLost, failure, "was not sent: the connection broke (\(reason)). Try again.")
+    case .partlySent:
+      let total = total.map(String.init) ?? "an unknown number of"
+      return transient(
+        .connectionLost, failure,
+        "was sent only in part, \(handedOver) of \(total) bytes: the connection broke (\(reason)). The "
+          + "server can't have the complete request.")
+    case .sent:
+      return transient(
+        .connectionLost, failure,
+        "was sent, and the connection broke before a response arrived (\(reason)). Ask the server whether "
+          + "it received the request before you send it again.")
+    }
+  }
+
+  private func transient(
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+  ) -> (TransferError, isTransient: Bool) {
+    (error(code, failure, sentence), true)
+  }
+
+  private func permanent(
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+  ) -> (TransferError, isTransient: Bool) {
+    (error(code, failure, sentence), false)
+  }
+
+  private func error(
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+  ) -> TransferError {
+    TransferError(
+      code, on: url.description, "The request to \(url) \(sentence)", underlying: failure)
+  }
+}

@@ -1,0 +1,222 @@
+import Foundation
+import FormStreamMultipart
+
+/// Collects a response as it arrives: heads line by line, bodies piece by piece.
+///
+/// It is used on the engine's thread only.
+final class ResponseCollector {
+  /// The limit for all heads of one response: informational ones, the final one and trailers.
+  private static let maximumHeadSize = 256 * 1024
+  /// RFC 9110 §15.2: "A client MUST be able to parse one or more 1xx responses". This limits how many.
+  private static let maximumInformational = 100
+  /// How many bytes over the caller's limit are read to keep the connection; beyond that it is closed.
+  private static let maximumDropped: Int64 = 16 * 1024 * 1024
+
+  /// The final response's status; nil before its head is complete.
+  private(set) var status: Int?
+  private(set) var version = ""
+  private(set) var headers = HTTPHeaders()
+  private(set) var body = Data()
+  private(set) var isTruncated = false
+  /// How many bytes of the final response's body have arrived.
+  private(set) var received: Int64 = 0
+  /// Whether the server responded 100 to `Expect: 100-continue`.
+  private(set) var hasContinued = false
+  /// Whether the body is kept from the caller's target, because another response is expected.
+  private(set) var isHeld = false
+  /// The last status, informational or final.
+  private(set) var lastStatus: Int?
+  /// Whether the rest of the body is not read because too much is dropped already.
+  private(set) var hasEnough = false
+  /// Why the response can't be accepted.
+  private(set) var failure: TransferError?
+
+  private let url: HTTPURL
+  private let target: ResponseTarget
+  private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
+  private let traceHead: ((String) -> Void)?
+  private var sink = ResponseSink.none
+  private var isInHead = false
+  private var headSize = 0
+  private var informationalCount = 0
+  private var headText = ""
+
+  /// - Parameters:
+  ///   - isFinal: returns whether the caller gets the response with this head; only a part of others is kept.
+  ///   - traceHead: called with each head, secrets masked.
+  init(
+    url: HTTPURL, target: ResponseTarget,
+    isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders) -> Bool,
+    traceHead: ((String) -> Void)?
+  ) {
+    self.url = url
+    self.target = target
+    self.isFinal = isFinal
+    self.traceHead = traceHead
+  }
+
+  /// What has arrived; nil before the head of a final response is complete.
+  var response: TransferResponse? {
+    guard let status, !isInHead else { return nil }
+    return TransferResponse(
+      status: status, version: version, url: url, headers: headers, body: body,
+      isTruncated: isTruncated)
+  }
+
+  /// Notes that the end of the body is missing.
+  func truncate() {
+    isTruncated = true
+  }
+
+  /// Moves a complete file to its destination, and discards an incomplete one.
+  func finish() throws(TransferError) {
+    do {
+      try sink.finish(isComplete: !isTruncated)
+    } catch {
+      isTruncated = true
+      throw notStored(error)
+    }
+  }
+
+  // MARK: Heads
+
+  /// Receives a line of a head; returns false if the response can't be accepted.
+  func receive(headLine bytes: UnsafeRawBufferPointer) -> Bool {
+    headSize += bytes.count
+    guard headSize <= Self.maximumHeadSize else {
+      return fail(
+        .responseTooLarge,
+        "The heads of the response from \(url) have more than \(Self.maximumHeadSize) bytes: check the "
+          + "server.")
+    }
+    let line = String(decoding: bytes, as: UTF8.self).trimmingLineBreak
+    if line.hasPrefix("HTTP/"), !isInHead {
+      beginHead(line)
+    } else if isInHead {
+      if line.isEmpty { return endHead() }
+      appendHeader(line)
+    }
+    // All other lines are trailers, which are not used.
+    return true
+  }
+
+  private func beginHead(_ line: String) {
+    // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]
+    let words = line.split(separator: " ", maxSplits: 2)
+    version = String(words[0].dropFirst("HTTP/".count))
+    lastStatus = words.count > 1 ? Int(words[1]) : nil
+    status = nil
+    headers = HTTPHeaders()
+    body = Data()
+    (received, isTruncated) = (0, false)
+    headText = line
+    isInHead = true
+  }
+
+  private func appendHeader(_ line: String) {
+    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let name = String(line[..<colon])
+    let value = String(String(line[line.utf8.index(after: colon)...]).trimmingBlanks())
+    headers.appendUnchecked(name: name, value: value)
+    let shown = HTTPHeaders.isSecret(name) ? "***" : value
+    headText +=
+      "\n\(name): \(name.isSameHeaderName(as: "Location") ? shown.hidingCredentials : shown)"
+  }
+
+  private func endHead() -> Bool {
+    isInHead = false
+    traceHead?(headText)
+    guard let lastStatus, (100...599).contains(lastStatus) else {
+      return fail(
+        .malformedResponse,
+        "The response from \(url) has no valid status: \(headText.quoted).")
+    }
+    guard lastStatus != 101 else {
+      return fail(
+        .malformedResponse,
+        "The server at \(url) switches to another protocol, which was not requested.")
+    }
+    if lastStatus < 200 { return endInformationalHead(lastStatus) }
+    // RFC 9112 §6.3: the end of a response with contradictory lengths can't be known.
+    guard hasOneLength else {
+      return fail(
+        .malformedResponse,
+        "The response from \(url) has several lengths (Content-Length), or a malformed one.")
+    }
+    status = lastStatus
+    openSink(for: lastStatus)
+    return true
+  }
+
+  private func endInformationalHead(_ status: Int) -> Bool {
+    if status == 100 { hasContinued = true }
+    informationalCount += 1
+    guard informationalCount <= Self.maximumInformational else {
+      return fail(
+        .malformedResponse,
+        "The server at \(url) sent \(informationalCount) informational responses and no final one.")
+    }
+    return true
+  }
+
+  /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: a response is only as reliable as its framing.
+  private var hasOneLength: Bool {
+    let lengths = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Length") }
+      .map(\.value)
+    guard let first = lengths.first else { return true }
+    return lengths.allSatisfy { $0 == first } && Int64(first) != nil && first.isASCIIDigits
+  }
+
+  // MARK: Bodies
+
+  private func openSink(for status: Int) {
+    isHeld = !isFinal(status, headers)
+    do {
+      sink = try isHeld ? .memory(limit: target.heldLimit) : ResponseSink(target)
+    } catch {
+      failure = notStored(error)
+      // The server's words about a failure stay readable.
+      sink = .memory(limit: 4096)
+    }
+  }
+
+  /// Receives a piece of the body; returns false if no more is wanted.
+  func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+    received += Int64(bytes.count)
+    if case .memory(let limit) = sink { return keep(bytes, limit: limit) }
+    do {
+      try sink.write(bytes)
+      return true
+    } catch {
+      // The status stays valid; the connection is closed, as the rest of the body is of no use.
+      failure = notStored(error)
+      isTruncated = true
+      return false
+    }
+  }
+
+  private func keep(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
+    let room = max(limit - body.count, 0)
+    body.append(contentsOf: bytes.prefix(room))
+    if bytes.count > room { isTruncated = true }
+    hasEnough = received - Int64(body.count) > Self.maximumDropped
+    return !hasEnough
+  }
+
+  private func notStored(_ error: any Error) -> TransferError {
+    .responseNotStored(target, from: url, error)
+  }
+
+  private func fail(_ code: TransferError.Code, _ description: String) -> Bool {
+    failure = TransferError(code, on: url.description, description)
+    return false
+  }
+}
+
+extension String {
+  fileprivate var trimmingLineBreak: String {
+    var bytes = utf8[...]
+    while let last = bytes.last, last == 13 || last == 10 { bytes = bytes.dropLast() }
+    return String(Substring(bytes))
+  }
+}

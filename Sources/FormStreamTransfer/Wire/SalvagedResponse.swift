@@ -1,0 +1,31 @@
+/// A response that was still unread in a socket when writing to the socket failed. A server that refuses a body early
+/// responds and closes the connection, and a client that is sending notices the closing first.
+enum SalvagedResponse {
+  /// Feeds the unread bytes to a collector, as libcurl would have done. Returns whether they included the complete
+  /// head of a final response.
+  static func feed(_ bytes: [UInt8], to collector: ResponseCollector) -> Bool {
+    bytes.withUnsafeBytes { all in
+      var rest = all[...]
+      while collector.response == nil {
+        guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }
+        guard collector.receive(headLine: UnsafeRawBufferPointer(rebasing: rest[...end])) else {
+          return false
+        }
+        rest = rest[(end + 1)...]
+      }
+      feedBody(UnsafeRawBufferPointer(rebasing: rest), to: collector)
+      return true
+    }
+  }
+
+  /// Feeds the part of the body that is there. It may be incomplete: people read it, programs don't rely on it.
+  private static func feedBody(_ rest: UnsafeRawBufferPointer, to collector: ResponseCollector) {
+    let length = collector.headers["Content-Length"].flatMap { Int($0) }
+    // The status is what matters; a body in chunks is not decoded for it.
+    guard !collector.headers.contains("Transfer-Encoding") else { return collector.truncate() }
+    let expected = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
+    _ = collector.receive(body: UnsafeRawBufferPointer(rebasing: expected))
+    // Without a length it is unknown whether more would have followed.
+    if rest.count < length ?? .max { collector.truncate() }
+  }
+}

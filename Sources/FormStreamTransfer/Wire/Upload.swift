@@ -1,0 +1,122 @@
+import FormStreamDigest
+
+/// The body that one exchange sends: read from its source, hashed, and counted.
+///
+/// It never gives out a byte more than the announced length.
+struct Upload: ~Copyable {
+  /// The length of the body; nil if it can't be known.
+  let total: Int64?
+  /// How many bytes were read from the source.
+  private(set) var read: Int64 = 0
+  /// How many bytes were handed over to the system.
+  private(set) var handedOver: Int64 = 0
+  /// Whether the last byte was read.
+  private(set) var hasReadEnd = false
+  /// Whether the source has no bytes yet, and will report when it has.
+  private(set) var isWaitingForSource = false
+  private var source: (any UploadSource)?
+  private var digest: SHA256?
+
+  init(total: Int64?) {
+    self.total = total
+  }
+
+  /// Hashes the bytes that are read from now on.
+  mutating func computeDigest() throws(DigestError) {
+    digest = try SHA256()
+  }
+
+  mutating func start(_ source: any UploadSource) {
+    self.source = source
+  }
+
+  /// Closes the source. Nothing is read afterwards.
+  mutating func close() {
+    source?.close()
+    source = nil
+  }
+
+  /// Reads the next bytes into `buffer`, as many as are there at once.
+  mutating func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+    var room = buffer
+    if let total {
+      room = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(Int(clamping: total - read)))
+    }
+    guard !room.isEmpty, let source else {
+      hasReadEnd = true
+      return .end
+    }
+    let result = source.read(into: room)
+    switch result {
+    case .bytes(let count):
+      read += Int64(count)
+      do {
+        try digest?.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
+      } catch {
+        return .failed(.digestFailed(error))
+      }
+    case .later:
+      isWaitingForSource = true
+    case .end:
+      hasReadEnd = true
+      guard let total, read < total else { break }
+      return .failed(
+        TransferError(
+          .streamTooShort, on: "the body",
+          "The body ended after \(read) of the \(total) bytes that were announced."))
+    case .failed:
+      break
+    }
+    return result
+  }
+
+  /// Notes that the source has bytes again; returns false if nothing waits for them.
+  mutating func sourceHasMore() -> Bool {
+    defer { isWaitingForSource = false }
+    return isWaitingForSource
+  }
+
+  /// Reads from a source of which no byte was announced: libcurl doesn't, so only this notices a source that
+  /// changed. Returns why the source failed; nil if it is still empty.
+  func failureOfEmptySource() -> TransferError? {
+    var byte: UInt8 = 0
+    guard case .failed(let error) = withUnsafeMutableBytes(of: &byte, { source?.read(into: $0) })
+    else { return nil }
+    return error
+  }
+
+  /// Counts what was handed over.
+  ///
+  /// - Parameter uploaded: libcurl's own count. In a body of unknown length it includes the framing of chunks, so it
+  ///   is then only an upper bound.
+  mutating func count(uploaded: Int64) {
+    if let total {
+      handedOver = max(handedOver, min(uploaded, read, total))
+    } else {
+      handedOver = max(handedOver, hasReadEnd ? read : min(uploaded, read))
+    }
+  }
+
+  /// Whether the complete body was handed over.
+  var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
+
+  /// How far a request that was begun came.
+  func stage(isHTTP2: Bool) -> AttemptStage {
+    guard let total else { return hasReadEnd ? .sent : .partlySent }
+    // With HTTP/2, libcurl's count says nothing about its own buffers: all that was read may have been sent.
+    let sent = isHTTP2 ? read : handedOver
+    return sent >= total ? .sent : .partlySent
+  }
+
+  /// Ends the hashing, and returns the digest; nil if there is none.
+  mutating func finishDigest() -> SHA256.Digest? {
+    guard let digest = digest.take() else { return nil }
+    return try? digest.finalize()
+  }
+}
+
+extension TransferError {
+  static func digestFailed(_ error: DigestError) -> TransferError {
+    TransferError(.engineFailed, on: "the digest", error.description, underlying: error)
+  }
+}

@@ -59,9 +59,9 @@ import Testing
   }
 
   @Test(arguments: [
-    ("--answer-timeout", [ScriptedStep.readBody, .stall], 3, "not answered within 0.2 s"),
+    ("--answer-timeout", [ScriptedStep.readBody, .stall], 3, "no response arrived within 0.2 s"),
     ("--max-time", [.readBody, .stall], 3, "took longer than 0.2 s"),
-    ("--stall-timeout", [.readBody(upTo: 1), .stall], 75, "moved no byte for 0.2 s"),
+    ("--stall-timeout", [.readBody(upTo: 1), .stall], 75, "made no progress for 0.2 s"),
   ])
   func `it does not wait forever`(
     _ flag: String, _ steps: [ScriptedStep], _ exit: Int32, _ says: String

@@ -101,7 +101,7 @@ import Testing
     #expect(refused.output.contains(#""status":404,"outcome":"failed""#))
     #expect(refused.output.contains(#""body":"who?""#))
     #expect(refused.output.contains(#""error":{"code":"status-refused","message":""#))
-    #expect(refused.stderr.contains("answered 404 to POST"))
+    #expect(refused.stderr.contains("responded 404 to POST"))
     let cut = try formstream("post", "--json", "--max-response", "6", "-d", "abc", server.url)
     #expect(cut.output.contains(#""body":"twelve","body_b64":null,"truncated":true"#))
     #expect(server.faults.isEmpty)

@@ -23,7 +23,7 @@ import Testing
     BadInput(64, "has no colon", "post", "-d", "", "-H", "X", "http://h/"),
     BadInput(64, "has no value: write 'X;'", "post", "-d", "", "-H", "X:", "http://h/"),
     BadInput(64, "--header-file FILE", "post", "-d", "", "-H", "@f", "http://h/"),
-    BadInput(64, "counted from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
+    BadInput(64, "derived from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
     BadInput(64, "control character", "post", "-d", "", "-H", "X: a\nb", "http://h/"),
     BadInput(64, "names its boundary", "post", "-F", "a=b", "-H", "Content-Type: a/b", "http://h/"),
     BadInput(64, "both say what", "post", "-d", "", "-A", "a", "-H", "User-Agent: b", "http://h/"),

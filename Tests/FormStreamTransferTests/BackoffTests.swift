@@ -3,10 +3,10 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// How long is waited before another attempt.
+/// How long to wait before another attempt.
 @Suite struct BackoffTests {
   @Test(arguments: [(2, 1000), (3, 2000), (4, 4000), (6, 16_000), (7, 30_000), (60, 30_000)])
-  func `waits are spread evenly from nothing to a bound that doubles up to the cap`(
+  func `delays are spread evenly from zero to a bound that doubles up to the maximum`(
     attempt: Int, bound: Int
   ) {
     var sequence = SeededSequence(seed: UInt64(attempt))
@@ -23,7 +23,7 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `settings out of reason don't trap`() {
+  @Test func `extreme settings don't trap`() {
     var sequence = SeededSequence(seed: 1)
     var policy = RetryPolicy(attempts: .max)
     policy.baseDelay = .seconds(Int64.max)
@@ -36,7 +36,7 @@ import FormStreamTransfer
     #expect(Backoff.wait(before: 2, policy, using: &sequence) == .zero)
   }
 
-  /// RFC 9110 §5.6.7's own examples, and what else may stand there.
+  /// The examples of RFC 9110 §5.6.7, and malformed values.
   @Test(
     arguments: [
       ("0", 0), ("120", 120), ("007", 7), ("Sun, 06 Nov 1994 08:49:37 GMT", 37),
@@ -58,13 +58,13 @@ import FormStreamTransfer
   @Test(arguments: [
     "999999999999", "99999999999999999999999999999", "Fri, 31 Dec 9999 23:59:59 GMT",
   ])
-  func `a Retry-After beyond all patience does not overflow`(text: String) throws {
+  func `a huge Retry-After does not overflow`(text: String) throws {
     var headers = HTTPHeaders()
     try headers.append(name: "Retry-After", value: text)
     #expect(try #require(RetryAfter.duration(headers)) > .seconds(86_400 * 365))
   }
 
-  @Test func `a budget gives out what it has, and earns it back by tenths`() {
+  @Test func `a budget is spent by retries, and earned back by tenths`() {
     let budget = RetryBudget(2)
     #expect([budget.take(), budget.take(), budget.take()] == [true, true, false])
     for _ in 0..<9 { budget.noteSuccess() }

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Streams that do not keep what they promise.
+/// Streams that break their contract.
 @Suite struct BrokenStreamTests {
   private struct Sent {
     let result: TransferResult
@@ -24,7 +24,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [0, 1, 999, 200_000, 299_999])
-  func `one that gives less than it promised`(count: Int) async throws {
+  func `a stream that is shorter than announced fails`(count: Int) async throws {
     let sent = try await send(.stream(length: 300_000) { InputStream(data: Data(noise(count))) })
     #expect(sent.result.outcome == .failed)
     #expect(sent.result.error?.code == .streamTooShort)
@@ -32,7 +32,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [300_001, 400_000, 3_000_000])
-  func `one that has more than it promised`(count: Int) async throws {
+  func `a stream that is longer than announced fails`(count: Int) async throws {
     let sent = try await send(.stream(length: 300_000) { InputStream(data: Data(noise(count))) })
     #expect(sent.result.outcome == .failed)
     #expect(sent.result.error?.code == .streamTooLong)
@@ -40,8 +40,9 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [300_000, nil] as [Int64?], [1, 2, 1000])
-  func `one that fails in its middle, whose reason is told`(length: Int64?, call: Int) async throws
-  {
+  func `a stream that fails in the middle fails the request with its reason`(
+    length: Int64?, call: Int
+  ) async throws {
     let record = SourceRecord()
     let sent = try await send(
       .part(
@@ -57,7 +58,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [300_000, nil] as [Int64?])
-  func `one that is not there`(length: Int64?) async throws {
+  func `a stream that can't be created fails the request`(length: Int64?) async throws {
     let place = try TemporaryDirectory()
     let missing = place.path("missing")
     let body = TransferBody.stream(length: length) { InputStream(fileAtPath: missing) }
@@ -70,7 +71,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [300_000, nil] as [Int64?])
-  func `one that lies about what it gave`(length: Int64?) async throws {
+  func `a stream that reports a wrong count fails the request`(length: Int64?) async throws {
     for claim in [-5, Int.max] {
       let record = SourceRecord()
       let sent = try await send(
@@ -81,7 +82,7 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `one that can be read once is not sent twice`() async throws {
+  @Test func `a stream that can be read once is not sent twice`() async throws {
     for script: [ScriptedStep] in [
       .good(503), [.continueIfExpected, .readBody(upTo: 1000), .reset],
       .good(307, headers: [("Location", "/there")]),

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A request that is called off, wherever it stands.
+/// A request that is cancelled, at any point.
 @Suite struct CancelTests {
   private let (reached, goOn): (Gate, Gate)
   private let place: TemporaryDirectory
@@ -16,7 +16,7 @@ import FormStreamTransfer
     large = .file(try place.sparse("large", size: 64 << 20))
   }
 
-  /// One that holds when it has begun to read.
+  /// A server that waits for a gate after it has begun to read.
   private func holding() throws -> ScriptedServer {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
@@ -33,7 +33,7 @@ import FormStreamTransfer
     #expect(result.response == nil, sourceLocation: sourceLocation)
   }
 
-  @Test func `before it starts, nothing is sent`() async throws {
+  @Test func `cancelled before it starts, nothing is sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     let request = try TransferRequest(.post, server.url, body: large)
@@ -49,7 +49,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `at once after it starts, and more than once`() async throws {
+  @Test func `cancelled right after the start, and more than once`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     for _ in 0..<50 {
@@ -62,7 +62,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `while it waits for its next attempt`() async throws {
+  @Test func `cancelled while it waits for its next attempt`() async throws {
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 5)
@@ -76,8 +76,8 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  /// A pipe is looked into for its type before anybody is reached, and may have nothing to give.
-  @Test func `while its body is still looked at`() async throws {
+  /// The type of a pipe is detected from its bytes before the server is reached, and the pipe may have none yet.
+  @Test func `cancelled while its body is measured`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let closings = Closings()
     let form = Form {
@@ -98,8 +98,8 @@ import FormStreamTransfer
     #expect(await eventually { closings.isBalanced })
   }
 
-  @Test func `while it connects`() async throws {
-    // It lets in, and never says a word of TLS.
+  @Test func `cancelled while it connects`() async throws {
+    // The server accepts, and never responds to the TLS handshake.
     var options = ScriptedServer.Options()
     options.onConnect = { [reached] _ in [.open(reached), .stall] }
     let server = try ScriptedServer(options) { _ in .good() }
@@ -113,7 +113,7 @@ import FormStreamTransfer
     #expect(await onNewThread { server.waitForEnds() })
   }
 
-  @Test func `while its body goes out`() async throws {
+  @Test func `cancelled while its body is sent`() async throws {
     let server = try holding()
     let task = try patientSession().start(TransferRequest(.post, server.url, body: large))
     #expect(await onNewThread { reached.wait() })
@@ -129,7 +129,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `by the task that waits for it`() async throws {
+  @Test func `cancelled by the task that waits for it`() async throws {
     let server = try holding()
     let session = try patientSession()
     let request = try TransferRequest(.post, server.url, body: large)
@@ -143,7 +143,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `while its source keeps everybody waiting, at once`() async throws {
+  @Test func `cancelled at once while its source blocks`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let closings = Closings()
     let body = TransferBody.part(
@@ -155,7 +155,7 @@ import FormStreamTransfer
     #expect(await onNewThread { reached.wait() })
     task.cancel()
     expectCancelled(await task.result)
-    // The source is held still: nobody waited for it.
+    // The source still blocks: the cancelled request did not wait for it.
     #expect(closings.closes == 0)
     #expect(!goOn.isOpen)
     goOn.open()
@@ -166,7 +166,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `while it waits for the answer`() async throws {
+  @Test func `cancelled while it waits for the response`() async throws {
     let server = try ScriptedServer { [reached] _ in
       [.continueIfExpected, .readBody, .open(reached), .stall]
     }
@@ -181,7 +181,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `after its end, which stays what it was`() async throws {
+  @Test func `cancelled after its end, the result stays the same`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     let task = session.start(try TransferRequest(.post, server.url, body: .bytes(noise(10))))
@@ -196,7 +196,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `one called off leaves the others alone`() async throws {
+  @Test func `cancelling one request doesn't affect the others`() async throws {
     let server = try ScriptedServer { [reached, goOn] request in
       request.target == "/held"
         ? [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
@@ -216,7 +216,7 @@ import FormStreamTransfer
   }
 }
 
-/// Reads what it is asked about.
+/// A guesser that reads the start of the body.
 private struct LookingGuesser: MediaTypeGuessing {
   func mediaType(of part: UntypedPart) -> MediaType? {
     _ = part.firstBytes(upTo: 10)

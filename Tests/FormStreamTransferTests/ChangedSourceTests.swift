@@ -5,11 +5,11 @@ import FormStreamTransfer
 
 /// Files that change while they are sent.
 @Suite(.serialized) struct ChangedSourceTests {
-  /// What one file came to.
+  /// What became of one file.
   private struct Run {
     let result: TransferResult
     let request: RecordedRequest
-    let whole: [UInt8]
+    let complete: [UInt8]
   }
 
   private func session() throws -> TransferSession {
@@ -18,23 +18,23 @@ import FormStreamTransfer
     return try TransferSession(configuration)
   }
 
-  /// Sends a file slowly, and changes it when the server has some of it, or when it has bidden to go on with
-  /// it: before that, no byte is read.
+  /// Sends a file slowly, and changes it when the server has received a part of it, or has sent a 100: before
+  /// that, no byte is read.
   private func run(
-    _ change: FileChange, size: Int, asForm: Bool, asks: Bool, in place: TemporaryDirectory,
+    _ change: FileChange, size: Int, asForm: Bool, sendsExpect: Bool, in place: TemporaryDirectory,
     over session: TransferSession
   ) async throws -> Run {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in
-      (asks ? [] : [.readBody(upTo: 10_000)]) + [.open(reached), .waitFor(goOn)] + .good()
+      (sendsExpect ? [] : [.readBody(upTo: 10_000)]) + [.open(reached), .waitFor(goOn)] + .good()
     }
     let original = noise(size, seed: UInt64(size))
     let file = try place.write("file-\(size)", original)
     let form = Form(boundary: try Boundary("B")) { Part.file("f", file, filename: "f") }
-    let whole = asForm ? try form.layout().bytes(limit: 1 << 20) : original
+    let complete = asForm ? try form.layout().bytes(limit: 1 << 20) : original
     var request = try TransferRequest(.put, server.url, body: asForm ? .form(form) : .file(file))
     request.options.maximumRate = 200_000
-    request.options.expectation = asks ? .always : .never
+    request.options.expectation = sendsExpect ? .always : .never
     request.options.expectation.timeout = .seconds(60)
     request.options.retry = RetryPolicy(attempts: 3)
     let task = session.start(request)
@@ -42,18 +42,18 @@ import FormStreamTransfer
     try change.happen(to: file, size: size)
     goOn.open()
     let result = await task.result
-    // What was sent until then is noted when the connection is over, or was answered.
+    // The server records what it received when the connection ends, or after its response.
     let isNoted = await eventually {
       server.requests.last?.responseStatus != nil || server.connections.allSatisfy { $0.end != nil }
     }
     #expect(isNoted)
     #expect(server.requests.count == 1)
     #expect(server.faults(except: .cutShort).isEmpty)
-    return Run(result: result, request: try #require(server.requests.last), whole: whole)
+    return Run(result: result, request: try #require(server.requests.last), complete: complete)
   }
 
   @Test(arguments: FileChange.allCases, [true, false])
-  func `a file that changes is never sent whole, unless as it was`(
+  func `a file that changes is never sent completely, unless unchanged`(
     change: FileChange, asForm: Bool
   ) async throws {
     let (session, place) = (try session(), try TemporaryDirectory())
@@ -61,7 +61,7 @@ import FormStreamTransfer
       for round in 0..<50 {
         group.addTask {
           try await run(
-            change, size: 60_000 + round * 1_000, asForm: asForm, asks: round % 2 == 0,
+            change, size: 60_000 + round * 1_000, asForm: asForm, sendsExpect: round % 2 == 0,
             in: place, over: session)
         }
       }
@@ -70,26 +70,26 @@ import FormStreamTransfer
     #expect(runs.count == 50)
     for run in runs {
       if run.result.outcome == .ok {
-        #expect(run.request.body == run.whole)
+        #expect(run.request.body == run.complete)
       } else if change == .unlink, run.result.outcome == .failed {
-        // It was gone before it was opened.
-        #expect(run.result.bytesSent < run.whole.count)
+        // The file was gone before it was opened.
+        #expect(run.result.bytesSent < run.complete.count)
         #expect(!run.request.hasCompleteBody)
       } else {
         #expect(run.result.outcome == .sourceChanged, "\(String(describing: run.result.error))")
         #expect(run.result.error?.code == .sourceChanged)
         #expect(run.result.attempts == 1)
         #expect(!run.request.hasCompleteBody)
-        #expect(run.whole.starts(with: run.request.body) || change == .rewrite)
-        #expect(run.request.framing == .contentLength(run.whole.count))
+        #expect(run.complete.starts(with: run.request.body) || change == .rewrite)
+        #expect(run.request.framing == .contentLength(run.complete.count))
       }
     }
-    // Of those that asked, all had to notice.
+    // Every request that sent Expect had to notice the change.
     #expect(runs.count { $0.result.outcome != .ok } >= 25)
   }
 
   @Test(arguments: [FileChange.shrink, .grow])
-  func `a very large file is no other`(change: FileChange) async throws {
+  func `a very large file that changes is noticed, too`(change: FileChange) async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in
       [.continueIfExpected, .readBody(upTo: 10_000_000), .open(reached), .waitFor(goOn)] + .good()

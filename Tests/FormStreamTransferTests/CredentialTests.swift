@@ -3,7 +3,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Who sends a request, and who gets to see it.
+/// What a request authenticates itself with, and who can read it.
 @Suite struct CredentialTests {
   private func authorization(
     _ credentials: Credentials?, user: String = "", header: String? = nil
@@ -13,14 +13,14 @@ import FormStreamTransfer
     request.credentials = credentials
     if let header { try request.headers.append(name: "Authorization", value: header) }
     let result = try await patientSession().result(of: request)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
     #expect(server.requests.first?.target == "/")
     #expect(server.requests.first?.header("Host")?.contains("@") == false)
     return server.requests.first?.values(of: "Authorization")
   }
 
   /// RFC 7617 §2 and §2.1; RFC 6750 §2.1.
-  @Test func `credentials are written as they should be`() async throws {
+  @Test func `credentials are written as the RFCs say`() async throws {
     let aladdin = "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ=="
     #expect(
       try await authorization(.basic(user: "Aladdin", password: "open sesame")) == [aladdin])
@@ -32,13 +32,13 @@ import FormStreamTransfer
     #expect(try await authorization(nil, user: "test:123%C2%A3@") == ["Basic dGVzdDoxMjPCow=="])
     #expect(try await authorization(nil, user: "a@") == ["Basic YTo="])
     #expect(try await authorization(nil) == [])
-    // What is said last counts: a header goes before credentials, and these before the URL.
+    // The most specific one counts: a header before credentials, and these before the URL.
     #expect(try await authorization(.bearer("b"), user: "a:b@") == ["Bearer b"])
     #expect(try await authorization(.bearer("b"), user: "a:b@", header: "Mine c") == ["Mine c"])
   }
 
   @Test(arguments: ["a\nb", "a\r\nX-Evil: 1", "a\0", "a\u{7F}"])
-  func `a token can't break out`(token: String) async throws {
+  func `a token can't contain line breaks`(token: String) async throws {
     let server = try ScriptedServer { _ in [.unexpected] }
     var request = try makeRequest(server.url)
     request.credentials = .bearer(token)
@@ -46,15 +46,15 @@ import FormStreamTransfer
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .invalidHeader)
     #expect(result.error?.description.contains(token) == false)
-    expectTruth(result, at: server, bodies: 0)
+    expectConsistency(result, at: server, bodies: 0)
   }
 
-  @Test func `credentials don't describe themselves`() {
+  @Test func `the description of credentials is masked`() {
     #expect("\(Credentials.bearer("canary"))" == "Bearer ***")
     #expect("\(Credentials.basic(user: "canary", password: "canary"))" == "Basic ***")
   }
 
-  @Test func `no secret is in a trace, nor in a result`() async throws {
+  @Test func `no secret is in a trace or a result`() async throws {
     let server = try ScriptedServer { request in
       switch request.number {
       case 0:
@@ -64,7 +64,7 @@ import FormStreamTransfer
       default: [.unexpected]
       }
     }
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(
       server.url.replacing("//", with: "//canary:canary@") + "/start", attempts: 2)
     for name in [
@@ -74,31 +74,31 @@ import FormStreamTransfer
     }
     try request.headers.append(name: "X-Mine", value: "canary", isSecret: true)
     try request.headers.append(name: "X-Open", value: "open")
-    request.options.trace = { told.append($0.description + "\n") }
+    request.options.trace = { received.append($0.description + "\n") }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(server.requests.first?.headText.contains("canary") == true)
-    #expect(!told.text.contains("canary"), "\(told.text)")
+    #expect(!received.text.contains("canary"), "\(received.text)")
     for line in ["> X-Mine: ***", "> Cookie: ***", "> X-Open: open", "< Set-Cookie: ***", "* "] {
-      #expect(told.text.contains(line), "\(line)")
+      #expect(received.text.contains(line), "\(line)")
     }
     #expect(!"\(String(describing: result.error))".contains("canary"))
     #expect(!"\(result.url)".contains("canary"))
     #expect(server.faults == [])
   }
 
-  @Test func `basic credentials are masked in a trace, encoded as they are`() async throws {
+  @Test func `basic credentials are masked in a trace, although they are encoded`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(server.url)
     request.credentials = .basic(user: "Aladdin", password: "open sesame")
-    request.options.trace = { told.append($0.description + "\n") }
+    request.options.trace = { received.append($0.description + "\n") }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
-    #expect(!told.text.contains("QWxhZGRpbjpvcGVuIHNlc2FtZQ"))
-    #expect(told.text.contains("> Authorization: ***"))
-    #expect(told.text.contains("> POST / HTTP/1.1"))
-    #expect(told.text.contains("< HTTP/1.1 200 OK"))
-    expectTruth(result, at: server)
+    #expect(!received.text.contains("QWxhZGRpbjpvcGVuIHNlc2FtZQ"))
+    #expect(received.text.contains("> Authorization: ***"))
+    #expect(received.text.contains("> POST / HTTP/1.1"))
+    #expect(received.text.contains("< HTTP/1.1 200 OK"))
+    expectConsistency(result, at: server)
   }
 }

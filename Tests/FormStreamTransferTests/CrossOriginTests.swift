@@ -3,7 +3,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What is meant for one server is no other's business.
+/// What is meant for one server is not sent to another.
 @Suite struct CrossOriginTests {
   /// A request full of secrets.
   private func secretive(_ method: HTTPMethod, _ url: String, leaves: Bool) throws
@@ -28,22 +28,22 @@ import FormStreamTransfer
       }
   }
 
-  /// The other origins, by what of them is another.
+  /// The other origins, by the component in which they differ.
   enum Difference: CaseIterable {
     case port, name, address, scheme
   }
 
-  /// A server at which requests begin, and one that is another.
+  /// The server that receives the request first, and another one.
   private struct Place {
     let here: ScriptedServer
     let there: ScriptedServer
-    let front: TLSProxy?
+    let proxy: TLSProxy?
     let certificates: TestCertificates?
     let session: TransferSession
 
     init(_ difference: Difference, _ status: Int) throws {
       var location = ""
-      let answers: ScriptedServer.Script = { request in
+      let responses: ScriptedServer.Script = { request in
         switch request.target {
         case "/start":
           .good(status, headers: [("Location", "/next")], body: "not yet")
@@ -52,11 +52,11 @@ import FormStreamTransfer
         default: .good(body: "arrived")
         }
       }
-      // What the first server says depends on where the second is.
-      let there = try ScriptedServer(script: answers)
+      // The first server's redirect contains the second's address.
+      let there = try ScriptedServer(script: responses)
       let port = there.port
       var configuration = TransferSession.Configuration()
-      var front: TLSProxy?
+      var proxy: TLSProxy?
       var certificates: TestCertificates?
       switch difference {
       case .port: location = "\(there.url)/there"
@@ -68,11 +68,11 @@ import FormStreamTransfer
         let made = try TLSProxy(to: port, authority.server)
         certificates = authority
         location = "\(made.url(host: "127.0.0.1"))/there"
-        front = made
+        proxy = made
       }
       let target = location
       let here = try ScriptedServer { request in
-        guard request.target == "/start" else { return answers(request) }
+        guard request.target == "/start" else { return responses(request) }
         let own = request.header("Host")?.split(separator: ":").last.map(String.init) ?? ""
         let location =
           switch difference {
@@ -82,12 +82,12 @@ import FormStreamTransfer
           }
         return .good(status, headers: [("Location", location)], body: "not here")
       }
-      // Another address under the same port.
+      // Another address with the same port.
       self.there =
         difference == .address
-        ? try ScriptedServer(on: .ip("127.0.0.2", port: here.port), script: answers) : there
+        ? try ScriptedServer(on: .ip("127.0.0.2", port: here.port), script: responses) : there
       self.here = here
-      self.front = front
+      self.proxy = proxy
       self.certificates = certificates
       session = try TransferSession(configuration)
     }
@@ -95,7 +95,7 @@ import FormStreamTransfer
 
   @Test(
     arguments: [301, 302, 303, 307, 308], Difference.allCases)
-  func `another origin gets nothing unless that is allowed`(status: Int, difference: Difference)
+  func `another origin receives nothing unless that is allowed`(status: Int, difference: Difference)
     async throws
   {
     let place = try Place(difference, status)
@@ -118,7 +118,7 @@ import FormStreamTransfer
 
   @Test(
     arguments: [301, 302, 303, 307, 308], Difference.allCases)
-  func `where it is allowed, no secret goes along`(status: Int, difference: Difference)
+  func `if another origin is allowed, it receives no secrets`(status: Int, difference: Difference)
     async throws
   {
     let place = try Place(difference, status)
@@ -147,7 +147,7 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `secrets don't come back with the request`() async throws {
+  @Test func `secrets are not sent again when the request returns to its origin`() async throws {
     let back = try ScriptedServer { request in
       let home = request.target.dropFirst().replacing("_", with: "/")
       return .good(307, headers: [("Location", "http://\(home)/home")])
@@ -166,22 +166,22 @@ import FormStreamTransfer
     #expect(here.requests.first.map(isClean) == false)
     #expect(here.requests.last.map(isClean) == true)
     #expect(back.requests.allSatisfy(isClean))
-    expectTruth(result, at: here, back)
+    expectConsistency(result, at: here, back)
   }
 
   @Test(arguments: [301, 303, 307])
-  func `what was encrypted never goes in the clear`(status: Int) async throws {
+  func `an encrypted request is never sent again without encryption`(status: Int) async throws {
     let certificates = try TestCertificates()
     let plain = try ScriptedServer { _ in [.unexpected] }
     let url = plain.url
     let server = try ScriptedServer { _ in .good(status, headers: [("Location", "\(url)/end")]) }
-    let front = try TLSProxy(to: server.port, certificates.server)
+    let proxy = try TLSProxy(to: server.port, certificates.server)
     defer { withExtendedLifetime(certificates) {} }
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)
     let session = try TransferSession(configuration)
     for method in [HTTPMethod.post, .get] {
-      let result = try await session.result(of: secretive(method, front.url, leaves: true))
+      let result = try await session.result(of: secretive(method, proxy.url, leaves: true))
       if method == .post, status == 303 {
         #expect(result.outcome == .ok)
         #expect(result.status == 303)

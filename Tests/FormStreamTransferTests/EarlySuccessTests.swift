@@ -4,18 +4,18 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A server that says that all is well before it has all: that can't mean all.
+/// A server that reports success before it has the complete body: that can't confirm the complete body.
 @Suite struct EarlySuccessTests {
   private static let bytes = noise(8_000_000)
 
   @Test(
     arguments: ["reads on", "closes", "finishes", "resets", "stalls"], ["measured", "chunked"])
-  func `success in the middle of the body is unknown`(end: String, kind: String) async throws {
+  func `a success before the end of the body is unknown`(end: String, kind: String) async throws {
     let bytes = Self.bytes
     let server = try ScriptedServer { _ in
-      let answer = ScriptedStep.respond(
+      let response = ScriptedStep.respond(
         200, headers: end == "reads on" ? [] : [("Connection", "close")], body: "fine")
-      return [.readBody(upTo: 10_000), answer]
+      return [.readBody(upTo: 10_000), response]
         + (end == "closes"
           ? [.close]
           : end == "finishes"
@@ -29,7 +29,7 @@ import FormStreamTransfer
     request.options.limits.stall = .milliseconds(300)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome != .ok)
-    // A reset may take the answer with it: then the body is known not to be there.
+    // A reset may discard the response: then the body is certainly incomplete.
     if result.status != nil {
       #expect(result.outcome == .unknown)
       #expect(result.error?.code == .respondedEarly)
@@ -41,7 +41,9 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [413, 503, 401])
-  func `a refusal in the middle, of a server that reads on, is one`(status: Int) async throws {
+  func `a refusal before the end of the body counts, if the server reads on`(status: Int)
+    async throws
+  {
     let bytes = Self.bytes
     let server = try ScriptedServer { request in
       request.bodyCount == 0 && request.number == 0
@@ -66,7 +68,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort) == [])
   }
 
-  @Test func `an early refusal goes into a file as any other`() async throws {
+  @Test func `an early refusal is written to a file like any other`() async throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in
       [
@@ -91,7 +93,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [1, 65_536, 300_000, 3_000_000])
-  func `success after the last byte is one, however fast it comes`(size: Int) async throws {
+  func `a success after the last byte counts, however fast it arrives`(size: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     let bytes = noise(size)

@@ -4,10 +4,10 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Of a body without bytes nobody reads any: whether it still is one has to be asked all the same. It was not, and
-/// a file that had grown was told as sent.
+/// libcurl reads nothing from a body without bytes, so the engine has to check that it is still empty. It did not, and
+/// reported a file that had grown as sent.
 @Suite struct EmptyBodyTests {
-  @Test func `a file that says that it is empty, and is not, is not sent`() async throws {
+  @Test func `a file that reports length 0 but has bytes is not sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let result = try await patientSession().result(
       of: TransferRequest(.put, server.url, body: .file("/proc/cpuinfo")))
@@ -47,7 +47,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a stream that promises nothing is held to it`() async throws {
+  @Test func `a stream that announces no bytes must have none`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     let lying = await session.result(

@@ -3,24 +3,24 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Asking before the body goes out (RFC 9110 §10.1.1).
+/// `Expect: 100-continue` (RFC 9110 §10.1.1).
 @Suite struct ExpectationTests {
   private static let large = noise(1_500_000)
 
   private func post(
     _ server: ScriptedServer, _ body: TransferBody = .bytes(large),
-    asks: ContinuePolicy = .automatic,
-    patience: Duration? = nil, attempts: Int = 1
+    policy: ContinuePolicy = .automatic,
+    timeout: Duration? = nil, attempts: Int = 1
   ) throws -> TransferRequest {
     var request = try makeRequest(server.url, body, attempts: attempts)
-    request.options.expectation = asks
-    // Long enough that no test passes by waiting it out.
-    request.options.expectation.timeout = patience ?? .seconds(60)
+    request.options.expectation = policy
+    // Too long for a test to pass by waiting.
+    request.options.expectation.timeout = timeout ?? .seconds(60)
     return request
   }
 
   @Test(arguments: [1, 3])
-  func `leave is asked for, and given`(times: Int) async throws {
+  func `the body is sent after a 100`(times: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     for _ in 0..<times {
@@ -33,31 +33,31 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `who ignores the question is not asked again`() async throws {
+  @Test func `a server that ignores Expect is not sent another`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(200)] }
     let other = try ScriptedServer { _ in .good() }
     let session = try patientSession()
-    let first = try await session.result(of: post(server, patience: .milliseconds(20)))
+    let first = try await session.result(of: post(server, timeout: .milliseconds(20)))
     #expect(first.outcome == .ok)
     let second = try await session.result(of: post(server))
     #expect(second.outcome == .ok)
     #expect(server.requests.map(\.expectsContinue) == [true, false])
     #expect(server.completeBodyCount == 2)
     #expect(server.faults == [])
-    // It is this server that does not answer, not every one.
+    // Only this server ignores Expect; others are still asked.
     let third = try await session.result(of: post(other))
     #expect(third.outcome == .ok)
     #expect(other.requests.map(\.expectsContinue) == [true])
-    expectTruth(third, at: other)
+    expectConsistency(third, at: other)
   }
 
-  @Test func `who answers late is asked again`() async throws {
+  @Test func `a server that responds late is sent Expect again`() async throws {
     let server = try ScriptedServer { _ in
       [.readBody(upTo: 1), .continueIfExpected, .readBody, .respond(200)]
     }
     let session = try patientSession()
     for _ in 0..<2 {
-      let result = try await session.result(of: post(server, patience: .milliseconds(20)))
+      let result = try await session.result(of: post(server, timeout: .milliseconds(20)))
       #expect(result.outcome == .ok)
     }
     #expect(server.requests.map(\.expectsContinue) == [true, true])
@@ -66,7 +66,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [401, 403, 413, 500])
-  func `a refusal instead of leave costs no byte of the body`(status: Int) async throws {
+  func `a refusal instead of a 100 costs no byte of the body`(status: Int) async throws {
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(status, headers: [("Connection", "close")], body: "no"), .finish]
     }
@@ -95,7 +95,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `503 instead of leave is tried again, and the body goes out once`() async throws {
+  @Test func `after a 503 instead of a 100, the body is sent once`() async throws {
     let server = try ScriptedServer { request in
       request.number == 0
         ? [.skipBody, .respond(503, headers: [("Connection", "close")]), .finish] : .good()
@@ -108,7 +108,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `success instead of leave is no success`() async throws {
+  @Test func `a success instead of a 100 is not a success`() async throws {
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(200, headers: [("Connection", "close")], body: "fine"), .finish]
     }
@@ -120,7 +120,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: ["keeps", "closes"])
-  func `417 is met by the body without the question`(end: String) async throws {
+  func `after a 417, the body is sent without Expect`(end: String) async throws {
     let server = try ScriptedServer { request in
       guard request.expectsContinue else { return .good(201) }
       return end == "keeps"
@@ -137,7 +137,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `silence after a 417 is unknown`() async throws {
+  @Test func `no response after a 417 is unknown`() async throws {
     let server = try ScriptedServer { request in
       request.expectsContinue ? [.skipBody, .respond(417)] : [.readBody, .close]
     }
@@ -145,14 +145,14 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.response == nil)
     #expect(result.error?.code == .connectionLost)
-    expectTruth(result, at: server, bodies: 1)
+    expectConsistency(result, at: server, bodies: 1)
   }
 
   @Test func `a 417 to the body itself is a refusal`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(417, body: "never")] }
-    for asks in [ContinuePolicy.never, .always] {
+    for policy in [ContinuePolicy.never, .always] {
       let result = try await patientSession().result(
-        of: post(server, .bytes("small".utf8), asks: asks, patience: .milliseconds(20)))
+        of: post(server, .bytes("small".utf8), policy: policy, timeout: .milliseconds(20)))
       #expect(result.outcome == .failed)
       #expect(result.status == 417)
       #expect(result.response?.text == "never")
@@ -166,20 +166,20 @@ import FormStreamTransfer
     (.automatic, 0, false), (.automatic, 1024 * 1024, false), (.automatic, 1024 * 1024 + 1, true),
     (.automatic, -1, true),
   ])
-  func `who is asked follows the setting and the size`(
-    asks: ContinuePolicy, size: Int, isAsked: Bool
+  func `whether Expect is sent depends on the policy and the size`(
+    policy: ContinuePolicy, size: Int, sendsExpect: Bool
   ) async throws {
     let server = try ScriptedServer { _ in .good() }
     let body: TransferBody =
       size < 0 ? oneShot("of unknown length".utf8) : .bytes(noise(size))
-    let result = try await patientSession().result(of: post(server, body, asks: asks))
+    let result = try await patientSession().result(of: post(server, body, policy: policy))
     #expect(result.outcome == .ok)
-    #expect(server.requests.map(\.expectsContinue) == [isAsked])
-    #expect(server.requests.first?.values(of: "Expect").count == (isAsked ? 1 : 0))
-    expectTruth(result, at: server)
+    #expect(server.requests.map(\.expectsContinue) == [sendsExpect])
+    #expect(server.requests.first?.values(of: "Expect").count == (sendsExpect ? 1 : 0))
+    expectConsistency(result, at: server)
   }
 
-  @Test func `a request without a body never asks`() async throws {
+  @Test func `a request without a body never sends Expect`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     for method in [HTTPMethod.get, .post, .head, .delete] {

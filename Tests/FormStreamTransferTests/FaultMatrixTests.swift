@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// All ways in which a request can come to nothing, over all ways to a server, with all kinds of bodies.
+/// All failures, over all ways to a server, with all kinds of bodies.
 @Suite(.serialized) struct FaultMatrixTests {
   enum Fault: String, CaseIterable, Sendable {
     case closeBeforeBody, resetInBody, silence, stall, early413, early200
@@ -22,7 +22,7 @@ import FormStreamTransfer
       }
     }
 
-    /// More than all buffers on the way hold, where the server does not read it all.
+    /// More than all buffers on the way hold, for servers that don't read all of it.
     var size: Int { self == .silence ? 1 << 20 : 24 << 20 }
   }
 
@@ -45,8 +45,8 @@ import FormStreamTransfer
     }
   }
 
-  @Test(arguments: [Way.plain, .front, .nginxHTTP2], Fault.allCases)
-  func `none is taken for a success, and what may be there is unknown`(
+  @Test(arguments: [Way.plain, .tlsProxy, .nginxHTTP2], Fault.allCases)
+  func `no failure is reported as a success, and what may have arrived is unknown`(
     way: Way, fault: Fault
   ) async throws {
     let place = try TemporaryDirectory()
@@ -57,7 +57,7 @@ import FormStreamTransfer
     for kind in Kind.allCases {
       let size = fault.size
       let begun = server.requests.count
-      let whole = server.completeBodyCount
+      let complete = server.completeBodyCount
       var request = try TransferRequest(.post, setting.url, body: body(kind, size, place))
       request.options.retry = RetryPolicy(attempts: 2)
       request.options.retry.baseDelay = .milliseconds(1)
@@ -66,7 +66,7 @@ import FormStreamTransfer
       let result = await setting.session.result(of: request)
       let about = Comment(
         rawValue: "\(kind): \(result.outcome) \(String(describing: result.error))")
-      let arrived = server.completeBodyCount - whole
+      let arrived = server.completeBodyCount - complete
 
       #expect(result.outcome != .ok && result.outcome != .cancelled, about)
       #expect(result.error != nil, about)
@@ -77,7 +77,7 @@ import FormStreamTransfer
       let count = server.requests.count - begun
       #expect(way.isProxied ? count <= result.attempts : count == result.attempts, about)
       if way == .plain {
-        // Nothing else is unknown than what may be there.
+        // Only what may have arrived is unknown.
         let mayBeThere = kind.isKnown && result.bytesSent == Int64(size) || fault == .silence
         #expect((result.outcome == .unknown) == (mayBeThere || result.status == 200), about)
       }
@@ -85,7 +85,7 @@ import FormStreamTransfer
         result.framing == (way == .nginxHTTP2 ? .http2 : kind.isKnown ? .contentLength : .chunked),
         about)
     }
-    // nginx resets what it can't finish.
+    // nginx resets connections that it can't finish.
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 }

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A transfer as a `Foundation.Progress`.
+/// The progress of a transfer as a `Foundation.Progress`.
 @Suite struct FoundationProgressTests {
   private func holding(_ goOn: Gate, _ reached: Gate) throws -> ScriptedServer {
     var options = ScriptedServer.Options()
@@ -14,7 +14,7 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `it counts to the total`() async throws {
+  @Test func `the progress counts to the total`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let task = try patientSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
@@ -27,7 +27,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `an unknown total is indeterminate`() async throws {
+  @Test func `a progress of unknown total is indeterminate`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try holding(goOn, reached)
     let task = try patientSession().start(
@@ -42,7 +42,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `cancelling it calls the request off`() async throws {
+  @Test func `cancelling the progress cancels the request`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try holding(goOn, reached)
     let place = try TemporaryDirectory()
@@ -54,14 +54,14 @@ import FormStreamTransfer
     let result = await task.result
     #expect(result.outcome == .cancelled)
     #expect(result.bytesSent < 64 << 20)
-    // What the system had taken still goes out; the server sees the end behind it.
+    // The system still sends the bytes that were handed over; the server sees the end after them.
     goOn.open()
     #expect(await onNewThread { server.waitForEnds() })
     #expect(server.completeBodyCount == 0)
     #expect(server.faults(except: .cutShort).isEmpty)
   }
 
-  @Test func `pausing it holds the request, and resuming lets it go`() async throws {
+  @Test func `pausing and resuming the progress does so to the request`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let task = try patientSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))

@@ -4,9 +4,9 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What is announced is what is sent.
+/// The announced framing is the one that is sent.
 @Suite struct FramingTests {
-  @Test func `a form of known length goes out under its length`() async throws {
+  @Test func `a form of known length is sent with Content-Length`() async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let form = Form(boundary: try Boundary("B")) { Part.text("a", "1") }
     let result = try await patientSession().result(
@@ -28,7 +28,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a body of unknown length goes out in chunks`() async throws {
+  @Test func `a body of unknown length is sent in chunks`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let bytes = Array("some bytes from somewhere".utf8)
     let result = try await patientSession().result(
@@ -44,7 +44,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [0, 1, 2, 1000, 65_535, 65_536, 65_537, 262_144, 262_145, 3_000_000])
-  func `bodies of all sizes arrive as they are`(size: Int) async throws {
+  func `bodies of all sizes arrive unchanged`(size: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
@@ -64,7 +64,7 @@ import FormStreamTransfer
     #expect(server.connections.count == 1)
   }
 
-  @Test func `a POST without a body says that it has none`() async throws {
+  @Test func `a POST without a body announces length 0`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     for _ in 0..<2 {
@@ -76,7 +76,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `GET and HEAD carry nothing`() async throws {
+  @Test func `GET and HEAD have no body`() async throws {
     let server = try ScriptedServer { _ in .good(body: "here") }
     let session = try patientSession()
     let got = await session.result(of: try TransferRequest(.get, server.url))

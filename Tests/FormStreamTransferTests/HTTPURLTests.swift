@@ -2,7 +2,7 @@ import Foundation
 import Testing
 import FormStreamTransfer
 
-/// What is taken for a URL, and what is made of it.
+/// Which texts are URLs, and how they are parsed.
 @Suite struct HTTPURLTests {
   @Test(arguments: [
     ("http://example.org", "http://example.org/", "http://example.org:80"),
@@ -29,11 +29,11 @@ import FormStreamTransfer
       "http://xn--bcher-kva.example:80"
     ),
   ])
-  func `URLs are read as they are sent`(text: String, written: String, origin: String) throws {
+  func `URLs are parsed as they are sent`(text: String, written: String, origin: String) throws {
     let url = try HTTPURL(text)
     #expect(url.description == written)
     #expect(url.origin.description == origin)
-    // What was written reads as the same.
+    // Parsing the result again changes nothing.
     let again = try HTTPURL(written)
     #expect(again.description == written)
     #expect(again.origin == url.origin)
@@ -53,7 +53,7 @@ import FormStreamTransfer
     "http://user%0Aname:word@example.org/", "http://user:wo%0Drd@example.org/",
     "http://user:wo%00rd@example.org/", "http://user%01@example.org/",
   ])
-  func `what is no URL of http or https is refused`(text: String) {
+  func `text that is not a URL of http or https is refused`(text: String) {
     let error = #expect(throws: TransferError.self) { try HTTPURL(text) }
     #expect(error?.code == .invalidURL)
     #expect(error?.description.hasSuffix(".") == true)
@@ -66,13 +66,13 @@ import FormStreamTransfer
     "http://user:canary@example.org/\n", "http:user:canary@example.org:port/",
     "http:/user:canary@example.org:port/", "http://user:can@canary@exa mple.org/",
   ])
-  func `a password in what is no URL is not told`(text: String) {
+  func `an error about a bad URL doesn't show its password`(text: String) {
     let error = #expect(throws: TransferError.self) { try HTTPURL(text) }
     #expect("\(String(describing: error))".contains("canary") == false)
     #expect(error?.subject.contains("canary") == false)
   }
 
-  @Test func `a huge URL is taken or refused, and told in short`() throws {
+  @Test func `a huge URL is accepted or refused, and shortened in the error`() throws {
     let long = "http://example.org/" + String(repeating: "a", count: 100_000)
     #expect(try HTTPURL(long).description == long)
     let error = #expect(throws: TransferError.self) {
@@ -81,7 +81,7 @@ import FormStreamTransfer
     #expect((error?.description.utf8.count ?? 0) < 1000)
   }
 
-  @Test func `a URL of Foundation is the same`() throws {
+  @Test func `a Foundation URL is converted unchanged`() throws {
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     #expect(try HTTPURL(url) == HTTPURL("https://example.org/a?b=c"))
     #expect(throws: TransferError.self) { try HTTPURL(URL(fileURLWithPath: "/etc")) }

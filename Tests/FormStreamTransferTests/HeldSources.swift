@@ -2,7 +2,7 @@ import FormStream
 import Foundation
 import FormStreamTestSupport
 
-/// A source that gives some bytes, says so, and then keeps its reader waiting for a gate.
+/// A source that returns some bytes, opens a gate, and then blocks until another gate is open.
 final class HeldSource: ByteSource {
   private var left: Int
   private let reached: Gate
@@ -37,7 +37,7 @@ final class Closings: @unchecked Sendable {
 
   var opens: Int { lock.withLock { counts.opens } }
   var closes: Int { lock.withLock { counts.closes } }
-  /// Whether none is left open.
+  /// Whether no source is open.
   var isBalanced: Bool { lock.withLock { counts.opens == counts.closes } }
 
   func opened() { lock.withLock { counts.opens += 1 } }

@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// What requests leave behind that were called off at any time.
+/// What cancelled requests leave behind.
 @Suite struct LeftoverTests {
-  @Test func `a thousand of them leave no thread, no descriptor, and no memory`() throws {
+  @Test func `a thousand cancelled requests leave no thread, no descriptor and no memory`() throws {
     let rounds = 1000
     let said = try run("formstream-cancel-probe", ["\(rounds)"])
     #expect(said.exit == 0, "\(said.stderr)")
@@ -26,8 +26,8 @@ import Testing
     for thread in ["net", "read", "wait"] {
       #expect(!said.output.contains("formstream-\(thread)"), "a thread is left: \(said.output)")
     }
-    // Any buffer that is left behind in each round would be 128 MiB or more. The rest is the heap's.
-    // A sanitizer keeps what was freed.
+    // One leaked buffer in each round would be 128 MiB or more. The rest is the heap's own.
+    // A sanitizer keeps freed memory.
     if sanitizer != nil { return }
     let resident = try #require(figures["resident"])
     #expect(resident[1] - resident[0] < 16 * 1024, "\(said.output)")

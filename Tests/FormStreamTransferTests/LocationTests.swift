@@ -3,7 +3,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What a `Location` may say, and what not.
+/// Which values of `Location` are followed.
 @Suite struct LocationTests {
   private func result(of location: String, method: HTTPMethod = .post) async throws -> (
     TransferResult, ScriptedServer
@@ -30,13 +30,13 @@ import FormStreamTransfer
     ("http://user:word@HERE/end", "/end"), ("//user@HERE/end", "/end"),
     ("/http://elsewhere.example/", "/http://elsewhere.example/"),
   ])
-  func `what stays here is followed`(location: String, target: String) async throws {
+  func `a location in the same origin is followed`(location: String, target: String) async throws {
     let (result, server) = try await result(of: location)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(server.requests.map(\.target) == ["/a/start?q", target])
-    // Who the server would have us be, is not who we are.
+    // Credentials in a Location are not used.
     #expect(server.requests.last?.header("Authorization") == nil)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(
@@ -49,8 +49,9 @@ import FormStreamTransfer
       "unix:/tmp/a",
       "HERE/end",
     ], [HTTPMethod.post, .get])
-  func `what leads nowhere is refused, and named`(location: String, method: HTTPMethod) async throws
-  {
+  func `a location that can't be requested is refused, and named`(
+    location: String, method: HTTPMethod
+  ) async throws {
     let (result, server) = try await result(of: location, method: method)
     #expect(result.outcome != .ok)
     #expect(server.requests.count == 1)
@@ -59,21 +60,21 @@ import FormStreamTransfer
       #expect(result.error?.code == .redirectRefused)
       #expect(result.status == 307)
     }
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [
     "http://user:canary@elsewhere.example/", "ftp://user:canary@elsewhere.example/",
   ])
-  func `secrets in a Location are not told`(location: String) async throws {
+  func `an error doesn't show the secrets of a Location`(location: String) async throws {
     let (result, server) = try await result(of: location)
     #expect(result.error?.code == .redirectRefused)
     #expect("\(String(describing: result.error))".contains("canary") == false)
     #expect(result.error?.description.contains("elsewhere.example") == true)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `of two Locations, none leads astray`() async throws {
+  @Test func `with two Locations, the request stays in its origin`() async throws {
     let server = try ScriptedServer { request in
       request.target == "/"
         ? .good(307, headers: [("Location", "http://127.0.0.2:9/"), ("Location", "/b")]) : .good()
@@ -81,6 +82,6 @@ import FormStreamTransfer
     let result = try await patientSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .redirectRefused)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 }

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A request that is held, and let go again.
+/// A request that is paused and resumed.
 @Suite struct PauseTests {
   private let (reached, goOn): (Gate, Gate)
   private let place: TemporaryDirectory
@@ -17,12 +17,12 @@ import FormStreamTransfer
     file = try place.sparse("large", size: size)
   }
 
-  /// Has the engine that drives `task` do other things meanwhile, and sees that nothing of `task` moves.
+  /// Sends other requests on the engine that drives `task`, and checks that nothing of `task` moves.
   private func expectStandstill(
     _ task: TransferTask, _ server: ScriptedServer, _ session: TransferSession,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
-    // What the system had taken arrives.
+    // The bytes that were handed over still arrive.
     let isThere = await eventually {
       Int64(server.requests.first?.bodyCount ?? 0) == task.progress.current.handedOver
     }
@@ -52,7 +52,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: 0..<3)
-  func `while it is held, nothing moves`(kind: Int) async throws {
+  func `while a request is paused, no byte moves`(kind: Int) async throws {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
     let server = try ScriptedServer(options) { [reached, goOn] _ in
@@ -76,12 +76,12 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `held at once, it sends no body`() async throws {
+  @Test func `paused right after the start, it sends no body`() async throws {
     let session = try patientSession()
     for round in 0..<12 {
       let server = try ScriptedServer { _ in .good() }
       let task = session.start(try TransferRequest(.post, server.url, body: bodies()[round % 3]))
-      // Now and then it has begun already.
+      // Sometimes it has begun already.
       if round % 2 == 1 { await Task.yield() }
       task.pause()
       if round % 10 < 3 {
@@ -92,23 +92,23 @@ import FormStreamTransfer
       } else {
         task.cancel()
         let result = await task.result
-        // Where this thread had to wait, it was over before it was held.
+        // If this thread had to wait, the request ended before the pause.
         #expect(result.outcome == .cancelled || result.bytesSent == size, "\(result.outcome)")
       }
       #expect(server.faults(except: .cutShort).isEmpty)
     }
   }
 
-  @Test func `held while it connects, it sends no body`() async throws {
+  @Test func `paused while it connects, it sends no body`() async throws {
     var options = ScriptedServer.Options()
     options.onConnect = { [reached, goOn] _ in [.open(reached), .waitFor(goOn)] }
     let server = try ScriptedServer(options) { _ in .good() }
     let certificates = try TestCertificates()
-    let front = try TLSProxy(to: server.port, certificates.server)
+    let proxy = try TLSProxy(to: server.port, certificates.server)
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)
     let session = try TransferSession(configuration)
-    let task = session.start(try TransferRequest(.post, front.url, body: .file(file)))
+    let task = session.start(try TransferRequest(.post, proxy.url, body: .file(file)))
     task.pause()
     goOn.open()
     try await expectStandstill(task, server, session)
@@ -118,14 +118,14 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `held between two attempts, the next one does not begin`() async throws {
+  @Test func `paused between two attempts, the next one doesn't begin`() async throws {
     let isNamed = try Gate()
     let server = try ScriptedServer(requests: [
       [.readBody, .waitFor(isNamed), .respond(503, headers: [("Retry-After", "0")])], .good(),
     ])
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 2)
-    // On the engine's own thread: the next attempt can't be faster.
+    // Called on the engine's thread: the next attempt can't be faster.
     let held = HeldTask()
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { held.task?.pause() }
@@ -146,7 +146,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `held while it waits for the answer, it takes none`() async throws {
+  @Test func `paused while it waits for the response, it receives none`() async throws {
     let server = try ScriptedServer { [reached, goOn] _ in
       [.continueIfExpected, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
     }
@@ -166,7 +166,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `held, it can be called off`() async throws {
+  @Test func `a paused request can be cancelled`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
     task.pause()
@@ -177,7 +177,7 @@ import FormStreamTransfer
   }
 }
 
-/// A task, for a closure that is made before it.
+/// Holds a task, for a closure that is created before it.
 private final class HeldTask: @unchecked Sendable {
   private let lock = NSLock()
   /// Guarded by `lock`.

@@ -4,15 +4,15 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What was told of a transfer, in its order.
-final class Told: @unchecked Sendable {
+/// The progress reports of a transfer, in order.
+final class ProgressReports: @unchecked Sendable {
   private let lock = NSLock()
   private var steps: [TransferProgress] = []
 
   var all: [TransferProgress] { lock.withLock { steps } }
   func append(_ step: TransferProgress) { lock.withLock { steps.append(step) } }
 
-  /// What must hold of every progress, whatever happens.
+  /// Checks what must be true of every progress.
   func expectOrder(sourceLocation: SourceLocation = #_sourceLocation) {
     var last: TransferProgress?
     for step in all {
@@ -48,7 +48,7 @@ final class Told: @unchecked Sendable {
     #expect(last?.phase == .done, sourceLocation: sourceLocation)
   }
 
-  /// The phases, each as often as it was come to.
+  /// The phases in order, repeated ones once.
   var phases: [TransferProgress.Phase] {
     all.reduce(into: []) { phases, step in
       if phases.last != step.phase { phases.append(step.phase) }
@@ -56,9 +56,9 @@ final class Told: @unchecked Sendable {
   }
 }
 
-/// How far a transfer is said to be.
+/// What a transfer reports about its progress.
 @Suite struct ProgressTests {
-  /// More than all buffers between here and a server that holds.
+  /// More than all buffers before a server that doesn't read.
   private static let large: Int64 = 64 << 20
 
   private func largeForm(_ place: TemporaryDirectory) throws -> Form {
@@ -83,16 +83,16 @@ final class Told: @unchecked Sendable {
     return request
   }
 
-  @Test func `it goes through the phases, and all parts come to their size`() async throws {
+  @Test func `progress passes through all phases, and all parts reach their size`() async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
-    let told = Told()
+    let reports = ProgressReports()
     let request = try request(server.url, .form(form()))
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
-    told.expectOrder()
-    // Where a listener is as fast as what happens, it sees them all.
-    #expect(told.phases.starts(with: [.connecting, .sending, .waiting]), "\(told.phases)")
-    let last = try #require(told.all.last)
+    reports.expectOrder()
+    // A listener that is fast enough sees all phases.
+    #expect(reports.phases.starts(with: [.connecting, .sending, .waiting]), "\(reports.phases)")
+    let last = try #require(reports.all.last)
     #expect(last.fraction == 1)
     #expect(last.hasResponse)
     #expect(last.received == 6)
@@ -102,7 +102,7 @@ final class Told: @unchecked Sendable {
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `while the server holds, it is not all handed over`() async throws {
+  @Test func `while the server doesn't read, not everything is handed over`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
@@ -127,57 +127,57 @@ final class Told: @unchecked Sendable {
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a second attempt does not go back`() async throws {
+  @Test func `the counts don't go back in a second attempt`() async throws {
     let server = try ScriptedServer(requests: [
       [.continueIfExpected, .readBody(upTo: 2_000_000), .reset], .good(),
     ])
-    let told = Told()
+    let reports = ProgressReports()
     let place = try TemporaryDirectory()
     var request = try request(server.url, .form(largeForm(place)))
     request.options.retry = RetryPolicy(attempts: 2)
     request.options.retry.baseDelay = .milliseconds(1)
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(result.wireBytes > result.bytesSent)
-    told.expectOrder()
-    #expect(told.all.last?.attempt == 2)
+    reports.expectOrder()
+    #expect(reports.all.last?.attempt == 2)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `what is sent on does not go back either`() async throws {
+  @Test func `the counts don't go back after a redirect`() async throws {
     let server = try ScriptedServer { request in
       request.target == "/" ? .good(307, headers: [("Location", "/there")]) : .good()
     }
-    let told = Told()
+    let reports = ProgressReports()
     let request = try request(server.url, .form(form()))
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
-    told.expectOrder()
+    reports.expectOrder()
     #expect(server.completeBodyCount == 2)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `what is acknowledged is what was taken, nearly`() async throws {
+  @Test func `the acknowledged count follows what the server received`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let size = 8_000_000
     let proxy = try SlowProxy(
       to: server.port, bytesPerSecond: 1_000_000, receiveBuffer: 64 * 1024)
     var request = try request(proxy.url, .bytes(noise(size)))
     request.options.expectation = .never
-    let told = Told()
+    let reports = ProgressReports()
     let near = 1024 * 1024
     let session = try patientSession()
     let task = session.start(request)
     async let listening: Void = {
       for await step in task.progress {
-        told.append(step)
+        reports.append(step)
         let acknowledged = Int(step.acknowledged ?? 0)
         #expect(acknowledged <= proxy.receivedCount + near)
       }
     }()
-    // The line itself is the clock.
+    // The line's own count serves as the clock.
     let farthest = await onNewThread {
       var farthest = 0
       for step in 1..<80 where proxy.wait(untilReceived: step * 100_000) {
@@ -190,11 +190,11 @@ final class Told: @unchecked Sendable {
     let result = await task.result
     await listening
     #expect(result.outcome == .ok)
-    told.expectOrder()
+    reports.expectOrder()
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `any number may listen, at any time, and all come to the end`() async throws {
+  @Test func `any number of listeners may start at any time, and all reach the end`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16 * 1024
@@ -203,93 +203,93 @@ final class Told: @unchecked Sendable {
     }
     let place = try TemporaryDirectory()
     let task = try patientSession().start(try request(server.url, .form(largeForm(place))))
-    let early = [Told(), Told(), Told()]
+    let early = [ProgressReports(), ProgressReports(), ProgressReports()]
     async let listening: Void = withTaskGroup { group in
-      for told in early {
-        group.addTask { for await step in task.progress { told.append(step) } }
+      for reports in early {
+        group.addTask { for await step in task.progress { reports.append(step) } }
       }
     }
     #expect(await onNewThread { reached.wait() })
     var late = task.progress.makeAsyncIterator()
     let first = await late.next()
     #expect(first?.phase == .sending)
-    // Who breaks off keeps nobody else from listening.
+    // A listener that stops doesn't affect the others.
     for await _ in task.progress { break }
     goOn.open()
     let result = await task.result
     await listening
     #expect(result.outcome == .ok)
-    for told in early { told.expectOrder() }
+    for reports in early { reports.expectOrder() }
     while let step = await late.next() {
       if step.phase == .done { break }
     }
     #expect(await late.next() == nil)
-    // One who comes when all is over is told how it ended.
-    let after = Told()
+    // A listener that starts after the end receives the last state.
+    let after = ProgressReports()
     for await step in task.progress { after.append(step) }
     #expect(after.all.map(\.phase) == [.done])
     #expect(after.all.first?.fraction == 1)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `nothing is told once the result is there`() async throws {
+  @Test func `no progress is reported after the result`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
     for _ in 0..<50 {
-      let told = Told()
+      let reports = ProgressReports()
       _ = await session.result(of: try request(server.url, .bytes(noise(1000)))) { step in
-        told.append(step)
+        reports.append(step)
       }
-      let count = told.all.count
-      #expect(told.all.last?.phase == .done)
-      // The connection has been used again meanwhile, and nothing more was said.
+      let count = reports.all.count
+      #expect(reports.all.last?.phase == .done)
+      // The connection was used again meanwhile, and nothing more was reported.
       _ = await session.result(of: try TransferRequest(.get, server.url))
-      #expect(told.all.count == count)
+      #expect(reports.all.count == count)
     }
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a smooth pace is told seldom`() async throws {
+  @Test func `a smooth pace reports at most twenty times a second`() async throws {
     let server = try ScriptedServer { _ in
       [.continueIfExpected, .readBody(rate: 2_000_000)] + .good()
     }
     var request = try request(server.url, .bytes(noise(1_000_000)))
     request.options.progressPace = .smooth
-    let told = Told()
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let reports = ProgressReports()
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
-    told.expectOrder()
+    reports.expectOrder()
     // Twenty a second, the changes of phase, the first, and the last.
     let most = Int(result.duration / .milliseconds(50)) + 8
-    #expect(told.all.count <= most)
+    #expect(reports.all.count <= most)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `of an unknown total there is no fraction`() async throws {
+  @Test func `a body of unknown total has no fraction`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let bytes = noise(2_000_000)
-    let told = Told()
+    let reports = ProgressReports()
     let request = try request(server.url, .stream { InputStream(data: Data(bytes)) })
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
-    #expect(told.all.allSatisfy { $0.total == nil && $0.fraction == nil })
-    told.expectOrder()
-    #expect(told.all.last?.handedOver == 2_000_000)
+    #expect(reports.all.allSatisfy { $0.total == nil && $0.fraction == nil })
+    reports.expectOrder()
+    #expect(reports.all.last?.handedOver == 2_000_000)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `where there is no byte, it is done once the request is out`() async throws {
+  @Test func `an empty body is complete after its request is sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let told = Told()
+    let reports = ProgressReports()
     let request = try request(server.url, .bytes([]))
-    let result = try await patientSession().result(of: request) { told.append($0) }
+    let result = try await patientSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
-    told.expectOrder()
-    #expect(told.all.first?.fraction ?? 0 == 0)
-    #expect(told.all.last?.fraction == 1)
+    reports.expectOrder()
+    #expect(reports.all.first?.fraction ?? 0 == 0)
+    #expect(reports.all.last?.fraction == 1)
 
-    let unreached = Told()
-    // A server that is let go at once: nobody is at its port.
+    let unreached = ProgressReports()
+    // A server that is released at once: nothing is listening at its port.
     let nowhere = try ScriptedServer { _ in .good() }.url
     _ = try await patientSession().result(of: self.request(nowhere, .bytes([]))) {
       unreached.append($0)

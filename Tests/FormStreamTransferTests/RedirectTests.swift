@@ -4,10 +4,10 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Where a server sends a request on to: what is sent again is sent whole, and what would prove nothing is
-/// not done.
+/// Redirects: a body is sent again completely, and a redirect is not followed if the response there would prove
+/// nothing.
 @Suite struct RedirectTests {
-  /// Sends `/start` on with a status; answers all else.
+  /// A server that redirects `/start` with a status, and responds to everything else.
   private func server(_ status: Int, to location: String = "/end") throws -> ScriptedServer {
     try ScriptedServer { request in
       request.target == "/start"
@@ -17,7 +17,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [307, 308], ["bytes", "file", "form", "stream", "measured", "large"])
-  func `307 and 308 have the whole body sent again`(status: Int, kind: String) async throws {
+  func `307 and 308 send the complete body again`(status: Int, kind: String) async throws {
     let place = try TemporaryDirectory()
     let bytes = noise(kind == "large" ? 3_000_000 : 100_000)
     let file = try place.write("file", bytes)
@@ -43,11 +43,12 @@ import FormStreamTransfer
     if kind != "form" { #expect(server.requests.last?.body == bytes) }
     #expect(Set(server.requests.map { $0.header("Content-Type") }).count == 1)
     #expect(result.wireBytes == 2 * result.bytesSent)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [307, 308])
-  func `a stream that can be read once is not sent on`(status: Int) async throws {
+  func `a stream that can be read once is not sent again after a redirect`(status: Int) async throws
+  {
     let server = try server(status)
     let result = try await patientSession().result(
       of: makeRequest(server.url + "/start", oneShot("once".utf8, length: 4), attempts: 3))
@@ -55,11 +56,11 @@ import FormStreamTransfer
     #expect(result.error?.code == .notReplayable)
     #expect(result.error?.description.contains("/end") == true)
     #expect(server.requests.count == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [300, 301, 302, 304, 305], [HTTPMethod.post, .put, .patch, .delete])
-  func `what may become a GET is not followed with what changes something`(
+  func `a redirect that may become a GET is not followed by a request that changes something`(
     status: Int, method: HTTPMethod
   ) async throws {
     let server = try server(status)
@@ -72,11 +73,11 @@ import FormStreamTransfer
     #expect(result.error?.subject == "/end")
     #expect(result.error?.description.contains("/end") == true)
     #expect(server.requests.map(\.method) == [method.description])
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [HTTPMethod.post, .put, .delete])
-  func `303 means that it was done, and its page is fetched`(method: HTTPMethod) async throws {
+  func `303 means success, and its page is fetched`(method: HTTPMethod) async throws {
     let server = try server(303)
     var request = try makeRequest(
       method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8))
@@ -94,11 +95,11 @@ import FormStreamTransfer
     #expect(page.header("X-Mine") == "1")
     #expect(page.header("Content-Type") == nil)
     #expect(page.header("Idempotency-Key") == nil)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: ["missing", "cut", "silent", "looping", "elsewhere", "nowhere", "none"])
-  func `whatever becomes of the page, the request was done`(page: String) async throws {
+  func `whatever happens to the page, the request succeeded`(page: String) async throws {
     let server = try ScriptedServer { request in
       guard request.method == "GET" else {
         let location =
@@ -122,7 +123,7 @@ import FormStreamTransfer
       let bare = try ScriptedServer { _ in .good(303, body: "done") }
       let result = try await patientSession().result(of: makeRequest(bare.url))
       #expect(result.outcome == .failed, "303 without a Location says nothing")
-      return expectTruth(result, at: bare)
+      return expectConsistency(result, at: bare)
     }
     let result = try await patientSession().result(of: makeRequest(url, attempts: 3))
     #expect(result.outcome == .ok)
@@ -131,37 +132,39 @@ import FormStreamTransfer
     #expect(result.response?.text == "done")
     #expect(result.attempts == 1)
     #expect(server.requests.count { $0.method == "POST" } == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `of a 303 and its page, one body alone goes to a stream`() async throws {
+  @Test func `only one body of a 303 and its page goes to a stream`() async throws {
     let server = try server(303)
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(server.url + "/start")
-    request.options.responseTarget = .stream { told.append($0) }
+    request.options.responseTarget = .stream { received.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
-    #expect(told.text == "arrived")
-    expectTruth(result, at: server)
+    #expect(received.text == "arrived")
+    expectConsistency(result, at: server)
   }
 
-  @Test func `a page that is not the answer leaves the file alone`() async throws {
+  @Test func `a page that can't be used leaves the file untouched`() async throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { request in
       request.method == "POST"
         ? .good(303, headers: [("Location", "/page")], body: "done") : .good(404, body: "no page")
     }
     var request = try makeRequest(server.url)
-    request.options.responseTarget = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("response"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
-    #expect(try String(contentsOfFile: place.path("answer"), encoding: .utf8) == "done")
-    expectTruth(result, at: server)
+    #expect(try String(contentsOfFile: place.path("response"), encoding: .utf8) == "done")
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [301, 302, 303, 307, 308], [HTTPMethod.get, .head])
-  func `what only asks follows them all`(status: Int, method: HTTPMethod) async throws {
+  func `a request that changes nothing follows all redirects`(status: Int, method: HTTPMethod)
+    async throws
+  {
     let server = try server(status)
     let result = try await patientSession().result(
       of: makeRequest(method, server.url + "/start", nil))
@@ -169,11 +172,11 @@ import FormStreamTransfer
     #expect(result.redirects == 1)
     #expect(result.response?.url.description == server.url + "/end")
     #expect(server.requests.map(\.method) == [method.description, method.description])
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [0, 1, 5])
-  func `as many are followed as are allowed`(limit: Int) async throws {
+  func `at most the allowed number of redirects is followed`(limit: Int) async throws {
     let server = try ScriptedServer { request in
       let number = Int(request.target.dropFirst()) ?? 0
       return number < limit
@@ -186,7 +189,7 @@ import FormStreamTransfer
     #expect(enough.outcome == .ok)
     #expect(enough.redirects == limit)
     #expect(enough.attempts == limit + 1)
-    expectTruth(enough, at: server)
+    expectConsistency(enough, at: server)
     guard limit > 0 else { return }
     request.options.redirects.limit = limit - 1
     let tooMany = await session.result(of: request)
@@ -198,7 +201,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [HTTPMethod.get, .post])
-  func `a loop ends at the limit`(method: HTTPMethod) async throws {
+  func `a redirect loop ends at the limit`(method: HTTPMethod) async throws {
     let server = try ScriptedServer { _ in .good(308, headers: [("Location", "")]) }
     let looping = try ScriptedServer { _ in .good(308, headers: [("Location", "/")]) }
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
@@ -209,14 +212,16 @@ import FormStreamTransfer
     #expect(result.error?.code == .tooManyRedirects)
     #expect(result.redirects == 5)
     #expect(looping.requests.count == 6)
-    expectTruth(result, at: looping)
-    // An empty reference means the same place again (RFC 3986 §4.4), or is refused; it never ends well.
+    expectConsistency(result, at: looping)
+    // An empty reference means the same URL (RFC 3986 §4.4), or is refused; it is never a success.
     let empty = try await session.result(of: makeRequest(method, server.url, body))
     #expect(empty.outcome == .failed)
-    expectTruth(empty, at: server)
+    expectConsistency(empty, at: server)
   }
 
-  @Test func `a redirect in the middle of a body is followed with all of it`() async throws {
+  @Test func `a redirect before the end of the body is followed with the complete body`()
+    async throws
+  {
     let bytes = noise(8_000_000)
     let server = try ScriptedServer { request in
       request.target == "/start"
@@ -235,7 +240,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort) == [])
   }
 
-  @Test func `303 before the body is whole is no success`() async throws {
+  @Test func `a 303 before the end of the body is not a success`() async throws {
     let server = try ScriptedServer { _ in
       [
         .readBody(upTo: 10_000),

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Bodies that are no forms, and what is told of them.
+/// Bodies that aren't forms, and their headers.
 @Suite struct RequestBodyTests {
   private func send(
     _ body: TransferBody, change: (inout TransferRequest) throws -> Void = { _ in }
@@ -13,7 +13,7 @@ import FormStreamTransfer
     var request = try makeRequest(server.url, body)
     try change(&request)
     let result = try await patientSession().result(of: request)
-    expectTruth(result, at: server, bodies: result.outcome == .ok ? 1 : 0)
+    expectConsistency(result, at: server, bodies: result.outcome == .ok ? 1 : 0)
     return (result, server.requests.first)
   }
 
@@ -25,7 +25,7 @@ import FormStreamTransfer
       ([("*-._", "~!'()")], "*-._=%7E%21%27%28%29"), ([("a", "\r\n\0")], "a=%0D%0A%00"),
       ([("a&b=c", "d&e=f")], "a%26b%3Dc=d%26e%3Df"),
     ] as [([(String, String)], String)])
-  func `names and values are encoded as browsers do`(fields: [(String, String)], text: String)
+  func `names and values are encoded as in browsers`(fields: [(String, String)], text: String)
     async throws
   {
     let (result, request) = try await send(
@@ -35,7 +35,7 @@ import FormStreamTransfer
     #expect(request?.header("Content-Type") == "application/x-www-form-urlencoded")
   }
 
-  @Test func `a value goes out as JSON`() async throws {
+  @Test func `a value is sent as JSON`() async throws {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     let (result, request) = try await send(.json(["b": "ä/", "a": "\n"], encoder: encoder))
@@ -44,7 +44,7 @@ import FormStreamTransfer
     #expect(request?.header("Content-Type") == "application/json")
   }
 
-  @Test func `what is no JSON fails before anything is sent`() async throws {
+  @Test func `a value that can't be JSON fails before anything is sent`() async throws {
     let (result, request) = try await send(.json([Double.infinity]))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .invalidJSON)
@@ -52,7 +52,7 @@ import FormStreamTransfer
     #expect(request == nil)
   }
 
-  @Test func `a file that is not there fails before anything is sent`() async throws {
+  @Test func `a missing file fails before anything is sent`() async throws {
     let (result, request) = try await send(.file("/no/such/file"))
     #expect(result.outcome == .failed)
     #expect(result.attempts == 0)
@@ -60,7 +60,7 @@ import FormStreamTransfer
     #expect(request == nil)
   }
 
-  @Test func `a range of a file is all that goes out`() async throws {
+  @Test func `only the range of a file is sent`() async throws {
     let place = try TemporaryDirectory()
     let file = try place.write("file", "0123456789")
     let (result, request) = try await send(
@@ -87,7 +87,9 @@ import FormStreamTransfer
     #expect(without.sha256 == nil)
   }
 
-  @Test func `a digest is that of the last attempt, and of none that was cut`() async throws {
+  @Test func `the digest is that of the last attempt, and missing if it is incomplete`()
+    async throws
+  {
     let server = try ScriptedServer(requests: [
       [.readBody(upTo: 1000), .reset], .good(), .good(), [.readBody(upTo: 1000), .reset],
     ])
@@ -118,7 +120,7 @@ import FormStreamTransfer
         == ["sha-256=:RK/0qy18MlBSVnWgjwz6lZEWjP/lF5HF9bvEF8FabDg=:"])
   }
 
-  @Test func `a Content-Digest of what can be read once can't be had`() async throws {
+  @Test func `a Content-Digest of a stream that can be read once is refused`() async throws {
     let (result, request) = try await send(oneShot("a".utf8)) { $0.options.sendsDigest = true }
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
@@ -126,7 +128,9 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [0, 3, 5, 100_000], [Int64(4), 99_999])
-  func `a stream that breaks its word is not completed`(size: Int, promised: Int64) async throws {
+  func `a stream with a wrong announced length is not sent completely`(size: Int, promised: Int64)
+    async throws
+  {
     guard Int64(size) != promised else { return }
     let server = try ScriptedServer { _ in .good() }
     let bytes = noise(size)
@@ -136,11 +140,11 @@ import FormStreamTransfer
     #expect(
       result.error?.code == (Int64(size) < promised ? .streamTooShort : .streamTooLong))
     #expect(await onNewThread { server.waitForEnds() })
-    expectTruth(result, at: server, bodies: 0, but: [.cutShort])
+    expectConsistency(result, at: server, bodies: 0, but: [.cutShort])
   }
 
   @Test(arguments: [Int64(0), -1])
-  func `a rate of nothing is refused`(rate: Int64) async throws {
+  func `a rate below 1 is refused`(rate: Int64) async throws {
     let (result, request) = try await send(.bytes(Array("b".utf8))) {
       $0.options.maximumRate = rate
     }

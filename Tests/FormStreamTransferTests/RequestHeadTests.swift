@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What stands in a request's head.
+/// The head of a request.
 @Suite struct RequestHeadTests {
   private func sent(
     _ method: HTTPMethod = .post, _ path: String = "/",
@@ -16,11 +16,11 @@ import FormStreamTransfer
     try change(&request)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
     return try #require(server.requests.first)
   }
 
-  @Test func `a head has what it needs, once, and nothing more`() async throws {
+  @Test func `a head has each needed header once, and nothing else`() async throws {
     let request = try await sent(.put, "/a?b")
     let names = request.headers.map { $0.name.lowercased() }
     #expect(
@@ -34,7 +34,7 @@ import FormStreamTransfer
     #expect(request.header("Accept-Encoding") == "identity")
   }
 
-  @Test func `what is set by hand goes out as it is`() async throws {
+  @Test func `headers that are set by hand are sent unchanged`() async throws {
     let request = try await sent { request in
       for (name, value) in [
         ("User-Agent", "mine"), ("Content-Type", "text/plain; charset=utf-8"),
@@ -71,7 +71,7 @@ import FormStreamTransfer
     ("Trailer", "X"), ("Upgrade", "h2c"), ("HTTP2-Settings", "a"), ("Proxy-Connection", "close"),
     ("X-Long", String(repeating: "a", count: 65_537)),
   ])
-  func `a header that would lie or break out is refused`(name: String, value: String) {
+  func `a header that would be false or break out is refused`(name: String, value: String) {
     var headers = HTTPHeaders()
     let error = #expect(throws: TransferError.self) {
       try headers.append(name: name, value: value)
@@ -80,7 +80,7 @@ import FormStreamTransfer
     #expect(headers.fields.isEmpty)
   }
 
-  @Test func `there is an end to headers`() throws {
+  @Test func `the number of headers is limited`() throws {
     var headers = HTTPHeaders()
     for number in 0..<200 { try headers.append(name: "X-\(number)", value: "a") }
     #expect(throws: TransferError.self) { try headers.append(name: "X", value: "a") }
@@ -92,19 +92,19 @@ import FormStreamTransfer
     ("A B", false),
     ("GET /\r\n", false), ("G\0", false), ("CONNECT", false), ("connect", false), ("GÄT", false),
   ])
-  func `a method is a token, and no tunnel`(text: String, isOne: Bool) {
+  func `a method is a token, and not CONNECT`(text: String, isOne: Bool) {
     #expect((HTTPMethod(parsing: text) != nil) == isOne)
   }
 
   @Test(arguments: ["PATCH", "DELETE", "OPTIONS", "PUT", "POST", "GET"])
-  func `any method may carry a body`(name: String) async throws {
+  func `any method may have a body`(name: String) async throws {
     let method = try #require(HTTPMethod(parsing: name))
     let request = try await sent(method, body: .bytes(Array("carried".utf8)))
     #expect(request.method == name)
     #expect(request.bodyText == "carried")
   }
 
-  @Test func `HEAD carries no body`() async throws {
+  @Test func `HEAD has no body`() async throws {
     let server = try ScriptedServer { _ in .good(body: "here") }
     var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))
     request.options.limits.stall = .seconds(2)
@@ -120,7 +120,7 @@ import FormStreamTransfer
     ("/a?", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
     ("/a#b", "/a?k=v&s=a+b%26%3D%3F%23%2F%2B&%C3%A4=%25&flag"),
   ])
-  func `a query is put behind the one that is there`(path: String, target: String) async throws {
+  func `a query is appended to the existing one`(path: String, target: String) async throws {
     let request = try await sent(.get, path, body: nil) {
       $0.query = [
         URLEncodedField("k", "v"), URLEncodedField("s", "a b&=?#/+"), URLEncodedField("ä", "%"),
@@ -133,12 +133,12 @@ import FormStreamTransfer
   @Test(arguments: [
     ("plain", "\"plain\""), ("a\"b\\c", "\"a\\\"b\\\\c\""), (" ", "\" \""), ("~", "\"~\""),
   ])
-  func `a key is quoted`(key: String, value: String) async throws {
+  func `an idempotency key is quoted`(key: String, value: String) async throws {
     let request = try await sent { $0.options.idempotencyKey = IdempotencyKey(key) }
     #expect(request.values(of: "Idempotency-Key") == [value])
   }
 
-  @Test func `a key is printable and not too long`() {
+  @Test func `an idempotency key is printable and not too long`() {
     for bad in ["", "ä", "a\nb", "\u{7F}", String(repeating: "a", count: 256)] {
       #expect(IdempotencyKey(bad) == nil)
     }

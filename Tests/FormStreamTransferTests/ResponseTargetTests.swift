@@ -4,10 +4,10 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Where an answer's body goes, and what is left where it does not come to its end.
+/// Where a response's body goes, and what remains if it is incomplete.
 @Suite struct ResponseTargetTests {
   @Test(arguments: [0, 1, 99, 100, 101])
-  func `memory keeps up to its limit`(limit: Int) async throws {
+  func `memory keeps bytes up to its limit`(limit: Int) async throws {
     let body = String(repeating: "a", count: 100)
     let server = try ScriptedServer { _ in .good(body: body) }
     let session = try patientSession()
@@ -20,13 +20,13 @@ import FormStreamTransfer
       #expect(result.response?.body.count == min(limit, 100))
       #expect(result.response?.isTruncated == (limit < 100))
     }
-    // What is over is read: the connection is as good as before.
+    // The bytes over the limit are read, so that the connection can be reused.
     #expect(server.connections.count == 1)
     #expect(server.faults == [])
   }
 
   @Test(arguments: [HTTPMethod.post, .get])
-  func `far more than is kept ends the connection, and is no failure`(method: HTTPMethod)
+  func `a body far over the limit ends the connection, and is not a failure`(method: HTTPMethod)
     async throws
   {
     let piece = [UInt8](repeating: 65, count: 20 << 20)
@@ -42,40 +42,40 @@ import FormStreamTransfer
     #expect(result.attempts == 1)
     #expect(result.response?.isTruncated == true)
     #expect(result.response?.body.count == 10)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [200, 404])
-  func `a file gets the answer, whatever the status`(status: Int) async throws {
+  func `a file receives the response, whatever the status`(status: Int) async throws {
     let place = try TemporaryDirectory()
-    try place.write("answer", "old and longer than the new one")
+    try place.write("response", "old and longer than the new one")
     let server = try ScriptedServer { _ in .good(status, body: "new") }
     var request = try makeRequest(server.url)
-    request.options.responseTarget = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("response"))
     let result = try await patientSession().result(of: request)
     #expect(result.status == status)
     #expect(result.response?.body.isEmpty == true)
     #expect(result.response?.isTruncated == false)
     #expect(try text(place) == "new")
-    #expect(try names(place) == ["answer"])
-    expectTruth(result, at: server)
+    #expect(try names(place) == ["response"])
+    expectConsistency(result, at: server)
   }
 
-  @Test func `an empty answer makes an empty file`() async throws {
+  @Test func `an empty response creates an empty file`() async throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(.get, server.url, nil)
-    request.options.responseTarget = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("response"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(try text(place) == "")
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: ["cut", "reset", "silent", "refused", "garbage", "stalled"])
-  func `a file that is there is not lost when the transfer fails`(end: String) async throws {
+  func `an existing file survives a failed transfer`(end: String) async throws {
     let place = try TemporaryDirectory()
-    try place.write("answer", "old")
+    try place.write("response", "old")
     let server = try ScriptedServer { _ in
       switch end {
       case "cut": [.respond(200, body: "new", framing: .announced(100)), .close]
@@ -87,35 +87,35 @@ import FormStreamTransfer
       }
     }
     var request = try makeRequest(.get, server.url, nil, attempts: 2)
-    request.options.responseTarget = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("response"))
     if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome != .ok)
-    // What the server says of a refusal is its answer, and whole.
+    // A refusal has a complete response of its own.
     #expect(try text(place) == (end == "refused" ? "moved" : "old"))
-    #expect(try names(place) == ["answer"])
-    expectTruth(result, at: server)
+    #expect(try names(place) == ["response"])
+    expectConsistency(result, at: server)
   }
 
-  @Test func `a POST that was carried out is, though its answer breaks off`() async throws {
+  @Test func `a POST is a success even if its response is incomplete`() async throws {
     let place = try TemporaryDirectory()
-    try place.write("answer", "old")
+    try place.write("response", "old")
     let server = try ScriptedServer { _ in
       [.readBody, .respond(200, body: "new", framing: .announced(100)), .close]
     }
     var request = try makeRequest(server.url)
-    request.options.responseTarget = .file(place.local("answer"))
+    request.options.responseTarget = .file(place.local("response"))
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error?.code == .connectionLost)
     #expect(result.response?.isTruncated == true)
     #expect(try text(place) == "old")
-    #expect(try names(place) == ["answer"])
-    expectTruth(result, at: server)
+    #expect(try names(place) == ["response"])
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: ["no/such/directory", ".", "a\u{0}b"], [HTTPMethod.post, .get])
-  func `a file that can't be written is an error of its own`(name: String, method: HTTPMethod)
+  func `a file that can't be written has its own error code`(name: String, method: HTTPMethod)
     async throws
   {
     let place = try TemporaryDirectory()
@@ -125,40 +125,42 @@ import FormStreamTransfer
     request.options.responseTarget = .file(place.local(name))
     let session = try patientSession()
     let result = await session.result(of: request)
-    // The server did what it was told, whatever becomes of its answer.
+    // The server carried out the request, whatever happens to its response.
     #expect(result.outcome == (method == .post ? .ok : .failed))
     #expect(result.error?.code == .responseNotStored)
     #expect(result.status == 200)
     #expect(result.attempts == 1)
     #expect(try names(place) == [])
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
     await #expect(throws: TransferError.self) { try await session.send(request) }
   }
 
-  @Test func `a stream gets the answer in pieces`() async throws {
+  @Test func `a stream receives the response in pieces`() async throws {
     let server = try ScriptedServer { request in
       request.number == 0
         ? .good(503, body: "not this")
         : .good(body: "piece by piece", framing: .chunks(of: 3, trailers: []))
     }
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(server.url, attempts: 2)
-    request.options.responseTarget = .stream { told.append($0) }
+    request.options.responseTarget = .stream { received.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .ok)
-    #expect(told.text == "piece by piece")
-    expectTruth(result, at: server)
+    #expect(received.text == "piece by piece")
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [HTTPMethod.post, .get])
-  func `a stream that throws ends the answer, not what was done`(method: HTTPMethod) async throws {
+  func `a stream that throws ends the response, and the outcome stays`(method: HTTPMethod)
+    async throws
+  {
     let body = String(repeating: "a", count: 1_000_000)
     let server = try ScriptedServer { _ in .good(body: body) }
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.responseTarget = .stream { bytes in
-      told.append(bytes)
+      received.append(bytes)
       throw TestError(7)
     }
     let result = try await patientSession().result(of: request)
@@ -167,28 +169,28 @@ import FormStreamTransfer
     #expect(result.error?.underlying as? TestError == TestError(7))
     #expect(result.attempts == 1)
     #expect(result.response?.isTruncated == true)
-    #expect(told.text.utf8.count < 1_000_000)
-    expectTruth(result, at: server)
+    #expect(received.text.utf8.count < 1_000_000)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `what a stream was given is not given again`() async throws {
+  @Test func `a stream doesn't receive the same bytes again`() async throws {
     let server = try ScriptedServer { _ in
       [.respond(200, body: "part", framing: .announced(100)), .close]
     }
-    let told = ToldText()
+    let received = ReceivedText()
     var request = try makeRequest(.get, server.url, nil, attempts: 3)
-    request.options.responseTarget = .stream { told.append($0) }
+    request.options.responseTarget = .stream { received.append($0) }
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.attempts == 1)
-    #expect(told.text == "part")
-    expectTruth(result, at: server)
+    #expect(received.text == "part")
+    expectConsistency(result, at: server)
   }
 
   private func text(_ place: TemporaryDirectory) throws -> String {
-    // Foundation's own reading leaves 4 KiB behind for each file that is empty.
-    try run(program: "/bin/cat", [place.path("answer")]).output
+    // Foundation leaks 4 KiB for each empty file that it reads.
+    try run(program: "/bin/cat", [place.path("response")]).output
   }
 
   private func names(_ place: TemporaryDirectory) throws -> [String] {

@@ -4,9 +4,9 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// When a request is tried again, and when not.
+/// When a request is retried, and when not.
 @Suite struct RetryTests {
-  @Test func `where nobody listens, it is tried again, and nothing was sent`() async throws {
+  @Test func `if nothing is listening, it retries, and sends nothing`() async throws {
     let port = try unusedPort()
     let result = try await patientSession().result(
       of: makeRequest("http://127.0.0.1:\(port)/", attempts: 3))
@@ -18,12 +18,13 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [false, true])
-  func `a server that comes late gets it, also what can be read once`(isOnce: Bool) async throws {
+  func `a server that starts late receives the body, even a one-shot one`(isOnce: Bool) async throws
+  {
     let port = try unusedPort()
     let late = Late(port)
     let body = isOnce ? oneShot("important".utf8) : .bytes("important".utf8)
     var request = try makeRequest("http://127.0.0.1:\(port)/", body, attempts: 3)
-    // The trace tells of the retry: then the server begins.
+    // The trace reports the retry: then the server starts.
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { late.begin() }
     }
@@ -32,11 +33,11 @@ import FormStreamTransfer
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.attempts == 2)
     #expect(server.requests.map(\.bodyText) == ["important"])
-    expectTruth(result, at: server, bodies: 1)
+    expectConsistency(result, at: server, bodies: 1)
   }
 
   @Test(arguments: ["reset", "close"])
-  func `what was sent in part is sent again, whole`(end: String) async throws {
+  func `a body sent in part is sent again completely`(end: String) async throws {
     let bytes = noise(8_000_000)
     let server = try ScriptedServer(requests: [
       [.readBody(upTo: 1000), end == "reset" ? .reset : .close], .good(201),
@@ -50,10 +51,10 @@ import FormStreamTransfer
     #expect(result.bytesSent == 8_000_000)
     #expect(result.wireBytes > result.bytesSent)
     #expect(server.requests.last?.body == bytes)
-    expectTruth(result, at: server, bodies: 1)
+    expectConsistency(result, at: server, bodies: 1)
   }
 
-  @Test func `what can be read once is not tried again, and says so`() async throws {
+  @Test func `a one-shot body is not retried, and the error says so`() async throws {
     let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
     var request = try makeRequest(
       server.url, oneShot(noise(8_000_000), length: 8_000_000), attempts: 3)
@@ -63,11 +64,11 @@ import FormStreamTransfer
     #expect(result.error?.code == .connectionLost)
     #expect(result.error?.description.contains("can be read once") == true)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server, bodies: 0)
+    expectConsistency(result, at: server, bodies: 0)
   }
 
   @Test(arguments: [429, 503], [HTTPMethod.post, .put, .get])
-  func `429 and 503 are tried again, whatever was asked`(status: Int, method: HTTPMethod)
+  func `429 and 503 are retried with every method`(status: Int, method: HTTPMethod)
     async throws
   {
     let server = try ScriptedServer(requests: [.good(status), .good(status), .good()])
@@ -76,11 +77,11 @@ import FormStreamTransfer
     let result = try await session.result(of: makeRequest(method, server.url, body, attempts: 3))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 3)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [429, 503])
-  func `a refusal of what can be read once stays one`(status: Int) async throws {
+  func `a refused one-shot body stays refused`(status: Int) async throws {
     let server = try ScriptedServer { _ in .good(status, body: "later") }
     let result = try await patientSession().result(
       of: makeRequest(server.url, oneShot("b".utf8), attempts: 3))
@@ -89,7 +90,7 @@ import FormStreamTransfer
     #expect(result.error?.description.contains("can be read once") == true)
     #expect(result.response?.text == "later")
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [
@@ -100,7 +101,7 @@ import FormStreamTransfer
     (404, .get, false, 1), (409, .put, false, 1), (413, .put, false, 1), (422, .put, true, 1),
     (501, .put, false, 1), (505, .get, false, 1), (507, .put, false, 1),
   ])
-  func `of other statuses, those that may pass are tried again where that is safe`(
+  func `other temporary statuses are retried if that is safe`(
     status: Int, method: HTTPMethod, hasKey: Bool, attempts: Int
   ) async throws {
     let server = try ScriptedServer { _ in .good(status) }
@@ -113,10 +114,10 @@ import FormStreamTransfer
     #expect(result.error?.code == .statusRefused)
     #expect(result.attempts == attempts)
     #expect(server.requests.count == attempts)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `who says so has unsafe requests sent again`() async throws {
+  @Test func `unsafe requests are repeated if the policy says so`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good(500), .good()])
     var request = try makeRequest(server.url, attempts: 3)
     let session = try patientSession()
@@ -124,70 +125,69 @@ import FormStreamTransfer
     let result = await session.result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.attempts == 3)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `without that, silence is not answered with another POST`() async throws {
+  @Test func `without that, a POST without a response is not repeated`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
     let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .unknown)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [HTTPMethod.put, .get, .delete])
-  func `silence is answered with the same again where that is safe`(method: HTTPMethod) async throws
-  {
+  func `a request without a response is repeated if that is safe`(method: HTTPMethod) async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
     let result = try await patientSession().result(
       of: makeRequest(
         method, server.url, method == .put ? .bytes("b".utf8) : nil, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: ["0", "00", "Thu, 01 Jan 1970 00:00:00 GMT", "-1", "soon", "", "1.5", "1e9 s"])
-  func `a Retry-After that is over or no time keeps nobody waiting`(text: String) async throws {
+  func `a Retry-After of zero or in the past doesn't wait`(text: String) async throws {
     let server = try ScriptedServer(requests: [
       .good(503, headers: [("Retry-After", text)]), .good(),
     ])
     let result = try await patientSession().result(of: makeRequest(server.url, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [
     "121", "99999999999", "99999999999999999999999999", "Fri, 31 Dec 2100 23:59:59 GMT",
   ])
-  func `a Retry-After that is longer than patience ends it`(text: String) async throws {
+  func `a Retry-After over the maximum ends the transfer`(text: String) async throws {
     let server = try ScriptedServer { _ in .good(429, headers: [("Retry-After", text)]) }
     let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.response?.headers["Retry-After"] == text)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `a Retry-After beyond the whole time ends it`() async throws {
+  @Test func `a Retry-After beyond the time limit ends the transfer`() async throws {
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "60")]) }
     var request = try makeRequest(server.url, attempts: 3)
     request.options.retry.timeLimit = .seconds(30)
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `no attempt begins when the whole time is over`() async throws {
+  @Test func `no attempt begins after the time limit`() async throws {
     let server = try ScriptedServer { _ in .good(503) }
     var request = try makeRequest(server.url, attempts: 1_000_000)
     request.options.retry.timeLimit = .zero
     let result = try await patientSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test func `in an outage, a session sends no more than its budget allows`() async throws {
@@ -209,7 +209,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `success earns retries back`() async throws {
+  @Test func `successes earn retries back`() async throws {
     let server = try ScriptedServer { $0.target == "/ok" ? .good() : .good(503) }
     var configuration = TransferSession.Configuration()
     configuration.retryBudget = 1
@@ -227,7 +227,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `send throws what the result tells`() async throws {
+  @Test func `send throws the result's error`() async throws {
     let server = try ScriptedServer { request in
       switch request.target {
       case "/silent": [.readBody, .close]
@@ -252,7 +252,7 @@ import FormStreamTransfer
   }
 }
 
-/// A server that is begun by a callback.
+/// A server that a callback starts.
 private final class Late: @unchecked Sendable {
   private let port: UInt16
   private let lock = NSLock()

@@ -3,10 +3,10 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A connection that was there already, and ends under the next request.
+/// A reused connection that ends during the next request.
 @Suite struct ReusedConnectionTests {
-  /// Answers the first request of the first connection, and does `steps` with the next one; what comes over
-  /// other connections is answered.
+  /// A server that responds to the first request of the first connection, and performs `steps` for the next one;
+  /// requests on other connections get a response.
   private func server(_ steps: [ScriptedStep], behindAnswer: [ScriptedStep] = []) throws
     -> ScriptedServer
   {
@@ -27,7 +27,7 @@ import FormStreamTransfer
     return await session.result(of: request)
   }
 
-  @Test func `one that was closed meanwhile is not used`() async throws {
+  @Test func `a connection that was closed meanwhile is not used`() async throws {
     let server = try server([.unexpected], behindAnswer: [.close])
     let session = try patientSession()
     _ = try await session.result(of: makeRequest(.get, server.url, nil))
@@ -35,16 +35,18 @@ import FormStreamTransfer
     let result = try await session.result(of: makeRequest(server.url))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `one that ends before the body is not known to have carried it`(end: ScriptedStep)
+  func `if a reused connection ends before the body, the fate of the request is open`(
+    end: ScriptedStep
+  )
     async throws
   {
     let server = try server([end])
     let result = try await second(at: server, .bytes(Array("small".utf8)), attempts: 3)
-    // All of a small body may have left before the end was seen.
+    // A small body may have been sent completely before the end was noticed.
     #expect([.unknown, .ok].contains(result.outcome), "\(result.outcome)")
     if result.outcome == .ok {
       #expect(result.attempts == 2)
@@ -56,40 +58,45 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `one that ends under the body has it sent again, whole`(end: ScriptedStep) async throws {
+  func `if a reused connection ends during the body, it is sent again completely`(end: ScriptedStep)
+    async throws
+  {
     let bytes = noise(8_000_000)
     let server = try server([.readBody(upTo: 1000), end])
     let once = try await second(at: server, .bytes(bytes))
     #expect(once.outcome == .retryable)
     #expect(once.error?.code == .connectionLost)
     #expect(once.attempts == 1)
-    expectTruth(once, at: server, bodies: 0)
+    expectConsistency(once, at: server, bodies: 0)
     let again = try self.server([.readBody(upTo: 1000), end])
     let twice = try await second(at: again, .bytes(bytes), attempts: 2)
     #expect(twice.outcome == .ok)
     #expect(twice.status == 201)
     #expect(twice.attempts == 2)
     #expect(again.requests.last?.body == bytes)
-    expectTruth(twice, at: again, bodies: 1)
+    expectConsistency(twice, at: again, bodies: 1)
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `one that ends behind the body leaves its fate open`(end: ScriptedStep) async throws {
+  func `if a reused connection ends after the body, the fate of the request is open`(
+    end: ScriptedStep
+  ) async throws {
     let bytes = noise(300_000)
     let server = try server([.readBody, end])
     let result = try await second(at: server, .bytes(bytes), attempts: 3)
     #expect(result.outcome == .unknown)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
     let other = try self.server([.readBody, end])
     let put = try await second(at: other, .bytes(bytes), method: .put, attempts: 3)
     #expect(put.outcome == .ok)
     #expect(put.attempts == 2)
-    expectTruth(put, at: other)
+    expectConsistency(put, at: other)
   }
 
   @Test(arguments: [HTTPMethod.get, .head])
-  func `one that ends under a question has it asked again`(method: HTTPMethod) async throws {
+  func `if a reused connection ends under a GET, it is sent again`(method: HTTPMethod) async throws
+  {
     let server = try server([.close])
     let result = try await second(at: server, nil, method: method, attempts: 2)
     #expect(result.outcome == .ok)
@@ -98,7 +105,9 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `what changes something is not asked again unseen`(end: ScriptedStep) async throws {
+  func `a request that changes something is not sent again unnoticed`(end: ScriptedStep)
+    async throws
+  {
     let server = try server([end])
     let result = try await second(at: server, nil, method: .delete)
     #expect(result.outcome == .unknown)
@@ -107,7 +116,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `a kept connection of HTTP 1.0 gets no chunks`() async throws {
+  @Test func `a kept HTTP 1.0 connection is sent no chunks`() async throws {
     let server = try ScriptedServer { _ in
       [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")]
     }
@@ -121,7 +130,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: ["bytes", "once"])
-  func `a stream of unknown length is not cut in two`(kind: String) async throws {
+  func `a stream of unknown length is not split in two requests`(kind: String) async throws {
     let bytes = noise(3_000_000)
     let server = try server([.readBody(upTo: 1000), .reset])
     let result = try await second(
@@ -132,6 +141,6 @@ import FormStreamTransfer
     } else {
       #expect(result.outcome == .ok)
     }
-    expectTruth(result, at: server, bodies: kind == "once" ? 0 : 1)
+    expectConsistency(result, at: server, bodies: kind == "once" ? 0 : 1)
   }
 }

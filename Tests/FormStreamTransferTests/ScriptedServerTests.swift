@@ -4,7 +4,7 @@ import Glibc
 import FormStreamTestSupport
 import Testing
 
-/// The server that other tests rely on does what its script says.
+/// The scripted server that other tests rely on.
 @Suite struct ScriptedServerTests {
   @Test func `a body is recorded as it was sent`() throws {
     let server = try ScriptedServer { _ in .good(201, body: "made") }
@@ -20,7 +20,7 @@ import Testing
     #expect(server.completeBodyCount == 1)
   }
 
-  @Test func `a chunked body is taken out of its chunks, whatever pieces it comes in`() throws {
+  @Test func `a chunked body is decoded, whatever pieces it arrives in`() throws {
     let server = try ScriptedServer { _ in .good() }
     let bytes =
       "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -53,7 +53,7 @@ import Testing
     #expect(server.faults.map(\.kind) == [.unexpected])
   }
 
-  @Test func `a client that waits is bidden to go on, or is not`() throws {
+  @Test func `a client that waits for a 100 receives one, or none`() throws {
     let server = try ScriptedServer(requests: [
       .good(), [.respond(417), .skipBody], .good(),
     ])
@@ -71,7 +71,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `answers come in every framing`() throws {
+  @Test func `responses have every framing`() throws {
     let server = try ScriptedServer(requests: [
       .good(body: "twelve bytes", framing: .chunked(of: 5, trailers: [("Sum", "12")])),
       .good(body: "twelve bytes", framing: .close),
@@ -123,7 +123,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `an early answer leaves the rest of the body to be read`() throws {
+  @Test func `after an early response, the rest of the body can be read`() throws {
     let server = try ScriptedServer(requests: [[.readBody(upTo: 3), .respond(413)], .good()])
     let client = try RawClient(server)
     try client.send("POST / HTTP/1.1\r\nHost: a\r\nContent-Length: 6\r\n\r\nabcd")
@@ -136,7 +136,7 @@ import Testing
     #expect(server.requests.first?.body == Array("abcdef".utf8))
   }
 
-  @Test func `it listens in the file system, and on other addresses of the loopback`() throws {
+  @Test func `it listens on a Unix-domain socket, and on other loopback addresses`() throws {
     let directory = try TemporaryDirectory()
     let unix = try ScriptedServer(on: .unix(directory.local("s"))) { _ in .good(body: "unix") }
     let said = try curl("--unix-socket", directory.path("s"), "-d", "a", unix.url)
@@ -146,7 +146,7 @@ import Testing
     #expect(unix.faults + two.faults == [])
     if let six = try? ScriptedServer(on: .ip("::1"), script: { _ in .good(body: "six") }) {
       #expect(try curl("-d", "a", six.url).output == "six")
-      // By its other address, this name may lead to another test's server with the same port.
+      // At its other address, this name may lead to another test's server with the same port.
       #expect(try curl("-6", "-d", "a", six.url(host: "localhost")).output == "six")
     }
   }
@@ -165,7 +165,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `stopped, it leaves neither a thread nor a descriptor`() throws {
+  @Test func `a stopped server leaves neither a thread nor a descriptor`() throws {
     let server = try ScriptedServer { request in
       request.target == "/stall" ? [.stall] : [.readBody]
     }
@@ -181,13 +181,13 @@ import Testing
     #expect(open == 21)
     server.stop()
     #expect(try sockets(of: port) == 1, "the one that listens goes with the server")
-    // A joined thread leaves /proc a moment after.
+    // A joined thread disappears from /proc a moment later.
     while try threads(of: port) > 0 { sched_yield() }
     #expect(server.connections.allSatisfy { $0.end == .serverStopped })
     server.stop()
   }
 
-  @Test func `let go, it is stopped`() throws {
+  @Test func `a released server is stopped`() throws {
     let client: RawClient
     do {
       let server = try ScriptedServer { _ in [.stall] }
@@ -198,16 +198,16 @@ import Testing
     #expect(try client.receive() == "")
   }
 
-  /// How many threads this process has for a server.
+  /// The number of this process's threads that serve a port.
   private func threads(of port: UInt16) throws -> Int {
     try names(in: "/proc/self/task").count { thread in
-      // A thread may be gone since.
+      // The thread may have ended meanwhile.
       let name = try? contents("/proc/self/task/\(thread)/comm")
       return name == "server-\(port)\n"
     }
   }
 
-  /// How many sockets this process has whose own end is that port.
+  /// The number of this process's sockets that are bound to a port.
   private func sockets(of port: UInt16) throws -> Int {
     try names(in: "/proc/self/fd").compactMap { Int32($0) }.count { descriptor in
       var address = sockaddr_in()

@@ -4,9 +4,9 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// One source that takes its time, beside requests that don't.
+/// A slow source beside fast requests.
 @Suite struct SlowSourceTests {
-  @Test func `fifty fast requests are over before one whose source sleeps`() async throws {
+  @Test func `fifty fast requests end before one whose source sleeps`() async throws {
     let order = Finished()
     let server = try ScriptedServer { request in
       [
@@ -32,7 +32,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a source that is held for good holds up nobody`() async throws {
+  @Test func `a source that blocks forever doesn't delay other requests`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in .good() }
     let session = try patientSession()
@@ -57,7 +57,7 @@ import FormStreamTransfer
   }
 }
 
-/// Names in the order in which they came.
+/// Names in the order in which they were appended.
 private final class Finished: @unchecked Sendable {
   private let lock = NSLock()
   private var all: [String] = []

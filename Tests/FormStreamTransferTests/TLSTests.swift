@@ -3,7 +3,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// Whom a session trusts, and how it gets to a server.
+/// Which certificates a session trusts, and how it reaches a server.
 @Suite struct TLSTests {
   private let made: TestCertificates
   private let server: ScriptedServer
@@ -30,39 +30,39 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `expired certificates, and those for others, are refused`() async throws {
+  @Test func `expired certificates, and those of other hosts, are refused`() async throws {
     for wrong in [made.expired, made.wrongHost] {
-      let front = try TLSProxy(to: server.port, wrong)
+      let proxy = try TLSProxy(to: server.port, wrong)
       expectNothingSent(
-        try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) },
+        try await post(proxy.url) { $0.tls.authorities = LocalPath(made.authority) },
         .certificateRefused)
     }
   }
 
-  @Test func `those of other authorities are refused, and of unknown ones`() async throws {
-    let front = try TLSProxy(to: server.port, made.server)
+  @Test func `certificates of other and unknown authorities are refused`() async throws {
+    let proxy = try TLSProxy(to: server.port, made.server)
     expectNothingSent(
-      try await post(front.url) { $0.tls.authorities = LocalPath(made.otherAuthority) },
+      try await post(proxy.url) { $0.tls.authorities = LocalPath(made.otherAuthority) },
       .certificateRefused)
-    expectNothingSent(try await post(front.url) { _ in }, .certificateRefused)
+    expectNothingSent(try await post(proxy.url) { _ in }, .certificateRefused)
   }
 
-  @Test func `where it is said so, anything is taken`() async throws {
-    let front = try TLSProxy(to: server.port, made.expired)
-    let result = try await post(front.url) { $0.tls.verifiesServer = false }
+  @Test func `without verification, any certificate is accepted`() async throws {
+    let proxy = try TLSProxy(to: server.port, made.expired)
+    let result = try await post(proxy.url) { $0.tls.verifiesServer = false }
     #expect(result.outcome == .ok)
     #expect(server.requests.first?.body == noise(1000))
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a client's certificate is shown where it is demanded`() async throws {
+  @Test func `the client's certificate is shown if it is demanded`() async throws {
     var options = TLSProxy.Options()
     options.clientAuthority = made.authority
-    let front = try TLSProxy(to: server.port, made.server, options)
-    let unknown = try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }
+    let proxy = try TLSProxy(to: server.port, made.server, options)
+    let unknown = try await post(proxy.url) { $0.tls.authorities = LocalPath(made.authority) }
     #expect(unknown.outcome != .ok)
     #expect(server.requests.isEmpty)
-    let known = try await post(front.url) {
+    let known = try await post(proxy.url) {
       $0.tls.authorities = LocalPath(made.authority)
       $0.tls.certificate = LocalPath(made.client.certificate)
       $0.tls.key = LocalPath(made.client.key)
@@ -71,12 +71,12 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `versions before 1_2 are not spoken`() async throws {
+  @Test func `TLS versions before 1_2 are refused`() async throws {
     var options = TLSProxy.Options()
     options.newestVersion = "1.1"
-    let front = try TLSProxy(to: server.port, made.server, options)
+    let proxy = try TLSProxy(to: server.port, made.server, options)
     expectNothingSent(
-      try await post(front.url) { $0.tls.authorities = LocalPath(made.authority) }, .tlsFailed)
+      try await post(proxy.url) { $0.tls.authorities = LocalPath(made.authority) }, .tlsFailed)
     options.newestVersion = "1.2"
     let newer = try TLSProxy(to: server.port, made.server, options)
     let result = try await post(newer.url) { $0.tls.authorities = LocalPath(made.authority) }
@@ -84,7 +84,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a socket of this machine is gone to, whatever the host is called`() async throws {
+  @Test func `a Unix-domain socket is used, whatever the host's name`() async throws {
     let place = try TemporaryDirectory()
     let local = try ScriptedServer(on: .unix(place.local("socket"))) { _ in .good() }
     let result = try await post("http://nowhere.invalid/in") {
@@ -96,7 +96,7 @@ import FormStreamTransfer
     #expect(local.faults.isEmpty)
   }
 
-  @Test func `an address that is given is taken for its host`() async throws {
+  @Test func `a given address is used for its host`() async throws {
     let address = try #require(HostAddress("nowhere.invalid:\(server.port):127.0.0.1"))
     let result = try await post("http://nowhere.invalid:\(server.port)/in") {
       $0.addresses = [address]

@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What a limit of time that is over means for a request.
+/// What an exceeded time limit means for a request.
 @Suite struct TimeLimitTests {
   private static let short = Duration.milliseconds(300)
 
@@ -17,7 +17,7 @@ import FormStreamTransfer
     return try await patientSession().result(of: request)
   }
 
-  @Test func `a body that is sent and not answered is unknown`() async throws {
+  @Test func `a body without a response in time is unknown`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let result = try await result(of: makeRequest(server.url, attempts: 3)) {
       $0.limits.response = Self.short
@@ -25,19 +25,19 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .responseTimedOut)
     #expect(result.attempts == 1)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `interim answers are no answer`() async throws {
+  @Test func `informational responses don't count as a response`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .informational(102), .stall] }
     let result = try await result(of: makeRequest(server.url)) { $0.limits.response = Self.short }
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .responseTimedOut)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [HTTPMethod.put, .get])
-  func `what may be asked twice is asked again`(method: HTTPMethod) async throws {
+  func `an idempotent request is repeated`(method: HTTPMethod) async throws {
     let server = try ScriptedServer { request in
       request.number == 0 ? [.readBody, .stall] : .good()
     }
@@ -46,10 +46,10 @@ import FormStreamTransfer
     ) { $0.limits.response = Self.short }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `a server that stops reading can't have it whole`() async throws {
+  @Test func `a server that stops reading can't have the complete body`() async throws {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16_384
     let server = try ScriptedServer(options) { _ in [.readBody(upTo: 1000), .stall] }
@@ -64,11 +64,11 @@ import FormStreamTransfer
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent < size)
     #expect(result.sha256 == nil)
-    expectTruth(result, at: server, bodies: 0, but: [.cutShort])
+    expectConsistency(result, at: server, bodies: 0, but: [.cutShort])
   }
 
   @Test(arguments: [HTTPMethod.post, .get])
-  func `an answer that stops is cut`(method: HTTPMethod) async throws {
+  func `a response that stalls is incomplete`(method: HTTPMethod) async throws {
     let server = try ScriptedServer { _ in
       [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\npart"), .stall]
     }
@@ -79,10 +79,10 @@ import FormStreamTransfer
     #expect(result.error?.code == .stalled)
     #expect(result.response?.isTruncated == true)
     #expect(result.response?.text == "part")
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `an attempt has a limit of its own, wherever it is`() async throws {
+  @Test func `an attempt has its own limit, whatever it is doing`() async throws {
     var options = ScriptedServer.Options()
     options.receiveBuffer = 16_384
     let server = try ScriptedServer(options) { request in
@@ -104,7 +104,7 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort) == [])
   }
 
-  @Test func `waiting for leave to send has an end, too`() async throws {
+  @Test func `the wait for a 100 is limited, too`() async throws {
     let server = try ScriptedServer { _ in [.stall] }
     var request = try makeRequest(server.url)
     request.options.expectation = .always
@@ -115,10 +115,10 @@ import FormStreamTransfer
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent == 0)
     #expect(await onNewThread { server.waitForEnds() })
-    expectTruth(result, at: server, bodies: 0, but: [.cutShort])
+    expectConsistency(result, at: server, bodies: 0, but: [.cutShort])
   }
 
-  @Test func `a server that lets nobody in was not reached`() async throws {
+  @Test func `a server that accepts no connection was not reached`() async throws {
     let crowded = try CrowdedListener()
     let result = try await result(of: makeRequest("http://127.0.0.1:\(crowded.port)/")) {
       $0.limits.connect = Self.short
@@ -130,7 +130,7 @@ import FormStreamTransfer
   }
 }
 
-/// A port whose queue is full: who comes is neither let in nor turned away.
+/// A port whose queue is full: connections are neither accepted nor refused.
 private final class CrowdedListener {
   let port: UInt16
   private var descriptors: [Int32] = []
@@ -153,7 +153,7 @@ private final class CrowdedListener {
     guard isListening else { throw SystemError(number: errno) }
     port = UInt16(bigEndian: copy.sin_port)
     descriptors = [listening]
-    // A queue of none has room for one; those behind it are never answered.
+    // A queue of length 0 has room for one connection; further ones get no reply.
     for _ in 0..<8 {
       let client = socket(AF_INET, kind, 0)
       withUnsafeMutablePointer(to: &copy) {

@@ -1,6 +1,6 @@
 import FormStreamTransfer
 
-/// A session with the usual settings, that keeps its connections however slow the machine is: tests count them.
+/// A session with the default settings that keeps its connections even on a slow machine: tests count them.
 func patientSession() throws(TransferError) -> TransferSession {
   var configuration = TransferSession.Configuration()
   configuration.idleLimit = .seconds(600)

@@ -3,7 +3,7 @@ import Synchronization
 import FormStreamTestSupport
 import Testing
 
-/// Whatever no client should send is noted by the server of the tests.
+/// The scripted server records everything that no client should send.
 @Suite struct WireFaultTests {
   private static let start = "POST / HTTP/1.1\r\nHost: a\r\n"
 
@@ -30,7 +30,7 @@ import Testing
       ("Content-Length: 3\r\n\r\nab", .cutShort),
       ("Transfer-Encoding: chunked\r\n\r\n2\r\nab\r\n", .cutShort),
     ] as [(String, WireFault.Kind)])
-  func `one fault is found`(rest: String, kind: WireFault.Kind) throws {
+  func `each fault is found`(rest: String, kind: WireFault.Kind) throws {
     let server = try ScriptedServer { _ in .good() }
     let client = try RawClient(server)
     try client.send(Self.start + rest)
@@ -43,7 +43,7 @@ import Testing
     #expect(others.allSatisfy { kind == .syntax && $0.kind == .surplus || $0.kind == .cutShort })
   }
 
-  @Test func `bytes behind a body are kept as its surplus, early or late`() throws {
+  @Test func `bytes after a body are recorded as surplus, early or late`() throws {
     let server = try ScriptedServer { _ in .good() }
     let body = "Content-Length: 2\r\n\r\nab"
     let client = try RawClient(server)
@@ -59,7 +59,7 @@ import Testing
     #expect(server.faults.map(\.kind) == [.surplus, .surplus, .surplus])
   }
 
-  @Test func `a next request that does not wait for the answer is no surplus`() throws {
+  @Test func `a pipelined request is not surplus`() throws {
     let server = try ScriptedServer { _ in .good() }
     let client = try RawClient(server)
     let request = Self.start + "Content-Length: 2\r\n\r\nab"
@@ -71,7 +71,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `bytes that were never a request are noted`() throws {
+  @Test func `bytes that are not a request are recorded`() throws {
     let server = try ScriptedServer { _ in .good() }
     let client = try RawClient(server)
     try client.send("what")
@@ -81,7 +81,7 @@ import Testing
     #expect(server.faults.map(\.kind) == [.surplus])
   }
 
-  @Test func `a client that leaves after an early answer does nothing wrong`() throws {
+  @Test func `a client that leaves after an early response does nothing wrong`() throws {
     let server = try ScriptedServer { _ in [.readBody(upTo: 1), .respond(413)] }
     let client = try RawClient(server)
     try client.send(Self.start + "Content-Length: 5\r\n\r\nabc")
@@ -94,7 +94,7 @@ import Testing
     #expect(server.completeBodyCount == 0)
   }
 
-  @Test func `of a long body the start is kept, and all is counted and handed on`() throws {
+  @Test func `the start of a long body is kept, and all of it is counted and passed on`() throws {
     let total = Total()
     var options = ScriptedServer.Options()
     options.keptBodyLimit = 10

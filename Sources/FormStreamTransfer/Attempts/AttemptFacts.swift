@@ -68,7 +68,7 @@ extension AttemptFacts {
 
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
   /// and the response refers to the complete request.
-  init(headWithStatus status: Int, _ headers: HTTPHeaders) {
+  package init(headWithStatus status: Int, _ headers: HTTPHeaders) {
     self.init(response: Response(status: status, location: headers["Location"]))
   }
 }

@@ -10,7 +10,7 @@ final class Exchange: @unchecked Sendable {
   private let request: WireRequest
   private let board: ProgressBoard
   private let tracer: Tracer?
-  private let response: ResponseCollector
+  private let collector: ResponseCollector
   private var upload: Upload
   private var clock = ExchangeClock()
   private var connection = Connection()
@@ -39,7 +39,7 @@ final class Exchange: @unchecked Sendable {
     self.board = board
     self.tracer = tracer
     upload = Upload(total: request.bodyLength)
-    response = ResponseCollector(
+    collector = ResponseCollector(
       url: request.url, target: request.options.responseTarget, isFinal: request.isFinal,
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
@@ -89,7 +89,7 @@ final class Exchange: @unchecked Sendable {
       if isPaused || upload.isWaitingForSource || connection.requestCount == 0 {
         .waitingForOthers
       } else {
-        response.status == nil ? .beforeResponse : .receiving
+        collector.status == nil ? .beforeResponse : .receiving
       }
     guard
       let error = clock.exceededLimit(
@@ -104,12 +104,12 @@ final class Exchange: @unchecked Sendable {
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
     connection.socket = nil
-    guard !request.isEncrypted, abortReason == nil, response.response == nil, !isHTTP2 else {
+    guard !request.isEncrypted, abortReason == nil, collector.response == nil, !isHTTP2 else {
       return
     }
     let bytes = pendingBytes(of: socket, limit: 64 * 1024)
     guard !bytes.isEmpty else { return }
-    isSalvaged = SalvagedResponse.feed(bytes, to: response)
+    isSalvaged = SalvagedResponse.feed(bytes, to: collector)
   }
 
   /// Called after libcurl is done with the exchange: reports its result.
@@ -141,7 +141,7 @@ extension Exchange: CurlDelegate {
   /// received it is unknown, so that is our decision and not libcurl's. After a 417, too: libcurl would send the
   /// body at once after a head that still has the `Expect`.
   private var maySendAgain: Bool {
-    request.method.isSafe && !request.announcesBody && response.lastStatus == nil
+    request.method.isSafe && !request.announcesBody && collector.lastStatus == nil
   }
 
   func mayRewind(to offset: Int64) -> Bool {
@@ -169,8 +169,8 @@ extension Exchange: CurlDelegate {
 
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     clock.noteMovement()
-    guard response.receive(headLine: headLine) else { return fail(response.failure) }
-    if response.status != nil, atResponse == nil {
+    guard collector.receive(headLine: headLine) else { return fail(collector.failure) }
+    if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
       countBeforeRead()
       atResponse = (stage, upload.handedOver)
@@ -180,7 +180,7 @@ extension Exchange: CurlDelegate {
 
   func receive(body: UnsafeRawBufferPointer) -> Bool {
     clock.noteMovement()
-    guard response.receive(body: body) else { return fail(response.failure) }
+    guard collector.receive(body: body) else { return fail(collector.failure) }
     return true
   }
 
@@ -216,10 +216,10 @@ extension Exchange: CurlDelegate {
   private func count(uploaded: Int64) {
     upload.count(uploaded: uploaded)
     if upload.total == upload.handedOver, connection.requestCount > 0 { clock.noteBodyEnd() }
-    clock.note(handedOver: upload.handedOver, received: response.received)
+    clock.note(handedOver: upload.handedOver, received: collector.received)
     board.advance(
       phase, read: upload.read, handedOver: upload.handedOver, acknowledged: acknowledged,
-      received: response.received)
+      received: collector.received)
   }
 
   /// The phase of the progress; nil if it hasn't changed.
@@ -245,33 +245,33 @@ extension Exchange {
     let stage = stage
     let asked = request.expectTimeout != nil
     return ExchangeResult(
-      response: response.response, isHeld: response.isHeld, failure: error,
+      response: collector.response, isHeld: collector.isHeld, failure: error,
       isTransient: isTransient, stage: stage,
       handedOverAtResponse: (atResponse?.stage ?? stage) == .sent
         ? nil : atResponse?.handedOver ?? 0,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
-      hasContinued: response.hasContinued,
-      expectIgnored: asked && upload.read > 0 && !response.hasContinued && response.status != 417,
-      expectRejected: asked && upload.read == 0 && response.status == 417)
+      hasContinued: collector.hasContinued,
+      expectIgnored: asked && upload.read > 0 && !collector.hasContinued && collector.status != 417,
+      expectRejected: asked && upload.read == 0 && collector.status == 417)
   }
 
   /// Completes the response. Returns why there is no complete response, and whether another attempt may succeed.
   private func outcome(_ failure: CurlFailure?) -> (TransferError?, isTransient: Bool) {
-    var error = abortReason ?? response.failure
+    var error = abortReason ?? collector.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged, !response.hasEnough {
+    if error == nil, let failure, !isSalvaged, !collector.hasEnough {
       (error, isTransient) = explanation.error(for: failure)
     }
-    if response.response == nil, error == nil, !isSalvaged {
+    if collector.response == nil, error == nil, !isSalvaged {
       (error, isTransient) = explanation.connectionLost(
         "the response's head is incomplete", failure)
     }
-    if response.response != nil {
-      if error != nil { response.truncate() }
+    if collector.response != nil {
+      if error != nil { collector.truncate() }
       if error?.code == .cancelled { error = .cancelledDuringResponse }
       do throws(TransferError) {
-        try response.finish()
+        try collector.finish()
       } catch let notStored {
         error = notStored
       }
@@ -295,6 +295,6 @@ extension Exchange {
   private var explanation: FailureExplanation {
     FailureExplanation(
       url: request.url, stage: stage, handedOver: upload.handedOver, total: upload.total,
-      response: response.response, received: response.received)
+      response: collector.response, received: collector.received)
   }
 }

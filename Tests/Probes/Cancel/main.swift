@@ -3,7 +3,7 @@ import Foundation
 import FormStreamTestSupport
 import FormStreamTransfer
 
-// Calls requests off at random points, in a process of its own, and tells what is left of them:
+// Cancels requests at random points, in a separate process, and prints what is left of them:
 //
 //     rounds 1000
 //     outcomes cancelled 700 ok 200 …
@@ -13,7 +13,7 @@ import FormStreamTransfer
 //     resident BEFORE AFTER    (KiB)
 //     left [THREADS] [DESCRIPTORS]
 
-/// Gives bytes slowly, and counts itself.
+/// A slow source that counts how often it is opened and closed.
 final class CountedSource: ByteSource {
   private var left: Int
   private let counts: Counts
@@ -50,7 +50,7 @@ final class Counts: @unchecked Sendable {
   }
 }
 
-/// So many requests, eight at a time, each called off after some time or not at all.
+/// Sends `count` requests, eight at a time, and cancels each after a random time, in which some end by themselves.
 func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
   var options = ScriptedServer.Options()
   options.keptBodyLimit = 0
@@ -94,7 +94,7 @@ func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
   server.stop()
 }
 
-/// Waits until nothing is held that was not before, for ten seconds at the most.
+/// Waits until no more threads and descriptors exist than before, for ten seconds at most.
 func settle(to before: ProcessResources?) async throws -> ProcessResources {
   var now = ProcessResources.now()
   for _ in 0..<1000 {
@@ -111,7 +111,7 @@ func settle(to before: ProcessResources?) async throws -> ProcessResources {
 let count = CommandLine.arguments.dropFirst().first.flatMap { Int($0) } ?? 1000
 let place = try TemporaryDirectory()
 let file = try place.sparse("large", size: 8 << 20)
-// What threads and memory everything takes once is not of interest.
+// The first rounds allocate what every process allocates once.
 try await rounds(200, Counts(), file: file)
 let before = try await settle(to: nil)
 let counts = Counts()

@@ -1,7 +1,7 @@
 import Foundation
 
-/// What a callback was told, on whatever thread.
-final class ToldText: @unchecked Sendable {
+/// The text that a callback received, on any thread.
+final class ReceivedText: @unchecked Sendable {
   private let lock = NSLock()
   /// Guarded by `lock`.
   private var bytes: [UInt8] = []

@@ -4,8 +4,8 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What a server may answer, and what is made of it.
-@Suite struct AnswerTests {
+/// The responses that a server may send, and what they mean.
+@Suite struct ResponseTests {
   private func result(
     _ method: HTTPMethod = .post, of steps: [ScriptedStep], attempts: Int = 1,
     change: (inout TransferRequest) -> Void = { _ in }
@@ -15,12 +15,12 @@ import FormStreamTransfer
       method, server.url, method == .post ? .bytes("important".utf8) : nil, attempts: attempts)
     change(&request)
     let result = try await patientSession().result(of: request)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
     return result
   }
 
   @Test(arguments: [1, 7, Int.max])
-  func `chunks with trailers are put together`(size: Int) async throws {
+  func `chunks are joined, and trailers are not headers`(size: Int) async throws {
     let result = try await result(
       of: [
         .respond(
@@ -30,12 +30,12 @@ import FormStreamTransfer
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "put together")
     #expect(result.response?.isTruncated == false)
-    // Trailers are no headers (RFC 9110 §6.5.1), and nobody may pass one off as the other.
+    // Trailers are not headers (RFC 9110 §6.5.1), and must not be taken for them.
     #expect(result.response?.headers["X-End"] == nil)
   }
 
   @Test(arguments: [HTTPMethod.post, .get])
-  func `an answer that breaks off is told as such`(method: HTTPMethod) async throws {
+  func `an incomplete response is reported as incomplete`(method: HTTPMethod) async throws {
     for steps in [
       [ScriptedStep.respond(200, body: "part", framing: .announced(100)), .close],
       [
@@ -48,12 +48,12 @@ import FormStreamTransfer
       #expect(result.status == 200)
       #expect(result.response?.isTruncated == true)
       #expect(result.error != nil)
-      // What was asked for is missing; what was sent is not.
+      // A GET has failed without its response; a POST was carried out.
       #expect(result.outcome == (method == .post ? .ok : .retryable), "\(steps)")
     }
   }
 
-  @Test func `an answer that is cut is asked for again`() async throws {
+  @Test func `an incomplete response to a GET is requested again`() async throws {
     let server = try ScriptedServer(requests: [
       [.respond(200, body: "part", framing: .announced(8)), .close], .good(body: "part two"),
     ])
@@ -61,10 +61,10 @@ import FormStreamTransfer
       of: makeRequest(.get, server.url, nil, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "part two")
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
-  @Test func `bytes behind an answer are no answer to anything`() async throws {
+  @Test func `bytes after a response are not taken for another response`() async throws {
     let server = try ScriptedServer { request in
       request.number == 0
         ? [
@@ -85,7 +85,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [1, 99])
-  func `interim answers are passed over`(count: Int) async throws {
+  func `informational responses are skipped`(count: Int) async throws {
     let result = try await result(
       of: [
         .informational(103, headers: [("Link", "</a>")], times: count),
@@ -97,14 +97,14 @@ import FormStreamTransfer
     #expect(result.response?.headers["Link"] == nil)
   }
 
-  @Test func `a storm of interim answers is no answer`() async throws {
+  @Test func `too many informational responses are refused`() async throws {
     let server = try ScriptedServer { _ in
       [.readBody, .informational(102, times: 10_000), .stall]
     }
     let result = try await patientSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .malformedResponse)
-    expectTruth(result, at: server)
+    expectConsistency(result, at: server)
   }
 
   @Test(arguments: [
@@ -114,7 +114,7 @@ import FormStreamTransfer
       + String(repeating: "X: \(String(repeating: "a", count: 90_000))\r\n", count: 3)
       + "\r\n",
   ])
-  func `heads without measure are refused`(head: String) async throws {
+  func `oversized heads are refused`(head: String) async throws {
     let result = try await result(of: [.send(head), .stall])
     #expect(result.outcome == .unknown)
     #expect(result.response == nil)
@@ -123,7 +123,7 @@ import FormStreamTransfer
       "\(result.error?.code.rawValue ?? "")")
   }
 
-  @Test func `a head of many lines is taken`() async throws {
+  @Test func `a head with many lines is accepted`() async throws {
     let lines = (0..<2000).map { "X-\($0): \($0)\r\n" }.joined()
     let result = try await result(
       of: [.send("HTTP/1.1 200 OK\r\n\(lines)Content-Length: 0\r\n\r\n")])
@@ -132,12 +132,12 @@ import FormStreamTransfer
     #expect(result.response?.headers["x-1999"] == "1999")
   }
 
-  @Test func `an answer may come byte by byte`() async throws {
-    let answer =
+  @Test func `a response may arrive byte by byte`() async throws {
+    let response =
       "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 201 Created\r\nTransfer-Encoding: chunked\r\nX-A: b\r\n\r\n"
       + "3;a=b\r\nabc\r\n4\r\ndefg\r\n0\r\nX-End: 1\r\n\r\n"
     let result = try await result(
-      of: [.sendSlowly(Array(answer.utf8), each: .microseconds(100))])
+      of: [.sendSlowly(Array(response.utf8), each: .microseconds(100))])
     #expect(result.outcome == .ok)
     #expect(result.status == 201)
     #expect(result.response?.text == "abcdefg")
@@ -160,10 +160,10 @@ import FormStreamTransfer
     "HTTP/1.1 101 Switching\r\nUpgrade: other\r\nConnection: Upgrade\r\n\r\nfine",
     "HTTP/1.1 100 Continue\r\n\r\n", "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nX-A: b", "\r\n", "",
   ])
-  func `what is no HTTP is no success`(answer: String) async throws {
-    for steps in [[ScriptedStep.send(answer), .close], [.send(answer), .finish]] {
+  func `a response that is not valid HTTP is not a success`(response: String) async throws {
+    for steps in [[ScriptedStep.send(response), .close], [.send(response), .finish]] {
       let result = try await result(of: steps)
-      #expect(result.outcome == .unknown, "\(answer.debugDescription): \(result.status ?? 0)")
+      #expect(result.outcome == .unknown, "\(response.debugDescription): \(result.status ?? 0)")
       #expect(result.error != nil)
       #expect(result.error?.code == .malformedResponse || result.error?.code == .connectionLost)
     }
@@ -177,14 +177,14 @@ import FormStreamTransfer
     "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nold",
     "HTTP/1.1 200 Ünïcode \u{1F600}\r\nContent-Length: 3\r\n\r\nold",
   ])
-  func `old and careless servers are understood`(answer: String) async throws {
-    let result = try await result(of: [.send(answer), .close])
+  func `old and careless servers are understood`(response: String) async throws {
+    let result = try await result(of: [.send(response), .close])
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.response?.text == "old")
     #expect(result.response?.isTruncated == false)
   }
 
-  @Test func `HTTP 1.0 keeps a connection only where it says so`() async throws {
+  @Test func `HTTP 1.0 keeps a connection only if it says so`() async throws {
     for (line, count) in [("", 2), ("Connection: keep-alive\r\n", 1)] {
       let server = try ScriptedServer { _ in
         [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\(line)\r\nok")]
@@ -197,13 +197,13 @@ import FormStreamTransfer
       }
       #expect(server.connections.count == count)
       #expect(server.completeBodyCount == 2)
-      // On a connection that is kept, libcurl speaks as the server does, which is a fault to our server.
+      // On a kept connection libcurl uses the server's version, which our server records as a fault.
       #expect(server.faults.allSatisfy { $0.what.hasSuffix("POST / HTTP/1.0") })
     }
   }
 
   @Test(arguments: [204, 205, 304])
-  func `answers without a body have none`(status: Int) async throws {
+  func `responses without a body have none`(status: Int) async throws {
     let server = try ScriptedServer { _ in
       [
         .readBody,
@@ -230,7 +230,7 @@ import FormStreamTransfer
       ([], 200, false),
       ([302], 302, true), ([503], 503, true),
     ] as [(Set<Int>, Int, Bool)])
-  func `which statuses are wanted can be said`(wanted: Set<Int>, status: Int, isOK: Bool)
+  func `the accepted statuses can be set`(wanted: Set<Int>, status: Int, isOK: Bool)
     async throws
   {
     let result = try await result(
@@ -241,7 +241,7 @@ import FormStreamTransfer
     #expect(result.response?.text == "b")
   }
 
-  @Test func `a value comes out of JSON, or what is wrong with it`() async throws {
+  @Test func `a JSON response is decoded, or the error says why not`() async throws {
     struct Place: Codable, Equatable {
       var name: String
       var size: Int

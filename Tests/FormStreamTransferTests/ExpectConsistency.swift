@@ -3,29 +3,29 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What holds between a result and what the servers saw, whatever the outcome: there is no fault on the wire,
-/// and as many whole bodies as attempts.
+/// Checks what is true of a result and the servers' records, whatever the outcome: there is no fault on the wire,
+/// and there are as many complete bodies as attempts.
 ///
 /// - Parameters:
-///   - bodies: how many bodies came whole, where that is not the number of attempts.
-///   - allowed: faults that the client can't help.
-func expectTruth(
+///   - bodies: how many complete bodies arrived, if that is not the number of attempts.
+///   - allowed: faults that the client can't avoid.
+func expectConsistency(
   _ result: TransferResult, at servers: ScriptedServer..., bodies: Int? = nil,
   but allowed: [WireFault.Kind] = [], location: SourceLocation = #_sourceLocation
 ) {
   let faults = servers.flatMap(\.faults).filter { !allowed.contains($0.kind) }
   #expect(faults == [], sourceLocation: location)
-  let whole = servers.flatMap(\.requests).filter(\.hasCompleteBody)
+  let complete = servers.flatMap(\.requests).filter(\.hasCompleteBody)
   let expected = bodies ?? (result.framing == .noBody ? 0 : result.attempts)
-  #expect(whole.count == expected, "whole bodies at the servers", sourceLocation: location)
-  guard result.outcome == .ok, result.framing != .noBody, let last = whole.last else { return }
+  #expect(complete.count == expected, "complete bodies at the servers", sourceLocation: location)
+  guard result.outcome == .ok, result.framing != .noBody, let last = complete.last else { return }
   #expect(Int64(last.bodyCount) == result.bytesSent, sourceLocation: location)
   if let length = result.contentLength {
     #expect(last.framing == .contentLength(Int(length)), sourceLocation: location)
   }
 }
 
-/// A request with a small body, tried again without long waits.
+/// A request with a small body, and retries without long waits.
 func makeRequest(
   _ method: HTTPMethod, _ url: String, _ body: TransferBody? = .bytes(Array("important".utf8)),
   attempts: Int = 1
@@ -56,7 +56,7 @@ func oneShot(_ bytes: some Sequence<UInt8>, length: Int64? = nil) -> TransferBod
   return .part(.stream(length: length, replay: .once) { ScriptedSource(bytes) })
 }
 
-/// A port on which nobody listens.
+/// A port at which nothing is listening.
 func unusedPort() throws -> UInt16 {
   let server = try ScriptedServer { _ in [.unexpected] }
   server.stop()

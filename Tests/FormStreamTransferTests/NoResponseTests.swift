@@ -3,13 +3,13 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// What happens where no answer comes: libcurl would send again on its own, and call it a success.
-@Suite struct SilenceTests {
+/// What happens if no response arrives: libcurl by itself would send the request again, and report a success.
+@Suite struct NoResponseTests {
   private func post(_ server: ScriptedServer) throws -> TransferRequest {
     try TransferRequest(.post, server.url, body: .bytes(Array("important".utf8)))
   }
 
-  @Test func `on a fresh connection, silence is unknown`() async throws {
+  @Test func `no response on a new connection is unknown`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
     let result = try await patientSession().result(of: post(server))
     #expect(result.outcome == .unknown)
@@ -20,7 +20,7 @@ import FormStreamTransfer
   }
 
   @Test
-  func `on a connection that was there already, silence is unknown, and nothing is sent again`()
+  func `no response on a reused connection is unknown, and nothing is sent again`()
     async throws
   {
     let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
@@ -45,7 +45,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `with an idempotency key it is sent again, with the same key`() async throws {
+  @Test func `with an idempotency key the request is repeated, with the same key`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
     var request = try post(server)
     request.options.idempotencyKey = .random()
@@ -61,7 +61,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a body that went out in part is known not to be there`() async throws {
+  @Test func `a body sent in part is certainly not there`() async throws {
     let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
     let bytes = [UInt8](repeating: 7, count: 8_000_000)
     let result = try await patientSession().result(

@@ -2,28 +2,30 @@ import FormStream
 import FormStreamTestSupport
 import Testing
 
-/// What can stand before a server in the tests: TLS, and a slow line.
-@Suite struct FrontTests {
-  @Test func `TLS is ended, and certificates are what they should be`() throws {
+/// The intermediaries that tests put before a server: a TLS proxy, and a slow line.
+@Suite struct IntermediaryTests {
+  @Test func `the proxy speaks TLS, and its certificates are as intended`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "safe") }
-    let front = try TLSProxy(to: server.port, made.server)
-    let said = try curl("--cacert", made.authority, "-d", "hello", front.url)
+    let proxy = try TLSProxy(to: server.port, made.server)
+    let said = try curl("--cacert", made.authority, "-d", "hello", proxy.url)
     #expect(said.output == "safe", "\(said.stderr)")
-    #expect(try curl("--cacert", made.authority, front.url(host: "127.0.0.1")).output == "safe")
+    #expect(try curl("--cacert", made.authority, proxy.url(host: "127.0.0.1")).output == "safe")
     // 60: the certificate can't be verified.
-    #expect(try curl("--cacert", made.otherAuthority, front.url).exit == 60)
+    #expect(try curl("--cacert", made.otherAuthority, proxy.url).exit == 60)
     for wrong in [made.expired, made.wrongHost] {
-      let front = try TLSProxy(to: server.port, wrong)
-      #expect(try curl("--cacert", made.authority, front.url).exit == 60)
+      let proxy = try TLSProxy(to: server.port, wrong)
+      #expect(try curl("--cacert", made.authority, proxy.url).exit == 60)
     }
-    // Who fails the handshake never came; of the wrong host, curl finds after it.
+    // The server never sees a failed handshake; curl notices the wrong host after the handshake.
     #expect(server.requests.count == 2)
     #expect(server.connections.count <= 3)
     #expect(server.faults == [])
   }
 
-  @Test func `a long body comes through TLS, both ways, whoever is slower`() throws {
+  @Test func `a long body passes through the proxy in both directions, whichever side is slower`()
+    throws
+  {
     let made = try TestCertificates()
     let (directory, body) = (try TemporaryDirectory(), noise(3_000_000))
     try directory.write("body", body)
@@ -31,15 +33,15 @@ import Testing
       [.readBody(upTo: 500_000, rate: 5_000_000)]
         + .good(body: String(decoding: body, as: UTF8.self))
     }
-    let front = try TLSProxy(to: server.port, made.server)
+    let proxy = try TLSProxy(to: server.port, made.server)
     let said = try curl(
-      "--cacert", made.authority, "--data-binary", "@\(directory.path("body"))", front.url)
+      "--cacert", made.authority, "--data-binary", "@\(directory.path("body"))", proxy.url)
     #expect(said.stdout == body)
     #expect(server.requests.first?.body == body)
     #expect(server.faults == [])
   }
 
-  @Test func `a front can demand a certificate, and speak old versions only`() throws {
+  @Test func `the proxy can demand a certificate, and speak only old versions`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "known") }
     var options = TLSProxy.Options()
@@ -57,7 +59,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `ends and resets come through TLS`(omitsCloseNotify: Bool) throws {
+  func `ends and resets pass through the proxy`(omitsCloseNotify: Bool) throws {
     let made = try TestCertificates()
     let server = try ScriptedServer(requests: [
       .good(body: "to the end", framing: .close), [.readBody, .reset],
@@ -65,19 +67,19 @@ import Testing
     ])
     var options = TLSProxy.Options()
     options.omitsCloseNotify = omitsCloseNotify
-    let front = try TLSProxy(to: server.port, made.server, options)
-    // Debian's curl does not mind how TLS ends; Python tells.
+    let proxy = try TLSProxy(to: server.port, made.server, options)
+    // Debian's curl ignores how TLS ends; Python reports it.
     let ending = try run(
       program: "/usr/bin/env",
-      ["python3", "-c", Self.endOfTLS, "\(front.port)", made.authority])
+      ["python3", "-c", Self.endOfTLS, "\(proxy.port)", made.authority])
     #expect(
-      ending.output == (omitsCloseNotify ? "to the end, bare\n" : "to the end, told\n"),
+      ending.output == (omitsCloseNotify ? "to the end, bare\n" : "to the end, close_notify\n"),
       "\(ending.stderr)")
-    let reset = try curl("--cacert", made.authority, "-d", "a", front.url)
+    let reset = try curl("--cacert", made.authority, "-d", "a", proxy.url)
     #expect(reset.exit == 56)
     #expect(reset.stderr.contains("reset"), "\(reset.stderr)")
     let early = try curl(
-      "--cacert", made.authority, "-w", "%{http_code}", "-d", "abc", front.url)
+      "--cacert", made.authority, "-w", "%{http_code}", "-d", "abc", proxy.url)
     #expect(early.output == "413")
     #expect(server.waitForEnds(3))
     #expect(server.connections.map(\.end).dropFirst() == [.resetByServer, .closedByClient])
@@ -90,7 +92,7 @@ import Testing
     plain = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
     tls = context.wrap_socket(plain, server_hostname="localhost", suppress_ragged_eofs=False)
     tls.sendall(b"GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r\\n")
-    received, end = b"", "told"
+    received, end = b"", "close_notify"
     try:
       while more := tls.read(): received += more
     except ssl.SSLEOFError:
@@ -98,7 +100,7 @@ import Testing
     print(received.partition(b"\\r\\n\\r\\n")[2].decode() + ", " + end)
     """
 
-  @Test func `a slow line takes no more than it passes on`() throws {
+  @Test func `a slow line accepts no more than it passes on`() throws {
     let server = try ScriptedServer { _ in .good(body: "at last") }
     let proxy = try SlowProxy(to: server.port, bytesPerSecond: 1_000_000)
     let directory = try TemporaryDirectory()
@@ -114,7 +116,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `stopped in the middle, a slow line ends`() throws {
+  @Test func `a slow line that is stopped ends`() throws {
     let server = try ScriptedServer { _ in [.stall] }
     let proxy = try SlowProxy(to: server.port, bytesPerSecond: 1000)
     let client = try RawClient(.ip("127.0.0.1", port: proxy.port))

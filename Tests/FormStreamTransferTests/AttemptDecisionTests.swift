@@ -1,0 +1,429 @@
+import FormStream
+import FormStreamTransfer
+import Testing
+
+/// The contract of retries, redirects and outcomes as a table: what was attempted, what is known about it, what
+/// follows. The rows were written by hand from the contract.
+@Suite struct AttemptDecisionTests {
+  @Test(arguments: successes + refusals + earlyResponses + incompleteResponses)
+  func `a response decides what follows`(row: Row) throws {
+    try row.check()
+  }
+
+  @Test(arguments: failuresOfOurs + silence)
+  func `without a response, the stage and the failure decide`(row: Row) throws {
+    try row.check()
+  }
+
+  @Test(arguments: redirects + pages)
+  func `a redirect is followed only if its target can stand for the request`(row: Row) throws {
+    try row.check()
+  }
+
+  // MARK: Responses to the complete request
+
+  static let successes = [
+    Row("200", .post, .status(200), .conclude(.ok)),
+    Row("204", .post, .status(204), .conclude(.ok)),
+    Row("299", .post, .status(299), .conclude(.ok)),
+    Row("GET, 200", .get, .status(200), .conclude(.ok)),
+    Row("404 if accepted", .post.accepting(404), .status(404), .conclude(.ok)),
+    Row(
+      "302 if accepted is not followed", .post.accepting(302), .status(302, to: "/b"),
+      .conclude(.ok)),
+    Row("503 if accepted is not retried", .post.accepting(503), .status(503), .conclude(.ok)),
+    Row(
+      "200 if not accepted", .post.accepting(404), .status(200),
+      .conclude(.failed, .statusRefused)),
+  ]
+
+  static let refusals = [
+    Row("400", .post, .status(400), .conclude(.failed, .statusRefused)),
+    Row("501 to a PUT", .put, .status(501), .conclude(.failed, .statusRefused)),
+    Row("429", .post, .status(429), .retry(.retryable, .statusRefused)),
+    Row("503", .post, .status(503), .retry(.retryable, .statusRefused)),
+    Row(
+      "503 with Retry-After", .post, .status(503, after: .seconds(7)),
+      .retry(.retryable, .statusRefused, after: .seconds(7))),
+    Row(
+      "503 to the last attempt", .post.try(3), .status(503), .conclude(.retryable, .statusRefused)),
+    Row(
+      "503 to the second attempt", .post.try(2), .status(503), .retry(.retryable, .statusRefused)),
+    Row(
+      "503 to a used one-shot body", .post.afterOneShot, .status(503),
+      .conclude(.retryable, .statusRefused, saying: "can be read once")),
+    Row("408 to a POST", .post, .status(408), .conclude(.failed, .statusRefused)),
+    Row("500 to a POST", .post, .status(500), .conclude(.failed, .statusRefused)),
+    Row("500 to a PATCH", .patch, .status(500), .conclude(.failed, .statusRefused)),
+    Row("408 to a PUT", .put, .status(408), .retry(.failed, .statusRefused)),
+    Row("500 to a PUT", .put, .status(500), .retry(.failed, .statusRefused)),
+    Row("502 to a DELETE", .delete, .status(502), .retry(.failed, .statusRefused)),
+    Row("504 to a GET", .get, .status(504), .retry(.failed, .statusRefused)),
+    Row(
+      "500 with an idempotency key", .post.withKey, .status(500), .retry(.failed, .statusRefused)),
+    Row("500, unsafe retries", .post.retryingUnsafe, .status(500), .retry(.failed, .statusRefused)),
+    Row("500 to the last attempt", .put.try(3), .status(500), .conclude(.failed, .statusRefused)),
+    Row("417 that rejects Expect", .post, .expectRejected(417), .repeatWithoutExpect),
+    Row(
+      "417 that rejects Expect, in the last attempt", .post.try(3), .expectRejected(417),
+      .repeatWithoutExpect),
+    Row("417 to a body", .post, .status(417), .conclude(.failed, .statusRefused)),
+  ]
+
+  static let earlyResponses = [
+    Row(
+      "200 before the end of the body", .post, .early(200), .conclude(.unknown, .respondedEarly)),
+    Row(
+      "200 before the end of the body, repeatable", .put, .early(200),
+      .conclude(.unknown, .respondedEarly)),
+    Row("413 before the end of the body", .post, .early(413), .conclude(.failed, .statusRefused)),
+    Row("503 before the end of the body", .post, .early(503), .retry(.retryable, .statusRefused)),
+    Row(
+      "303 before the end of the body", .post, .early(303, to: "/b"),
+      .conclude(.unknown, .respondedEarly)),
+    Row(
+      "307 before the end of the body", .post, .early(307, to: "/b"), .follow("http://a.example/b")),
+  ]
+
+  static let incompleteResponses = [
+    Row(
+      "POST, 200, the response incomplete", .post, .truncated(200, .connectionLost),
+      .conclude(.ok, .connectionLost)),
+    Row(
+      "POST, 200, the response not stored", .post, .truncated(200, .responseNotStored, .permanent),
+      .conclude(.ok, .responseNotStored)),
+    Row(
+      "GET, 200, the response incomplete", .get, .truncated(200, .connectionLost),
+      .retry(.retryable, .connectionLost)),
+    Row(
+      "GET, 200, the response incomplete, in the last attempt", .get.try(3),
+      .truncated(200, .connectionLost), .conclude(.retryable, .connectionLost)),
+    Row(
+      "GET, 200, the response incomplete, to a stream", .get.toStream,
+      .truncated(200, .connectionLost), .conclude(.retryable, .connectionLost)),
+    Row(
+      "GET, 200, the response not stored", .get, .truncated(200, .responseNotStored, .permanent),
+      .conclude(.failed, .responseNotStored)),
+    Row("GET, 200, over the limit that is kept", .get, .truncated(200, nil), .conclude(.ok)),
+    Row(
+      "GET, 404, the response incomplete", .get, .truncated(404, .connectionLost),
+      .conclude(.failed, .statusRefused)),
+  ]
+
+  // MARK: No response
+
+  static let failuresOfOurs = [
+    Row(
+      "cancelled before sending", .post, .silent(.notSent, .cancelled),
+      .conclude(.cancelled, .cancelled)),
+    Row(
+      "cancelled while sending", .post, .silent(.partlySent, .cancelled),
+      .conclude(.cancelled, .cancelled)),
+    Row(
+      "cancelled while the response arrives", .post, .truncated(200, .cancelled, .permanent),
+      .conclude(.cancelled, .cancelled)),
+    Row(
+      "the file changed", .put, .silent(.partlySent, .sourceChanged),
+      .conclude(.sourceChanged, .sourceChanged)),
+    Row(
+      "the file changed, with a response", .put, .truncated(413, .sourceChanged, .permanent),
+      .conclude(.sourceChanged, .sourceChanged)),
+    Row(
+      "the source failed", .put, .silent(.partlySent, .streamFailed, fromSource: true),
+      .conclude(.failed, .streamFailed)),
+    Row(
+      "the source failed at once", .put, .silent(.notSent, .streamFailed, fromSource: true),
+      .conclude(.failed, .streamFailed)),
+  ]
+
+  static let silence = [
+    Row(
+      "nothing is listening", .post, .silent(.notSent, .connectFailed, .transient),
+      .retry(.retryable, .connectFailed)),
+    Row(
+      "nothing is listening, in the last attempt", .post.try(3),
+      .silent(.notSent, .connectFailed, .transient), .conclude(.retryable, .connectFailed)),
+    Row("no such host", .post, .silent(.notSent, .hostNotFound), .conclude(.failed, .hostNotFound)),
+    Row(
+      "an untrusted certificate", .put, .silent(.notSent, .certificateRefused),
+      .conclude(.failed, .certificateRefused)),
+    Row(
+      "sent in part", .post, .silent(.partlySent, .connectionLost, .transient),
+      .retry(.retryable, .connectionLost)),
+    Row(
+      "sent in part, under TLS", .post,
+      .silent(.partlySent, .connectionLost, .transient).encrypted, .retry(.unknown, .connectionLost)
+    ),
+    Row(
+      "sent in part, in the last attempt", .post.try(3),
+      .silent(.partlySent, .connectionLost, .transient), .conclude(.retryable, .connectionLost)),
+    Row(
+      "a one-shot body sent in part", .post.afterOneShot,
+      .silent(.partlySent, .stalled, .transient),
+      .conclude(.retryable, .stalled, saying: "can be read once")),
+    Row(
+      "POST sent", .post, .silent(.sent, .connectionLost, .transient),
+      .conclude(.unknown, .connectionLost)),
+    Row(
+      "PATCH sent", .patch, .silent(.sent, .responseTimedOut, .transient),
+      .conclude(.unknown, .responseTimedOut)),
+    Row(
+      "PUT sent", .put, .silent(.sent, .connectionLost, .transient),
+      .retry(.unknown, .connectionLost)),
+    Row(
+      "DELETE sent", .delete, .silent(.sent, .connectionLost, .transient),
+      .retry(.unknown, .connectionLost)),
+    Row(
+      "GET sent", .get, .silent(.sent, .connectionLost, .transient),
+      .retry(.retryable, .connectionLost)),
+    Row(
+      "POST sent with an idempotency key", .post.withKey,
+      .silent(.sent, .connectionLost, .transient), .retry(.unknown, .connectionLost)),
+    Row(
+      "POST sent, unsafe retries", .post.retryingUnsafe,
+      .silent(.sent, .connectionLost, .transient), .retry(.unknown, .connectionLost)),
+    Row(
+      "PUT sent, in the last attempt", .put.try(3), .silent(.sent, .connectionLost, .transient),
+      .conclude(.unknown, .connectionLost)),
+    Row(
+      "a one-shot body sent by PUT", .put.afterOneShot,
+      .silent(.sent, .connectionLost, .transient),
+      .conclude(.unknown, .connectionLost, saying: "can be read once")),
+  ]
+
+  // MARK: Redirects
+
+  static let redirects = [
+    Row("POST, 307", .post, .status(307, to: "/b"), .follow("http://a.example/b")),
+    Row(
+      "POST, 308, absolute", .post, .status(308, to: "http://a.example/b?c"),
+      .follow("http://a.example/b?c")),
+    Row("POST, 301", .post, .status(301, to: "/b"), .conclude(.failed, .redirectRefused)),
+    Row("POST, 302", .post, .status(302, to: "/b"), .conclude(.failed, .redirectRefused)),
+    Row("DELETE, 302", .delete, .status(302, to: "/b"), .conclude(.failed, .redirectRefused)),
+    Row("POST, 307 without Location", .post, .status(307), .conclude(.failed, .statusRefused)),
+    Row("GET, 301", .get, .status(301, to: "/b"), .follow("http://a.example/b")),
+    Row("GET, 302", .get, .status(302, to: "/b"), .follow("http://a.example/b")),
+    Row("GET, 303", .get, .status(303, to: "/b"), .follow("http://a.example/b")),
+    Row("GET, 307", .get, .status(307, to: "/b"), .follow("http://a.example/b")),
+    Row("GET, 308", .get, .status(308, to: "/b"), .follow("http://a.example/b")),
+    Row("GET, 300", .get, .status(300, to: "/b"), .conclude(.failed, .redirectRefused)),
+    Row("GET, 304", .get, .status(304, to: "/b"), .conclude(.failed, .redirectRefused)),
+    Row(
+      "307 to ftp", .post, .status(307, to: "ftp://a.example/"),
+      .conclude(.failed, .redirectRefused)),
+    Row(
+      "307 to another host", .post, .status(307, to: "http://b.example/"),
+      .conclude(.failed, .redirectRefused)),
+    Row(
+      "307 to another port", .post, .status(307, to: "http://a.example:8080/"),
+      .conclude(.failed, .redirectRefused)),
+    Row(
+      "307 to another host, allowed", .post.leavingOrigin, .status(307, to: "http://b.example/"),
+      .follow("http://b.example/")),
+    Row(
+      "307 from http to https, allowed", .post.leavingOrigin,
+      .status(307, to: "https://a.example/"),
+      .follow("https://a.example/")),
+    Row(
+      "307 from https to http", .post.leavingOrigin.overTLS, .status(307, to: "http://a.example/"),
+      .conclude(.failed, .redirectRefused)),
+    Row(
+      "GET, 302 from https to http", .get.leavingOrigin.overTLS,
+      .status(302, to: "http://a.example/"), .conclude(.failed, .redirectRefused)),
+    Row(
+      "the fifth redirect", .post.redirected(4), .status(307, to: "/b"),
+      .follow("http://a.example/b")),
+    Row(
+      "the sixth redirect", .post.redirected(5), .status(307, to: "/b"),
+      .conclude(.failed, .tooManyRedirects)),
+    Row(
+      "GET, the sixth redirect", .get.redirected(5), .status(302, to: "/b"),
+      .conclude(.failed, .tooManyRedirects)),
+    Row(
+      "307 to a used one-shot body", .post.afterOneShot, .status(307, to: "/b"),
+      .conclude(.failed, .notReplayable, saying: "can be read once")),
+  ]
+
+  static let pages = [
+    Row("POST, 303", .post, .status(303, to: "/done"), .fetchPage("http://a.example/done")),
+    Row(
+      "a one-shot body, 303", .post.afterOneShot, .status(303, to: "/done"),
+      .fetchPage("http://a.example/done")),
+    Row("POST, 303 to another host", .post, .status(303, to: "http://b.example/"), .conclude(.ok)),
+    Row("POST, 303 to ftp", .post, .status(303, to: "ftp://a.example/"), .conclude(.ok)),
+    Row(
+      "POST, 303 after five redirects", .post.redirected(5), .status(303, to: "/done"),
+      .conclude(.ok)),
+    Row("the page: 200", .page, .status(200), .conclude(.ok)),
+    Row("the page: 404", .page, .status(404), .keepEarlierResponse),
+    Row("the page: 503 is not retried", .page, .status(503), .keepEarlierResponse),
+    Row("the page: a redirect", .page, .status(302, to: "/b"), .follow("http://a.example/b")),
+    Row(
+      "the page: a redirect to another host", .page, .status(302, to: "http://b.example/"),
+      .keepEarlierResponse),
+    Row(
+      "the page: one redirect too many", .page.redirected(5), .status(302, to: "/b"),
+      .keepEarlierResponse),
+    Row(
+      "the page: no response", .page, .silent(.sent, .connectionLost, .transient),
+      .keepEarlierResponse),
+    Row("the page: cancelled", .page, .silent(.sent, .cancelled), .keepEarlierResponse),
+    Row("the page: incomplete", .page, .truncated(200, .connectionLost), .keepEarlierResponse),
+    Row(
+      "the page: incomplete, to a stream", .page.toStream, .truncated(200, .connectionLost),
+      .conclude(.ok, .connectionLost)),
+  ]
+}
+
+/// One row of the table.
+struct Row: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  private let sent: Sent
+  private let known: Known
+  private let expected: Expected
+
+  init(_ description: String, _ sent: Sent, _ known: Known, _ expected: Expected) {
+    testDescription = description
+    (self.sent, self.known, self.expected) = (sent, known, expected)
+  }
+
+  func check() throws {
+    let decision = try sent.attempt().decision(on: known.facts)
+    #expect(Expected(decision, saying: expected.phrase) == expected)
+    // Only the response to a concluding attempt is the caller's.
+    #expect(decision.isFinal == expected.isConclusion)
+  }
+}
+
+/// What was attempted: three attempts are allowed, and five redirects within the origin.
+struct Sent: Sendable {
+  private var method = HTTPMethod.post
+  private var scheme = "http"
+  private var isPage = false
+  private var hasUsedOneShot = false
+  private var tries = 1
+  private var redirects = 0
+  private var options = TransferOptions()
+
+  private init(_ method: HTTPMethod, isPage: Bool = false) {
+    self.method = method
+    self.isPage = isPage
+    options.retry = RetryPolicy(attempts: 3)
+  }
+
+  static let post = Sent(.post)
+  static let put = Sent(.put)
+  static let patch = Sent(.patch)
+  static let delete = Sent(.delete)
+  static let get = Sent(.get)
+  static let page = Sent(.get, isPage: true)
+
+  private func with(_ change: (inout Sent) -> Void) -> Sent {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  func accepting(_ status: Int) -> Sent { with { $0.options.acceptedStatuses = [status] } }
+  func `try`(_ number: Int) -> Sent { with { $0.tries = number } }
+  func redirected(_ count: Int) -> Sent { with { $0.redirects = count } }
+  var withKey: Sent { with { $0.options.idempotencyKey = .random() } }
+  var retryingUnsafe: Sent { with { $0.options.retry.retriesUnsafe = true } }
+  var leavingOrigin: Sent { with { $0.options.redirects.allowsOtherOrigins = true } }
+  var toStream: Sent { with { $0.options.responseTarget = .stream { _ in } } }
+  var afterOneShot: Sent { with { $0.hasUsedOneShot = true } }
+  var overTLS: Sent { with { $0.scheme = "https" } }
+
+  func attempt() throws -> Attempt {
+    Attempt(
+      method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
+      isPage: isPage, bodyLength: 10, hasUsedOneShot: hasUsedOneShot, tries: tries,
+      redirects: redirects, options: options)
+  }
+}
+
+/// What is known about the attempt.
+struct Known: Sendable {
+  enum Remedy { case transient, permanent }
+
+  private(set) var facts: AttemptFacts
+
+  static func status(_ status: Int, to location: String? = nil, after: Duration? = nil) -> Known {
+    Known(
+      facts: AttemptFacts(response: .init(status: status, location: location, retryAfter: after)))
+  }
+
+  static func early(_ status: Int, to location: String? = nil) -> Known {
+    Known(
+      facts: AttemptFacts(
+        response: .init(status: status, location: location), stage: .partlySent,
+        handedOverAtResponse: 4, isResponseToCompleteRequest: false))
+  }
+
+  static func expectRejected(_ status: Int) -> Known {
+    Known(
+      facts: AttemptFacts(
+        response: .init(status: status), stage: .partlySent, isResponseToCompleteRequest: false,
+        expectRejected: true))
+  }
+
+  static func truncated(
+    _ status: Int, _ code: TransferError.Code?, _ remedy: Remedy = .transient
+  ) -> Known {
+    Known(
+      facts: AttemptFacts(
+        response: .init(status: status, isTruncated: true),
+        failure: code.map { TransferError($0, on: "test", "It failed.") },
+        isTransient: remedy == .transient))
+  }
+
+  static func silent(
+    _ stage: AttemptStage, _ code: TransferError.Code, _ remedy: Remedy = .permanent,
+    fromSource: Bool = false
+  ) -> Known {
+    let cause = fromSource ? MultipartError(.streamFailed, on: "test", "It failed.") : nil
+    return Known(
+      facts: AttemptFacts(
+        failure: TransferError(code, on: "test", "It failed.", underlying: cause),
+        isTransient: remedy == .transient, stage: stage))
+  }
+
+  var encrypted: Known {
+    var copy = self
+    copy.facts.isEncrypted = true
+    return copy
+  }
+}
+
+/// What follows, in a form that can be compared.
+enum Expected: Equatable, Sendable {
+  case conclude(TransferResult.Outcome, TransferError.Code? = nil, saying: String? = nil)
+  case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
+  case repeatWithoutExpect
+  case follow(String)
+  case fetchPage(String)
+  case keepEarlierResponse
+  /// A retry without an error to report, which no rule allows.
+  case retryWithoutError
+
+  var phrase: String? { if case .conclude(_, _, let phrase) = self { phrase } else { nil } }
+  var isConclusion: Bool { if case .conclude = self { true } else { false } }
+
+  /// - Parameter phrase: kept in the result if the error's description contains it.
+  init(_ decision: AttemptDecision, saying phrase: String?) {
+    switch decision {
+    case .conclude(let verdict):
+      let isSaid = phrase.map { verdict.error?.description.contains($0) == true } ?? false
+      self = .conclude(verdict.outcome, verdict.error?.code, saying: isSaid ? phrase : nil)
+    case .retry(let verdict, let retryAfter):
+      self =
+        verdict.error.map { .retry(verdict.outcome, $0.code, after: retryAfter) }
+        ?? .retryWithoutError
+    case .repeatWithoutExpect: self = .repeatWithoutExpect
+    case .follow(let url): self = .follow(url.description)
+    case .fetchPage(let url): self = .fetchPage(url.description)
+    case .keepEarlierResponse: self = .keepEarlierResponse
+    }
+  }
+}

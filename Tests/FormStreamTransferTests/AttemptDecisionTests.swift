@@ -20,6 +20,26 @@ import Testing
     try row.check()
   }
 
+  /// At this point nothing is known but the head. Everything else is assumed to go well.
+  @Test(
+    arguments: [
+      (Sent.post, 200, nil, true), (.post, 404, nil, true), (.post, 503, nil, false),
+      (.post.try(3), 503, nil, true), (.post.afterOneShot, 503, nil, true),
+      (.post, 500, nil, true), (.put, 500, nil, false), (.post, 302, "/b", true),
+      (.post, 303, "/b", false), (.post, 303, "http://b.example/", true),
+      (.post, 307, "/b", false), (.get, 302, "/b", false), (.get, 302, nil, true),
+      (.page, 200, nil, true), (.page, 404, nil, false), (.page, 302, "/b", false),
+      (.page, 302, "http://b.example/", false),
+    ] as [(Sent, Int, String?, Bool)])
+  func `the head of a response decides whether its body goes to the caller`(
+    sent: Sent, status: Int, location: String?, isFinal: Bool
+  ) throws {
+    var headers = HTTPHeaders()
+    if let location { try headers.append(name: "Location", value: location) }
+    let facts = AttemptFacts(headWithStatus: status, headers)
+    #expect(try sent.attempt().decision(on: facts).isFinal == isFinal)
+  }
+
   // MARK: Responses to the complete request
 
   static let successes = [

@@ -130,7 +130,8 @@ struct Setting: Sendable {
       if isRefused { refusals += 1 }
       #expect(result.attempts == 1)
     }
-    print("NGINXCOUNT", way, isKnown, refusals)
+    // Under TLS a single refusal can be lost; nginx doesn't lose them all.
+    #expect(refusals > 0)
     #expect(server.completeBodyCount == 0)
     #expect(server.faults(except: .cutShort).isEmpty)
   }

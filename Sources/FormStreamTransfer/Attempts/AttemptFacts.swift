@@ -67,7 +67,7 @@ extension AttemptFacts {
   }
 
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
-  /// and the response refers to the complete request.
+  /// and the response refers to the complete request. Whether a 417 rejects only `Expect` isn't known yet.
   package init(headWithStatus status: Int, _ headers: HTTPHeaders) {
     self.init(response: Response(status: status, location: headers["Location"]))
   }

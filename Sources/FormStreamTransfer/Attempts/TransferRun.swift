@@ -134,7 +134,7 @@ final class TransferRun: Sendable {
         var history = history
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
         return conclude(history, verdict)
-      default:
+      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .fetchPage:
         return conclude(history, .init(.ok, nil))
       }
     }

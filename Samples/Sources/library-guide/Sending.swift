@@ -18,7 +18,7 @@ func send(_ form: Form, token: String) async throws -> Photo {
 func watch(_ request: TransferRequest, in session: TransferSession) async {
   let task = session.start(request)  // pause(), resume(), cancel()
   for await progress in task.progress {  // begins with the current state
-    print(progress.phase.rawValue, progress.handed, progress.total ?? "unknown")
+    print(progress.phase.rawValue, progress.handedOver, progress.total ?? "unknown")
   }
   print(await task.result.outcome)
 }

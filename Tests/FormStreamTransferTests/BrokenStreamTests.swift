@@ -15,7 +15,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     var request = try TransferRequest(.put, server.url, body: body)
     request.options.retry = RetryPolicy(attempts: 3)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(await eventually { server.connections.allSatisfy { $0.end != nil } })
     #expect(server.faults(except: .cutShort).isEmpty)
     #expect(server.completeBodyCount == 0)
@@ -96,7 +96,7 @@ import FormStreamTransfer
         ))
       request.options.retry = RetryPolicy(attempts: 3)
       request.options.retry.baseDelay = .milliseconds(1)
-      let result = try await patientSession().result(of: request)
+      let result = try await makeSession().result(of: request)
       #expect(result.outcome != .ok)
       #expect(result.attempts == 1)
       #expect(result.error?.description.contains("read once") == true)

@@ -35,7 +35,7 @@ import FormStreamTransfer
 
   @Test func `cancelled before it starts, nothing is sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let request = try TransferRequest(.post, server.url, body: large)
     let never = try Gate()
     let work = Task {
@@ -51,7 +51,7 @@ import FormStreamTransfer
 
   @Test func `cancelled right after the start, and more than once`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<50 {
       let task = session.start(try TransferRequest(.post, server.url, body: large))
       task.cancel()
@@ -66,7 +66,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 5)
-    let task = try patientSession().start(request)
+    let task = try makeSession().start(request)
     for await step in task.progress where step.phase == .retrying { break }
     task.cancel()
     let result = await task.result
@@ -79,23 +79,23 @@ import FormStreamTransfer
   /// The type of a pipe is detected from its bytes before the server is reached, and the pipe may have none yet.
   @Test func `cancelled while its body is measured`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
-    let closings = Closings()
+    let counts = SourceCounts()
     let form = Form {
       Part(
         name: "f", filename: "f",
-        body: .stream { HeldSource(giving: 0, reached: reached, goOn: goOn, record: closings) })
+        body: .stream { BlockingSource(giving: 0, reached: reached, goOn: goOn, record: counts) })
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(
       try TransferRequest(
-        .post, "http://127.0.0.1:9/", body: .form(form, guessing: LookingGuesser())))
+        .post, "http://127.0.0.1:9/", body: .form(form, guessing: ReadingGuesser())))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
     #expect(result.outcome == .cancelled)
     #expect(result.attempts == 0)
     goOn.open()
-    #expect(await eventually { closings.isBalanced })
+    #expect(await eventually { counts.isBalanced })
   }
 
   @Test func `cancelled while it connects`() async throws {
@@ -103,7 +103,7 @@ import FormStreamTransfer
     var options = ScriptedServer.Options()
     options.onConnect = { [reached] _ in [.open(reached), .stall] }
     let server = try ScriptedServer(options) { _ in .good() }
-    let task = try patientSession().start(
+    let task = try makeSession().start(
       TransferRequest(.post, "https://127.0.0.1:\(server.port)", body: large))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
@@ -115,7 +115,7 @@ import FormStreamTransfer
 
   @Test func `cancelled while its body is sent`() async throws {
     let server = try holding()
-    let task = try patientSession().start(TransferRequest(.post, server.url, body: large))
+    let task = try makeSession().start(TransferRequest(.post, server.url, body: large))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
@@ -131,7 +131,7 @@ import FormStreamTransfer
 
   @Test func `cancelled by the task that waits for it`() async throws {
     let server = try holding()
-    let session = try patientSession()
+    let session = try makeSession()
     let request = try TransferRequest(.post, server.url, body: large)
     let work = Task { await session.result(of: request) { _ in } }
     #expect(await onNewThread { reached.wait() })
@@ -145,22 +145,22 @@ import FormStreamTransfer
 
   @Test func `cancelled at once while its source blocks`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let closings = Closings()
+    let counts = SourceCounts()
     let body = TransferBody.part(
       .stream { [reached, goOn] in
-        HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings)
+        BlockingSource(giving: 1000, reached: reached, goOn: goOn, record: counts)
       })
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(try TransferRequest(.post, server.url, body: body))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
     expectCancelled(await task.result)
     // The source still blocks: the cancelled request did not wait for it.
-    #expect(closings.closes == 0)
+    #expect(counts.closes == 0)
     #expect(!goOn.isOpen)
     goOn.open()
-    #expect(await eventually { closings.isBalanced })
-    #expect(closings.opens == 1)
+    #expect(await eventually { counts.isBalanced })
+    #expect(counts.opens == 1)
     #expect(await onNewThread { server.waitForEnds() })
     #expect(server.completeBodyCount == 0)
     #expect(server.faults(except: .cutShort).isEmpty)
@@ -170,7 +170,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { [reached] _ in
       [.continueIfExpected, .readBody, .open(reached), .stall]
     }
-    let task = try patientSession().start(
+    let task = try makeSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
@@ -183,7 +183,7 @@ import FormStreamTransfer
 
   @Test func `cancelled after its end, the result stays the same`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(try TransferRequest(.post, server.url, body: .bytes(noise(10))))
     #expect(await task.result.outcome == .ok)
     task.cancel()
@@ -201,7 +201,7 @@ import FormStreamTransfer
       request.target == "/held"
         ? [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] : .good()
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let held = session.start(try TransferRequest(.post, server.url + "/held", body: large))
     #expect(await onNewThread { reached.wait() })
     let others = try (0..<10).map { _ in
@@ -217,7 +217,7 @@ import FormStreamTransfer
 }
 
 /// A guesser that reads the start of the body.
-private struct LookingGuesser: MediaTypeGuessing {
+private struct ReadingGuesser: MediaTypeGuessing {
   func mediaType(of part: UntypedPart) -> MediaType? {
     _ = part.firstBytes(upTo: 10)
     return nil

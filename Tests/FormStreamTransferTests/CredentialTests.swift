@@ -12,7 +12,7 @@ import FormStreamTransfer
     var request = try makeRequest(.get, server.url.replacing("//", with: "//\(user)"), nil)
     request.credentials = credentials
     if let header { try request.headers.append(name: "Authorization", value: header) }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     expectConsistency(result, at: server)
     #expect(server.requests.first?.target == "/")
     #expect(server.requests.first?.header("Host")?.contains("@") == false)
@@ -42,7 +42,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in [.unexpected] }
     var request = try makeRequest(server.url)
     request.credentials = .bearer(token)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .invalidHeader)
     #expect(result.error?.description.contains(token) == false)
@@ -75,7 +75,7 @@ import FormStreamTransfer
     try request.headers.append(name: "X-Mine", value: "canary", isSecret: true)
     try request.headers.append(name: "X-Open", value: "open")
     request.options.trace = { received.append($0.description + "\n") }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(server.requests.first?.headText.contains("canary") == true)
     #expect(!received.text.contains("canary"), "\(received.text)")
@@ -93,7 +93,7 @@ import FormStreamTransfer
     var request = try makeRequest(server.url)
     request.credentials = .basic(user: "Aladdin", password: "open sesame")
     request.options.trace = { received.append($0.description + "\n") }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(!received.text.contains("QWxhZGRpbjpvcGVuIHNlc2FtZQ"))
     #expect(received.text.contains("> Authorization: ***"))

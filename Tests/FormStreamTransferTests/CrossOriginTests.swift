@@ -158,7 +158,7 @@ import FormStreamTransfer
       let own = request.header("Host") ?? ""
       return .good(307, headers: [("Location", "http://127.0.0.1:\(port)/\(own)")])
     }
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: secretive(.post, here.url + "/start", leaves: true))
     #expect(result.outcome == .ok)
     #expect(here.requests.map(\.target) == ["/start", "/home"])

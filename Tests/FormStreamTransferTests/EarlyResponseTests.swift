@@ -4,28 +4,6 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A source that waits before each piece.
-final class SlowSource: ByteSource {
-  private var left: Int
-  private let pause: Duration
-
-  init(_ count: Int, pause: Duration) {
-    left = count
-    self.pause = pause
-  }
-
-  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
-    let (seconds, attoseconds) = pause.components
-    if pause > .zero { Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) / 1e18) }
-    let count = min(buffer.count, left, 64 * 1024)
-    for index in 0..<count { buffer[index] = 7 }
-    left -= count
-    return count
-  }
-
-  func close() {}
-}
-
 /// A server that refuses a body before it is complete, and closes.
 @Suite struct EarlyResponseTests {
   private static let size = 200 * 1024 * 1024
@@ -37,7 +15,7 @@ final class SlowSource: ByteSource {
   @Test(arguments: [Duration.zero, .microseconds(200), .milliseconds(1)])
   func `a refusal before the end of the body is received`(pause: Duration) async throws {
     let server = try ScriptedServer { _ in Self.refusal }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<100 {
       let size = Self.size
       var request = try TransferRequest(
@@ -57,7 +35,7 @@ final class SlowSource: ByteSource {
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: Int64(Self.size))
     let server = try ScriptedServer { _ in Self.refusal }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<100 {
       var request = try TransferRequest(.put, server.url, body: .file(file))
       request.options.expectation = .never

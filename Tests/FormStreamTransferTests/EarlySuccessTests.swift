@@ -27,7 +27,7 @@ import FormStreamTransfer
       attempts: 3)
     request.options.expectation = .never
     request.options.limits.stall = .milliseconds(300)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome != .ok)
     // A reset may discard the response: then the body is certainly incomplete.
     if result.status != nil {
@@ -49,7 +49,7 @@ import FormStreamTransfer
       request.bodyCount == 0 && request.number == 0
         ? [.readBody(upTo: 10_000), .respond(status, body: "no"), .readBody] : .good()
     }
-    let session = try patientSession()
+    let session = try makeSession()
     var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
     let result = await session.result(of: request)
@@ -83,7 +83,7 @@ import FormStreamTransfer
         .part(.stream(length: size) { SlowSource(Int(size), pause: .milliseconds(1)) }))
       request.options.expectation = .never
       request.options.responseTarget = .file(place.local("answer-\(round)"))
-      let result = try await patientSession().result(of: request)
+      let result = try await makeSession().result(of: request)
       #expect(result.status == 413)
       #expect(result.outcome == .failed)
       #expect(
@@ -95,7 +95,7 @@ import FormStreamTransfer
   @Test(arguments: [1, 65_536, 300_000, 3_000_000])
   func `a success after the last byte counts, however fast it arrives`(size: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let bytes = noise(size)
     for _ in 0..<10 {
       var request = try makeRequest(.put, server.url, .bytes(bytes))

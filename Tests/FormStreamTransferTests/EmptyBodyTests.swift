@@ -9,7 +9,7 @@ import FormStreamTransfer
 @Suite struct EmptyBodyTests {
   @Test func `a file that reports length 0 but has bytes is not sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: TransferRequest(.put, server.url, body: .file("/proc/cpuinfo")))
     #expect(result.outcome == .sourceChanged || result.outcome == .failed)
     #expect(result.error != nil)
@@ -31,7 +31,7 @@ import FormStreamTransfer
     }
     var request = try TransferRequest(.put, server.url, body: .file(file))
     request.options.retry = RetryPolicy(attempts: 2)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .sourceChanged)
     #expect(server.requests.count == 1)
   }
@@ -40,7 +40,7 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let file = try place.write("empty", [])
     let server = try ScriptedServer { _ in .good() }
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: TransferRequest(.put, server.url, body: .file(file)))
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.framing) == [.contentLength(0)])
@@ -49,7 +49,7 @@ import FormStreamTransfer
 
   @Test func `a stream that announces no bytes must have none`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let lying = await session.result(
       of: try TransferRequest(
         .post, server.url, body: .stream(length: 0) { InputStream(data: Data("x".utf8)) }))

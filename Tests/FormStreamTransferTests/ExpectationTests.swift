@@ -22,7 +22,7 @@ import FormStreamTransfer
   @Test(arguments: [1, 3])
   func `the body is sent after a 100`(times: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<times {
       let result = try await session.result(of: post(server))
       #expect(result.outcome == .ok)
@@ -36,7 +36,7 @@ import FormStreamTransfer
   @Test func `a server that ignores Expect is not sent another`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(200)] }
     let other = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let first = try await session.result(of: post(server, timeout: .milliseconds(20)))
     #expect(first.outcome == .ok)
     let second = try await session.result(of: post(server))
@@ -55,7 +55,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in
       [.readBody(upTo: 1), .continueIfExpected, .readBody, .respond(200)]
     }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<2 {
       let result = try await session.result(of: post(server, timeout: .milliseconds(20)))
       #expect(result.outcome == .ok)
@@ -70,7 +70,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(status, headers: [("Connection", "close")], body: "no"), .finish]
     }
-    let result = try await patientSession().result(of: post(server))
+    let result = try await makeSession().result(of: post(server))
     #expect(result.outcome == .failed)
     #expect(result.status == status)
     #expect(result.response?.text == "no")
@@ -85,7 +85,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { request in
       request.number == 0 ? [.skipBody, .respond(413, body: "no")] : .good()
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let first = try await session.result(of: post(server))
     #expect(first.status == 413)
     #expect(first.bytesSent == 0)
@@ -100,7 +100,7 @@ import FormStreamTransfer
       request.number == 0
         ? [.skipBody, .respond(503, headers: [("Connection", "close")]), .finish] : .good()
     }
-    let result = try await patientSession().result(of: post(server, attempts: 2))
+    let result = try await makeSession().result(of: post(server, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(result.wireBytes == Int64(Self.large.count))
@@ -112,7 +112,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in
       [.skipBody, .respond(200, headers: [("Connection", "close")], body: "fine"), .finish]
     }
-    let result = try await patientSession().result(of: post(server))
+    let result = try await makeSession().result(of: post(server))
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .respondedEarly)
     #expect(result.bytesSent == 0)
@@ -127,7 +127,7 @@ import FormStreamTransfer
         ? [.skipBody, .respond(417)]
         : [.skipBody, .respond(417, headers: [("Connection", "close")]), .finish]
     }
-    let result = try await patientSession().result(of: post(server))
+    let result = try await makeSession().result(of: post(server))
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.status == 201)
     #expect(result.attempts == 2)
@@ -141,7 +141,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { request in
       request.expectsContinue ? [.skipBody, .respond(417)] : [.readBody, .close]
     }
-    let result = try await patientSession().result(of: post(server))
+    let result = try await makeSession().result(of: post(server))
     #expect(result.outcome == .unknown)
     #expect(result.response == nil)
     #expect(result.error?.code == .connectionLost)
@@ -151,7 +151,7 @@ import FormStreamTransfer
   @Test func `a 417 to the body itself is a refusal`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .respond(417, body: "never")] }
     for policy in [ContinuePolicy.never, .always] {
-      let result = try await patientSession().result(
+      let result = try await makeSession().result(
         of: post(server, .bytes("small".utf8), policy: policy, timeout: .milliseconds(20)))
       #expect(result.outcome == .failed)
       #expect(result.status == 417)
@@ -172,7 +172,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     let body: TransferBody =
       size < 0 ? oneShot("of unknown length".utf8) : .bytes(noise(size))
-    let result = try await patientSession().result(of: post(server, body, policy: policy))
+    let result = try await makeSession().result(of: post(server, body, policy: policy))
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.expectsContinue) == [sendsExpect])
     #expect(server.requests.first?.values(of: "Expect").count == (sendsExpect ? 1 : 0))
@@ -181,7 +181,7 @@ import FormStreamTransfer
 
   @Test func `a request without a body never sends Expect`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     for method in [HTTPMethod.get, .post, .head, .delete] {
       var request = try makeRequest(method, server.url, nil)
       request.options.expectation = .always

@@ -22,7 +22,7 @@ import FormStreamTransfer
       }
     }
 
-    /// More than all buffers on the way hold, for servers that don't read all of it.
+    /// More than all buffers on the route hold, for servers that don't read all of it.
     var size: Int { self == .silence ? 1 << 20 : 24 << 20 }
   }
 
@@ -45,15 +45,15 @@ import FormStreamTransfer
     }
   }
 
-  @Test(arguments: [Way.plain, .tlsProxy, .nginxHTTP2], Fault.allCases)
+  @Test(arguments: [Route.plain, .tlsProxy, .nginxHTTP2], Fault.allCases)
   func `no failure is reported as a success, and what may have arrived is unknown`(
-    way: Way, fault: Fault
+    route: Route, fault: Fault
   ) async throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in fault.steps }
     var options = RealServer.Options()
     options.closesWithoutResponse = true
-    let setting = try Setting(way, to: server, options)
+    let setting = try RouteSetup(route, to: server, options)
     for kind in Kind.allCases {
       let size = fault.size
       let begun = server.requests.count
@@ -72,17 +72,18 @@ import FormStreamTransfer
       #expect(result.error != nil, about)
       if result.status == nil, arrived > 0 { #expect(result.outcome == .unknown, about) }
       if fault == .silence { #expect(arrived == 1 && result.attempts == 1, about) }
-      if fault == .early413, way == .plain { #expect(result.status == 413, about) }
+      if fault == .early413, route == .plain { #expect(result.status == 413, about) }
       if kind.isOnce { #expect(result.attempts == 1, about) }
       let count = server.requests.count - begun
-      #expect(way.isProxied ? count <= result.attempts : count == result.attempts, about)
-      if way == .plain {
+      #expect(route.isProxied ? count <= result.attempts : count == result.attempts, about)
+      if route == .plain {
         // Only what may have arrived is unknown.
         let mayBeThere = kind.isKnown && result.bytesSent == Int64(size) || fault == .silence
         #expect((result.outcome == .unknown) == (mayBeThere || result.status == 200), about)
       }
       #expect(
-        result.framing == (way == .nginxHTTP2 ? .http2 : kind.isKnown ? .contentLength : .chunked),
+        result.framing
+          == (route == .nginxHTTP2 ? .http2 : kind.isKnown ? .contentLength : .chunked),
         about)
     }
     // nginx resets connections that it can't finish.

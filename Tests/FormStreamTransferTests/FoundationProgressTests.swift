@@ -16,7 +16,7 @@ import FormStreamTransfer
 
   @Test func `the progress counts to the total`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let task = try patientSession().start(
+    let task = try makeSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     let bridge = task.makeFoundationProgress()
     let result = await task.result
@@ -30,7 +30,7 @@ import FormStreamTransfer
   @Test func `a progress of unknown total is indeterminate`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try holding(goOn, reached)
-    let task = try patientSession().start(
+    let task = try makeSession().start(
       TransferRequest(
         .post, server.url, body: .stream { InputStream(data: Data(noise(3_000_000))) }))
     let bridge = task.makeFoundationProgress()
@@ -47,7 +47,7 @@ import FormStreamTransfer
     let server = try holding(goOn, reached)
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: 64 << 20)
-    let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
+    let task = try makeSession().start(TransferRequest(.post, server.url, body: .file(file)))
     let bridge = task.makeFoundationProgress()
     #expect(await onNewThread { reached.wait() })
     bridge.cancel()
@@ -63,7 +63,7 @@ import FormStreamTransfer
 
   @Test func `pausing and resuming the progress does so to the request`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let task = try patientSession().start(
+    let task = try makeSession().start(
       TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     let bridge = task.makeFoundationProgress()
     bridge.pause()

@@ -9,7 +9,7 @@ import FormStreamTransfer
   @Test func `a form of known length is sent with Content-Length`() async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let form = Form(boundary: try Boundary("B")) { Part.text("a", "1") }
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: TransferRequest(.post, server.url + "/in", body: .form(form)))
     #expect(result.outcome == .ok)
     #expect(result.error == nil)
@@ -31,7 +31,7 @@ import FormStreamTransfer
   @Test func `a body of unknown length is sent in chunks`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let bytes = Array("some bytes from somewhere".utf8)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: TransferRequest(
         .put, server.url, body: .stream { InputStream(data: Data(bytes)) }))
     #expect(result.outcome == .ok)
@@ -46,7 +46,7 @@ import FormStreamTransfer
   @Test(arguments: [0, 1, 2, 1000, 65_535, 65_536, 65_537, 262_144, 262_145, 3_000_000])
   func `bodies of all sizes arrive unchanged`(size: Int) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     let bytes = (0..<size).map { UInt8(truncatingIfNeeded: $0 &* 31 ^ $0 >> 8) }
     let bodies: [TransferBody] = [
       .bytes(bytes), .stream(length: Int64(size)) { InputStream(data: Data(bytes)) },
@@ -66,7 +66,7 @@ import FormStreamTransfer
 
   @Test func `a POST without a body announces length 0`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<2 {
       let result = await session.result(of: try TransferRequest(.post, server.url))
       #expect(result.outcome == .ok)
@@ -78,7 +78,7 @@ import FormStreamTransfer
 
   @Test func `GET and HEAD have no body`() async throws {
     let server = try ScriptedServer { _ in .good(body: "here") }
-    let session = try patientSession()
+    let session = try makeSession()
     let got = await session.result(of: try TransferRequest(.get, server.url))
     #expect(got.response?.text == "here")
     #expect(got.framing == .noBody)

@@ -23,7 +23,7 @@ import FormStreamTransfer
       .good(503, body: String(repeating: "\(request.number)", count: 20_000))
     }
     let received = ReceivedText()
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: request(server, attempts: attempts, into: received))
     #expect(result.outcome == .retryable)
     #expect(result.attempts == attempts)
@@ -37,7 +37,7 @@ import FormStreamTransfer
       .good(429, headers: [("Retry-After", "100000")], body: "slow down")
     }
     let received = ReceivedText()
-    let result = try await patientSession().result(of: request(server, attempts: 3, into: received))
+    let result = try await makeSession().result(of: request(server, attempts: 3, into: received))
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     #expect(received.text == "slow down")
@@ -51,7 +51,7 @@ import FormStreamTransfer
         : .good(404, body: "no such page")
     }
     let received = ReceivedText()
-    let result = try await patientSession().result(of: request(server, into: received))
+    let result = try await makeSession().result(of: request(server, into: received))
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
     #expect(received.text == "receipt")
@@ -65,7 +65,7 @@ import FormStreamTransfer
         : [.respond(200, bytes: Array("half".utf8), framing: .announced(100)), .close]
     }
     let received = ReceivedText()
-    let result = try await patientSession().result(of: request(server, into: received))
+    let result = try await makeSession().result(of: request(server, into: received))
     #expect(result.outcome == .ok)
     #expect(result.status == 200)
     #expect(result.response?.isTruncated == true)
@@ -78,14 +78,14 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(503, body: "closed") }
     var request = try request(server, attempts: 2, into: ReceivedText())
     request.options.responseTarget = .file(place.local("response"))
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(try String(contentsOfFile: place.path("response"), encoding: .utf8) == "closed")
   }
 
   @Test func `a request can be cancelled by its progress alone`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
-    let session = try patientSession()
+    let session = try makeSession()
     var task: TransferTask? = session.start(try request(server, into: ReceivedText()))
     let bridge = try #require(task?.makeFoundationProgress())
     let updates = try #require(task?.progress)

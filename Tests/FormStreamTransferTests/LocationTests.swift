@@ -16,7 +16,7 @@ import FormStreamTransfer
       ]
     }
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(method, server.url + "/a/start?q", body))
     return (result, server)
   }
@@ -79,7 +79,7 @@ import FormStreamTransfer
       request.target == "/"
         ? .good(307, headers: [("Location", "http://127.0.0.2:9/"), ("Location", "/b")]) : .good()
     }
-    let result = try await patientSession().result(of: makeRequest(server.url))
+    let result = try await makeSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .redirectRefused)
     expectConsistency(result, at: server)

@@ -11,7 +11,7 @@ import FormStreamTransfer
 
   @Test func `no response on a new connection is unknown`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
-    let result = try await patientSession().result(of: post(server))
+    let result = try await makeSession().result(of: post(server))
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .connectionLost)
     #expect(result.attempts == 1)
@@ -24,7 +24,7 @@ import FormStreamTransfer
     async throws
   {
     let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
-    let session = try patientSession()
+    let session = try makeSession()
     let first = await session.result(of: try post(server))
     #expect(first.outcome == .ok)
     let second = await session.result(of: try post(server))
@@ -37,7 +37,7 @@ import FormStreamTransfer
 
   @Test func `an empty POST is not sent again either`() async throws {
     let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
-    let session = try patientSession()
+    let session = try makeSession()
     _ = await session.result(of: try post(server))
     let second = await session.result(of: try TransferRequest(.post, server.url))
     #expect(second.outcome == .unknown)
@@ -51,7 +51,7 @@ import FormStreamTransfer
     request.options.idempotencyKey = .random()
     request.options.retry = RetryPolicy(attempts: 2)
     request.options.retry.baseDelay = .milliseconds(1)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(server.completeBodyCount == 2)
@@ -64,7 +64,7 @@ import FormStreamTransfer
   @Test func `a body sent in part is certainly not there`() async throws {
     let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
     let bytes = [UInt8](repeating: 7, count: 8_000_000)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: TransferRequest(.post, server.url, body: .bytes(bytes)))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)

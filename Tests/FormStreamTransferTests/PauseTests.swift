@@ -58,7 +58,7 @@ import FormStreamTransfer
     let server = try ScriptedServer(options) { [reached, goOn] _ in
       [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(try TransferRequest(.post, server.url, body: bodies()[kind]))
     #expect(await onNewThread { reached.wait() })
     task.pause()
@@ -77,7 +77,7 @@ import FormStreamTransfer
   }
 
   @Test func `paused right after the start, it sends no body`() async throws {
-    let session = try patientSession()
+    let session = try makeSession()
     for round in 0..<12 {
       let server = try ScriptedServer { _ in .good() }
       let task = session.start(try TransferRequest(.post, server.url, body: bodies()[round % 3]))
@@ -126,11 +126,11 @@ import FormStreamTransfer
     var request = try TransferRequest(.post, server.url, body: .bytes(noise(100)))
     request.options.retry = RetryPolicy(attempts: 2)
     // Called on the engine's thread: the next attempt can't be faster.
-    let held = HeldTask()
+    let held = TaskHolder()
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { held.task?.pause() }
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(request)
     held.task = task
     isNamed.open()
@@ -150,7 +150,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { [reached, goOn] _ in
       [.continueIfExpected, .readBody, .open(reached), .waitFor(goOn)] + .good(body: "thanks")
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(
       try TransferRequest(.post, server.url, body: .bytes(noise(3_000_000))))
     #expect(await onNewThread { reached.wait() })
@@ -168,7 +168,7 @@ import FormStreamTransfer
 
   @Test func `a paused request can be cancelled`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let task = try patientSession().start(TransferRequest(.post, server.url, body: .file(file)))
+    let task = try makeSession().start(TransferRequest(.post, server.url, body: .file(file)))
     task.pause()
     task.cancel()
     #expect(await task.result.outcome == .cancelled)
@@ -178,7 +178,7 @@ import FormStreamTransfer
 }
 
 /// Holds a task, for a closure that is created before it.
-private final class HeldTask: @unchecked Sendable {
+private final class TaskHolder: @unchecked Sendable {
   private let lock = NSLock()
   /// Guarded by `lock`.
   private var held: TransferTask?

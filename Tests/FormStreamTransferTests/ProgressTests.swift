@@ -87,7 +87,7 @@ final class ProgressReports: @unchecked Sendable {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let reports = ProgressReports()
     let request = try request(server.url, .form(form()))
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     reports.expectOrder()
     // A listener that is fast enough sees all phases.
@@ -111,7 +111,7 @@ final class ProgressReports: @unchecked Sendable {
     }
     let place = try TemporaryDirectory()
     let request = try request(server.url, .form(largeForm(place)))
-    let task = try patientSession().start(request)
+    let task = try makeSession().start(request)
     #expect(await onNewThread { reached.wait() })
     let held = task.progress.current
     #expect(held.phase == .sending)
@@ -136,7 +136,7 @@ final class ProgressReports: @unchecked Sendable {
     var request = try request(server.url, .form(largeForm(place)))
     request.options.retry = RetryPolicy(attempts: 2)
     request.options.retry.baseDelay = .milliseconds(1)
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     #expect(result.wireBytes > result.bytesSent)
@@ -151,7 +151,7 @@ final class ProgressReports: @unchecked Sendable {
     }
     let reports = ProgressReports()
     let request = try request(server.url, .form(form()))
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
     reports.expectOrder()
@@ -168,7 +168,7 @@ final class ProgressReports: @unchecked Sendable {
     request.options.expectation = .never
     let reports = ProgressReports()
     let near = 1024 * 1024
-    let session = try patientSession()
+    let session = try makeSession()
     let task = session.start(request)
     async let listening: Void = {
       for await step in task.progress {
@@ -202,7 +202,7 @@ final class ProgressReports: @unchecked Sendable {
       [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
-    let task = try patientSession().start(try request(server.url, .form(largeForm(place))))
+    let task = try makeSession().start(try request(server.url, .form(largeForm(place))))
     let early = [ProgressReports(), ProgressReports(), ProgressReports()]
     async let listening: Void = withTaskGroup { group in
       for reports in early {
@@ -234,7 +234,7 @@ final class ProgressReports: @unchecked Sendable {
 
   @Test func `no progress is reported after the result`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<50 {
       let reports = ProgressReports()
       _ = await session.result(of: try request(server.url, .bytes(noise(1000)))) { step in
@@ -256,7 +256,7 @@ final class ProgressReports: @unchecked Sendable {
     var request = try request(server.url, .bytes(noise(1_000_000)))
     request.options.progressPace = .smooth
     let reports = ProgressReports()
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     reports.expectOrder()
     // Twenty a second, the changes of phase, the first, and the last.
@@ -270,7 +270,7 @@ final class ProgressReports: @unchecked Sendable {
     let bytes = noise(2_000_000)
     let reports = ProgressReports()
     let request = try request(server.url, .stream { InputStream(data: Data(bytes)) })
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(reports.all.allSatisfy { $0.total == nil && $0.fraction == nil })
     reports.expectOrder()
@@ -282,7 +282,7 @@ final class ProgressReports: @unchecked Sendable {
     let server = try ScriptedServer { _ in .good() }
     let reports = ProgressReports()
     let request = try request(server.url, .bytes([]))
-    let result = try await patientSession().result(of: request) { reports.append($0) }
+    let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     reports.expectOrder()
     #expect(reports.all.first?.fraction ?? 0 == 0)
@@ -291,7 +291,7 @@ final class ProgressReports: @unchecked Sendable {
     let unreached = ProgressReports()
     // A server that is released at once: nothing is listening at its port.
     let nowhere = try ScriptedServer { _ in .good() }.url
-    _ = try await patientSession().result(of: self.request(nowhere, .bytes([]))) {
+    _ = try await makeSession().result(of: self.request(nowhere, .bytes([]))) {
       unreached.append($0)
     }
     #expect(unreached.all.last?.fraction == 0)

@@ -32,7 +32,7 @@ import FormStreamTransfer
     let server = try server(status)
     var request = try makeRequest(server.url + "/start", body)
     request.options.computesDigest = true
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "arrived")
     #expect(result.attempts == 2)
@@ -50,7 +50,7 @@ import FormStreamTransfer
   func `a stream that can be read once is not sent again after a redirect`(status: Int) async throws
   {
     let server = try server(status)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(server.url + "/start", oneShot("once".utf8, length: 4), attempts: 3))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
@@ -64,7 +64,7 @@ import FormStreamTransfer
     status: Int, method: HTTPMethod
   ) async throws {
     let server = try server(status)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(
         method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8), attempts: 3))
     #expect(result.outcome == .failed)
@@ -83,7 +83,7 @@ import FormStreamTransfer
       method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8))
     try request.headers.append(name: "X-Mine", value: "1")
     request.options.idempotencyKey = .random()
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 200)
     #expect(result.response?.text == "arrived")
@@ -121,11 +121,11 @@ import FormStreamTransfer
     let url = server.url + "/start"
     if page == "none" {
       let bare = try ScriptedServer { _ in .good(303, body: "done") }
-      let result = try await patientSession().result(of: makeRequest(bare.url))
+      let result = try await makeSession().result(of: makeRequest(bare.url))
       #expect(result.outcome == .failed, "303 without a Location says nothing")
       return expectConsistency(result, at: bare)
     }
-    let result = try await patientSession().result(of: makeRequest(url, attempts: 3))
+    let result = try await makeSession().result(of: makeRequest(url, attempts: 3))
     #expect(result.outcome == .ok)
     #expect(result.error == nil)
     #expect(result.status == 303)
@@ -140,7 +140,7 @@ import FormStreamTransfer
     let received = ReceivedText()
     var request = try makeRequest(server.url + "/start")
     request.options.responseTarget = .stream { received.append($0) }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(received.text == "arrived")
     expectConsistency(result, at: server)
@@ -154,7 +154,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(server.url)
     request.options.responseTarget = .file(place.local("response"))
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 303)
     #expect(try String(contentsOfFile: place.path("response"), encoding: .utf8) == "done")
@@ -166,7 +166,7 @@ import FormStreamTransfer
     async throws
   {
     let server = try server(status)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(method, server.url + "/start", nil))
     #expect(result.outcome == .ok)
     #expect(result.redirects == 1)
@@ -184,7 +184,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(server.url + "/0")
     request.options.redirects.limit = limit
-    let session = try patientSession()
+    let session = try makeSession()
     let enough = await session.result(of: request)
     #expect(enough.outcome == .ok)
     #expect(enough.redirects == limit)
@@ -205,7 +205,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(308, headers: [("Location", "")]) }
     let looping = try ScriptedServer { _ in .good(308, headers: [("Location", "/")]) }
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let session = try patientSession()
+    let session = try makeSession()
     let result = try await session.result(
       of: makeRequest(method, looping.url, body, attempts: 3))
     #expect(result.outcome == .failed)
@@ -232,7 +232,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(.put, server.url + "/start", .bytes(bytes))
     request.options.expectation = .never
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(server.requests.map(\.target) == ["/start", "/end"])
     #expect(server.requests.last?.body == bytes)
@@ -249,7 +249,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(server.url, .bytes(noise(8_000_000)))
     request.options.expectation = .never
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .respondedEarly)
     #expect(server.requests.count == 1)

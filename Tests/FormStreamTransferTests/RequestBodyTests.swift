@@ -12,7 +12,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(server.url, body)
     try change(&request)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     expectConsistency(result, at: server, bodies: result.outcome == .ok ? 1 : 0)
     return (result, server.requests.first)
   }
@@ -97,7 +97,7 @@ import FormStreamTransfer
     var request = try makeRequest(.put, server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
     request.options.computesDigest = true
-    let session = try patientSession()
+    let session = try makeSession()
     let twice = await session.result(of: request)
     let plain = await session.result(of: request)
     #expect(twice.outcome == .ok)
@@ -134,7 +134,7 @@ import FormStreamTransfer
     guard Int64(size) != promised else { return }
     let server = try ScriptedServer { _ in .good() }
     let bytes = noise(size)
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(server.url, .stream(length: promised) { InputStream(data: Data(bytes)) }))
     #expect(result.outcome == .failed)
     #expect(

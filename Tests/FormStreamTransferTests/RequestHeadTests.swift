@@ -14,7 +14,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(method, server.url + path, body)
     try change(&request)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     expectConsistency(result, at: server)
     return try #require(server.requests.first)
@@ -108,7 +108,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(body: "here") }
     var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))
     request.options.limits.stall = .seconds(2)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .invalidSetting)
     #expect(server.connections.isEmpty)

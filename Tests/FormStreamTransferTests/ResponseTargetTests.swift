@@ -10,7 +10,7 @@ import FormStreamTransfer
   func `memory keeps bytes up to its limit`(limit: Int) async throws {
     let body = String(repeating: "a", count: 100)
     let server = try ScriptedServer { _ in .good(body: body) }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
       request.options.responseTarget = .memory(limit: limit)
@@ -36,7 +36,7 @@ import FormStreamTransfer
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.responseTarget = .memory(limit: 10)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error == nil, "\(String(describing: result.error))")
     #expect(result.attempts == 1)
@@ -52,7 +52,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(status, body: "new") }
     var request = try makeRequest(server.url)
     request.options.responseTarget = .file(place.local("response"))
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.status == status)
     #expect(result.response?.body.isEmpty == true)
     #expect(result.response?.isTruncated == false)
@@ -66,7 +66,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(.get, server.url, nil)
     request.options.responseTarget = .file(place.local("response"))
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(try text(place) == "")
     expectConsistency(result, at: server)
@@ -89,7 +89,7 @@ import FormStreamTransfer
     var request = try makeRequest(.get, server.url, nil, attempts: 2)
     request.options.responseTarget = .file(place.local("response"))
     if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome != .ok)
     // A refusal has a complete response of its own.
     #expect(try text(place) == (end == "refused" ? "moved" : "old"))
@@ -105,7 +105,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(server.url)
     request.options.responseTarget = .file(place.local("response"))
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error?.code == .connectionLost)
     #expect(result.response?.isTruncated == true)
@@ -123,7 +123,7 @@ import FormStreamTransfer
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
     request.options.responseTarget = .file(place.local(name))
-    let session = try patientSession()
+    let session = try makeSession()
     let result = await session.result(of: request)
     // The server carried out the request, whatever happens to its response.
     #expect(result.outcome == (method == .post ? .ok : .failed))
@@ -144,7 +144,7 @@ import FormStreamTransfer
     let received = ReceivedText()
     var request = try makeRequest(server.url, attempts: 2)
     request.options.responseTarget = .stream { received.append($0) }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(received.text == "piece by piece")
     expectConsistency(result, at: server)
@@ -163,7 +163,7 @@ import FormStreamTransfer
       received.append(bytes)
       throw TestError(7)
     }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == (method == .post ? .ok : .failed))
     #expect(result.error?.code == .responseNotStored)
     #expect(result.error?.underlying as? TestError == TestError(7))
@@ -180,7 +180,7 @@ import FormStreamTransfer
     let received = ReceivedText()
     var request = try makeRequest(.get, server.url, nil, attempts: 3)
     request.options.responseTarget = .stream { received.append($0) }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.attempts == 1)

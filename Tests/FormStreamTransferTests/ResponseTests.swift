@@ -14,7 +14,7 @@ import FormStreamTransfer
     var request = try makeRequest(
       method, server.url, method == .post ? .bytes("important".utf8) : nil, attempts: attempts)
     change(&request)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     expectConsistency(result, at: server)
     return result
   }
@@ -57,7 +57,7 @@ import FormStreamTransfer
     let server = try ScriptedServer(requests: [
       [.respond(200, body: "part", framing: .announced(8)), .close], .good(body: "part two"),
     ])
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(.get, server.url, nil, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.response?.text == "part two")
@@ -74,7 +74,7 @@ import FormStreamTransfer
               + "HTTP/1.1 201 Evil\r\nContent-Length: 4\r\n\r\nevil"),
         ] : .good(404)
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let first = try await session.result(of: makeRequest(server.url))
     #expect(first.response?.text == "ok")
     #expect(first.response?.isTruncated == false)
@@ -101,7 +101,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in
       [.readBody, .informational(102, times: 10_000), .stall]
     }
-    let result = try await patientSession().result(of: makeRequest(server.url))
+    let result = try await makeSession().result(of: makeRequest(server.url))
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .malformedResponse)
     expectConsistency(result, at: server)
@@ -189,7 +189,7 @@ import FormStreamTransfer
       let server = try ScriptedServer { _ in
         [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\(line)\r\nok")]
       }
-      let session = try patientSession()
+      let session = try makeSession()
       for _ in 0..<2 {
         let result = try await session.result(of: makeRequest(server.url))
         #expect(result.outcome == .ok)
@@ -212,7 +212,7 @@ import FormStreamTransfer
         ),
       ]
     }
-    let session = try patientSession()
+    let session = try makeSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
       if status == 304 { request.options.acceptedStatuses = [304] }

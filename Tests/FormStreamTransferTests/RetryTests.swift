@@ -8,7 +8,7 @@ import FormStreamTransfer
 @Suite struct RetryTests {
   @Test func `if nothing is listening, it retries, and sends nothing`() async throws {
     let port = try unusedPort()
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest("http://127.0.0.1:\(port)/", attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectFailed)
@@ -21,14 +21,14 @@ import FormStreamTransfer
   func `a server that starts late receives the body, even a one-shot one`(isOnce: Bool) async throws
   {
     let port = try unusedPort()
-    let late = Late(port)
+    let late = LateServer(port)
     let body = isOnce ? oneShot("important".utf8) : .bytes("important".utf8)
     var request = try makeRequest("http://127.0.0.1:\(port)/", body, attempts: 3)
     // The trace reports the retry: then the server starts.
     request.options.trace = { trace in
       if trace.kind == .note, trace.text.hasPrefix("Trying again") { late.begin() }
     }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     let server = try #require(late.server)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.attempts == 2)
@@ -44,7 +44,7 @@ import FormStreamTransfer
     ])
     var request = try makeRequest(server.url, .bytes(bytes), attempts: 2)
     request.options.expectation = .never
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.status == 201)
     #expect(result.attempts == 2)
@@ -59,7 +59,7 @@ import FormStreamTransfer
     var request = try makeRequest(
       server.url, oneShot(noise(8_000_000), length: 8_000_000), attempts: 3)
     request.options.expectation = .never
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectionLost)
     #expect(result.error?.description.contains("can be read once") == true)
@@ -73,7 +73,7 @@ import FormStreamTransfer
   {
     let server = try ScriptedServer(requests: [.good(status), .good(status), .good()])
     let body: TransferBody? = method == .get ? nil : .bytes("b".utf8)
-    let session = try patientSession()
+    let session = try makeSession()
     let result = try await session.result(of: makeRequest(method, server.url, body, attempts: 3))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 3)
@@ -83,7 +83,7 @@ import FormStreamTransfer
   @Test(arguments: [429, 503])
   func `a refused one-shot body stays refused`(status: Int) async throws {
     let server = try ScriptedServer { _ in .good(status, body: "later") }
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(server.url, oneShot("b".utf8), attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .statusRefused)
@@ -109,7 +109,7 @@ import FormStreamTransfer
     var request = try makeRequest(
       method, server.url, hasBody ? .bytes("b".utf8) : nil, attempts: 2)
     if hasKey { request.options.idempotencyKey = .random() }
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .statusRefused)
     #expect(result.attempts == attempts)
@@ -120,7 +120,7 @@ import FormStreamTransfer
   @Test func `unsafe requests are repeated if the policy says so`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good(500), .good()])
     var request = try makeRequest(server.url, attempts: 3)
-    let session = try patientSession()
+    let session = try makeSession()
     request.options.retry.retriesUnsafe = true
     let result = await session.result(of: request)
     #expect(result.outcome == .ok)
@@ -130,7 +130,7 @@ import FormStreamTransfer
 
   @Test func `without that, a POST without a response is not repeated`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
-    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
+    let result = try await makeSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .unknown)
     #expect(result.attempts == 1)
     expectConsistency(result, at: server)
@@ -139,7 +139,7 @@ import FormStreamTransfer
   @Test(arguments: [HTTPMethod.put, .get, .delete])
   func `a request without a response is repeated if that is safe`(method: HTTPMethod) async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close], .good()])
-    let result = try await patientSession().result(
+    let result = try await makeSession().result(
       of: makeRequest(
         method, server.url, method == .put ? .bytes("b".utf8) : nil, attempts: 2))
     #expect(result.outcome == .ok)
@@ -152,7 +152,7 @@ import FormStreamTransfer
     let server = try ScriptedServer(requests: [
       .good(503, headers: [("Retry-After", text)]), .good(),
     ])
-    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 2))
+    let result = try await makeSession().result(of: makeRequest(server.url, attempts: 2))
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     expectConsistency(result, at: server)
@@ -163,7 +163,7 @@ import FormStreamTransfer
   ])
   func `a Retry-After over the maximum ends the transfer`(text: String) async throws {
     let server = try ScriptedServer { _ in .good(429, headers: [("Retry-After", text)]) }
-    let result = try await patientSession().result(of: makeRequest(server.url, attempts: 3))
+    let result = try await makeSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .retryable)
     #expect(result.response?.headers["Retry-After"] == text)
     #expect(result.attempts == 1)
@@ -174,7 +174,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "60")]) }
     var request = try makeRequest(server.url, attempts: 3)
     request.options.retry.timeLimit = .seconds(30)
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     expectConsistency(result, at: server)
@@ -184,7 +184,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good(503) }
     var request = try makeRequest(server.url, attempts: 1_000_000)
     request.options.retry.timeLimit = .zero
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     expectConsistency(result, at: server)
@@ -236,7 +236,7 @@ import FormStreamTransfer
       default: .good(404)
       }
     }
-    let session = try patientSession()
+    let session = try makeSession()
     for (path, code) in [
       ("/silent", TransferError.Code.connectionLost), ("/moved", .redirectRefused),
       ("/missing", .statusRefused),
@@ -253,7 +253,7 @@ import FormStreamTransfer
 }
 
 /// A server that a callback starts.
-private final class Late: @unchecked Sendable {
+private final class LateServer: @unchecked Sendable {
   private let port: UInt16
   private let lock = NSLock()
   /// Guarded by `lock`.

@@ -19,7 +19,7 @@ import FormStreamTransfer
   private func second(
     at server: ScriptedServer, _ body: TransferBody?, method: HTTPMethod = .post, attempts: Int = 1
   ) async throws -> TransferResult {
-    let session = try patientSession()
+    let session = try makeSession()
     let first = try await session.result(of: makeRequest(.get, server.url, nil))
     #expect(first.outcome == .ok)
     var request = try makeRequest(method, server.url, body, attempts: attempts)
@@ -29,7 +29,7 @@ import FormStreamTransfer
 
   @Test func `a connection that was closed meanwhile is not used`() async throws {
     let server = try server([.unexpected], behindAnswer: [.close])
-    let session = try patientSession()
+    let session = try makeSession()
     _ = try await session.result(of: makeRequest(.get, server.url, nil))
     #expect(await onNewThread { server.waitForEnds() })
     let result = try await session.result(of: makeRequest(server.url))
@@ -120,7 +120,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in
       [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 0\r\nConnection: keep-alive\r\n\r\n")]
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let first = try await session.result(of: makeRequest(server.url))
     #expect(first.outcome == .ok)
     let second = try await session.result(of: makeRequest(server.url, oneShot("once".utf8)))

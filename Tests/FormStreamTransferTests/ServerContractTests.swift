@@ -4,8 +4,8 @@ import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
 
-/// A way to a test server, directly or through an intermediary.
-enum Way: String, CaseIterable, Sendable {
+/// A route to a test server, directly or through an intermediary.
+enum Route: String, CaseIterable, Sendable {
   case plain, tlsProxy, nginx, nginxTLS, nginxHTTP2, apache
 
   var isEncrypted: Bool { [.tlsProxy, .nginxTLS, .nginxHTTP2].contains(self) }
@@ -13,31 +13,31 @@ enum Way: String, CaseIterable, Sendable {
   var isProxied: Bool { ![.plain, .tlsProxy].contains(self) }
 }
 
-/// The intermediaries of one way, kept alive during a test.
-struct Setting: Sendable {
+/// The intermediaries of one route, kept alive during a test.
+struct RouteSetup: Sendable {
   let url: String
   let session: TransferSession
   private var holds: [any AnyObject & Sendable] = []
 
-  init(_ way: Way, to server: ScriptedServer, _ options: RealServer.Options = .init()) throws {
+  init(_ route: Route, to server: ScriptedServer, _ options: RealServer.Options = .init()) throws {
     var configuration = TransferSession.Configuration()
-    if way.isEncrypted {
+    if route.isEncrypted {
       let certificates = try TestCertificates()
       holds.append(certificates)
       configuration.tls.authorities = LocalPath(certificates.authority)
-      if way == .tlsProxy {
+      if route == .tlsProxy {
         let proxy = try TLSProxy(to: server.port, certificates.server)
         holds.append(proxy)
         url = proxy.url
       } else {
         let real = try RealServer(.nginx, to: server.port, certificates.server, options)
         holds.append(real)
-        url = way == .nginxTLS ? real.urlTLS : real.urlHTTP2
+        url = route == .nginxTLS ? real.urlTLS : real.urlHTTP2
       }
-    } else if way == .plain {
+    } else if route == .plain {
       url = server.url
     } else {
-      let real = try RealServer(way == .apache ? .apache : .nginx, to: server.port, nil, options)
+      let real = try RealServer(route == .apache ? .apache : .nginx, to: server.port, nil, options)
       holds.append(real)
       url = real.url
     }
@@ -47,10 +47,10 @@ struct Setting: Sendable {
 
 /// One contract for all servers.
 @Suite(.serialized) struct ServerContractTests {
-  @Test(arguments: Way.allCases)
-  func `what is sent arrives, byte for byte`(way: Way) async throws {
+  @Test(arguments: Route.allCases)
+  func `what is sent arrives, byte for byte`(route: Route) async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
-    let setting = try Setting(way, to: server)
+    let setting = try RouteSetup(route, to: server)
     let bytes = noise(3_000_000)
     let form = Form(boundary: try Boundary("B")) {
       Part.text("a", "1")
@@ -75,18 +75,18 @@ struct Setting: Sendable {
       #expect(got.target == "/\(index)")
       #expect(got.body == sent)
       let framing: TransferResult.Framing =
-        way == .nginxHTTP2 ? .http2 : index == 3 || index == 5 ? .chunked : .contentLength
+        route == .nginxHTTP2 ? .http2 : index == 3 || index == 5 ? .chunked : .contentLength
       #expect(result.framing == framing, "\(index)")
-      #expect(result.response?.version == (way == .nginxHTTP2 ? "2" : "1.1"))
+      #expect(result.response?.version == (route == .nginxHTTP2 ? "2" : "1.1"))
     }
     #expect(server.requests.count == bodies.count)
     #expect(server.faults.isEmpty)
   }
 
-  @Test(arguments: Way.allCases)
-  func `twenty at once, and again, arrive unchanged`(way: Way) async throws {
+  @Test(arguments: Route.allCases)
+  func `twenty at once, and again, arrive unchanged`(route: Route) async throws {
     let server = try ScriptedServer { _ in .good() }
-    let setting = try Setting(way, to: server)
+    let setting = try RouteSetup(route, to: server)
     for _ in 0..<2 {
       let tasks = try (0..<20).map { index in
         setting.session.start(
@@ -108,14 +108,14 @@ struct Setting: Sendable {
     #expect(server.faults.isEmpty)
   }
 
-  @Test(arguments: [Way.nginx, .nginxTLS, .nginxHTTP2], [true, false])
+  @Test(arguments: [Route.nginx, .nginxTLS, .nginxHTTP2], [true, false])
   func `nginx refuses a body that is too large, and the refusal is received or unknown`(
-    way: Way, isKnown: Bool
+    route: Route, isKnown: Bool
   ) async throws {
     let server = try ScriptedServer { _ in .good() }
     var options = RealServer.Options()
     options.largestBody = 1_000_000
-    let setting = try Setting(way, to: server, options)
+    let setting = try RouteSetup(route, to: server, options)
     let size = 64 << 20
     var refusals = 0
     for _ in 0..<5 {
@@ -126,7 +126,7 @@ struct Setting: Sendable {
       request.options.expectation = .never
       let result = await setting.session.result(of: request)
       let isRefused = result.status == 413 && result.outcome == .failed
-      #expect(isRefused || way.isEncrypted && result.outcome == .unknown, "\(result)")
+      #expect(isRefused || route.isEncrypted && result.outcome == .unknown, "\(result)")
       if isRefused { refusals += 1 }
       #expect(result.attempts == 1)
     }

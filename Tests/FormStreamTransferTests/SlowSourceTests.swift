@@ -7,7 +7,7 @@ import FormStreamTransfer
 /// A slow source beside fast requests.
 @Suite struct SlowSourceTests {
   @Test func `fifty fast requests end before one whose source sleeps`() async throws {
-    let order = Finished()
+    let order = NameLog()
     let server = try ScriptedServer { request in
       [
         .continueIfExpected, .readBody,
@@ -17,7 +17,7 @@ import FormStreamTransfer
         },
       ]
     }
-    let session = try patientSession()
+    let session = try makeSession()
     let slow = session.start(
       try TransferRequest(
         .post, server.url + "/slow",
@@ -35,13 +35,13 @@ import FormStreamTransfer
   @Test func `a source that blocks forever doesn't delay other requests`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in .good() }
-    let session = try patientSession()
-    let closings = Closings()
+    let session = try makeSession()
+    let counts = SourceCounts()
     let held = session.start(
       try TransferRequest(
         .post, server.url,
         body: .part(
-          .stream { HeldSource(giving: 1000, reached: reached, goOn: goOn, record: closings) })))
+          .stream { BlockingSource(giving: 1000, reached: reached, goOn: goOn, record: counts) })))
     #expect(await onNewThread { reached.wait() })
     for _ in 0..<50 {
       let result = await session.result(
@@ -52,13 +52,13 @@ import FormStreamTransfer
     let result = await held.result
     #expect(result.outcome == .ok)
     #expect(result.bytesSent == 1000)
-    #expect(await eventually { closings.isBalanced })
+    #expect(await eventually { counts.isBalanced })
     #expect(server.faults.isEmpty)
   }
 }
 
 /// Names in the order in which they were appended.
-private final class Finished: @unchecked Sendable {
+private final class NameLog: @unchecked Sendable {
   private let lock = NSLock()
   private var all: [String] = []
 

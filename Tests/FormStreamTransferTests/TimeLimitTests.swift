@@ -14,7 +14,7 @@ import FormStreamTransfer
     var request = request
     request.options.expectation = .never
     change(&request.options)
-    return try await patientSession().result(of: request)
+    return try await makeSession().result(of: request)
   }
 
   @Test func `a body without a response in time is unknown`() async throws {
@@ -110,7 +110,7 @@ import FormStreamTransfer
     request.options.expectation = .always
     request.options.expectation.timeout = .seconds(60)
     request.options.limits.stall = Self.short
-    let result = try await patientSession().result(of: request)
+    let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
     #expect(result.bytesSent == 0)

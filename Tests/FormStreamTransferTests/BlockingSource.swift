@@ -3,13 +3,13 @@ import Foundation
 import FormStreamTestSupport
 
 /// A source that returns some bytes, opens a gate, and then blocks until another gate is open.
-final class HeldSource: ByteSource {
+final class BlockingSource: ByteSource {
   private var left: Int
   private let reached: Gate
   private let goOn: Gate
-  private let record: Closings
+  private let record: SourceCounts
 
-  init(giving count: Int, reached: Gate, goOn: Gate, record: Closings = Closings()) {
+  init(giving count: Int, reached: Gate, goOn: Gate, record: SourceCounts = SourceCounts()) {
     left = count
     (self.reached, self.goOn, self.record) = (reached, goOn, record)
     record.opened()
@@ -31,7 +31,7 @@ final class HeldSource: ByteSource {
 }
 
 /// How many sources were opened, and how many closed.
-final class Closings: @unchecked Sendable {
+final class SourceCounts: @unchecked Sendable {
   private let lock = NSLock()
   private var counts = (opens: 0, closes: 0)
 

@@ -1,0 +1,157 @@
+import FormStream
+import FormStreamTransfer
+import Testing
+
+/// One row of the table.
+struct Row: Sendable, CustomTestStringConvertible {
+  let testDescription: String
+  private let sent: Sent
+  private let known: KnownFacts
+  private let expected: Expected
+
+  init(_ description: String, _ sent: Sent, _ known: KnownFacts, _ expected: Expected) {
+    testDescription = description
+    (self.sent, self.known, self.expected) = (sent, known, expected)
+  }
+
+  func check() throws {
+    let decision = try sent.attempt().decision(on: known.facts)
+    #expect(Expected(decision, saying: expected.phrase) == expected)
+    // Only the response to a concluding attempt is the caller's.
+    #expect(decision.isFinal == expected.isConclusion)
+  }
+}
+
+/// What was attempted: three attempts are allowed, and five redirects within the origin.
+struct Sent: Sendable {
+  private var method = HTTPMethod.post
+  private var scheme = "http"
+  private var isPage = false
+  private var hasUsedOneShot = false
+  private var tries = 1
+  private var redirects = 0
+  private var options = TransferOptions()
+
+  private init(_ method: HTTPMethod, isPage: Bool = false) {
+    self.method = method
+    self.isPage = isPage
+    options.retry = RetryPolicy(attempts: 3)
+  }
+
+  static let post = Sent(.post)
+  static let put = Sent(.put)
+  static let patch = Sent(.patch)
+  static let delete = Sent(.delete)
+  static let get = Sent(.get)
+  static let page = Sent(.get, isPage: true)
+
+  private func with(_ change: (inout Sent) -> Void) -> Sent {
+    var copy = self
+    change(&copy)
+    return copy
+  }
+
+  func accepting(_ status: Int) -> Sent { with { $0.options.acceptedStatuses = [status] } }
+  func `try`(_ number: Int) -> Sent { with { $0.tries = number } }
+  func redirected(_ count: Int) -> Sent { with { $0.redirects = count } }
+  var withKey: Sent { with { $0.options.idempotencyKey = .random() } }
+  var retryingUnsafe: Sent { with { $0.options.retry.retriesUnsafe = true } }
+  var leavingOrigin: Sent { with { $0.options.redirects.allowsOtherOrigins = true } }
+  var toStream: Sent { with { $0.options.responseTarget = .stream { _ in } } }
+  var afterOneShot: Sent { with { $0.hasUsedOneShot = true } }
+  var overTLS: Sent { with { $0.scheme = "https" } }
+
+  func attempt() throws -> Attempt {
+    Attempt(
+      method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
+      isPage: isPage, bodyLength: 10, hasUsedOneShot: hasUsedOneShot, tries: tries,
+      redirects: redirects, options: options)
+  }
+}
+
+/// What is known about the attempt.
+struct KnownFacts: Sendable {
+  enum Remedy { case transient, permanent }
+
+  private(set) var facts: AttemptFacts
+
+  static func status(_ status: Int, to location: String? = nil, after: Duration? = nil)
+    -> KnownFacts
+  {
+    KnownFacts(
+      facts: AttemptFacts(response: .init(status: status, location: location, retryAfter: after)))
+  }
+
+  static func early(_ status: Int, to location: String? = nil) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        response: .init(status: status, location: location), stage: .partlySent,
+        handedOverAtResponse: 4, isResponseToCompleteRequest: false))
+  }
+
+  static func expectRejected(_ status: Int) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        response: .init(status: status), stage: .partlySent, isResponseToCompleteRequest: false,
+        expectRejected: true))
+  }
+
+  static func truncated(
+    _ status: Int, _ code: TransferError.Code?, _ remedy: Remedy = .transient
+  ) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        response: .init(status: status, isTruncated: true),
+        failure: code.map { TransferError($0, on: "test", "It failed.") },
+        isTransient: remedy == .transient))
+  }
+
+  static func silent(
+    _ stage: AttemptStage, _ code: TransferError.Code, _ remedy: Remedy = .permanent,
+    fromSource: Bool = false
+  ) -> KnownFacts {
+    let cause = fromSource ? MultipartError(.streamFailed, on: "test", "It failed.") : nil
+    return KnownFacts(
+      facts: AttemptFacts(
+        failure: TransferError(code, on: "test", "It failed.", underlying: cause),
+        isTransient: remedy == .transient, stage: stage))
+  }
+
+  var encrypted: KnownFacts {
+    var copy = self
+    copy.facts.isEncrypted = true
+    return copy
+  }
+}
+
+/// What follows, in a form that can be compared.
+enum Expected: Equatable, Sendable {
+  case conclude(TransferResult.Outcome, TransferError.Code? = nil, saying: String? = nil)
+  case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
+  case repeatWithoutExpect
+  case follow(String)
+  case fetchPage(String)
+  case keepEarlierResponse
+  /// A retry without an error to report, which no rule allows.
+  case retryWithoutError
+
+  var phrase: String? { if case .conclude(_, _, let phrase) = self { phrase } else { nil } }
+  var isConclusion: Bool { if case .conclude = self { true } else { false } }
+
+  /// - Parameter phrase: kept in the result if the error's description contains it.
+  init(_ decision: AttemptDecision, saying phrase: String?) {
+    switch decision {
+    case .conclude(let verdict):
+      let isSaid = phrase.map { verdict.error?.description.contains($0) == true } ?? false
+      self = .conclude(verdict.outcome, verdict.error?.code, saying: isSaid ? phrase : nil)
+    case .retry(let verdict, let retryAfter):
+      self =
+        verdict.error.map { .retry(verdict.outcome, $0.code, after: retryAfter) }
+        ?? .retryWithoutError
+    case .repeatWithoutExpect: self = .repeatWithoutExpect
+    case .follow(let url): self = .follow(url.description)
+    case .fetchPage(let url): self = .fetchPage(url.description)
+    case .keepEarlierResponse: self = .keepEarlierResponse
+    }
+  }
+}

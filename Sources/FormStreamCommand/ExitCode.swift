@@ -1,43 +1,42 @@
-/// How the command ends. Scripts rely on these; none is ever given another meaning.
+/// How the command ends. Scripts rely on these codes; their meanings never change.
 public enum ExitCode: Int32, CaseIterable, Sendable {
-  /// All went well.
+  /// Success.
   case ok = 0
-  /// It failed for good: trying again would change nothing.
+  /// The command failed for good: trying again would not help.
   case failed = 1
-  /// Whether the request was carried out can't be known.
+  /// The server may or may not have acted on the request.
   case unknown = 3
   /// The command line is wrong; nothing was done.
   case usage = 64
   /// An input is missing or can't be read.
   case noInput = 66
-  /// A bug of ours.
+  /// A bug in formstream.
   case bug = 70
   /// Reading or writing failed, or a source changed while it was read.
   case inputOutput = 74
-  /// The request was certainly not carried out, and may well be at another time.
+  /// The server did not act on the request; trying again later may help.
   case retryable = 75
-  /// Called off by SIGHUP.
+  /// Ended by SIGHUP.
   case hungUp = 129
-  /// Called off by SIGINT.
+  /// Ended by SIGINT.
   case interrupted = 130
-  /// Called off by SIGTERM.
+  /// Ended by SIGTERM.
   case terminated = 143
 
-  /// Those that help and man page list one by one; signals have a line of their own.
+  /// The codes that help and man page list one by one; the signals share one line.
   static let documented = allCases.filter { $0.rawValue < 128 }
 
-  /// What the code tells, for help and man page.
+  /// What the code means, for help and man page.
   var meaning: String {
     switch self {
-    case .ok: "All went well"
-    case .failed:
-      "What was read is malformed, or a request was refused for good"
-    case .unknown: "Whether the request was carried out can't be known"
+    case .ok: "Success"
+    case .failed: "The input is malformed, or the request was refused for good"
+    case .unknown: "The server may or may not have acted on the request"
     case .usage: "The command line is wrong; nothing was done"
     case .noInput: "An input is missing or can't be read"
-    case .bug: "A bug of formstream's own"
+    case .bug: "A bug in formstream"
     case .inputOutput: "Reading or writing failed, or a source changed while it was read"
-    case .retryable: "The request was not carried out, and may well be at another time"
+    case .retryable: "The server did not act on the request; try again later"
     case .hungUp: "Ended by SIGHUP"
     case .interrupted: "Ended by SIGINT"
     case .terminated: "Ended by SIGTERM"

@@ -1,9 +1,10 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// Why the command ends early: one sentence for the person, one code for the script.
+/// Why the command fails: a sentence for people and an exit code for scripts.
 struct Failure: Error {
   let exit: ExitCode
-  /// Empty where nothing is to be said.
+  /// Empty if there is nothing to print.
   let message: String
 
   init(_ exit: ExitCode, _ message: String) {
@@ -17,23 +18,26 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// A directory of `--into` that can't be used. Its last component is made, and no more.
-  static func unusable(
-    _ directory: LocalPath, _ cause: SystemError?, said description: String
+  /// The directory of `--into` can't be used. Only its last component is made if it does not exist.
+  static func unusableDirectory(
+    _ directory: LocalPath, cause: SystemError?, description: String
   ) -> Failure {
-    guard let cause, cause == .notFound, !directory.bytes.isEmpty else {
+    guard cause == .notFound, !directory.bytes.isEmpty else {
       return Failure(.inputOutput, description)
     }
     return Failure(
       .inputOutput,
-      "The directory \"\(directory)\" can't be made, for its parent is not there: make that first, with mkdir -p."
-    )
+      "The directory \"\(directory)\" can't be made because its parent does not exist: make that first, "
+        + "with mkdir -p.")
+  }
+
+  init(_ error: MultipartError) {
+    self.init(ExitCode(error.code) ?? .bug, error.description)
   }
 }
 
 extension ExitCode {
-  /// What an error of a body's source, or of a body that was read, ends with; nil where the code is none
-  /// that the library has.
+  /// The exit code for an error in a body that is read or made; nil if the library has no such error.
   init?(_ code: MultipartError.Code) {
     switch code {
     case .malformedBody, .bodyIncomplete, .limitExceeded: self = .failed
@@ -49,14 +53,8 @@ extension ExitCode {
   }
 }
 
-extension Failure {
-  init(_ error: MultipartError) {
-    self.init(ExitCode(error.code) ?? .bug, error.description)
-  }
-}
-
-/// Does what throws the library's error, and throws the command's.
-func explaining<Result: ~Copyable>(
+/// Calls the library, and turns its error into the command's.
+func convertingErrors<Result: ~Copyable>(
   _ body: () throws(MultipartError) -> Result
 ) throws(Failure) -> Result {
   do {

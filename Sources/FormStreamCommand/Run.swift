@@ -1,27 +1,22 @@
-/// Runs the command: what was typed, what it means, what comes of it.
+/// Runs the command: parses the arguments, makes a plan and carries it out.
 ///
-/// Parsing opens nothing; a configuration file is opened here, and its flags stand before those that
-/// were typed.
+/// Parsing opens no files. Configuration files are read here, and their flags come before the typed ones.
 public func run(_ arguments: [Argument]) -> ExitCode {
   prepareProcess()
   do throws(Failure) {
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
-    switch try typed.meaning() {
-    case .document(let text): try writeDocument(text)
+    switch try typed.plan() {
+    case .document(let text): try OutputFile(.standardOutput).write(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
     case .post(let plan): try post(plan)
     case .receive(let plan): try receive(plan)
     case .demo: try demo()
-    case .sniff(let plan): try waiting { () async throws(Failure) in try await sniff(plan) }
+    case .sniff(let plan): try runBlocking { () async throws(Failure) in try await sniff(plan) }
     }
     return .ok
   } catch {
-    if !error.message.isEmpty { StandardError.write("formstream: \(error.message)") }
+    if !error.message.isEmpty { StandardError.note(error.message) }
     return error.exit
   }
-}
-
-private func writeDocument(_ text: String) throws(Failure) {
-  try OutputFile(.standardOutput).write(text)
 }

@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// One after the other: each may take 1 GB.
+/// One after the other: each may need 1 GB.
 @Suite(.serialized) struct DemoTests {
-  @Test func `all that the demo sends arrives, and nothing of it is left`() throws {
+  @Test func `the demo's files arrive, and nothing is left`() throws {
     let place = try TemporaryDirectory()
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": place.path])
     #expect(demo.exit == 0, "\(demo.stderr)")
@@ -12,38 +12,40 @@ import Testing
     #expect(lines.first?.hasPrefix("part") == true)
     #expect(lines.count { $0.hasSuffix("  ok") } == 6)
     #expect(demo.output.contains("image/png") && demo.output.contains("text/markdown"))
-    #expect(lines.last == "All that arrived is what was sent.")
+    #expect(lines.last == "The received files are equal to the files that were sent.")
     #expect(try shell("ls -A \(place.path)").output == "")
   }
 
   /// 512 MiB do not fit.
   @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
-  func `a disk that is full is a failure that is told`() throws {
+  func `a full disk is reported`() throws {
     try SmallDisk.mounted(size: "16m", files: 100) { disk in
       let demo = try run("formstream", ["demo"], environment: ["TMPDIR": disk.description])
       #expect(demo.exit == 74)
       #expect(demo.stderr.contains("No space left on device"))
-      #expect(demo.stderr.contains("TMPDIR: the demo needs about 1 GiB"), "\(demo.stderr)")
+      #expect(
+        demo.stderr.contains("TMPDIR to another directory: the demo needs about 1 GiB"),
+        "\(demo.stderr)")
       #expect(try shell("ls -A \(disk)").output == "")
     }
   }
 
-  /// That was an error of Foundation's, in its own words.
-  @Test func `a place that is not there is a sentence that names TMPDIR`() throws {
+  /// The message was Foundation's.
+  @Test func `if the directory does not exist, the message names TMPDIR`() throws {
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])
     #expect(demo.exit == 74)
     #expect(
       demo.stderr
-        == "formstream: The directory \"/no/such\" is not there. Name another directory by TMPDIR: "
+        == "formstream: The directory \"/no/such\" does not exist. Set TMPDIR to another directory: "
         + "the demo needs about 1 GiB there for some seconds.\n")
   }
 
-  /// It took no notice while it sent. `set -m`, since a shell's background jobs ignore SIGINT else.
+  /// The signal had no effect while the files were sent. `set -m`: otherwise the shell's background jobs ignore SIGINT.
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
-  func `a signal ends it, whatever it is at, and nothing is left`(
+  func `a signal ends the demo at any moment, and nothing is left`(
     _ signal: String, _ exit: String
   ) throws {
-    for moment in ["ls -A tmp/* | grep -q film.bin", "ls -A tmp/*/received | grep -q ."] {
+    for moment in ["ls -A tmp/* | grep -q empty.txt", "ls -A tmp/*/received | grep -q ."] {
       let said = try shell(
         """
         set -m; mkdir tmp
@@ -57,8 +59,8 @@ import Testing
     }
   }
 
-  /// Who sends hangs, so the first signal does not end it: at the second, all of it was left.
-  @Test func `a second signal ends it at once, and nothing is left either`() throws {
+  /// The sender hangs, so the first signal does not end the demo. After the second, its files were left.
+  @Test func `a second signal ends the demo at once, and nothing is left`() throws {
     let said = try shell(
       """
       set -m; mkdir tmp

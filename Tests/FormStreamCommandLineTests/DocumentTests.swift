@@ -1,7 +1,7 @@
 import Testing
 import FormStreamTestSupport
 
-/// What is made from the flags' declarations, tried with the programs that read it.
+/// The man page and the completions, tried with the programs that read them.
 @Suite struct DocumentTests {
   @Test func `the man page names every flag and has no errors`() throws {
     let run = try shell(
@@ -44,7 +44,7 @@ import FormStreamTestSupport
     )
   }
 
-  @Test func `zsh takes its completions`() throws {
+  @Test func `zsh loads its completions`() throws {
     let run = try shell(
       """
       $F --generate zsh > _formstream && zsh -n _formstream || exit 1
@@ -68,8 +68,10 @@ import FormStreamTestSupport
     #expect(run.output.hasSuffix("body.bin\n"), "\(run.output)")
   }
 
-  @Test func `the version is one line`() throws {
-    let run = try formstream("-V")
-    #expect(run.output.wholeMatch(of: /formstream \d+\.\d+\.\d+\n/) != nil)
+  @Test func `the version is that of the changelog's newest heading`() throws {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    let changelog = try shell("cat '\(root.joined(separator: "/"))/CHANGELOG.md'").output
+    let heading = try #require(changelog.firstMatch(of: /\n## (\d+\.\d+\.\d+)/))
+    #expect(try formstream("-V").output == "formstream \(heading.1)\n")
   }
 }

@@ -35,7 +35,7 @@ import FormStreamTestSupport
     #expect(run.stderr == "")
   }
 
-  @Test func `header values are taken byte for byte`() throws {
+  @Test func `header values are sent byte for byte`() throws {
     let run = try formstream(
       "encode", "-F", "a=b", "--part-header", "X:\u{301}a", "--part-header", "Y: \u{301}b")
     #expect(run.output.contains("\r\nX: \u{301}a\r\nY: \u{301}b\r\n"), "\(run.output)")
@@ -47,13 +47,13 @@ import FormStreamTestSupport
     #expect(run.stderr == "formstream: The form has no parts: -F, --field and --file add them.\n")
   }
 
-  /// Headers and body are made in two runs: with a boundary of its own each, no part is found.
-  @Test func `headers with a boundary drawn for them alone are noted`() throws {
-    #expect(try formstream("encode", "--headers", "-F", "a=b").stderr.contains("give --boundary"))
+  /// Headers and body are made in two runs; with two random boundaries, they would not match.
+  @Test func `headers with a random boundary are noted`() throws {
+    #expect(try formstream("encode", "--headers", "-F", "a=b").stderr.contains("give the same --boundary"))
     #expect(try formstream("encode", "--headers", "--boundary=B", "-F", "a=b").stderr == "")
   }
 
-  @Test func `headers name a length that is the number of bytes`() throws {
+  @Test func `the length in the headers is the number of bytes`() throws {
     let place = try TemporaryDirectory()
     try place.write("data", [UInt8](repeating: 7, count: 300_000))
     let arguments = ["encode", "--boundary", "B", "-F", "a=é", "-F", "f=@data", "-F", "t=<data"]
@@ -68,7 +68,7 @@ import FormStreamTestSupport
     #expect(body.stdout.count > 600_000)
   }
 
-  @Test func `headers quote a boundary that asks for it`() throws {
+  @Test func `headers quote a boundary if needed`() throws {
     let run = try formstream("encode", "--boundary", "a b:c", "--headers")
     #expect(
       run.output == """
@@ -86,7 +86,7 @@ import FormStreamTestSupport
     #expect(run.stderr.contains("no Content-Length"))
   }
 
-  @Test func `a dry run shows every place and no contents`() throws {
+  @Test func `a dry run shows every offset and no contents`() throws {
     let place = try TemporaryDirectory()
     try place.write("a.txt", "hello\n")
     let run = try formstream(
@@ -114,7 +114,7 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: ["--headers", "--dry-run"])
-  func `what reads no contents opens no file`(_ flag: String) throws {
+  func `without a need for contents, no file is opened`(_ flag: String) throws {
     let place = try TemporaryDirectory()
     try place.write("a.txt", "hello\n")
     let trace = place.path("trace")
@@ -161,7 +161,7 @@ import FormStreamTestSupport
     #expect(!isOpen)
   }
 
-  @Test func `what was sniffed is what is sent, through the descriptor that was sniffed`() throws {
+  @Test func `a file is sniffed and sent through the same descriptor`() throws {
     let place = try TemporaryDirectory()
     try place.write("a.bin", [UInt8](repeating: 1, count: 600_000))
     let trace = place.path("trace")
@@ -192,7 +192,7 @@ import FormStreamTestSupport
     #expect(run.output.contains("Content-Disposition: form-data; \(expected)\r\n"), "\(run.output)")
   }
 
-  @Test func `browser text makes lone line breaks CRLF, in text alone`() throws {
+  @Test func `browser text makes lone line breaks CRLF, in text fields only`() throws {
     let place = try TemporaryDirectory()
     try place.write("f", "1\n2\r")
     let plain = try formstream("encode", "--boundary=B", "--field", "t=1\n2\r3\r\n4")
@@ -204,7 +204,7 @@ import FormStreamTestSupport
     #expect(browser.output.contains("\r\n\r\n1\n2\r\r\n--B--"))
   }
 
-  @Test func `a boundary is looked for in text always, in files when asked`() throws {
+  @Test func `text is always searched for the boundary, files only on request`() throws {
     let place = try TemporaryDirectory()
     try place.write("f", "first\n--Bird\n")
     let text = try formstream("encode", "--boundary", "B", "--field", "t=--B")
@@ -217,7 +217,7 @@ import FormStreamTestSupport
     #expect(verified.stdout.isEmpty)
   }
 
-  @Test func `each run draws a boundary of its own`() throws {
+  @Test func `each run has its own random boundary`() throws {
     let first = try formstream("encode", "--headers", "-F", "a=b")
     #expect(first.output.hasPrefix("Content-Type: multipart/form-data; boundary=FormStream-"))
     #expect(try formstream("encode", "--headers", "-F", "a=b").output != first.output)

@@ -1,7 +1,7 @@
 import Testing
 import FormStreamTestSupport
 
-/// What goes wrong, the code it ends with, and a word that its sentence must have.
+/// A command line that fails, its exit code, and words that its message contains.
 struct BadInput: Sendable, CustomTestStringConvertible {
   let arguments: [String]
   let exit: Int32
@@ -57,8 +57,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "a line break", "encode", "--escaping", "backslash", "--field", "a\nb=c"),
     BadInput(64, "take 16", "encode", "--field", "\(String(repeating: "n", count: 16_800))=c"),
     BadInput(64, "-o needs the name", "encode", "-o", ""),
-    BadInput(64, "Name the file that has the body", "parse", "--boundary", "B"),
-    BadInput(64, "Name the file that has the body", "parse", "--boundary", "B", ""),
+    BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B"),
+    BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B", ""),
     BadInput(64, "one word too many", "parse", "--boundary", "B", "a", "b"),
     BadInput(64, "The boundary is not known", "parse", "body"),
     BadInput(
@@ -70,8 +70,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "is not a flag of \"parse\"", "parse", "x", "--boundary", "B", "--headers"),
     BadInput(64, "is not a flag of \"encode\"", "encode", "--json"),
     BadInput(64, "Name the files, or a list", "sniff"),
-    BadInput(64, "no bytes from standard input", "sniff", "-"),
-    BadInput(64, "two ways to print", "sniff", "--json", "-0", "x"),
+    BadInput(64, "does not read contents from standard input", "sniff", "-"),
+    BadInput(64, "two different formats", "sniff", "--json", "-0", "x"),
     BadInput(64, "named twice", "sniff", "--files-from", "-", "--files-from0", "-"),
     BadInput(64, "Did you mean content?", "encode", "--sniff", "conten"),
     BadInput(64, "is not GLOB=TYPE", "encode", "--type-for", "*.x"),
@@ -88,7 +88,8 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(66, "Is a directory", "parse", "/etc", "--boundary", "B"),
     BadInput(66, "Is a directory", "parse", "/etc", "--boundary", "B", "--json"),
     BadInput(
-      74, "its parent is not there", "parse", "/dev/null", "--boundary", "B", "--into", "not/there"),
+      74, "its parent does not exist", "parse", "/dev/null", "--boundary", "B", "--into",
+      "not/there"),
     BadInput(74, "can't be used", "parse", "/dev/null", "--boundary", "B", "--into", "/dev/null"),
     BadInput(66, "is not there", "encode", "-F", "f=@missing"),
     BadInput(66, "is not there", "encode", "-F", "f=<missing"),
@@ -114,7 +115,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
 
 @Suite struct ExitCodeTests {
   @Test(arguments: BadInput.all)
-  func `bad input ends with its code, one sentence and no output`(_ bad: BadInput) throws {
+  func `bad input ends with its exit code, one sentence and no output`(_ bad: BadInput) throws {
     let run = try run("formstream", bad.arguments)
     #expect(run.exit == bad.exit, "\(run.stderr)")
     #expect(run.stderr.contains(bad.says), "\(run.stderr)")
@@ -125,7 +126,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     #expect(bad.exit == 74 || run.stdout.isEmpty)
   }
 
-  @Test func `no arguments, however odd, end in a trap`() throws {
+  @Test func `no arguments crash the command`() throws {
     var generator = SeededSequence(seed: 20)
     let pieces = [
       "-", "--", "F", "=", "@", "<", "\"", "\\", ";type=", ";", ",", "a", "encode", "\u{FF}", "(",
@@ -141,7 +142,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     }
   }
 
-  @Test func `a reader that goes away is an error, not a signal`() throws {
+  @Test func `a closed pipe is an error, not a signal`() throws {
     let run = try shell(
       "$F encode --file z=/dev/zero | head -c 100000 | wc -c; echo ${PIPESTATUS[0]}")
     #expect(run.output == "100000\n74\n")
@@ -154,23 +155,23 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     #expect(run.stderr.hasSuffix("74\n"))
   }
 
-  @Test func `a directory as standard input is unreadable before anything is written`() throws {
+  @Test func `a directory as standard input fails before anything is written`() throws {
     let run = try shell("$F encode -F a=@- < /tmp; echo $?")
     #expect(run.output == "66\n")
     #expect(run.stderr.contains("Is a directory"))
   }
 
-  /// The file was emptied by the shell before it was read, or grew as it was: both went out.
+  /// The shell emptied the file before it was read, or the file grew while it was read; both were sent.
   @Test(arguments: [">", ">>", "1<>"])
-  func `a file is not read while it is written to`(_ redirection: String) throws {
+  func `an input that is also the output is refused`(_ redirection: String) throws {
     let run = try shell("echo x > log; $F encode -F a=@log \(redirection) log; echo $? >&2")
-    #expect(run.stderr.hasSuffix("write to another.\n64\n"), "\(run.stderr)")
+    #expect(run.stderr.hasSuffix("write to another file.\n64\n"), "\(run.stderr)")
     let input = try shell("echo x > log; $F encode -F a=@- < log \(redirection) log; echo $? >&2")
     #expect(input.stderr.hasSuffix("64\n"), "\(input.stderr)")
   }
 
-  /// Standard output may go to an input, as a script's log does, where the product goes elsewhere.
-  @Test func `an input that standard output only could go to is read`() throws {
+  /// In a script, standard output may be a log that is an input too, if the result goes elsewhere.
+  @Test func `an input may be the standard output if -o names another file`() throws {
     let run = try shell(
       "echo x > log; $F encode --boundary B -F a=@log -o body >> log; echo $? >&2; wc -l < body")
     #expect(run.stderr == "0\n")
@@ -178,7 +179,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     #expect(try shell("$F encode -F a=@/dev/null > /dev/null; echo $?").output == "0\n")
   }
 
-  @Test func `a closed standard input is an error only where it is named`() throws {
+  @Test func `a closed standard input is an error only if it is named`() throws {
     let run = try shell("$F encode -F a=@- <&-; echo $?; $F encode -F a=b <&- | wc -l")
     #expect(run.output.hasPrefix("66\n"))
     #expect(run.stderr.contains("Standard input can't be read"))
@@ -187,8 +188,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   @Test func `a file that changes while it is read ends with 74 and no complete body`() throws {
     let place = try TemporaryDirectory()
     try place.write("big", [UInt8](repeating: 1, count: 8_000_000))
-    // The reader is held up by a FIFO part until the file has been half read and then changed: the
-    // pipe to `head` holds less than the file has.
+    // Half of the file is read before it changes: a FIFO holds less than the file.
     let run = try shell(
       """
       mkfifo out

@@ -1,12 +1,11 @@
 import Testing
 import FormStreamTestSupport
 
-/// Each flag has a line here that shows it at work; a flag without one, or one that is not in the
-/// help, fails.
+/// Flags of `encode`, `parse` and `sniff`: each one in the help is run here and must have its effect.
 @Suite struct FlagTests {
-  /// What to give, and what must then be in the output and would not be without it. A flag that several
-  /// commands know has a line for each; the general ones have one.
-  private static let shown: [String: (arguments: [String], output: String)] = [
+  /// Arguments with a flag, and what must be in the output because of it. A flag that several commands have is run with
+  /// each of them; the general flags are run once.
+  private static let effects: [String: (arguments: [String], output: String)] = [
     "encode form": (["-F", "a=b"], "name=\"a\"\r\n\r\nb\r\n"),
     "encode field": (["--field", "a=@b;c"], "\r\n\r\n@b;c\r\n"),
     "encode file": (["--file", "a=one.flags"], "filename=\"one.flags\""),
@@ -39,7 +38,7 @@ import FormStreamTestSupport
     "encode headers": (["--headers"], "Content-Length: "),
     "encode dry-run": (["--dry-run"], "@0 "),
     "encode output": (["--boundary", "q", "-o", "/dev/stdout"], "--q--"),
-    "parse boundary": (["--boundary", "B", "body"], "The form is whole: 2 parts"),
+    "parse boundary": (["--boundary", "B", "body"], "The form is complete: 2 parts"),
     "parse escaping": (["--boundary", "B", "--escaping", "browser", "body"], "a\"b"),
     "parse content-type": (["--content-type", "multipart/x; boundary=B", "body"], "2 parts"),
     "parse bare-lf": (["--boundary", "B", "--bare-lf", "lf"], "1 part,"),
@@ -52,23 +51,16 @@ import FormStreamTestSupport
     "version": (["--version"], "formstream 0."),
   ]
 
-  private static func flags(inHelpOf verb: String) throws -> Set<String> {
-    let help = try formstream(verb, "--help").output
-    let general = ["config", "generate", "help", "version"]
-    return Set(
-      help.split(separator: "\n").filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
-        .compactMap { $0.split(separator: "--").last?.split(separator: " ").first.map(String.init) }
-        .map { general.contains($0) ? $0 : "\(verb) \($0)" })
+  @Test func `every flag in the help is run here`() throws {
+    let known = try ["encode", "parse", "sniff"].flatMap { verb in
+      try flags(inHelpOf: verb).map { "\(verb) \($0)" }
+    }
+    #expect(Set(known + generalFlags) == Set(Self.effects.keys))
   }
 
-  @Test func `every flag in the help is shown at work here`() throws {
-    let flags = try ["encode", "parse", "sniff"].map { try Self.flags(inHelpOf: $0) }
-    #expect(Set(flags.joined()) == Set(Self.shown.keys))
-  }
-
-  @Test(arguments: shown.keys.sorted())
-  func `a flag does what it says`(_ flag: String) throws {
-    let (arguments, output) = try #require(Self.shown[flag])
+  @Test(arguments: effects.keys.sorted())
+  func `each flag has its effect`(_ flag: String) throws {
+    let (arguments, output) = try #require(Self.effects[flag])
     let place = try TemporaryDirectory()
     try place.write("one.flags", "--boundary from-file\n")
     let made = try formstream(
@@ -96,13 +88,34 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: [["-h"], ["help"], ["-Vh"], ["--help", "--version"]])
-  func `help wins over all else`(_ arguments: [String]) throws {
+  func `help overrides everything else`(_ arguments: [String]) throws {
     let help = try run("formstream", arguments)
     #expect(help.exit == 0)
-    #expect(help.output.hasPrefix("formstream: multipart/form-data, streamed\n\nExamples:\n"))
+    #expect(help.output.hasPrefix("formstream: "))
+    #expect(help.output.contains("\n\nUsage: formstream COMMAND"))
   }
 
-  @Test func `each verb has its own help, examples first`() throws {
+  @Test func `the help of all commands begins with usage and commands, and has six examples`()
+    throws
+  {
+    let lines = try formstream("--help").output.split(
+      separator: "\n", omittingEmptySubsequences: false)
+    #expect(lines.filter { $0.hasSuffix(":") } == ["Commands:", "Examples:", "General:"])
+    #expect(lines[2].hasPrefix("Usage: "))
+    #expect(lines.firstIndex(of: "Commands:") == 4)
+    #expect(lines.count { $0.hasPrefix("  formstream ") } <= 6)
+  }
+
+  @Test func `the help of post begins with the five most common flags`() throws {
+    let lines = try formstream("post", "--help").output.split(separator: "\n")
+    let start = try #require(lines.firstIndex(of: "Common flags:"))
+    #expect(start == 2)
+    let names = lines[(start + 1)...].prefix { $0.hasPrefix(" ") }
+      .compactMap { $0.split(separator: "--").last?.split(separator: " ").first }
+    #expect(names == ["form", "header", "retry", "json", "output"])
+  }
+
+  @Test func `each command has its own help`() throws {
     for (verb, arguments) in [
       ("encode", ["encode", "--help"]), ("encode", ["help", "encode"]),
       ("encode", ["encode", "-F", "a=@missing", "-h"]), ("parse", ["parse", "missing", "-h"]),
@@ -111,13 +124,14 @@ import FormStreamTestSupport
       let help = try run("formstream", arguments)
       #expect(help.exit == 0)
       #expect(help.output.hasPrefix("formstream \(verb): "))
+      #expect(help.output.contains("\n\nUsage: formstream \(verb) "))
       #expect(help.output.contains("\n\nExamples:\n"))
       #expect(help.output.split(separator: "\n").allSatisfy { $0.count <= 100 })
     }
   }
 
   @Test(arguments: [("encode", 5), ("parse", 4), ("sniff", 3)])
-  func `the examples in the help do what they say`(_ verb: String, _ count: Int) throws {
+  func `the examples in the help work`(_ verb: String, _ count: Int) throws {
     let place = try TemporaryDirectory()
     try place.write("sunset.jpg", noise(1000))
     try place.write("a,b.csv", "1,2\n")
@@ -156,7 +170,7 @@ import FormStreamTestSupport
         """)
   }
 
-  @Test func `what is typed comes behind, and wins`() throws {
+  @Test func `typed flags come after those of the file, and override them`() throws {
     let place = try TemporaryDirectory()
     try place.write("c", "--boundary q\n--field a=1\n")
     let run = try formstream(
@@ -173,12 +187,12 @@ import FormStreamTestSupport
   @Test(arguments: [
     ("encode\n", "c:1: \"encode\" is not one flag"),
     ("--field a=b\n--\n", "c:2: A flag has a name"),
-    ("--config d\n", "c:1: --config can't stand"),
+    ("--config d\n", "c:1: --config can't be used"),
     ("--nonsense\n", "c:1: --nonsense is not a flag"),
     ("--field\n", "c:1: --field needs a value"),
     ("--browser-text yes\n", "c:1: \"--browser-text yes\" is not one flag"),
   ])
-  func `a bad line is named`(_ contents: String, _ says: String) throws {
+  func `an error names the line`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()
     try place.write("c", contents)
     let run = try formstream("encode", "--config", "c", in: place)
@@ -186,13 +200,13 @@ import FormStreamTestSupport
     #expect(run.stderr.contains(says), "\(run.stderr)")
   }
 
-  @Test func `a file that can't be a list of flags is refused`() throws {
+  @Test func `a file that is too large is refused`() throws {
     let run = try formstream("encode", "--config", "/dev/zero")
     #expect(run.exit == 64)
     #expect(run.stderr.contains("more than 1048576 bytes"))
   }
 
-  @Test func `it may be a pipe`() throws {
+  @Test func `the file may be a pipe`() throws {
     let run = try shell("$F encode --config <(echo --boundary q)")
     #expect(run.output == "--q--\r\n")
   }

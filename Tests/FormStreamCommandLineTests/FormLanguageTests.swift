@@ -1,10 +1,10 @@
 import Testing
 import FormStreamTestSupport
 
-/// `-F` beside the curl that is installed: the same words, the same body, boundary aside.
+/// `-F` compared with the installed curl: the same arguments make the same body, except for the boundary.
 @Suite struct FormLanguageTests {
   /// In the directory: `a.txt`, `a,b.txt`, `a;b.txt`, `q"q.txt`, `heads`.
-  static let spoken: [[String]] = [
+  static let supported: [[String]] = [
     ["name=value"], ["name="], ["a=b=c"], ["a=é"], ["a= b "], ["a=\tb"],
     ["a=\"b\""], ["a=\"b;c\""], ["a=\"b,c\""], ["a=b,c"], [#"a="b\"c\\d""#], [#"a="b\c""#],
     [#"a=b\"c"#], ["a=\"b"], ["a=\"b\" "], ["a=b\"c\"d"], ["a=\" b \""], ["a=b\nc"],
@@ -26,7 +26,7 @@ import FormStreamTestSupport
     ["a=1", "b=2", "a=3"], ["f=@a.txt;type=text/x", "f=@a.txt;type=text/y", "t=last"],
   ]
 
-  @Test(arguments: spoken)
+  @Test(arguments: supported)
   func `-F makes the body that curl makes`(_ forms: [String]) throws {
     let place = try Self.place()
     let arguments = forms.flatMap { ["-F", $0] }
@@ -38,18 +38,18 @@ import FormStreamTestSupport
     #expect(ours.output == String(decoding: theirs.body, as: UTF8.self))
   }
 
-  /// Where curl does otherwise, and why this does not follow.
+  /// Cases in which formstream differs from curl, and why.
   @Test(arguments: [
-    // Browsers send an empty name as it is; curl leaves the name out, which RFC 7578 §4.2 forbids.
+    // Browsers send an empty name; curl leaves the name out, which RFC 7578 §4.2 forbids.
     ("=value", #"name="""#),
     // Browsers make a lone line break in a name CRLF; curl sends %0A.
     ("na\nme=v", #"name="na%0D%0Ame""#),
     // A part with a file name is a file; one without a type would be read as text/plain.
-    // Curl drops a file name that stands behind <, without a word.
+    // curl ignores a file name after <.
     ("f=</dev/null;filename=x;type=a/b", "filename=\"x\"\r\nContent-Type: a/b"),
     ("a=b;filename=c", "filename=\"c\"\r\nContent-Type: application/octet-stream"),
   ])
-  func `where curl drops a name or differs from browsers, this does not`(
+  func `formstream keeps names that curl drops, and follows browsers`(
     _ form: String, _ says: String
   ) throws {
     let run = try formstream("encode", "-F", form)
@@ -57,18 +57,18 @@ import FormStreamTestSupport
     #expect(run.output.contains(says + "\r\n"), "\(run.output)")
   }
 
-  /// What curl would take apart, skip with a warning, or send in another way.
+  /// Arguments that curl would split, skip with a warning, or send differently.
   @Test(arguments: [
     ("a=b;c", "\";c\" is not ;type="), ("name=John; Doe", "--field"), ("a=b;;type=a/b", "\";"),
     ("f=@a.txt,a.txt", "repeat -F"), ("f=@a,b.txt", "double quotes"),
-    ("f=@a.txt;type=a/b,a.txt", "repeat -F"), ("a=b;encoder=base64", "encoder= is not spoken"),
+    ("f=@a.txt;type=a/b,a.txt", "repeat -F"), ("a=b;encoder=base64", "encoder= is not supported"),
     ("a=(b", "nested parts"), ("=)", "nested parts"), ("a=\"b\"c", "follows the closing quote"),
     ("f=@a.txt;frob=1", "\";frob=1\""), ("a=b;type=text", "not a media type"),
     ("a=b;type=a/b;type=c/d", "type= is given twice"),
     ("a=b;filename=c;filename=d", "filename= is given twice"), ("a=b;headers=X", "no colon"),
     ("a=b;headers=@", "no path"),
   ])
-  func `what is beyond the core is a named error`(_ form: String, _ says: String) throws {
+  func `what is not supported is an error that names it`(_ form: String, _ says: String) throws {
     let run = try formstream("encode", "-F", form, in: try Self.place())
     #expect(run.exit == 64)
     #expect(run.stdout.isEmpty)

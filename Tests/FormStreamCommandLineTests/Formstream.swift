@@ -1,10 +1,23 @@
 import FormStreamTestSupport
 
-/// Runs the command as a person would.
+/// Runs the command.
 func formstream(
   _ arguments: String..., standardInput: [UInt8]? = nil, in directory: TemporaryDirectory? = nil
 ) throws -> Invocation {
   try run("formstream", arguments, standardInput: standardInput, in: directory)
+}
+
+let generalFlags = ["config", "generate", "help", "version"]
+
+/// The long names of the flags in a command's help, without the general ones.
+func flags(inHelpOf verb: String) throws -> Set<String> {
+  let lines = try formstream(verb, "--help").output.split(separator: "\n")
+    .filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
+  return Set(
+    lines.compactMap { line in
+      line.split(separator: " ").first { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+    }
+  ).subtracting(generalFlags)
 }
 
 /// Runs a line of shell, in which `$F` is the command.

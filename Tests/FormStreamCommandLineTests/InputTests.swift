@@ -2,12 +2,12 @@ import FormStreamMultipart
 import Testing
 import FormStreamTestSupport
 
-/// Where the command's parts come from: pipes, redirected files, FIFOs, odd names.
+/// Sources of parts: pipes, redirected files, FIFOs, odd names.
 @Suite struct InputTests {
   private static let start = "--B\r\nContent-Disposition: form-data; name=\"f\""
   private static let typeLine = "\r\nContent-Type: application/octet-stream\r\n\r\n"
 
-  @Test func `a pipe is a file called - and of unknown length`() throws {
+  @Test func `a pipe is a file with the name - and of unknown length`() throws {
     let bytes = (0..<200_000).map { UInt8(truncatingIfNeeded: $0) }
     let run = try formstream(
       "encode", "--sniff=none", "--boundary=B", "-F", "f=@-", standardInput: bytes)
@@ -15,7 +15,7 @@ import FormStreamTestSupport
     #expect(run.stdout == head + bytes + Array("\r\n--B--\r\n".utf8))
   }
 
-  @Test func `a pipe can be a text field, and have its own name`() throws {
+  @Test func `a pipe can be a text field, and can have another name`() throws {
     let field = try formstream("encode", "--boundary=B", "-F", "f=<-", standardInput: [0x61])
     #expect(field.output == Self.start + "\r\n\r\na\r\n--B--\r\n")
     let named = try formstream(
@@ -23,7 +23,7 @@ import FormStreamTestSupport
     #expect(named.output == Self.start + "; filename=\"x.bin\"" + Self.typeLine + "a\r\n--B--\r\n")
   }
 
-  @Test func `what is left of a redirected file has a known length`() throws {
+  @Test func `the rest of a redirected file has a known length`() throws {
     let place = try TemporaryDirectory()
     try place.write("in", "0123456789")
     let run = try shell(
@@ -39,7 +39,7 @@ import FormStreamTestSupport
     #expect(run.output.contains("Content-Length: "))
   }
 
-  @Test func `a range of redirected input counts from where it stands`() throws {
+  @Test func `a range of redirected input counts from its current offset`() throws {
     let place = try TemporaryDirectory()
     try place.write("in", "0123456789")
     let run = try shell(
@@ -54,7 +54,7 @@ import FormStreamTestSupport
     #expect(run.output.hasSuffix("\r\n\r\nabc\r\n--B--\r\n"), "\(run.output)")
   }
 
-  /// The second reader of a pipe once got nothing, and the form looked whole.
+  /// The second reader of a pipe got nothing, and the form looked complete.
   @Test(arguments: ["a=@- -F b=@/dev/stdin", "a=@/dev/stdin -F b=@/dev/stdin", "a=@p -F b=@p"])
   func `no two parts read one pipe`(_ forms: String) throws {
     let run = try shell("mkfifo p; echo hi | $F encode -F \(forms); echo $?")
@@ -62,8 +62,8 @@ import FormStreamTestSupport
     #expect(run.stderr.contains("can be read once"), "\(run.stderr)")
   }
 
-  /// Pipes are shared, and so is their mode: ssh and node leave standard input non-blocking.
-  @Test func `a pipe that is not ready is waited for`() throws {
+  /// Processes share a pipe and its mode: ssh and node leave standard input non-blocking.
+  @Test func `the command waits for a pipe that is not ready`() throws {
     let run = try shell(
       """
       cat > mode.py <<'END'
@@ -82,7 +82,7 @@ import FormStreamTestSupport
     #expect(run.output == "secret\n")
   }
 
-  @Test func `a name that is not UTF-8 is opened, and shown repaired`() throws {
+  @Test func `a file name that is not UTF-8 is opened, and shown repaired`() throws {
     let place = try TemporaryDirectory()
     let name: [UInt8] = [0x61, 0xFF, 0x62]
     try writeFile(LocalPath(bytes: Array(place.path.utf8) + [0x2F] + name), [0x21])
@@ -94,7 +94,7 @@ import FormStreamTestSupport
       run.output == Self.start + "; filename=\"a\u{FFFD}b\"" + Self.typeLine + "!\r\n--B--\r\n")
   }
 
-  @Test func `a value that is not UTF-8 is sent as it was typed`() throws {
+  @Test func `a value that is not UTF-8 is sent byte for byte`() throws {
     let run = try run(
       "formstream",
       rawArguments: [Array("encode".utf8), Array("--boundary=B".utf8), Array("--field".utf8)]
@@ -104,7 +104,7 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: ["a,b.txt", "a;b.txt", "@a", "<a", " a ", "a=b", "\"a\"", "a\\b", "ä\n1.txt"])
-  func `the literal flags take any path as it is`(_ name: String) throws {
+  func `--field and --file accept any text`(_ name: String) throws {
     let place = try TemporaryDirectory()
     try place.write(name, "!")
     let run = try formstream(

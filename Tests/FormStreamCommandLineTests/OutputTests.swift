@@ -1,15 +1,15 @@
 import Testing
 import FormStreamTestSupport
 
-/// Where the product goes, and what is left when it fails.
+/// Where the output goes, and what is left if the command fails.
 @Suite struct OutputTests {
-  @Test func `a file appears whole, and nothing else is left`() throws {
+  @Test func `a file appears when it is complete, and nothing else is left`() throws {
     let run = try shell(
       "umask 027; $F encode --boundary B -F a=b -o body; ls -A; stat -c %a body; wc -c < body")
     #expect(run.output == "body\n640\n59\n")
   }
 
-  @Test func `a file that is there keeps its mode and is replaced whole`() throws {
+  @Test func `an existing file is replaced and keeps its mode`() throws {
     let run = try shell(
       """
       echo old > body; chmod 604 body; ln -s body link
@@ -18,14 +18,14 @@ import FormStreamTestSupport
     #expect(run.output == "604\nbody\n--B\r\n2\n")
   }
 
-  @Test func `a file that is there stays where something fails`() throws {
+  @Test func `an existing file stays if something fails`() throws {
     let run = try shell(
       "echo old > body; $F encode -F a=b -F f=@/proc/cpuinfo -o body; echo $?; cat body; ls -A")
     #expect(run.output == "74\nold\nbody\n")
   }
 
   @Test(arguments: [("TERM", 143), ("INT", 130), ("HUP", 129), ("QUIT", 131)])
-  func `a signal ends the command and leaves no half-made file`(
+  func `a signal ends the command and leaves no half-written file`(
     _ signal: String, _ code: Int
   ) throws {
     // `set -m`: a shell without job control has its background jobs ignore SIGINT.
@@ -51,12 +51,12 @@ import FormStreamTestSupport
     #expect(run.output == "0\n--B--\r\n")
   }
 
-  @Test func `a FIFO is written as it is`() throws {
+  @Test func `a FIFO is written directly`() throws {
     let run = try shell("mkfifo p; cat p & $F encode --boundary B -o p; wait; test -p p && echo ok")
     #expect(run.output == "--B--\r\nok\n")
   }
 
-  /// `-o /dev/stdout` once replaced the file that standard output was appending to.
+  /// `-o /dev/stdout` replaced the file that standard output was appended to.
   @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
   func `standard output by another name is not replaced`(_ name: String) throws {
     let run = try shell(
@@ -64,21 +64,21 @@ import FormStreamTestSupport
     #expect(run.output == "first\n--B--\r\nlast\nf\n")
   }
 
-  /// The product once went to a file whose name was repaired to UTF-8.
-  @Test func `a name that is not UTF-8 is the name that is written`() throws {
+  /// The output went to a file whose name was repaired to UTF-8.
+  @Test func `an output name that is not UTF-8 is used byte for byte`() throws {
     let run = try shell(
       "n=$(printf 'x\\377'); echo old > $n; $F encode --boundary B -o $n; cat $n; ls | wc -l")
     #expect(run.output == "--B--\r\n1\n")
   }
 
-  /// With standard error closed, the output file once got its number, and messages went into it.
-  @Test func `no message gets into the product where standard error is closed`() throws {
+  /// With standard error closed, the output file got its descriptor number, and messages were written into it.
+  @Test func `no message gets into the output if standard error is closed`() throws {
     let run = try shell(
       "mkfifo p; $F encode --boundary B --headers -F f=@p -o h 2>&-; echo $?; cat h")
     #expect(run.output == "0\nContent-Type: multipart/form-data; boundary=B\n")
   }
 
-  @Test func `the product is private until it is whole, and never set-user`() throws {
+  @Test func `the output is private until it is complete, and never set-user`() throws {
     let run = try shell(
       """
       echo old > body; chmod 6755 body; mkfifo p; $F encode -F f=@p -o body & exec 3> p; echo x >&3
@@ -88,25 +88,25 @@ import FormStreamTestSupport
     #expect(run.output == "600\n755\n")
   }
 
-  @Test func `a link that leads nowhere is refused`() throws {
+  @Test func `a link to a missing file is refused`() throws {
     let run = try shell("ln -s nowhere link; $F encode -o link; echo $?; ls")
     #expect(run.output == "74\nlink\n")
-    #expect(run.stderr.contains("is a link that leads nowhere"))
+    #expect(run.stderr.contains("is a link to a file that does not exist"))
   }
 
   @Test(.disabled(if: sanitizer == "thread", "the sanitizer itself crashes under such a limit"))
-  func `a file over the limit is an error, and is not left`() throws {
+  func `a file over the size limit is an error, and is removed`() throws {
     let run = try shell("ulimit -f 10; $F encode --file f=/bin/bash -o body; echo $?; ls -A")
     #expect(run.output == "74\n")
     #expect(run.stderr.contains("File too large"))
   }
 
-  @Test func `an output that is also an input is no trouble`() throws {
+  @Test func `an output may also be an input`() throws {
     let run = try shell("echo x > f; $F encode --boundary B -F f=@f -o f; echo $?; tail -3 f")
     #expect(run.output == "0\nx\n\r\n--B--\r\n")
   }
 
-  @Test func `headers and skeleton go to the file that -o names`() throws {
+  @Test func `headers and outline are written to the file of -o`() throws {
     let run = try shell(
       "$F encode --boundary B --headers -o h; cat h; $F encode --dry-run -o s; wc -l < s")
     #expect(
@@ -114,9 +114,9 @@ import FormStreamTestSupport
   }
 }
 
-/// What a terminal is shown. `script` runs the command on one.
+/// What a terminal shows. `script` runs the command on a terminal.
 @Suite struct TerminalTests {
-  @Test func `a body is not poured onto a terminal unasked`() throws {
+  @Test func `a body is printed to a terminal only on request`() throws {
     let refused = try shell("script -qec \"$F encode -F a=b\" /dev/null")
     #expect(refused.exit == 64)
     #expect(refused.output.contains("standard output is a terminal"))

@@ -34,15 +34,15 @@ import Testing
     #expect(run.output.hasSuffix(" bytes.\ne.bin\nf\n"), "\(run.output)")
   }
 
-  @Test func `a run after the first writes over nothing`() throws {
+  @Test func `a second run replaces nothing`() throws {
     let place = try TemporaryDirectory()
     let body = Self.part("name=a; filename=f.txt", "1") + Self.part("name=a; filename=f.txt", "22")
     for _ in 0..<2 { #expect(try store(body + "--B--", in: place).exit == 0) }
     #expect(try list(place) == ["in/f-2.txt 2", "in/f-3.txt 1", "in/f-4.txt 2", "in/f.txt 1"])
   }
 
-  /// Each name tries to get out of the directory, or to be something in it.
-  @Test func `nothing gets out of the directory`() throws {
+  /// Each name tries to leave the directory, or to have a special meaning in it.
+  @Test func `no file name leads out of the directory`() throws {
     let place = try TemporaryDirectory()
     let names = [
       "../out", "../../out", "/tmp/formstream-out", "..", ".", "in/../../out", "..\\out", ".bashrc",
@@ -60,7 +60,7 @@ import Testing
     #expect(odd.output == "0\nin\n")
   }
 
-  @Test func `percent codes that are decoded into a path stay in the directory, too`() throws {
+  @Test func `percent codes that decode to a path stay in the directory too`() throws {
     let place = try TemporaryDirectory()
     let body = Self.part("name=a; filename*=UTF-8''..%2F..%2Fout%00%0D%0A.txt") + "--B--"
     #expect(try store(body, in: place).exit == 0)
@@ -99,7 +99,7 @@ import Testing
     #expect(run.output.contains(#""stored_as":"a"}],"error":null}"#))
   }
 
-  @Test func `of a body that was cut, only whole files are left`() throws {
+  @Test func `of a body that was cut, only complete files are left`() throws {
     let place = try TemporaryDirectory()
     let body = Self.part("name=a; filename=whole", "12") + Self.part("name=b; filename=half", "345")
     let run = try store(String(body.utf8.dropLast(3)) ?? "", in: place)
@@ -108,7 +108,7 @@ import Testing
   }
 
   @Test(arguments: ["TERM", "HUP"])
-  func `a signal leaves no half-made file`(_ signal: String) throws {
+  func `a signal leaves no half-written file`(_ signal: String) throws {
     let run = try shell(
       """
       mkfifo p; $F parse --boundary B --into in p & exec 3> p
@@ -120,7 +120,7 @@ import Testing
   }
 
   @Test(.disabled(if: sanitizer == "thread", "the sanitizer itself crashes under such a limit"))
-  func `where there is no room, the part is told and nothing half is left`() throws {
+  func `if there is no room, the error names the part and nothing incomplete is left`() throws {
     let place = try TemporaryDirectory()
     try place.write(
       "body",
@@ -134,8 +134,8 @@ import Testing
     #expect(run.output.hasSuffix("\n74\nf\n"), "\(run.output)")
   }
 
-  /// Network file systems may say only at the end that there was no room: the file was called stored.
-  @Test func `a file whose closing fails is not stored`() throws {
+  /// Network file systems may report only at the end that there was no room. Then the file was reported as stored.
+  @Test func `a file that fails to close is not stored`() throws {
     let place = try TemporaryDirectory()
     try place.write("body", Self.part("name=a; filename=f") + "--B--")
     let run = try shell(
@@ -150,7 +150,7 @@ import Testing
     #expect(run.stderr.contains("could not be written: No space left on device"), "\(run.stderr)")
   }
 
-  @Test func `where no more files may be open, that is what is told`() throws {
+  @Test func `if no more files can be open, the error says so`() throws {
     let place = try TemporaryDirectory()
     try place.write("body", Self.part("name=a; filename=f") + "--B--")
     let run = try shell(
@@ -166,10 +166,10 @@ import Testing
     #expect(run.stderr.contains("Allow more open files (\"ulimit -n\")"), "\(run.stderr)")
   }
 
-  /// Some file systems have no second names, and say so in one of three ways; behind FUSE, which many
-  /// mounts of remote storage are, it is ENOSYS.
+  /// File systems without hard links report that in one of three ways. With FUSE, as many mounts of remote storage
+  /// use, it is ENOSYS.
   @Test(arguments: ["EPERM", "EOPNOTSUPP", "ENOSYS"])
-  func `where files can't have two names they are stored all the same`(_ error: String) throws {
+  func `files are stored even on a file system without hard links`(_ error: String) throws {
     let place = try TemporaryDirectory()
     let twice = Self.part("name=a; filename=f", "1") + Self.part("name=a; filename=f", "22")
     try place.write("body", twice + "--B--")

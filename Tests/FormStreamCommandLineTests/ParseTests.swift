@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// What `parse` says of a body.
+/// What `parse` prints about a body.
 @Suite struct ParseTests {
   private static let body = """
     --B\r
@@ -52,7 +52,7 @@ import Testing
     #expect(run.stderr.isEmpty)
   }
 
-  @Test func `a value that is not UTF-8 stands in base 64`() throws {
+  @Test func `a value that is not UTF-8 is in base 64`() throws {
     let head = "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n"
     let run = try run(
       "formstream", ["parse", "--boundary", "B", "--json", "-"],
@@ -69,36 +69,37 @@ import Testing
         1  t                               47  two\\u{D}\\u{A}lines, \\u{1B}[31mand more …
         2  f     é.txt      text/plain      0
         3  bin                              1  \\u{0}
-        The form is whole: 3 parts, 254 bytes.
+        The form is complete: 3 parts, 254 bytes.
 
         """)
   }
 
-  /// A value of long characters was cut without a sign of it, and a name of one character took 14 KB.
-  @Test func `what the table cuts ends in an ellipsis, whatever it is made of`() throws {
+  /// A long value was cut without a sign, and a name of one character took 14 KB.
+  @Test func `what the table cuts ends in an ellipsis`() throws {
     let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
     let marked = "a" + String(repeating: "\u{301}", count: 7_000)
     let head = "--B\r\nContent-Disposition: form-data; name=\"\(marked)\"\r\n\r\n"
     let run = try parse(head + String(repeating: family, count: 60) + "\r\n--B--")
-    // 160 scalars are 22 families of seven, and six scalars of the next.
-    #expect(run.output.contains(String(repeating: family, count: 22)), "\(run.output)")
-    #expect(run.output.contains("…\nThe form is whole"), "\(run.output)")
+    // A family counts as its four people, with two columns each: four families fit into 40 columns.
+    #expect(
+      run.output.contains("  " + String(repeating: family, count: 4) + "…\n"), "\(run.output)")
+    #expect(run.output.contains("…\nThe form is complete"), "\(run.output)")
     #expect(run.output.utf8.count < 2_000)
   }
 
   @Test func `a form without parts is a form`() throws {
-    #expect(try parse("--B--\r\n").output == "The form is whole: no parts, 7 bytes.\n")
+    #expect(try parse("--B--\r\n").output == "The form is complete: no parts, 7 bytes.\n")
   }
 
   @Test(arguments: [
-    // Cut in the second part's bytes; the first one is whole.
+    // Cut in the second part's bytes; the first part is complete.
     (
       "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n--B\r\n"
         + "Content-Disposition: form-data; name=b\r\n\r\nyy",
       #""body_bytes":99,"complete":false,"parts":[{"index":0,"name":"a","#,
       #""error":{"code":"body-incomplete","message":"The body ends at byte 99 without its last "#
-        + #"delimiter: it was cut off, or its boundary is another. That is in part 2, \"b\", of which 2 "#
-        + #"bytes came."}}"#
+        + #"delimiter: it was cut off, or its boundary is another. This is in part 2, \"b\", of which 2 "#
+        + #"bytes arrived."}}"#
     ),
     (
       "--B\r\nno colon\r\n\r\nx\r\n--B--\r\n", #""body_bytes":5,"complete":false,"parts":[],"#,
@@ -111,7 +112,7 @@ import Testing
         + #"delimiter: it was cut off, or its boundary is another."}}"#
     ),
   ])
-  func `a broken body ends with 1, and says where`(
+  func `a malformed body ends with 1, and the error says where`(
     _ body: String, _ begins: String, _ ends: String
   ) throws {
     let run = try parse(body, "--json")
@@ -121,8 +122,8 @@ import Testing
     #expect(run.stderr.hasPrefix("formstream: The body "))
   }
 
-  /// What comes in pieces of other sizes breaks at the same byte.
-  @Test func `the record of a broken body does not depend on how it comes`() throws {
+  /// The size of the pieces does not change the offset of the error.
+  @Test func `the record of a malformed body does not depend on the pieces it arrives in`() throws {
     let place = try TemporaryDirectory()
     try place.write("body", String(repeating: "x", count: 70_000))
     let run = try shell(
@@ -143,7 +144,7 @@ import Testing
     ("part-bytes=2", 1, "A part has more than 2 bytes"),
     ("body=50", 1, "The body has more than 50"),
   ])
-  func `each limit holds`(_ limit: String, _ exit: Int32, _ says: String) throws {
+  func `each limit is enforced`(_ limit: String, _ exit: Int32, _ says: String) throws {
     let body = "pre\r\n" + Self.body + "post"
     #expect(try parse(body).exit == 0)
     let run = try parse(body, "--limit", limit)
@@ -158,10 +159,10 @@ import Testing
     #expect(try parse(body, "--limit", "part-bytes=\(number)").exit == exit)
   }
 
-  @Test func `ten thousand parts are taken, and not one more unless asked`() throws {
+  @Test func `ten thousand parts are accepted, and more only on request`() throws {
     let part = "--B\r\nContent-Disposition: form-data; name=a\r\n\r\n\r\n"
     let taken = try parse(String(repeating: part, count: 10_000) + "--B--")
-    #expect(taken.output.hasSuffix("The form is whole: 10000 parts, 490005 bytes.\n"))
+    #expect(taken.output.hasSuffix("The form is complete: 10000 parts, 490005 bytes.\n"))
     let more = String(repeating: part, count: 10_001) + "--B--"
     let refused = try parse(more)
     #expect(refused.exit == 1)
@@ -173,25 +174,25 @@ import Testing
     "multipart/form-data; boundary=B", "Content-Type: multipart/form-data; boundary=\"B\"",
     "content-type:multipart/form-data;boundary=B", "multipart/form-data; charset=utf-8; boundary=B",
   ])
-  func `the boundary is taken from the request's type`(_ type: String) throws {
+  func `the boundary can come from the request's Content-Type`(_ type: String) throws {
     let run = try formstream(
       "parse", "--content-type", type, "-", standardInput: Array(Self.body.utf8))
     #expect(run.exit == 0, "\(run.stderr)")
   }
 
-  /// A blank before the type let a form pass whose parts have no names.
+  /// With a blank before the type, a form whose parts have no names was accepted.
   @Test(arguments: [
     ("multipart/form-data; boundary=B", 1), (" Multipart/Form-Data ; boundary=B", 1),
     ("Content-Type:\r\n multipart/form-data; boundary=B", 1),
     ("multipart/form-data-like; boundary=B", 0),
   ])
-  func `a form is known however its type is written`(_ type: String, _ exit: Int32) throws {
+  func `a form is recognized however its type is written`(_ type: String, _ exit: Int32) throws {
     let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
     let run = try formstream("parse", "--content-type", type, "-", standardInput: body)
     #expect(run.exit == exit, "\(run.stderr)")
   }
 
-  @Test func `parts need names in a form only`() throws {
+  @Test func `parts need names only in a form`() throws {
     let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
     let form = try formstream(
       "parse", "--content-type", "multipart/form-data; boundary=B", "-", standardInput: body)
@@ -215,7 +216,7 @@ import Testing
     #expect(run.output.contains("\"name\":\"\(name)\""), "\(run.output)")
   }
 
-  @Test func `a body may come through a FIFO, and its file may have any name`() throws {
+  @Test func `a body may come from a FIFO, and from a file with any name`() throws {
     let place = try TemporaryDirectory()
     try place.write("body", Self.body)
     let run = try shell(
@@ -227,10 +228,12 @@ import Testing
       """, in: place)
     #expect(
       run.output
-        == String(repeating: "The form is whole: 3 parts, 210 bytes.\n", count: 5), "\(run.output)")
+        == String(repeating: "The form is complete: 3 parts, 210 bytes.\n", count: 5),
+      "\(run.output)")
   }
 
-  @Test func `a disk that fails in the middle is 74, and what was read is told`() throws {
+  @Test func `a disk error in the middle ends with 74, and the parts before it are printed`() throws
+  {
     let place = try TemporaryDirectory()
     let part = "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n"
     try place.write("body", part + part + String(repeating: "x", count: 200_000))
@@ -244,17 +247,17 @@ import Testing
     #expect(
       run.output.contains(#""body_bytes":65536,"complete":false,"parts":[{"index":0,"name":"a","#))
     #expect(run.output.contains(#""error":{"code":"read-failed","message":"The file \""#))
-    #expect(run.stderr.contains("could not be read on from byte 65536: Input/output error"))
+    #expect(run.stderr.contains("could not be read further than byte 65536: Input/output error"))
   }
 
-  @Test func `a reader that goes away is an error`() throws {
+  @Test func `a full output device is an error`() throws {
     let run = try shell(
       "$F encode --boundary B -F a=b | $F parse --boundary B --json - > /dev/full; echo $?")
     #expect(run.output == "74\n")
     #expect(run.stderr.contains("No space left on device"))
   }
 
-  @Test func `what encode makes, parse reads, under each profile`() throws {
+  @Test func `parse reads what encode makes, with each profile`() throws {
     let place = try TemporaryDirectory()
     try place.write("f", noise(300_000))
     for profile in ["browser", "rfc2231", "backslash", "percent"] {

@@ -1,7 +1,7 @@
 import FormStreamTestSupport
 import Testing
 
-/// Bodies that are no forms: as curl makes them.
+/// Bodies that are not forms, with curl's meaning of the flags.
 @Suite struct PostBodyTests {
   private static func sent(
     _ arguments: [String], input: [UInt8]? = nil
@@ -27,7 +27,7 @@ import Testing
     (["--data-urlencode", "n@j"], "n=%7B%7D%0A"),
     (["--data-urlencode", "a=@j"], "a=%40j"),
   ])
-  func `data is put together as by curl`(_ arguments: [String], _ body: String) throws {
+  func `data is joined as by curl`(_ arguments: [String], _ body: String) throws {
     let request = try Self.sent(arguments)
     #expect(String(decoding: request.body, as: UTF8.self) == body)
     #expect(request.header("Content-Type") == "application/x-www-form-urlencoded")
@@ -44,7 +44,7 @@ import Testing
     #expect(String(decoding: request.body, as: UTF8.self) == body)
   }
 
-  @Test func `JSON says what it is`() throws {
+  @Test func `JSON has its Content-Type and Accept`() throws {
     for (argument, body) in [("{\"a\":1}", "{\"a\":1}"), ("@j", "{}\n")] {
       let request = try Self.sent(["--json-body", argument])
       #expect(String(decoding: request.body, as: UTF8.self) == body)
@@ -56,7 +56,7 @@ import Testing
     #expect(other.values(of: "Content-Type") == ["c/d"])
   }
 
-  @Test func `a large file is streamed from where it lies`() throws {
+  @Test func `a large file is streamed`() throws {
     let place = try TemporaryDirectory()
     let bytes = noise(3_000_000)
     try place.write("big.bin", [0] + bytes)
@@ -76,7 +76,7 @@ import Testing
   @Test(arguments: [
     ("/", "/a%20b.txt"), ("", "/a%20b.txt"), ("/d/?q", "/d/a%20b.txt?q"), ("/name", "/name"),
   ])
-  func `a file goes to the URL, under its name where that ends in a slash`(
+  func `a file is sent to the URL, with its name if the URL ends in a slash`(
     _ path: String, _ target: String
   ) throws {
     let place = try TemporaryDirectory()
@@ -91,7 +91,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a pipe goes in chunks, under no name`() throws {
+  @Test func `a pipe is sent in chunks, without a name`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let said = try formstream(
       "put", "-T", "-", "\(server.url)/", standardInput: Array("words".utf8))
@@ -102,7 +102,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a form can be put, too, and a method be another`() throws {
+  @Test func `put sends forms too, and by another method on request`() throws {
     let server = try ScriptedServer(requests: [.good(), .good()])
     #expect(try formstream("put", "-F", "a=b", server.url).exit == 0)
     #expect(try formstream("put", "-X", "PATCH", "-d", "a=b", server.url).exit == 0)

@@ -1,7 +1,7 @@
 import FormStreamTestSupport
 import Testing
 
-/// The line of curl that a request is printed as, tried with curl.
+/// The curl command line of `--to-curl`, tried with curl.
 @Suite struct PostCurlTests {
   private static let same: [[String]] = [
     ["post", "-F", "a=b"], ["post", "--field", "a=b; \"c\" \\ 'd' @", "--field", "l=1\n2"],
@@ -33,21 +33,21 @@ import Testing
     ],
   ]
 
-  /// A request as far as both are to send it alike.
-  private static func shape(_ request: RecordedRequest, asksAlike: Bool) -> [String] {
+  /// The parts of a request in which both must agree.
+  private static func shape(_ request: RecordedRequest, comparesExpect: Bool) -> [String] {
     let type = request.header("Content-Type") ?? ""
     let boundary = type.split(separator: "boundary=").dropFirst().first.map(String.init)
     func plain(_ text: String) -> String { boundary.map { text.replacing($0, with: "B") } ?? text }
     let names =
       ["Accept", "Authorization", "Idempotency-Key", "X-A", "X-E", "X-Key"]
-      + (asksAlike ? ["Expect"] : [])
+      + (comparesExpect ? ["Expect"] : [])
     return [request.method, request.target, plain(type)]
       + names.map { "\($0): \(request.values(of: $0))" }
       + [plain(String(decoding: request.body, as: UTF8.self))]
   }
 
   @Test(arguments: same)
-  func `curl sends the same by it`(_ arguments: [String]) throws {
+  func `curl sends the same request`(_ arguments: [String]) throws {
     let place = try TemporaryDirectory()
     for name in ["words", "a b,c;d\".txt", "a[1-2].txt"] { try place.write(name, "words\nof 1\n") }
     try place.write("headers", "X-Key: canary\n")
@@ -68,12 +68,12 @@ import Testing
     #expect(curled.exit == 0, "\(printed.output)\(curled.stderr)")
     let requests = server.requests
     try #require(requests.count == 2)
-    // When curl asks for leave by itself is its own affair.
-    let shapes = requests.map { Self.shape($0, asksAlike: arguments.contains("--expect")) }
+    // curl has its own rule for sending Expect by itself.
+    let shapes = requests.map { Self.shape($0, comparesExpect: arguments.contains("--expect")) }
     #expect(shapes[0] == shapes[1], "\(printed.output)")
   }
 
-  @Test func `what curl does otherwise is told`() throws {
+  @Test func `what curl does differently is listed`() throws {
     let said = try formstream(
       "post", "--to-curl", "--json", "--sha256", "--content-digest", "--boundary", "B",
       "--expect-status", "200", "--answer-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
@@ -86,7 +86,7 @@ import Testing
     }
   }
 
-  @Test func `connections are told, too`() throws {
+  @Test func `the connection flags are translated`() throws {
     let said = try formstream(
       "post", "--to-curl", "--unix-socket", "s", "--resolve", "h:80:::1", "--cacert", "c", "--cert",
       "d", "--key", "e", "--http2", "-d", "", "http://h/")
@@ -111,7 +111,7 @@ import Testing
     #expect(!said.stderr.contains("canary"))
   }
 
-  @Test func `a password that was typed is asked for again`() throws {
+  @Test func `curl asks for a typed password again`() throws {
     let said = try formstream("post", "--to-curl", "-u", "me:canary", "-d", "a", "http://h/")
     #expect(said.output == "curl -d a -u me http://h/\n")
     let url = try formstream("post", "--to-curl", "-d", "a", "http://me:canary@h/")

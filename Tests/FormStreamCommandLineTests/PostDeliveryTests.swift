@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// How often, how long, how fast and where to a request of the command goes.
+/// Retries, time limits, speed and redirects.
 @Suite struct PostDeliveryTests {
-  @Test func `it is tried again as often as was said, where that does no harm`() throws {
+  @Test func `a request is repeated as often as --retry says, if that is safe`() throws {
     let busy: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
     ]
@@ -17,8 +17,8 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  /// The session's own bound of 100 ended it without a word.
-  @Test func `it is tried again more often than a session would by itself`() throws {
+  /// The session's limit of 100 retries ended it without a message.
+  @Test func `--retry overrides the session's limit`() throws {
     let server = try ScriptedServer { _ in
       [.readBody, .respond(503, headers: [("Retry-After", "0")])]
     }
@@ -28,7 +28,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `no attempt begins when the time for it is over`() throws {
+  @Test func `no attempt starts after --retry-max-time`() throws {
     let server = try ScriptedServer(requests: [
       [.readBody, .respond(503, headers: [("Retry-After", "60")])]
     ])
@@ -38,9 +38,9 @@ import Testing
     #expect(server.requests.count == 1)
   }
 
-  /// The answer's fate is unknown where the connection breaks behind the body.
+  /// If the connection breaks after the body, the server may have acted on the request.
   @Test(arguments: [[], ["--retry-unsafe"], ["--idempotency-key", "auto"]])
-  func `what may have been carried out is sent again only where that was said`(
+  func `a request that the server may have acted on is repeated only on request`(
     _ flags: [String]
   ) throws {
     let server = try ScriptedServer(requests: [[.readBody, .reset], .good()])
@@ -63,7 +63,7 @@ import Testing
     ("--max-time", [.readBody, .stall], 3, "took longer than 0.2 s"),
     ("--stall-timeout", [.readBody(upTo: 1), .stall], 75, "made no progress for 0.2 s"),
   ])
-  func `it does not wait forever`(
+  func `each time limit ends the request`(
     _ flag: String, _ steps: [ScriptedStep], _ exit: Int32, _ says: String
   ) throws {
     let place = try TemporaryDirectory()
@@ -78,8 +78,8 @@ import Testing
     #expect(said.stderr.contains(says), "\(said.stderr)")
   }
 
-  @Test func `who can't be reached in time is tried another time`() throws {
-    // Who answers no TLS is not reached yet.
+  @Test func `a connection that takes too long is retryable`() throws {
+    // Without a TLS handshake, the connection is not made.
     var options = ScriptedServer.Options()
     options.onConnect = { _ in [.stall] }
     let server = try ScriptedServer(options, requests: [])
@@ -88,7 +88,7 @@ import Testing
     #expect(said.exit == 75, "\(said.stderr)")
   }
 
-  @Test func `leave to send is asked for as was said`() throws {
+  @Test func `--expect decides whether the server is asked first`() throws {
     let server = try ScriptedServer(requests: [.good(), .good(), .good(), .good()])
     for flags in [["always"], ["auto"], ["never"], ["always", "--expect100-timeout", "60"]] {
       let said = try run("formstream", ["post", "-d", "a", "--expect"] + flags + [server.url])
@@ -98,13 +98,13 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a rate is no hindrance to small bodies`() throws {
+  @Test func `a rate limit does not delay small bodies`() throws {
     let server = try ScriptedServer(requests: [.good()])
     #expect(try formstream("post", "--limit-rate", "1M", "-d", "a", server.url).exit == 0)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `redirects stay on the server unless told otherwise`() throws {
+  @Test func `redirects to other servers are followed only with -L`() throws {
     let other = try ScriptedServer(requests: [.good(body: "there")])
     let here = try ScriptedServer { request in
       request.target == "/"
@@ -130,23 +130,23 @@ import Testing
     #expect(here.faults.isEmpty && other.faults.isEmpty)
   }
 
-  @Test func `what is a success can be said`() throws {
+  @Test func `--expect-status sets the statuses that are a success`() throws {
     let server = try ScriptedServer(requests: [.good(200), .good(409)])
     #expect(try formstream("post", "--expect-status", "201,202", "-d", "", server.url).exit == 1)
     #expect(try formstream("post", "--expect-status", "409", "-d", "", server.url).exit == 0)
   }
 
   @Test(arguments: ["auto", "bar", "json", "none"])
-  func `progress is asked for in one of four ways`(_ way: String) throws {
+  func `--progress has four values`(_ way: String) throws {
     let server = try ScriptedServer(requests: [.good(body: "in")])
     let said = try formstream("post", "--progress", way, "-d", "a", server.url)
     #expect((said.exit, said.output) == (0, "in"), "\(said.stderr)")
   }
 }
 
-/// How the server is reached.
+/// The connection to the server.
 @Suite struct PostConnectionTests {
-  @Test func `a socket and an address can be named`() throws {
+  @Test func `a socket and an address can be given`() throws {
     let place = try TemporaryDirectory()
     let local = try ScriptedServer(on: .unix(place.local("s")), requests: [.good(body: "local")])
     let said = try formstream(
@@ -164,7 +164,7 @@ import Testing
     #expect(server.faults.isEmpty && local.faults.isEmpty)
   }
 
-  @Test func `who is who is proved by certificates`() throws {
+  @Test func `certificates prove the identities of server and client`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good(body: "safe") }
     var options = TLSProxy.Options()
@@ -187,10 +187,10 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `the version can be said`() throws {
+  @Test func `the HTTP version can be given`() throws {
     let server = try ScriptedServer(requests: [.good(body: "one")])
     #expect(try formstream("post", "--http1.1", "-d", "a", server.url).output == "one")
-    // HTTP/2 without TLS begins with a preface, which this server takes for what it is not.
+    // HTTP/2 without TLS begins with a preface, which this server can't read.
     let two = try ScriptedServer { _ in [.close] }
     #expect(try formstream("post", "--http2", "-d", "a", two.url).exit != 0)
     #expect(!two.faults.isEmpty)

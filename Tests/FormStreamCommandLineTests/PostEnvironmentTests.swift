@@ -1,10 +1,10 @@
 import FormStreamTestSupport
 import Testing
 
-/// What surrounds a request: variables, and what the system allows.
+/// Environment variables and system limits.
 @Suite struct PostEnvironmentTests {
   private static func said(_ variables: [String: String], _ url: String) throws -> String {
-    // What is set around the tests does not count.
+    // The variables of the test process don't count.
     var all = Dictionary(
       uniqueKeysWithValues: ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
         .flatMap { [($0, ""), ($0.uppercased(), "")] })
@@ -37,11 +37,11 @@ import Testing
   ]
 
   @Test(arguments: cases.indices)
-  func `that a proxy is not used is told where one is asked for`(_ index: Int) throws {
+  func `a note says that a proxy is not used`(_ index: Int) throws {
     let (variables, url, named) = Self.cases[index]
     let said = try Self.said(variables, url)
     if let named {
-      #expect(said.hasPrefix("formstream: \(named) is set, and proxies are not used"), "\(said)")
+      #expect(said.hasPrefix("formstream: \(named) is set, but proxies are not used"), "\(said)")
       #expect(said.split(separator: "\n").count == 1)
     } else {
       #expect(said == "")
@@ -49,7 +49,7 @@ import Testing
     #expect(!said.contains("canary"))
   }
 
-  @Test func `a request goes straight to its server, whatever the environment says`() throws {
+  @Test func `a request goes directly to its server, whatever the environment says`() throws {
     let server = try ScriptedServer(requests: [.good(body: "in")])
     let said = try run(
       "formstream", ["post", "-q", "-d", "a", server.url],
@@ -58,7 +58,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  /// libdispatch ended the program by SIGILL where it could not have its descriptors.
+  /// libdispatch ended the program by SIGILL if it could not open descriptors.
   @Test func `too few descriptors are an error that names the remedy`() throws {
     let server = try ScriptedServer(requests: [.good(body: "in"), .good(body: "in")])
     for limit in [6, 12, 31] {

@@ -1,7 +1,7 @@
 import FormStreamTestSupport
 import Testing
 
-/// Secrets go to the server and nowhere else.
+/// Secrets are sent to the server and shown nowhere.
 @Suite struct PostSecretTests {
   private static func place() throws -> TemporaryDirectory {
     let place = try TemporaryDirectory()
@@ -17,7 +17,7 @@ import Testing
   ]
 
   @Test(arguments: flags, [200, 401])
-  func `what stands in files is sent, and never told`(_ flags: [String], _ status: Int) throws {
+  func `secrets in files are sent, and never shown`(_ flags: [String], _ status: Int) throws {
     let place = try Self.place()
     let server = try ScriptedServer { _ in .good(status) }
     for more in [["-v"], ["--json", "--verbose"], ["--dry-run"], ["--to-curl"]] {
@@ -46,7 +46,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `the trace shows heads, and that there are secrets`() throws {
+  @Test func `the trace shows headers, with secrets masked`() throws {
     let server = try ScriptedServer(requests: [
       .good(headers: [("Set-Cookie", "canary"), ("X-B", "2")])
     ])
@@ -62,7 +62,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a file that others can read is warned about`() throws {
+  @Test func `a file that other users can read causes a warning`() throws {
     let place = try Self.place()
     let server = try ScriptedServer { _ in .good() }
     #expect(
@@ -70,7 +70,7 @@ import Testing
     )
     let said = try shell(
       "chmod 644 token; $F post -d a --token-file token \(server.url)", in: place)
-    #expect(said.stderr.contains("Others can read the secrets in \"token\""), "\(said.stderr)")
+    #expect(said.stderr.contains("Other users can read the secrets in \"token\""), "\(said.stderr)")
     let piped = try shell("$F post -d a --token-file <(cat token) \(server.url)", in: place)
     #expect(piped.stderr == "")
     let input = try shell("$F post -d a --user-file - \(server.url) < user", in: place)
@@ -82,7 +82,7 @@ import Testing
     "canary", "can ary: 1", ": canary", "X-Key:", "X-canary: a\u{7}b", "Content-Length: canary",
     "X-ü: canary", "canary;canary",
   ])
-  func `of a line that is wrong in a file, the number is told and nothing else`(
+  func `an error about a line of secrets names only its number`(
     _ line: String
   ) throws {
     let place = try TemporaryDirectory()
@@ -92,11 +92,11 @@ import Testing
     #expect(said.exit == 64)
     #expect(
       said.stderr
-        == "formstream: Line 3 of the file \"headers\" of --header-file is no header that can be sent: "
-        + "write Name: value, and nothing that frames the body.\n")
+        == "formstream: Line 3 of the file \"headers\" of --header-file is not a header that can be "
+        + "sent: write Name: value, and no header about the body's length or framing.\n")
   }
 
-  @Test func `a token with blanks is none`() throws {
+  @Test func `a token with blanks is refused`() throws {
     let place = try TemporaryDirectory()
     for token in ["Bearer canary", "canary ", "\tcanary"] {
       try place.write("token", token)
@@ -108,8 +108,8 @@ import Testing
     }
   }
 
-  /// One rule for all that is shown. Some of these were masked nowhere, and all were plain in records.
-  @Test func `headers whose names speak of secrets are shown nowhere`() throws {
+  /// Some of these were masked nowhere, and none in records.
+  @Test func `headers whose names suggest secrets are masked everywhere`() throws {
     let names = [
       "Authorization", "Cookie", "X-Api-Key", "X_APIKEY", "My-Token", "x-client-secret",
       "X-Password",
@@ -142,7 +142,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `headers are sent as they were given`() throws {
+  @Test func `headers are sent as they were typed`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let said = try formstream(
       "post", "--header", "X-Empty;", "-H", "X-Two:  a b ", "-H", "X-Two: c", "--user-agent", "me",

@@ -1,11 +1,10 @@
 import FormStreamTestSupport
 import Testing
 
-/// A person, or whoever ends programs, has enough. `set -m`, since a shell's background jobs ignore SIGINT
-/// else.
+/// Signals during a request. `set -m`: otherwise the shell's background jobs ignore SIGINT.
 @Suite struct PostSignalTests {
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
-  func `a signal calls the request off, and the record says so`(
+  func `a signal cancels the request, and the record says so`(
     _ signal: String, _ exit: String
   ) throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
@@ -22,11 +21,11 @@ import Testing
     #expect(lines.first == exit[...], "\(said.output)")
     #expect(lines.dropFirst().first?.contains(#""outcome":"cancelled""#) == true, "\(said.output)")
     #expect(lines.dropFirst(2).first?.hasPrefix("formstream: ") == true)
-    #expect(lines.dropFirst(3) == ["out", "said"], "no half-made file: \(said.output)")
+    #expect(lines.dropFirst(3) == ["out", "said"], "a half-written file is left: \(said.output)")
   }
 
-  /// Nobody reads the answer: what waits for that can't be called off.
-  @Test func `a second signal ends it at once`() throws {
+  /// The response is not read, and a blocked write can't be cancelled.
+  @Test func `a second signal ends the command at once`() throws {
     let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 4_000_000)) }
     let said = try shell(
       """
@@ -40,7 +39,7 @@ import Testing
     #expect(said.output == "130\n", "\(said.output) \(said.stderr)")
   }
 
-  @Test func `what is ignored stays ignored`() throws {
+  @Test func `ignored signals stay ignored`() throws {
     let (reached, signalled) = (try Gate(), try Gate())
     let server = try ScriptedServer { request in
       request.target == "/signalled"

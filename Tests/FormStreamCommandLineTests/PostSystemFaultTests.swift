@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// `formstream post` where single calls of the system fail: strace lets one of each kind, by its number.
+/// `formstream post` if a single system call fails: strace injects the failures.
 @Suite struct PostSystemFaultTests {
-  /// A call, how it fails, and which of its calls do.
+  /// A system call, its error, and which of its calls fail.
   private static let faults: [(call: String, error: String, numbers: [Int])] = [
     ("clone3", "EAGAIN", [1, 2, 3]),
     ("read", "EIO", [20]),
@@ -18,7 +18,7 @@ import Testing
   ]
 
   @Test(arguments: faults.map(\.call))
-  func `none of them ends in a false success, a trap, or never`(call: String) throws {
+  func `a failed system call never causes a false success, a crash or a hang`(call: String) throws {
     let fault = try #require(Self.faults.first { $0.call == call })
     let place = try TemporaryDirectory()
     try place.write("f.bin", noise(700_000))

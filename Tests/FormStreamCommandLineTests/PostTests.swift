@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// `formstream post`: what goes over the wire, and what comes out.
+/// `formstream post`: what is sent, and what is printed.
 @Suite struct PostTests {
-  @Test func `a form is sent as it was laid out, and the answer printed`() throws {
+  @Test func `a form is sent as it was laid out, and the response is printed`() throws {
     let place = try TemporaryDirectory()
     try place.write("f.txt", "words\n")
     let server = try ScriptedServer(requests: [.good(201, body: "made\n")])
@@ -30,7 +30,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a form part can be all that encode knows`() throws {
+  @Test func `post has all form flags of encode`() throws {
     let place = try TemporaryDirectory()
     try place.write("x.png", "0123456789")
     let server = try ScriptedServer(requests: [.good(), .good(), .good()])
@@ -60,7 +60,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a pipe is a part of unknown length, and goes in chunks`() throws {
+  @Test func `a pipe is a part of unknown length, and is sent in chunks`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let said = try formstream(
       "post", "-F", "f=@-;filename=x", server.url, standardInput: noise(300_000))
@@ -70,18 +70,18 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `nothing at all is an empty body, and a note`() throws {
+  @Test func `without a body, an empty one is sent and noted`() throws {
     let server = try ScriptedServer(requests: [.good(), .good()])
     let said = try formstream("post", server.url)
     #expect(said.exit == 0)
-    #expect(said.stderr.hasPrefix("formstream: There is no body"))
+    #expect(said.stderr.hasPrefix("formstream: An empty body is sent"))
     #expect(server.requests.first?.header("Content-Length") == "0")
     #expect(try formstream("post", "-q", server.url).stderr == "")
     #expect(try formstream("post", "--quiet", "-h").exit == 0)
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `the record holds what became of it, and only that is printed`() throws {
+  @Test func `the record holds the result, and nothing else is printed`() throws {
     let server = try ScriptedServer(requests: [
       .good(headers: [("X-A", "1")], body: "fine"), .good(404, body: "who?"),
       .good(body: "twelve bytes"),
@@ -107,7 +107,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `an answer goes to standard output also where it is no success, or into a file`()
+  @Test func `a response is printed, even if it is not a success, or stored in a file`()
     throws
   {
     let place = try TemporaryDirectory()
@@ -124,7 +124,7 @@ import Testing
       #expect((stored.exit, stored.output) == (0, ""), "\(stored.stderr)")
     }
     #expect(try shell("cat answer; ls -a", in: place).output == "for the file.\n..\nanswer\n")
-    // What the server has, it has; but what is missing of its answer is missing.
+    // The server has acted on the request, but a part of its response is missing.
     let cut = try formstream("post", "-d", "", "-o", "cut", server.url, in: place)
     #expect(cut.exit == 74, "\(cut.stderr)")
     #expect(try shell("ls -a", in: place).output == ".\n..\nanswer\n")
@@ -136,14 +136,14 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a reader of the answer that goes away is an error, not a signal`() throws {
+  @Test func `a closed pipe for the response is an error, not a signal`() throws {
     let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 1_000_000)) }
     let said = try shell("$F post -d a \(server.url) | head -c 1; echo ${PIPESTATUS[0]}")
     #expect(said.output == "x74\n", "\(said.stderr)")
     #expect(said.stderr.contains("closed by its reader"))
   }
 
-  @Test func `a terminal is shown text, and told nothing`() throws {
+  @Test func `a terminal shows text, and no escape sequences`() throws {
     let server = try ScriptedServer { _ in .good(body: "a\tb\n\u{1B}]0;x\u{7}ü\n") }
     let said = try shell("script -qec \"$F post -q -d a \(server.url)\" /dev/null")
     #expect(said.output.contains(#"\u{1B}]0;x\u{7}ü"#), "\(said.output)")
@@ -151,7 +151,7 @@ import Testing
     #expect(said.output.contains("a\tb\r\n") || said.output.contains("a       b\r\n"))
   }
 
-  @Test func `a dry run tells all and sends nothing`() throws {
+  @Test func `a dry run prints everything and sends nothing`() throws {
     let place = try TemporaryDirectory()
     try place.write("f.txt", "words\n")
     let server = try ScriptedServer(requests: [])

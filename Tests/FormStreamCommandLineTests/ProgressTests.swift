@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// What a person at a terminal sees of a request: `script` is the terminal.
+/// Progress on a terminal, which `script` provides.
 @Suite struct ProgressTests {
-  @Test func `the bar fits the terminal, and leaves a line and the answer`() throws {
+  @Test func `the bar fits the terminal, and a line and the response stay`() throws {
     let server = try ScriptedServer { _ in .good(body: "hello\n") }
     let said = try shell(
       """
@@ -24,8 +24,8 @@ import Testing
     #expect(lines.last == "hello", "\(said.output)")
   }
 
-  /// `set -m`, since a shell's background jobs ignore SIGINT else.
-  @Test func `Ctrl-C leaves the cursor on a line of its own`() throws {
+  /// `set -m`: otherwise the shell's background jobs ignore SIGINT.
+  @Test func `after Ctrl-C the cursor is on a new line`() throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let said = try shell(
       """
@@ -33,12 +33,12 @@ import Testing
       mkfifo keys; touch seen; export TERM=xterm
       script -qefc "$F post -v -d a \(server.url)" seen < keys > all 2>&1 &
       exec 3> keys
-      until grep -q 'waiting for the answer' seen; do sleep 0.01; done
+      until grep -q 'waiting for the response' seen; do sleep 0.01; done
       printf '\\003' >&3; wait $!; echo $?; cat all
       """)
     #expect(said.output.hasPrefix("130\n"), "\(said.output)")
     #expect(said.output.hasSuffix("\r\n"), "\(said.output)")
-    // No trace stands behind the bar in its line.
+    // No trace line follows the bar on the same line.
     let lines = said.output.replacing("\r\n", with: "\n").split(separator: "\n")
     for line in lines where line.contains("> POST") || line.contains("formstream: ") {
       let text = line.split(separator: "\r").last ?? ""

@@ -2,9 +2,9 @@ import Glibc
 import FormStreamTestSupport
 import Testing
 
-/// Many at once, and programs that are killed. `Tests/Long/receiving.py` does the same for longer.
+/// Many uploads at once, and processes that are killed. `Tests/Long/receiving.py` does the same for longer.
 @Suite struct ReceiveManyTests {
-  /// Makes so many files of a little more than `size` bytes in `sent`, and their digests in `sums`.
+  /// Makes `count` files of a little more than `size` bytes in `sent`, and their digests in `sums`.
   private static func making(_ count: Int, of size: Int) -> String {
     """
     mkdir -p sent
@@ -14,7 +14,7 @@ import Testing
   }
 
   @Test(arguments: ["curl -sS -F f=@sent/N $U", "$F post -F f=@sent/N $U", "$F put -T sent/N $U/"])
-  func `many uploads at once all come in whole`(_ client: String) throws {
+  func `many uploads at once all arrive completely`(_ client: String) throws {
     let receiver = try Receiving("--into", "kept")
     let said = try receiver.shell(
       """
@@ -29,7 +29,7 @@ import Testing
   }
 
   @Test
-  func `a receiver that is killed leaves no file that is not whole, and nobody was told else`()
+  func `a killed receiver leaves only complete files, and has reported no others`()
     throws
   {
     var generator = SeededSequence(seed: 9)
@@ -39,16 +39,16 @@ import Testing
       let said = try receiver.shell(
         """
         \(Self.making(20, of: 100_000))
-        for i in {1..20}; do curl -sS -f --limit-rate 1M -o told-$i -F f=@sent/$i $U 2> /dev/null || rm -f told-$i & done
+        for i in {1..20}; do curl -sS -f --limit-rate 1M -o record-$i -F f=@sent/$i $U 2> /dev/null || rm -f record-$i & done
         until [ $(ls kept | wc -l) -ge \(wanted) ]; do :; done
         kill -9 \(receiver.pid)
         wait
         cd kept
         for file in *; do
-          [ ! -e $file ] || grep -qx "$(sha256sum $file)" ../sums || echo "$file is not whole"
+          [ ! -e $file ] || grep -qx "$(sha256sum $file)" ../sums || echo "$file is incomplete"
         done
-        for told in ../told-*; do
-          [ ! -e $told ] || [ -e ${told#../told-} ] || echo "$told is lost"
+        for record in ../record-*; do
+          [ ! -e $record ] || [ -e ${record#../record-} ] || echo "$record is lost"
         done
         ls -A | grep -v -e '^.formstream-' -e '^[0-9]*$'
         """)
@@ -77,22 +77,9 @@ import Testing
   }
 }
 
-/// No flag without a test, and what the help shows, tried.
-@Suite struct ReceiveFlagTests {
-  @Test func `every flag in the help is used in a test of receive`() throws {
-    let directory = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast()
-      .joined(separator: "/")
-    let sources = try shell("cat \(directory)/Receive*Tests.swift").output
-    let general = ["config", "generate", "help", "version", "quiet"]
-    for line in try formstream("receive", "--help").output.split(separator: "\n")
-    where line.hasPrefix("  -") || line.hasPrefix("      --") {
-      let name = line.split(separator: "--").dropFirst().first?.split(separator: " ").first ?? ""
-      if general.contains(String(name)) { continue }
-      #expect(sources.contains("--\(name)"), "\(name) is in no test")
-    }
-  }
-
-  @Test func `the examples in the help do what they say`() throws {
+/// The examples in the help, tried.
+@Suite struct ReceiveExampleTests {
+  @Test func `the examples in the help work`() throws {
     let examples = try formstream("receive", "--help").output.split(separator: "\n")
       .filter { $0.hasPrefix("  formstream receive ") }
     #expect(examples.count == 3)

@@ -2,10 +2,10 @@ import Glibc
 import FormStreamTestSupport
 import Testing
 
-/// What `formstream receive` tells people and scripts, and what becomes of it where they don't listen.
+/// What `formstream receive` prints for people and scripts, and what happens if it can't be written.
 @Suite struct ReceiveOutputTests {
-  /// The request's time and the client's port are left out.
-  @Test func `a line tells people of each request`() throws {
+  /// Times and client ports are replaced before comparing.
+  @Test func `each request is reported in a line`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1")
     #expect(
       receiver.listening
@@ -25,11 +25,11 @@ import Testing
       lines[2].hasPrefix("POST /z 415 encoding-unsupported: The Content-Encoding"), "\(lines)")
     #expect(
       try receiver.end().output
-        == "formstream: Ending: what is in flight gets 10 s; once more ends at once.\n"
+        == "formstream: Ending: uploads in progress get 10 s to finish. A second signal ends them at once.\n"
         + "formstream: Ended by SIGTERM.\n")
   }
 
-  @Test func `a line shows the beginnings of a few text fields`() throws {
+  @Test func `a line shows the starts of a few text fields`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1")
     let long = String(repeating: "ä", count: 99)
     _ = try receiver.post("--field", "title=Sunset", "--field", "a=b\nc", "--field", "l=\(long)")
@@ -42,7 +42,7 @@ import Testing
         ", 11 parts: f=1, f=2, f=3, f=4, f=5, f=6, f=7, f=8, and 3 more"))
   }
 
-  @Test func `nothing of what clients send reaches a terminal raw`() throws {
+  @Test func `nothing that clients send reaches a terminal raw`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept --keep-paths 2>&1")
     let said = try receiver.shell(
       """
@@ -65,7 +65,7 @@ import Testing
       "\(all)")
   }
 
-  @Test func `quiet is quiet, and records are all that is on standard output`() throws {
+  @Test func `-q prints no notes, and standard output holds only records`() throws {
     let receiver = try Receiving("-q")
     _ = try receiver.post("-d", "a=b")
     #expect(try receiver.record().hasPrefix(#"{"schema":"formstream.received/1","#))
@@ -79,20 +79,18 @@ import Testing
     (">&-", "could not be written"), ("> /dev/full", "No space left"),
     ("| true", "closed by its reader"),
   ])
-  func `where records can't be written, it does not begin`(_ redirection: String, _ says: String)
+  func `if records can't be written, it does not start`(_ redirection: String, _ says: String)
     throws
   {
     let said = try shell(
       "until ! kill -0 $! 2> /dev/null; do :; done; $F receive --listen 0 --json \(redirection); echo ${PIPESTATUS[0]} >&2"
     )
     #expect(said.stderr.hasSuffix("74\n"), "\(said.stderr)")
-    // Who closes a pipe may do that only when the first record is in it.
     #expect(said.stderr.contains(says), "\(said.stderr)")
   }
 
-  /// What is stored is stored, and the client is told so: but the line about it is lost, and nothing after it
-  /// must be.
-  @Test func `where a line can't be written, it ends when what is in flight is over`() throws {
+  /// The file is stored and the client gets its response, but the line about it is lost. No more lines must be lost.
+  @Test func `if a line can't be written, it ends after the uploads in progress`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1 > /dev/full")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
     try receiver.wait(for: 1, in: "kept")
@@ -110,7 +108,8 @@ import Testing
 
 /// `--once`.
 @Suite struct ReceiveOnceTests {
-  @Test func `it ends with the first upload that is taken, and its client has the whole answer`()
+  @Test
+  func `--once ends after the first accepted upload, and its client gets the complete response`()
     throws
   {
     let place = try TemporaryDirectory()
@@ -133,8 +132,8 @@ import Testing
     #expect(try receiver.shell("\(curl) $U; echo $?").output == "000\n7\n")
   }
 
-  /// The answer is larger than what a socket takes at once, and over TLS.
-  @Test func `an answer that is long, and slowly read, is not cut`() throws {
+  /// The response is larger than a socket buffer, and is sent over TLS too.
+  @Test func `a long response that is read slowly is not cut`() throws {
     let made = try TestCertificates()
     for tls in [[], ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]] {
       let receiver = try Receiving(["--once", "--limit", "all-headers=1M"] + tls)

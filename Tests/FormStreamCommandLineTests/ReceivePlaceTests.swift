@@ -3,7 +3,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Where `formstream receive` listens, and where it stores.
+/// Where `formstream receive` listens, and where it stores files.
 @Suite struct ReceivePlaceTests {
   @Test(arguments: [
     ("0", "http://127.0.0.1:"), (":0", "http://localhost:"), ("127.0.0.1:0", "http://127.0.0.1:"),
@@ -11,7 +11,7 @@ import Testing
     ("localhost:0", "http://localhost:"),
     ("0.0.0.0:0", "http://localhost:"), ("[::]:0", "http://localhost:"),
   ])
-  func `it listens where it is told, and can be reached by the URL that it tells`(
+  func `it listens at the given address, and its URL can be reached`(
     _ place: String, _ url: String
   ) throws {
     let receiver = try Receiving("--listen", place)
@@ -19,10 +19,11 @@ import Testing
     let said = try receiver.post("-F", "a=b")
     #expect(said.exit == 0, "\(said.stderr)")
     let isOpenToAll = [":0", "0.0.0.0:0", "[::]:0"].contains(place)
-    #expect(try receiver.end().stderr.contains("Whoever can reach this machine") == isOpenToAll)
+    #expect(
+      try receiver.end().stderr.contains("Everyone who can reach this machine") == isOpenToAll)
   }
 
-  @Test func `all addresses are those of both kinds`() throws {
+  @Test func `all addresses are those of IPv4 and IPv6`() throws {
     let receiver = try Receiving("--listen", ":0")
     for host in ["127.0.0.1", "[::1]"] {
       let said = try formstream("post", "-d", "a=b", "http://\(host):\(receiver.port)/")
@@ -39,20 +40,20 @@ import Testing
     BadInput(64, "names no port", "receive", "--listen", "127.0.0.1:-0"),
     BadInput(64, "names no port", "receive", "--listen", "+80"),
     BadInput(64, "names no port", "receive", "--listen", "[::1]"),
-    BadInput(64, "names no address", "receive", "--listen", "::1:8080"),
-    BadInput(64, "names no address", "receive", "--listen", "[::1:8080"),
-    BadInput(64, "names no address", "receive", "--listen", "[127.0.0.1]:8080"),
-    BadInput(64, "names no address", "receive", "--listen", "example.org:8080"),
-    BadInput(64, "names no address", "receive", "--listen", "http://127.0.0.1:8080"),
+    BadInput(64, "has no numeric address", "receive", "--listen", "::1:8080"),
+    BadInput(64, "has no numeric address", "receive", "--listen", "[::1:8080"),
+    BadInput(64, "has no numeric address", "receive", "--listen", "[127.0.0.1]:8080"),
+    BadInput(64, "has no numeric address", "receive", "--listen", "example.org:8080"),
+    BadInput(64, "has no numeric address", "receive", "--listen", "http://127.0.0.1:8080"),
     BadInput(64, "needs a value: --listen ADDR:PORT", "receive", "--listen"),
     BadInput(74, "Can't listen on", "receive", "--listen", "192.0.2.1:0"),
     BadInput(64, "needs the name of a directory", "receive", "--into", ""),
-    BadInput(64, "are for --into DIR", "receive", "--keep-paths"),
-    BadInput(64, "are for --into DIR", "receive", "--overwrite"),
+    BadInput(64, "need --into DIR", "receive", "--keep-paths"),
+    BadInput(64, "need --into DIR", "receive", "--overwrite"),
     BadInput(74, "Not a directory", "receive", "--into", "/dev/null"),
-    BadInput(74, "its parent is not there", "receive", "--into", "no/such"),
-    BadInput(64, "go together", "receive", "--tls-cert", "x"),
-    BadInput(64, "go together", "receive", "--tls-key", "x"),
+    BadInput(74, "its parent does not exist", "receive", "--into", "no/such"),
+    BadInput(64, "need each other", "receive", "--tls-cert", "x"),
+    BadInput(64, "need each other", "receive", "--tls-key", "x"),
     BadInput(66, "of --tls-cert can't be read", "receive", "--tls-cert", "x", "--tls-key", "y"),
     BadInput(66, "of --token-file can't be read", "receive", "--token-file", "x"),
     BadInput(64, "--max-body can't be \"much\"", "receive", "--max-body", "much"),
@@ -64,7 +65,7 @@ import Testing
     BadInput(64, "is not a flag of \"post\"", "post", "--once", "http://h/"),
     BadInput(64, "Did you mean --into kept?", "receive", "kept"),
     BadInput(64, "Did you mean --listen :8080?", "receive", ":8080"),
-    BadInput(64, "demo takes nothing", "demo", "extra"),
+    BadInput(64, "demo takes no arguments", "demo", "extra"),
     BadInput(64, "--listen ADDR:PORT", "receive", "--port", "8080"),
     BadInput(64, "--listen ADDR:PORT", "receive", "--host=::"),
     BadInput(64, "--listen ADDR:PORT", "receive", "-p", "8080"),
@@ -82,7 +83,7 @@ import Testing
   ]
 
   @Test(arguments: bad)
-  func `what is wrong ends with its code and one sentence`(_ bad: BadInput) throws {
+  func `an error ends with its exit code and one sentence`(_ bad: BadInput) throws {
     let said = try run("formstream", bad.arguments)
     #expect(said.exit == bad.exit, "\(said.stderr)")
     #expect(said.stderr.contains(bad.says), "\(said.stderr)")
@@ -91,7 +92,7 @@ import Testing
     #expect(said.stdout.isEmpty, "\(said.output)")
   }
 
-  /// The line is right, and may do at another time: so it is not 64.
+  /// The command line is right, and may work at another time, so this is not 64.
   @Test func `a port that is taken ends with 74`() throws {
     let receiver = try Receiving()
     let said = try formstream("receive", "--json", "--listen", "\(receiver.port)")
@@ -102,7 +103,7 @@ import Testing
         + "address or port; port 0 means any free port.\n")
   }
 
-  @Test func `a directory is made, or taken as it is`() throws {
+  @Test func `a directory is made if it does not exist`() throws {
     let place = try TemporaryDirectory()
     try makeDirectory(place.local("there"))
     try place.write("there/old", "old")
@@ -127,9 +128,8 @@ import Testing
     #expect(try receiver.shell("cat $'a\\xff/n'").output == "x")
   }
 
-  /// Another user's, for root writes everywhere; and one that is gone while it is used.
-  @Test func `what can't be stored is answered with 500, and the reason is told here only`() throws
-  {
+  /// The directory is removed while it is used. (Permissions don't stop root.)
+  @Test func `a storage error is a 500, and only the receiver's messages name the reason`() throws {
     let receiver = try Receiving("--into", "kept")
     let said = try receiver.shell(
       "rmdir kept; \(curl) -F f=@/dev/null $U; grep -c 'the receiver.s log says why' answer; grep -c '\"kept' answer"
@@ -142,7 +142,7 @@ import Testing
   }
 
   @Test(.enabled(if: !isSuperuser))
-  func `a directory that can't be written to takes nothing`() throws {
+  func `a directory without write permission is a 500`() throws {
     let place = try TemporaryDirectory()
     try makeDirectory(place.local("kept"))
     setPermissions(place.local("kept"), 0o500)

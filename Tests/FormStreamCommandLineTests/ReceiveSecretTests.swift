@@ -1,9 +1,9 @@
 import FormStreamTestSupport
 import Testing
 
-/// Who may upload, and that nobody who looks on learns how.
+/// The token: who may upload, and that the token is never shown.
 @Suite struct ReceiveSecretTests {
-  @Test func `only who knows the token uploads, and the token is told nowhere`() throws {
+  @Test func `only clients with the token can upload, and the token is shown nowhere`() throws {
     let place = try TemporaryDirectory()
     try place.write("token", "canary-1\n")
     try place.write("other", "canary-2\n")
@@ -28,22 +28,22 @@ import Testing
     #expect(end.output.contains(#""code":"unauthorized""#), "\(end.output)")
   }
 
-  @Test func `a token can come from standard input`() throws {
+  @Test func `the token can come from standard input`() throws {
     let receiver = try Receiving(
       shell: "$F receive --json --listen 0 --token-file - <<< canary")
     #expect(try receiver.post("-d", "a=b").exit == 1)
     #expect(try receiver.shell("$F post --token-file <(echo canary) -d a=b $U").exit == 0)
   }
 
-  @Test func `standard input without a token is called what it is`() throws {
+  @Test func `an error about standard input names it`() throws {
     let said = try shell("echo | $F receive --listen 0 --token-file -")
     #expect(said.exit == 64)
     #expect(
       said.stderr
-        == "formstream: Standard input for --token-file has 0 lines: it must hold one.\n")
+        == "formstream: Standard input for --token-file has 0 lines: it must have exactly one.\n")
   }
 
-  @Test func `a token that goes in the clear is warned about`() throws {
+  @Test func `a token without encryption causes a warning`() throws {
     let made = try TestCertificates()
     let tls = ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]
     for (flags, isWarned) in [
@@ -52,25 +52,25 @@ import Testing
       let place = try TemporaryDirectory()
       try place.write("token", "canary\n")
       let end = try Receiving(flags + ["--token-file", "token"], in: place).end()
-      #expect(end.stderr.contains("in the clear: --tls-cert") == isWarned, "\(end.stderr)")
+      #expect(end.stderr.contains("without encryption: --tls-cert") == isWarned, "\(end.stderr)")
     }
   }
 
   @Test(.enabled(if: !isSuperuser))
-  func `a file that may not be read is a matter of permissions`() throws {
+  func `a file without read permission gets a hint about chmod`() throws {
     let said = try shell(
       "echo t > token; chmod 0 token; $F receive --listen 0 --token-file token")
     #expect(said.exit == 66)
     #expect(said.stderr.contains("Permission denied. Allow it with chmod"), "\(said.stderr)")
   }
 
-  @Test func `a file that others can read is warned about`() throws {
+  @Test func `a file that other users can read causes a warning`() throws {
     for (mode, isWarned) in [("600", false), ("640", true), ("644", true)] {
       let place = try TemporaryDirectory()
       try place.write("token", "canary\n")
       #expect(try shell("chmod \(mode) token", in: place).exit == 0)
       let end = try Receiving("--token-file", "token", in: place).end()
-      #expect(end.stderr.contains("Others can read the secrets in \"token\"") == isWarned)
+      #expect(end.stderr.contains("Other users can read the secrets in \"token\"") == isWarned)
       #expect(!end.stderr.contains("canary"))
     }
   }
@@ -78,7 +78,7 @@ import Testing
   @Test(arguments: [
     ("", "0 lines"), ("canary a", "blank"), ("canary\nb", "2 lines"), ("canary\u{E9}", "no token"),
   ])
-  func `what is no token is refused`(_ contents: String, _ says: String) throws {
+  func `a file without a valid token is refused`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()
     try place.write("token", contents)
     let said = try formstream("receive", "--listen", "0", "--token-file", "token", in: place)
@@ -90,7 +90,7 @@ import Testing
 
 /// `formstream receive` over TLS.
 @Suite struct ReceiveTLSTests {
-  @Test func `it speaks TLS with the certificate that it is given`() throws {
+  @Test func `it uses TLS with the given certificate`() throws {
     let made = try TestCertificates()
     let receiver = try Receiving(
       "--into", "kept", "--tls-cert", made.server.certificate, "--tls-key", made.server.key,
@@ -116,7 +116,7 @@ import Testing
     #expect(try receiver.end().exit == 143)
   }
 
-  @Test func `a pair that can't be used ends with 66`() throws {
+  @Test func `an unusable certificate or key ends with 66`() throws {
     let made = try TestCertificates()
     let place = try TemporaryDirectory()
     try place.write("words", "no certificate\n")

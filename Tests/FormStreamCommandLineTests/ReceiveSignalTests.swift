@@ -2,23 +2,23 @@ import Glibc
 import FormStreamTestSupport
 import Testing
 
-/// How `formstream receive` ends: what is in flight gets its time, and nothing half is left.
+/// How `formstream receive` ends: uploads in progress can finish, and no half-stored file is left.
 @Suite struct ReceiveSignalTests {
   @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
-  func `what is in flight is finished, answered and stored, and nobody else is let in`(
+  func `uploads in progress are finished and stored, and no new ones are accepted`(
     _ signal: Int32
   ) throws {
     let receiver = try Receiving("--into", "kept")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
     try receiver.wait(for: 1, in: "kept")
-    // One that rests must not keep it.
-    let resting = try RawClient.uploading(to: receiver, "/rest", size: 0, sent: 0)
+    // An idle connection must not delay the end.
+    let idle = try RawClient.uploading(to: receiver, "/rest", size: 0, sent: 0)
     #expect(try receiver.record().contains(#""complete":true"#))
     receiver.signal(signal)
     try receiver.waitUntilClosed()
     try held.send("0123456789")
     #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
-    #expect(try resting.answer().hasSuffix("}\n"))
+    #expect(try idle.answer().hasSuffix("}\n"))
     let end = try receiver.wait()
     #expect(end.exit == 128 + signal, "\(end.stderr)")
     #expect(end.output.contains(#""stored_as":"held""#), "\(end.output)")
@@ -26,8 +26,9 @@ import Testing
     #expect(try receiver.names(in: "kept") == ["held", "rest"])
   }
 
-  /// This takes the ten seconds.
-  @Test func `who does not go on is cut off in the end, and told`() throws {
+  /// This takes ten seconds.
+  @Test func `a client that stops sending is cut off after the grace period, and reported`() throws
+  {
     let receiver = try Receiving("--into", "kept")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
     try receiver.wait(for: 1, in: "kept")
@@ -39,9 +40,9 @@ import Testing
     #expect(try receiver.names(in: "kept") == [])
   }
 
-  /// It left what was half stored.
+  /// Half-stored files were left.
   @Test(arguments: [SIGINT, SIGTERM])
-  func `a second signal cuts off at once, and leaves nothing half`(_ second: Int32) throws {
+  func `a second signal cuts off at once, and leaves no half-stored file`(_ second: Int32) throws {
     let receiver = try Receiving("--into", "kept")
     let held = try (0..<5).map {
       try RawClient.uploading(to: receiver, "/\($0)", size: 20, sent: $0 * 4 + 1)
@@ -59,7 +60,7 @@ import Testing
     #expect(try receiver.names(in: "kept") == [])
   }
 
-  @Test func `what is ignored stays ignored`() throws {
+  @Test func `ignored signals stay ignored`() throws {
     let receiver = try Receiving(
       shell: "bash -c \"trap '' INT; exec $F receive --json --listen 0\"")
     receiver.signal(SIGINT)

@@ -2,9 +2,9 @@ import Glibc
 import FormStreamTestSupport
 import Testing
 
-/// `formstream receive`: what comes in, what is stored, and what is told of it.
+/// `formstream receive`: what is received, stored and reported.
 @Suite struct ReceiveTests {
-  @Test func `a form is stored, and all of it is told in a record`() throws {
+  @Test func `a form is stored, and a record describes it`() throws {
     let receiver = try Receiving("--into", "kept")
     try receiver.place.write("f.txt", "words\n")
     #expect(
@@ -30,21 +30,21 @@ import Testing
     #expect(
       end.stderr == """
         formstream: Listening at \(receiver.url)/, storing files in "kept". Ctrl-C ends it.
-        formstream: Ending: what is in flight gets 10 s; once more ends at once.
+        formstream: Ending: uploads in progress get 10 s to finish. A second signal ends them at once.
         formstream: Ended by SIGTERM.
 
         """)
   }
 
   @Test(arguments: [([], "a%22b"), (["--escaping", "browser"], "a\\\"b")])
-  func `names are read as they are known to be escaped`(_ flags: [String], _ name: String) throws {
+  func `names are decoded by the given profile`(_ flags: [String], _ name: String) throws {
     let receiver = try Receiving(flags)
     try receiver.place.write("f", "abc")
     let said = try receiver.post("--file", "f=f", "--filename", "a\"b")
     #expect(said.output.contains("\"filename\":\"\(name)\""), "\(said.output)")
   }
 
-  @Test func `without a directory nothing is stored, and that is said`() throws {
+  @Test func `without a directory nothing is stored, and a note says so`() throws {
     let receiver = try Receiving("--listen", "127.0.0.1:0")
     #expect(receiver.listening.hasSuffix(#","directory":null,"directory_b64":null}"#))
     try receiver.place.write("f", "abc")
@@ -52,10 +52,10 @@ import Testing
     #expect(said.output.contains(#""size":3,"#), "\(said.output)")
     #expect(said.output.contains(#""stored_as":null"#), "\(said.output)")
     #expect(try receiver.names(in: ".") == ["f"])
-    #expect(try receiver.end().stderr.contains("Nothing is stored: name a directory by --into DIR"))
+    #expect(try receiver.end().stderr.contains("Nothing is stored: --into DIR names a directory"))
   }
 
-  /// What is sent, in shell, and the file that it is made of.
+  /// Shell commands that send the file `big`.
   @Test(arguments: [
     "post -F f=@big -F t=v", "post --file f=big --filename n --type a/b", "post -T big",
     "put -T big", "put -T - < big", "post -F 'f=@-;filename=n' < big",
@@ -63,7 +63,7 @@ import Testing
     "post -H 'Content-Type: a/b' --data-binary @big", "post --expect always -F f=@big",
     "post --expect never --browser-text -F f=@big",
   ])
-  func `each kind of body comes in as it is`(_ line: String) throws {
+  func `each kind of body is stored byte for byte`(_ line: String) throws {
     let receiver = try Receiving("--into", "kept")
     try receiver.place.write("big", noise(3_000_001))
     let said = try receiver.shell(
@@ -76,7 +76,7 @@ import Testing
     #expect(said.output.contains(#""size":3000001,"sha256":"\#(sums[0])""#), "\(said.output)")
   }
 
-  @Test func `a name that is taken gets a number, or its file is written over`() throws {
+  @Test func `a file whose name is taken gets a number, or replaces the other`() throws {
     let receiver = try Receiving("--into", "kept")
     let other = try Receiving("--into", "kept", "--overwrite", in: receiver.place)
     for (text, to) in [("one", receiver), ("two", receiver), ("three", other)] {
@@ -88,7 +88,7 @@ import Testing
     #expect(try receiver.names(in: ".") == ["kept"])
   }
 
-  @Test func `paths are kept where that was said, below the directory`() throws {
+  @Test func `--keep-paths keeps directories, below the directory`() throws {
     let receiver = try Receiving("--into", "kept", "--keep-paths")
     _ = try receiver.post("-F", "f=x;filename=../../a/b/c.txt", "-F", "g=y;filename=/etc/d")
     _ = try receiver.shell("printf z > e; $F put -T e $U/p/q%2F..%2Fr")
@@ -97,12 +97,12 @@ import Testing
         == "kept/a/b/c.txt\nkept/etc/d\nkept/p/q/r\n")
   }
 
-  @Test func `no digest is made where none is wanted`() throws {
+  @Test func `no digest is computed with --no-digest`() throws {
     let receiver = try Receiving("--no-digest")
     #expect(try receiver.post("-F", "a=b").output.contains(#""size":1,"sha256":null,"value":"b""#))
   }
 
-  @Test func `a form may ask for no more than the limits`() throws {
+  @Test func `a form over a limit is refused`() throws {
     let receiver = try Receiving("--limit", "parts=2", "--limit", "header-block=200")
     #expect(try receiver.post("-F", "a=b", "-F", "c=d").exit == 0)
     for flags in [["-F", "e=f"], ["--filename", String(repeating: "n", count: 300)]] {
@@ -115,7 +115,7 @@ import Testing
   }
 
   @Test(arguments: [["--max-body", "1K"], ["--limit", "body=1024"]])
-  func `a body of too many bytes is refused, whether it tells its length or not`(
+  func `a body that is too large is refused, whether it announces its length or not`(
     _ flags: [String]
   ) throws {
     let receiver = try Receiving(flags + ["--into", "kept"])
@@ -138,7 +138,7 @@ import Testing
     #expect(try receiver.names(in: "kept").count == 2)
   }
 
-  @Test func `flags can stand in a file`() throws {
+  @Test func `flags can come from a file`() throws {
     let place = try TemporaryDirectory()
     try place.write(
       "c", "--listen 127.0.0.1:0\n--into my files\n--keep-paths\n--min-rate 10K\n--json\n")
@@ -147,7 +147,7 @@ import Testing
     #expect(try receiver.post("-F", "a=b").exit == 0)
   }
 
-  @Test func `the page is served, and only what is refused is told`() throws {
+  @Test func `the page is served, and only refusals are reported`() throws {
     let receiver = try Receiving("--into", "kept")
     #expect(
       try receiver.shell("\(curl) $U; \(curl) $U/x; \(curl) -X DELETE $U").output

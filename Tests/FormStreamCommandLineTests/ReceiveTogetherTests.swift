@@ -1,15 +1,15 @@
 import FormStreamTestSupport
 import Testing
 
-/// What one request stores is stored together.
+/// The files of a request are stored all together, or not at all.
 @Suite struct ReceiveTogetherTests {
   private static let four = ["one", "keep.txt", "a/x", "four"].flatMap {
     ["-F", "f=x;filename=\($0)"]
   }
 
-  /// There is no place for the third: its directory's name and all like it are taken. The first two stayed.
+  /// The third file can't be stored: all names for its directory are taken. The first two files stayed.
   @Test(arguments: [[], ["--overwrite"]])
-  func `a request that fails in the end leaves nothing`(_ flags: [String]) throws {
+  func `a request that fails at its end leaves nothing`(_ flags: [String]) throws {
     let place = try TemporaryDirectory()
     _ = try shell(
       "mkdir kept; cd kept; printf old > keep.txt; touch a; for n in {2..100}; do touch a-$n; done",
@@ -24,8 +24,8 @@ import Testing
     #expect(try receiver.shell("cat kept/*").output == "old")
   }
 
-  /// Both were called stored under one name.
-  @Test func `a file does not take the place of one that came with it`() throws {
+  /// Both were reported as stored under one name.
+  @Test func `a file never replaces another file of the same request`() throws {
     let receiver = try Receiving("--into", "kept", "--overwrite")
     for text in ["old", "new"] {
       let said = try receiver.post(

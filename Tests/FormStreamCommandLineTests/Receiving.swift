@@ -1,16 +1,16 @@
 import Glibc
 import FormStreamTestSupport
 
-/// `formstream receive` at a port that is free. It ends with this object, if not before.
+/// A running `formstream receive` at a free port. It is ended with this object, if not before.
 final class Receiving {
-  /// The record that it began with.
+  /// Its first line of output.
   let listening: String
-  /// Where it listens: `http://127.0.0.1:40123`, without a slash at its end.
+  /// Its URL without a slash at the end: `http://127.0.0.1:40123`.
   let url: String
   let place: TemporaryDirectory
   private let program: RunningProgram
 
-  /// Starts it and waits until it listens, with records for its output.
+  /// Starts it with records as output, and waits until it listens.
   convenience init(_ flags: String..., in place: TemporaryDirectory? = nil) throws {
     try self.init(flags, in: place)
   }
@@ -22,8 +22,7 @@ final class Receiving {
       in: place)
   }
 
-  /// Starts it by a line of shell, in which `$F` is the command. The first line that comes out must have the
-  /// URL.
+  /// Starts it by a line of shell, in which `$F` is the command. The first line of output must hold the URL.
   convenience init(shell line: String, in place: TemporaryDirectory? = nil) throws {
     try self.init(program: "/bin/bash", [Array("-c".utf8), Array("exec \(line)".utf8)], in: place)
   }
@@ -39,14 +38,14 @@ final class Receiving {
 
   var port: UInt16 { url.split(separator: ":").last.flatMap { UInt16($0) } ?? 0 }
 
-  /// The next record, or line, that comes out.
+  /// The next line of output.
   func record() throws -> String { try program.line() }
 
   var pid: Int32 { program.pid }
 
   func signal(_ number: Int32) { program.signal(number) }
 
-  /// Waits for its end, and returns what it has said since.
+  /// Waits until it ends, and returns the rest of its output.
   func wait() throws -> Invocation { try program.wait() }
 
   /// Ends it.
@@ -55,24 +54,24 @@ final class Receiving {
     return try wait()
   }
 
-  /// `formstream post` to it, with what comes before the URL.
+  /// Runs `formstream post` with these arguments before the URL.
   func post(_ arguments: String...) throws -> Invocation {
     try run("formstream", ["post"] + arguments + [url], in: place)
   }
 
-  /// A line of shell, in which `$F` is the command and `$U` the URL.
+  /// Runs a line of shell, in which `$F` is the command and `$U` the URL.
   func shell(_ line: String) throws -> Invocation {
     try run(
       program: "/bin/bash", ["-c", line], in: place,
       environment: ["F": builtBinary("formstream"), "U": url])
   }
 
-  /// Waits until there are so many files in a directory.
+  /// Waits until a directory holds `count` files.
   func wait(for count: Int, in directory: String) throws {
     _ = try shell("until [ $(ls -A '\(directory)' | wc -l) -ge \(count) ]; do sleep 0.01; done")
   }
 
-  /// Waits until nobody is let in any more.
+  /// Waits until no connections are accepted any more.
   func waitUntilClosed() throws {
     _ = try shell("while curl -s $U > page; do sleep 0.01; done")
   }
@@ -83,11 +82,11 @@ final class Receiving {
   }
 }
 
-/// The status line's number of an answer to curl.
+/// A curl command that prints the status of the response, and stores its body in `answer`.
 let curl = "curl -sS -o answer -w '%{http_code}\\n'"
 
 extension RawClient {
-  /// Begins an upload of so many bytes, and sends as many of them: a client that takes its time.
+  /// Starts an upload of `size` bytes, and sends only the first `sent` of them.
   static func uploading(
     to receiver: Receiving, _ target: String = "/held", size: Int, sent: Int
   ) throws -> RawClient {
@@ -97,7 +96,7 @@ extension RawClient {
     return client
   }
 
-  /// All that is answered until the connection ends, however it does.
+  /// Everything that arrives until the connection ends.
   func answer() throws -> String {
     var bytes: [UInt8] = []
     while try receiveMore(into: &bytes) {}

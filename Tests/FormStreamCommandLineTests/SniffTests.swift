@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// `formstream sniff`: lists, odd names, what can't be read, and where the lines go.
+/// `formstream sniff`: lists, odd names, unreadable files, and output.
 @Suite struct SniffTests {
   private static let text = "\ttext/plain\tcontent\n"
 
@@ -14,7 +14,9 @@ import Testing
     return place
   }
 
-  @Test func `files are told in their order, those named here before those in lists`() throws {
+  @Test func `files are listed in order: first those on the command line, then those in lists`()
+    throws
+  {
     let run = try shell("printf 'empty\\n\\na' | $F sniff --files-from - b.csv", in: place())
     #expect(
       run.output
@@ -23,14 +25,16 @@ import Testing
     #expect(run.stderr.isEmpty)
   }
 
-  @Test func `a list with NULs has names with newlines, and so can the lines`() throws {
+  @Test func `lists and lines that end with NUL can hold names with line breaks`() throws {
     let run = try shell(
       "cp a $'x\\ny\\tz'; printf 'x\\ny\\tz\\0a' | $F sniff -0 --files-from0 -", in: place())
     #expect(run.output == "x\ny\tz\ttext/plain\tcontent\0a\ttext/plain\tcontent\0")
     #expect(run.exit == 0)
   }
 
-  @Test func `a name that is not UTF-8 is printed as it is, and in records in both ways`() throws {
+  @Test func `a name that is not UTF-8 is printed byte for byte, and in records in two forms`()
+    throws
+  {
     let lines = try shell("cp a $'\\xFFn'; $F sniff $'\\xFFn'", in: place())
     #expect(lines.stdout == [0xFF, 0x6E] + Array(Self.text.utf8))
     let records = try shell("cp a $'\\xFFn'; $F sniff --json $'\\xFFn' a", in: place())
@@ -42,7 +46,7 @@ import Testing
         """)
   }
 
-  @Test func `what can't be sniffed is named, and the others go on`() throws {
+  @Test func `a file that can't be sniffed is reported, and the others are sniffed`() throws {
     let run = try shell(
       "mkdir d; mkfifo p; $F sniff missing d p /dev/zero a; echo $?", in: place())
     #expect(run.output == "a" + Self.text + "66\n")
@@ -53,14 +57,14 @@ import Testing
     }
   }
 
-  /// What had been found out before a list failed was once kept back.
-  @Test func `a list that is missing takes nothing from the files before it`() throws {
+  /// The results before a list failed were not printed.
+  @Test func `if a list is missing, the files before it are still printed`() throws {
     let run = try shell("$F sniff a --files-from missing; echo $?", in: place())
     #expect(run.output == "a" + Self.text + "66\n")
     #expect(run.stderr.contains("missing"), "\(run.stderr)")
   }
 
-  @Test func `a list without line ends is told, after a bounded look`() throws {
+  @Test func `a list without line ends is an error, after a limited read`() throws {
     let run = try formstream(
       "sniff", "--files-from=-", standardInput: [UInt8](repeating: 0x61, count: 4 << 20))
     #expect(run.exit == 66)
@@ -68,7 +72,7 @@ import Testing
     #expect(run.peakResidentKiB < 64 * 1024 || sanitizer != nil)
   }
 
-  @Test func `a reader that goes ends an endless list`() throws {
+  @Test func `a closed pipe ends an endless list`() throws {
     let run = try shell(
       "set -o pipefail; yes a | { $F sniff --sniff none --files-from -; echo $? >&2; } | head -1",
       in: place())
@@ -76,14 +80,16 @@ import Testing
     #expect(run.stderr.hasSuffix("74\n"), "\(run.stderr)")
   }
 
-  @Test func `on a terminal no name moves the cursor`() throws {
+  @Test func `on a terminal no name can move the cursor`() throws {
     let run = try shell(
       "cp a $'\\e[2Jn'; script -qec \"$F sniff *n\" /dev/null < /dev/null", in: place())
     #expect(run.output == "\\u{1B}[2Jn\ttext/plain\tcontent\r\n")
   }
 
   @Test(arguments: ["missing", "empty", "a", "turned"])
-  func `a database that can't be used is one warning, and names tell`(_ name: String) throws {
+  func `if the database can't be used, there is one warning, and types come from names`(
+    _ name: String
+  ) throws {
     let run = try shell(
       """
       printf '\\xF1\\x1E\\x04\\x1C%100s' > turned
@@ -102,9 +108,9 @@ import Testing
     #expect(run.stderr.hasPrefix("formstream: "))
   }
 
-  /// A pipe's first bytes are looked at before the headers go, and belong to the body all the same.
+  /// The first bytes of a pipe are read before the headers are written, and still belong to the body.
   @Test(arguments: [0, 1, 100, 4095, 4096, 4097, 65_536, 65_537, 1 << 20])
-  func `a FIFO and a pipe are sniffed, and lose nothing`(_ size: Int) throws {
+  func `a FIFO and a pipe are sniffed and lose no byte`(_ size: Int) throws {
     let place = try TemporaryDirectory()
     let bytes = [UInt8]("%PDF-1.4\n".utf8) + (0..<size).map { UInt8(truncatingIfNeeded: $0) }
     try place.write("in", bytes)
@@ -123,7 +129,7 @@ import Testing
     #expect(run.stdout == body("p") + body("-"))
   }
 
-  @Test func `a type is told by more than a pipe's first byte`() throws {
+  @Test func `a type is detected by more than the first byte of a pipe`() throws {
     let run = try shell(
       """
       dd if=/bin/sh bs=1 count=5000 2> errors | tee in | \\
@@ -135,8 +141,8 @@ import Testing
       "\(run.output) \(run.stderr)")
   }
 
-  /// What is told to be of a type is what is sent: one descriptor's bytes, and the file laid out.
-  @Test func `a file replaced between the look and the sending is told`() throws {
+  /// The bytes that were sniffed must be those that are sent.
+  @Test func `a file that is replaced between sniffing and sending is an error`() throws {
     let run = try shell(
       """
       mkfifo p; cp a x

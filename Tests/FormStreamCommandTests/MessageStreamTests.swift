@@ -4,7 +4,7 @@ import Testing
 @Suite struct MessageStreamTests {
   private let page = Page()
 
-  @Test func `a message stands above the status, which is drawn again`() {
+  @Test func `a message appears above the status line, which is redrawn`() {
     let stream = page.stream()
     stream.showStatus { "at \($0)" }
     #expect(page.take() == "\rat 80\u{1B}[K")
@@ -20,12 +20,12 @@ import Testing
     #expect(page.take() == "note\n")
   }
 
-  @Test func `messages can't steer the terminal`() {
+  @Test func `messages can't control the terminal`() {
     page.stream().write("a\u{1B}[2J\u{202E}b\r")
     #expect(page.take() == "a\\u{1B}[2J\\u{202E}b\\u{D}\n")
   }
 
-  @Test func `nothing is drawn while the terminal is another's, and all of it after`() {
+  @Test func `nothing is drawn while the terminal belongs to another job`() {
     let stream = page.stream()
     page.width = nil
     stream.showStatus { _ in "status" }

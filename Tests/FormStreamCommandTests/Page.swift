@@ -1,7 +1,7 @@
 import FormStreamCommand
 import Synchronization
 
-/// Keeps what is written, in place of a terminal.
+/// Stores what is written, in place of a terminal.
 final class Page: Sendable {
   private let state = Mutex((text: "", width: 80 as Int?, isLineOpen: false))
 
@@ -9,10 +9,10 @@ final class Page: Sendable {
     MessageStream(
       to: { bytes in self.state.withLock { $0.text += String(decoding: bytes, as: UTF8.self) } },
       columns: { self.width },
-      leavesLineOpen: { isOpen in self.state.withLock { $0.isLineOpen = isOpen } })
+      reportOpenLine: { isOpen in self.state.withLock { $0.isLineOpen = isOpen } })
   }
 
-  /// What was written since the last time.
+  /// What was written since the last call.
   func take() -> String {
     state.withLock { state in
       defer { state.text = "" }
@@ -28,7 +28,7 @@ final class Page: Sendable {
   var isLineOpen: Bool { state.withLock(\.isLineOpen) }
 }
 
-/// A clock that stands still until it is told to go on.
+/// A clock that moves only when a test advances it.
 final class StoppedClock: Sendable {
   private let time = Mutex(ContinuousClock.now)
 

@@ -11,19 +11,19 @@ import Testing
     arguments: [
       ([], 0, 0), ([(0, 5), (0, 5)], 0, 0), ([(3, 5), (0, 5)], 0, 0), ([(5, 5), (0, 5)], 0, 1),
       ([(5, 5), (1, 5)], 1, 1), ([(5, 5), (5, 5)], 1, 2),
-      // An empty part is done when something behind it has begun.
+      // An empty part is sent if a part after it has begun.
       ([(5, 5), (0, 0), (0, 5)], 0, 1), ([(5, 5), (0, 0), (1, 5)], 2, 2), ([(5, 5), (0, 0)], 0, 1),
-      // What is behind a part of unknown length is unknown.
+      // Nothing is known of the parts after one of unknown length.
       ([(5, 5), (0, nil), (nil, 5)], 0, 1), ([(5, 5), (nil, nil), (nil, 5)], 1, 1),
     ] as [([(Int64?, Int64?)], Int, Int)])
-  func `the part under way and the files done`(
+  func `the part that is being sent and the files that are sent`(
     _ list: [(Int64?, Int64?)], _ current: Int, _ filesDone: Int
   ) {
     var cursor = PartCursor()
-    cursor.advance(over: Self.parts(list), isWhole: false)
+    cursor.advance(over: Self.parts(list), isComplete: false)
     #expect(cursor.current == current)
     #expect(cursor.filesDone == filesDone)
-    cursor.advance(over: Self.parts(list), isWhole: true)
+    cursor.advance(over: Self.parts(list), isComplete: true)
     #expect(cursor.current == max(list.count - 1, 0))
     #expect(cursor.filesDone == list.count)
   }
@@ -34,14 +34,14 @@ import Testing
       .init(name: "a", isFile: false, sent: 1, size: 1), .init(name: "b", sent: 2, size: 2),
       .init(name: "c", isFile: false, sent: 3, size: 3),
     ])
-    cursor.advance(over: parts, isWhole: false)
+    cursor.advance(over: parts, isComplete: false)
     #expect(cursor.filesDone == 1)
-    cursor.advance(over: parts, isWhole: true)
+    cursor.advance(over: parts, isComplete: true)
     #expect(cursor.filesDone == 1)
   }
 
-  /// The bar asks ten times a second, and a form may have 100,000 parts.
-  @Test func `going on costs what is new, not what is there`() {
+  /// The bar is redrawn ten times a second, and a form may have 100,000 parts.
+  @Test func `advancing looks only at new parts`() {
     var cursor = PartCursor()
     var list: [(Int64?, Int64?)] = Array(repeating: (0, 0), count: 1000)
     for index in stride(from: 0, to: 1000, by: 2) { list[index] = (0, 1) }
@@ -49,19 +49,19 @@ import Testing
     for index in stride(from: 0, to: 1000, by: 2) {
       list[index] = (1, 1)
       let now = list
-      let counted = Counted()
+      let counter = Counter()
       let parts = ProgressSnapshot.Parts(count: now.count) { index in
-        counted.count.withLock { $0 += 1 }
+        counter.count.withLock { $0 += 1 }
         return .init(name: "f", sent: now[index].0, size: now[index].1)
       }
-      cursor.advance(over: parts, isWhole: false)
-      looks += counted.count.withLock(\.self)
+      cursor.advance(over: parts, isComplete: false)
+      looks += counter.count.withLock(\.self)
     }
     #expect(cursor.filesDone == 999)
     #expect(looks <= 1500)
   }
 }
 
-private final class Counted: Sendable {
+private final class Counter: Sendable {
   let count = Mutex(0)
 }

@@ -45,13 +45,13 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `a total that is not known gives no percentage`() {
+  @Test func `if the total is not known, there is no percentage`() {
     let progress = ShownProgress(
       phase: .sending, item: .init(name: "data"), handed: 128_974_848, total: nil, rate: 36_700_160)
     #expect(ProgressBar.line(progress, columns: 80) == "data   123 MiB    35 MiB/s")
   }
 
-  @Test func `behind a part of unknown length nobody knows which one it is`() {
+  @Test func `after a part of unknown length, the number is a lower bound`() {
     let progress = ShownProgress(
       phase: .sending, item: .init(name: "data", number: 2, count: 5, isAtLeast: true), handed: 1)
     #expect(ProgressBar.line(progress, columns: 80) == "data (2+ of 5)       1 B")
@@ -61,7 +61,7 @@ import FormStreamTransfer
     (99, " 99 %  [===============================>]      99 B of 100 B"),
     (100, "100 %  [================================]     100 B"),
   ])
-  func `the bar is full when all was handed over`(_ handed: Int64, _ line: String) {
+  func `the bar is full when all bytes were handed over`(_ handed: Int64, _ line: String) {
     let progress = ShownProgress(phase: .sending, handed: handed, total: 100)
     #expect(ProgressBar.line(progress, columns: 80) == line)
   }
@@ -71,18 +71,18 @@ import FormStreamTransfer
       (.connecting, 0, 0, "photo (2 of 3)  connecting"),
       (
         .waiting, 1_288_490_189, 0,
-        "photo (2 of 3)  100 %  [====================]   1.2 GiB  waiting for the answer"
+        "photo (2 of 3)  100 %  [==================]   1.2 GiB  waiting for the response"
       ),
       (
         .waiting, 1_288_490_189, 4096,
-        "photo (2 of 3)  100 %  [============]   1.2 GiB  4.0 KiB of the answer received"
+        "photo (2 of 3)  100 %  [==========]   1.2 GiB  4.0 KiB of the response received"
       ),
       (
         .retrying, 128_974_848, 0,
         "photo (2 of 3)   10 %  [=>                 ]   123 MiB of 1.2 GiB  trying again"
       ),
     ] as [(TransferProgress.Phase, Int64, Int64, String)])
-  func `what is going on is told`(
+  func `the line names the phase`(
     _ phase: TransferProgress.Phase, _ handed: Int64, _ received: Int64, _ line: String
   ) {
     var progress = Self.photo
@@ -92,12 +92,12 @@ import FormStreamTransfer
     #expect(ProgressBar.line(progress, columns: 80) == line)
   }
 
-  @Test func `where there is no body there is nothing of a hundred`() {
+  @Test func `without a body there is no percentage`() {
     let progress = ShownProgress(phase: .waiting, total: 0)
-    #expect(ProgressBar.line(progress, columns: 80) == "waiting for the answer")
+    #expect(ProgressBar.line(progress, columns: 80) == "waiting for the response")
   }
 
-  @Test func `colour changes nothing else`() {
+  @Test func `colour changes nothing but the colour`() {
     let colored = ProgressBar.line(Self.photo, columns: 120, isColored: true)
     let plain = ProgressBar.line(Self.photo, columns: 120)
     #expect(colored.contains("[\u{1B}[32m===>\u{1B}[0m "))

@@ -17,7 +17,7 @@ import FormStreamTransfer
 
   // MARK: The bar
 
-  @Test func `what is over soon has no bar`() {
+  @Test func `a short request has no bar`() {
     let display = display(.bar(isColored: false))
     display.show(ProgressSnapshot(phase: .connecting))
     clock.advance(by: .milliseconds(299))
@@ -26,7 +26,7 @@ import FormStreamTransfer
     #expect(page.take() == "")
   }
 
-  @Test func `the bar is drawn ten times a second, also where nothing moves`() {
+  @Test func `the bar is redrawn ten times a second, even if nothing moves`() {
     let display = display(.bar(isColored: false), file: "photo.jpg")
     display.show(Self.sending(0))
     clock.advance(by: .milliseconds(300))
@@ -41,7 +41,7 @@ import FormStreamTransfer
     page.width = 40
     display.tick()
     #expect(page.take() == "\rphoto.jpg   20 %     200 B  10 s left\u{1B}[K")
-    // Five seconds later the rate is none: how long it takes can't be told.
+    // Five seconds later the rate is zero, so there is no time left to show.
     for _ in 1...60 {
       clock.advance(by: .milliseconds(100))
       display.tick()
@@ -49,7 +49,7 @@ import FormStreamTransfer
     #expect(page.take().hasSuffix("\rphoto.jpg   20 %     200 B of 1000 B\u{1B}[K"))
   }
 
-  @Test func `the end leaves a line, and the cursor below it`() {
+  @Test func `at the end a line stays, and the cursor is below it`() {
     let display = display(.bar(isColored: false))
     display.show(Self.sending(0))
     clock.advance(by: .seconds(34))
@@ -69,7 +69,7 @@ import FormStreamTransfer
     #expect(page.take() == "")
   }
 
-  @Test func `what was not all sent is not called so`() {
+  @Test func `a body that was not sent completely is not reported as sent`() {
     let display = display(.bar(isColored: false))
     display.show(Self.sending(0))
     clock.advance(by: .seconds(2))
@@ -79,7 +79,7 @@ import FormStreamTransfer
     #expect(page.take() == "\r\u{1B}[Kformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
   }
 
-  @Test func `an end without a last state only tidies`() {
+  @Test func `an end without a last state only erases the bar`() {
     let display = display(.bar(isColored: false))
     display.show(Self.sending(0))
     clock.advance(by: .seconds(2))
@@ -91,7 +91,7 @@ import FormStreamTransfer
 
   // MARK: The heartbeat
 
-  @Test func `a heartbeat comes every 30 seconds`() {
+  @Test func `a heartbeat is written every 30 seconds`() {
     let display = display(.heartbeat)
     display.show(Self.sending(0, of: 1_288_490_189))
     for second in 1...29 {
@@ -107,7 +107,7 @@ import FormStreamTransfer
     #expect(page.take() == "")
     clock.advance(by: .seconds(1))
     display.tick()
-    #expect(page.take() == "formstream: 1.2 GiB sent, waiting for the answer\n")
+    #expect(page.take() == "formstream: 1.2 GiB sent, waiting for the response\n")
     display.finish(
       ProgressSnapshot(
         phase: .done, handed: 1_288_490_189, total: 1_288_490_189, elapsed: .seconds(61)))
@@ -133,17 +133,17 @@ import FormStreamTransfer
     ),
     (
       ShownProgress(phase: .waiting, handed: 10, total: 10, received: 4096),
-      "10 B sent, 4.0 KiB of the answer received"
+      "10 B sent, 4.0 KiB of the response received"
     ),
     (ShownProgress(phase: .done), "done"),
   ])
-  func `a heartbeat in words`(_ progress: ShownProgress, _ line: String) {
+  func `a heartbeat describes the state`(_ progress: ShownProgress, _ line: String) {
     #expect(Heartbeat.line(progress) == line)
   }
 
   // MARK: Records
 
-  @Test func `records come twenty times a second, and the first and the last always`() {
+  @Test func `records are written twenty times a second, and the first and the last always`() {
     let display = display(.records)
     display.show(ProgressSnapshot(phase: .connecting, total: 1000))
     #expect(page.take().hasPrefix(#"{"schema":"formstream.progress/1","phase":"connecting","#))
@@ -157,7 +157,7 @@ import FormStreamTransfer
     display.show(Self.sending(777))
     display.tick()
     #expect(page.take() == "")
-    // What came too soon is told as soon as it may be, and once.
+    // A step that came too soon is reported later, once.
     clock.advance(by: .milliseconds(50))
     display.tick()
     display.tick()
@@ -191,7 +191,7 @@ import FormStreamTransfer
         + #""files_done":1,"files_total":2,"rate":100,"eta":9.0}"# + "\n")
   }
 
-  @Test func `of more than 64 parts only the one under way is listed`() {
+  @Test func `of more than 64 parts only the one that is being sent is listed`() {
     let display = display(.records)
     var snapshot = Self.sending(100)
     for count in [64, 65] {
@@ -205,7 +205,7 @@ import FormStreamTransfer
     }
   }
 
-  @Test func `a file that is the body is one file`() {
+  @Test func `a file that is the complete body counts as one file`() {
     let display = display(.records, file: "photo.jpg")
     display.show(Self.sending(999))
     #expect(page.take().contains(#""files_done":0,"files_total":1"#))
@@ -213,7 +213,7 @@ import FormStreamTransfer
     #expect(page.take().contains(#""files_done":1,"files_total":1"#))
   }
 
-  @Test func `silence is silence`() {
+  @Test func `silence writes nothing`() {
     let display = display(.silence)
     display.show(Self.sending(0))
     clock.advance(by: .seconds(100))

@@ -10,7 +10,7 @@ import Testing
       (.json, true, true, .records), (.json, false, false, .records),
       (.none, true, false, .silence), (.none, false, false, .silence),
     ] as [(ProgressMode, Bool, Bool, ProgressOutput)])
-  func `what is wanted and what can be had`(
+  func `the output depends on --progress, the terminal and -q`(
     _ mode: ProgressMode, _ isTerminal: Bool, _ isQuiet: Bool, _ style: ProgressOutput
   ) {
     #expect(
@@ -25,7 +25,7 @@ import Testing
       (.auto, ["TERM": "xterm", "NO_COLOR": "1"], .bar(isColored: false)),
       (.auto, ["TERM": "xterm", "NO_COLOR": ""], .bar(isColored: true)),
     ] as [(ProgressMode, [String: String], ProgressOutput)])
-  func `the environment has a say`(
+  func `TERM and NO_COLOR change the output`(
     _ mode: ProgressMode, _ environment: [String: String], _ style: ProgressOutput
   ) {
     #expect(

@@ -7,7 +7,7 @@ import FormStreamTestSupport
     ("", 0), ("photo", 5), ("é", 1), ("e\u{301}", 1), ("写真", 4), ("ｶﾅ", 2), ("한글", 4),
     ("🌅", 2), ("\u{2764}\u{FE0F}", 2), ("…", 1),
   ])
-  func `columns are counted as terminals do`(_ text: String, _ width: Int) {
+  func `columns are counted as in terminals`(_ text: String, _ width: Int) {
     #expect(columns(of: text) == width)
   }
 
@@ -18,18 +18,20 @@ import FormStreamTestSupport
     ("a\rb\n", 14, "a\\u{D}b\\u{A}"),
     ("", 5, ""),
   ])
-  func `text is made safe and cut to its columns`(_ text: String, _ limit: Int, _ result: String) {
-    #expect(fitted(text, to: limit) == result)
+  func `text is made safe and cut to a number of columns`(
+    _ text: String, _ limit: Int, _ result: String
+  ) {
+    #expect(visible(text, upTo: limit) == result)
   }
 
-  /// A name may be one character to the eye, and a megabyte to the terminal.
-  @Test func `a heap of accents is cut, too`() {
+  /// One character on the screen may be a megabyte of text.
+  @Test func `a letter with many accents is cut too`() {
     let heap = "a" + String(repeating: "\u{301}", count: 100_000)
-    #expect(fitted(heap, to: 10).unicodeScalars.count <= 41)
+    #expect(visible(heap, upTo: 10).unicodeScalars.count <= 41)
   }
 
   /// Python has the tables of UAX #11.
-  @Test func `no wide character is taken for a narrow one`() throws {
+  @Test func `no wide character counts as a narrow one`() throws {
     let program = """
       import sys, unicodedata
       for value in range(0x80, 0x110000):

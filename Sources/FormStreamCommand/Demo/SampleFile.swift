@@ -1,16 +1,16 @@
 import FormStreamDigest
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamPlatform
 
-/// A file that the demo makes, and what is known of it before it is sent.
+/// A file that the demo makes and sends.
 struct SampleFile {
   let field: String
   let name: String
   let content: [UInt8]
-  /// How often the content stands in it.
+  /// How often the content is repeated in the file.
   var repetitions = 1
 
-  /// Files of different kinds: an empty one, one with an awkward name, and one that takes a while.
+  /// Files of different kinds: an empty one, one with an awkward name, and a large one.
   static let all = [
     SampleFile(
       field: "photo", name: "sunset.png",
@@ -41,15 +41,20 @@ struct SampleFile {
   var size: Int64 { Int64(content.count) * Int64(repetitions) }
 
   /// Writes the file, and returns the digest of what was written.
-  func write(to path: LocalPath, until ending: DemoEnding) throws(Failure) -> SHA256.Digest {
+  func write(
+    to path: LocalPath, checking interruption: Interruption
+  ) throws(Failure) -> SHA256.Digest {
     do {
-      let file = try OutputDescriptor(making: path)
+      let file = try AtomicFile(for: path, permissions: 0o600)
       var digest = try SHA256()
       for _ in 0..<repetitions {
-        try ending.check()
-        try file.write(content)
-        try content.withUnsafeBytes { try digest.update($0) }
+        try interruption.check()
+        try content.withUnsafeBytes {
+          try file.write($0)
+          try digest.update($0)
+        }
       }
+      try file.replace(path.name)
       return try digest.finalize()
     } catch let failure as Failure {
       throw failure
@@ -59,15 +64,17 @@ struct SampleFile {
   }
 }
 
-/// The digest of a file as it is on the disk.
-func digest(of path: LocalPath, until ending: DemoEnding) throws -> SHA256.Digest {
+/// Reads a file and returns its digest.
+func digest(
+  of path: LocalPath, checking interruption: Interruption
+) throws -> SHA256.Digest {
   let source = try DescriptorSource(opening: path)
   defer { source.close() }
   var digest = try SHA256()
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
   defer { buffer.deallocate() }
   while true {
-    try ending.check()
+    try interruption.check()
     let count = try source.read(into: buffer)
     if count == 0 { return try digest.finalize() }
     try digest.update(UnsafeRawBufferPointer(rebasing: buffer[..<count]))

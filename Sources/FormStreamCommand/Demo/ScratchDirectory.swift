@@ -1,16 +1,16 @@
 import Foundation
 import FormStreamMultipart
 
-/// A directory that is there until it is removed, with all that is put into it.
+/// A temporary directory, which is removed with everything in it.
 struct ScratchDirectory: Sendable {
-  /// How often it is tried to remove what others still put something into.
+  /// How often removal is tried while another process still writes into the directory.
   private static let maximumRemovals = 100
 
   private let url: URL
 
-  /// What the person can do where there is no place for it.
+  /// What to do if the directory can't be made or is full.
   static let remedy =
-    "Name another directory by TMPDIR: the demo needs about 1 GiB there for some seconds."
+    "Set TMPDIR to another directory: the demo needs about 1 GiB there for some seconds."
 
   init() throws(Failure) {
     let place = FileManager.default.temporaryDirectory
@@ -22,16 +22,16 @@ struct ScratchDirectory: Sendable {
     } catch {
       let cause =
         FileManager.default.fileExists(atPath: place.path)
-        ? "may not be written to, or is full" : "is not there"
+        ? "is not writable, or is full" : "does not exist"
       throw Failure(.inputOutput, "The directory \"\(place.path)\" \(cause). \(Self.remedy)")
     }
   }
 
-  /// Where something of that name is, or goes.
+  /// The path of a name in the directory.
   func path(_ name: String) -> LocalPath { LocalPath(url.appending(path: name).path) }
 
-  /// Removes it. That may be done by two threads at once, and while others put something into it: once it is
-  /// gone, they can't.
+  /// Removes the directory. Two threads may do this at once, and others may still write into it: once it is gone,
+  /// they can't.
   func remove() {
     for _ in 0..<Self.maximumRemovals {
       try? FileManager.default.removeItem(at: url)

@@ -1,5 +1,5 @@
 extension Document {
-  /// The commands behind which a file is named.
+  /// The commands that take operands.
   private static var operandVerbs: [String] {
     Verb.allCases.filter { $0.operand != nil }.map(\.rawValue)
   }
@@ -12,7 +12,7 @@ extension Document {
       let reply =
         switch value.completion {
         case .path, .namedPath: "compopt -o default"
-        // Readline takes the @ for part of the word that is completed, though bash does not.
+        // For readline, the @ is part of the word that is completed; for bash, it is not.
         case .formPath:
           "local IFS=$'\\n'; [[ $mark == =@ ]] && COMPREPLY=($(compgen -f -P @ -- \"$word\")); "
             + "[[ $mark == '=<' ]] && compopt -o default"
@@ -22,7 +22,7 @@ extension Document {
         }
       cases += "    \(names.joined(separator: "|"))) \(reply); return ;;\n"
     }
-    // Readline takes "=", "@" and "<" for words of their own: "--file photo=sun" comes as four words.
+    // Readline splits words at "=", "@" and "<": "--file photo=sun" arrives as four words.
     return """
       # bash completion for formstream
       _formstream() {
@@ -107,12 +107,12 @@ extension Document {
 }
 
 extension String {
-  /// This text between single quotes, as sh and its kin take it.
+  /// This text in single quotes, for sh, bash and zsh.
   fileprivate var shellQuoted: String {
     "'" + split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
   }
 
-  /// This text between single quotes, as fish takes it.
+  /// This text in single quotes, for fish.
   fileprivate var fishQuoted: String {
     "'" + escaping("\\'", with: "\\") + "'"
   }

@@ -1,4 +1,4 @@
-/// What the command prints about itself, made from the declarations of its flags.
+/// A document about the command, made from the declarations of its flags.
 enum Document: String, CaseIterable {
   case man
   case bash

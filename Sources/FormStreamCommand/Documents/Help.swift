@@ -1,59 +1,61 @@
 extension Document {
-  /// The help of a verb, or of the whole command: examples first.
+  /// The help of a command, or the overview of all commands if nil.
   static func help(for verb: Verb?) -> String {
     verb.map(help(of:)) ?? overview
   }
 
-  /// How the help of a verb, or of the whole command, is called for, in a sentence.
+  /// How to call the help, for a sentence.
   static func callForHelp(for verb: Verb?) -> String {
     "\"formstream \(verb.map { "\($0.rawValue) " } ?? "")--help\""
   }
 
   private static var overview: String {
-    var text = """
-      formstream: multipart/form-data, streamed
+    """
+    formstream: send, receive and inspect multipart/form-data, streamed
 
-      Examples:
-      \(examples(of: Verb.allCases))
-      Commands:
+    Usage: formstream COMMAND [FLAG]... [OPERAND]...
 
-      """
-    for verb in Verb.allCases {
-      text += row(verb.rawValue, verb.summary)
-    }
-    text += flags { $0.verbs.isEmpty }
-    text += "\n\"formstream COMMAND --help\" tells more, \"formstream --generate man\" tells all.\n"
-    return text
+    Commands:
+    \(Verb.allCases.map { row($0.rawValue, $0.summary) }.joined())
+    Examples:
+    \(text(of: Verb.overviewExamples))\(groups { $0.verbs.isEmpty })
+    "formstream COMMAND --help" lists the flags of a command. "formstream --generate man" prints the
+    manual.
+
+    """
   }
 
   private static func help(of verb: Verb) -> String {
-    """
-    formstream \(verb.rawValue): \(verb.summary)
+    let common = Flag.all.filter { $0.common.contains(verb) }
+    return """
+      formstream \(verb.rawValue): \(verb.summary)
 
-    Examples:
-    \(examples(of: [verb]))
-    Usage: formstream \(verb.rawValue) [FLAG]...\(verb.operand.map { " \($0.usage)" } ?? "")
-    \(verb.note.map { "\n\($0)\n" } ?? "")\
-    \(flags { $0.isKnown(to: verb) })\(verb.sends ? "\nProxies, cookies and .netrc are not used, whatever the environment says.\n" : "")
-    Exit codes:
-    \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
-    \(row("128 + N", "Ended by signal N; no half-made file is left"))
-    """
+      Usage: \(verb.usage)
+      \(section("Common flags", common))
+      Examples:
+      \(text(of: verb.examples))\(verb.note.map { "\n\($0)\n" } ?? "")\
+      \(groups { $0.isKnown(to: verb) && !$0.common.contains(verb) })
+      Exit codes:
+      \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
+      \(row("128 + N", "Ended by signal N; no half-written file is left"))
+      """
   }
 
-  private static func examples(of verbs: [Verb]) -> String {
-    verbs.flatMap(\.examples).map { "  # \($0.purpose)\n  \($0.line)\n" }.joined()
+  private static func text(of examples: [Verb.Example]) -> String {
+    examples.map { "  # \($0.purpose)\n  \($0.line)\n" }.joined()
   }
 
-  private static func flags(where isWanted: (Flag) -> Bool) -> String {
-    var text = ""
-    for group in Flag.Group.allCases {
-      let flags = Flag.all.filter { $0.group == group && isWanted($0) }
-      guard !flags.isEmpty else { continue }
-      text += "\n\(group.rawValue):\n"
-      for flag in flags { text += row(flag.usage, flag.summary) }
+  private static func groups(of isWanted: (Flag) -> Bool) -> String {
+    Flag.Group.allCases.map { group in
+      section(group.rawValue, Flag.all.filter { $0.group == group && isWanted($0) })
     }
-    return text
+    .joined()
+  }
+
+  /// A heading and its flags, after an empty line; nothing if there are no flags.
+  private static func section(_ heading: String, _ flags: [Flag]) -> String {
+    if flags.isEmpty { return "" }
+    return "\n\(heading):\n" + flags.map { row($0.usage, $0.summary) }.joined()
   }
 
   private static func row(_ name: String, _ summary: String) -> String {

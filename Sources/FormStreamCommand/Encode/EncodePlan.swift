@@ -6,30 +6,37 @@ struct EncodePlan {
   enum Product {
     case body
     case headers
-    case skeleton
+    case outline
   }
 
   let form: PlannedForm
-  /// Nil where all types are given: libmagic's database takes its time.
+  /// Nil if all types are given: opening libmagic's database takes time.
   let sniffer: MediaTypeSniffer?
   let verifiesBoundary: Bool
   let product: Product
   let target: OutputTarget
-  /// What the person should know, and what keeps nothing from being done.
+  /// Messages that are printed before the work starts.
   let notes: [String]
+
+  /// Detects types, and reads streams for that only if they are written afterwards.
+  var guesser: any MediaTypeGuessing {
+    guard let sniffer else { return NoGuess() }
+    if case .body = product { return sniffer }
+    return NonconsumingGuesser(sniffer: sniffer)
+  }
 }
 
 extension LowArguments {
   func encodePlan() throws(Failure) -> EncodePlan {
     if printsHeaders, isDryRun {
-      throw .usage("--headers and --dry-run are two things to print: ask for one of them.")
+      throw .usage("--headers and --dry-run print two different things: choose one of them.")
     }
-    let target = try outputTarget()
+    let target = try encodeTarget()
     if case .standardOutput = target { try checkInputs() }
     let form = try plannedForm()
     return EncodePlan(
       form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: printsHeaders ? .headers : isDryRun ? .skeleton : .body, target: target, notes: notes
+      product: printsHeaders ? .headers : isDryRun ? .outline : .body, target: target, notes: notes
     )
   }
 
@@ -38,36 +45,30 @@ extension LowArguments {
     if parts.isEmpty { notes.append("The form has no parts: -F, --field and --file add them.") }
     if printsHeaders, boundary == nil {
       notes.append(
-        "This boundary was drawn for this run alone: give --boundary here and where the body is made."
+        "This boundary is for this run only: give the same --boundary here and where the body is made."
       )
     }
     return notes
   }
 
-  /// A file that is read while it is written to never ends, or is empty by now.
+  /// Refuses an input that is the output too: it would never end, or the shell has emptied it already.
   private func checkInputs() throws(Failure) {
     for part in parts {
       guard let path = part.path else { continue }
       guard isOutputFile(part.isStandardInput ? "/dev/stdin" : path.path) else { continue }
       throw .usage(
-        "The file \"\(path.shown)\" of part \"\(part.name)\" is also what standard output goes to: "
-          + "write to another.")
+        "The file \"\(path.shown)\" of part \"\(part.name)\" is also the standard output: write to another "
+          + "file.")
     }
   }
 
-  private func outputTarget() throws(Failure) -> OutputTarget {
-    guard let output else {
-      if !printsHeaders, !isDryRun, isTerminal(.output) {
-        throw .usage(
-          "The body may hold anything, and standard output is a terminal: add -o FILE, -o - to see it "
-            + "raw all the same, or --dry-run to see what it is made of.")
-      }
-      return .standardOutput
+  private func encodeTarget() throws(Failure) -> OutputTarget {
+    if let target = try outputTarget() { return target }
+    if !printsHeaders, !isDryRun, isTerminal(.output) {
+      throw .usage(
+        "The body may hold any bytes, and standard output is a terminal: add -o FILE; or -o - to print it "
+          + "anyway; or --dry-run to see what it consists of.")
     }
-    if output.bytes == Array("-".utf8) { return .standardOutput }
-    guard !output.bytes.isEmpty, !output.bytes.contains(0) else {
-      throw .usage("-o needs the name of a file, or - for standard output.")
-    }
-    return .path(output.path)
+    return .standardOutput
   }
 }

@@ -4,7 +4,7 @@ import FormStreamMultipart
 public struct Argument: Hashable, Sendable {
   let bytes: [UInt8]
 
-  /// Takes an argument's bytes.
+  /// Makes an argument from the bytes of a C string.
   public init(bytes: some Sequence<CChar>) {
     self.bytes = bytes.map(UInt8.init(bitPattern:))
   }
@@ -17,15 +17,18 @@ public struct Argument: Hashable, Sendable {
     bytes = Array(text.utf8)
   }
 
-  /// The argument as text, or nil where it is not UTF-8.
+  /// Whether this is `-`, which stands for standard input or output.
+  var isDash: Bool { bytes == [UInt8(ascii: "-")] }
+
+  /// The argument as text; nil if it is not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The argument as text, for a message: repaired where it is not UTF-8.
+  /// The argument as text for a message, repaired if it is not UTF-8.
   var shown: String { String(decoding: bytes, as: UTF8.self) }
 
   var path: LocalPath { LocalPath(bytes: bytes) }
 
-  /// The argument as text that goes into a header or is looked up.
+  /// The argument as text that has to be UTF-8.
   func text(for flag: String) throws(Failure) -> String {
     guard let text else {
       throw .usage(
@@ -34,13 +37,15 @@ public struct Argument: Hashable, Sendable {
     return text
   }
 
-  /// What stands before and behind the first `=`.
+  /// The text before and after the first `=`; nil if there is none.
   func splitAtEquals() -> (name: Argument, value: Argument)? {
     guard let place = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (Argument(bytes: bytes[..<place]), Argument(bytes: bytes[(place + 1)...]))
   }
 
-  /// The one of all that is called so.
+  /// The choice whose description is this argument.
+  ///
+  /// - Parameter kind: what a choice is, such as "policy".
   func choice<Choice: CustomStringConvertible>(
     for flag: String, _ kind: String, among all: [Choice]
   ) throws(Failure) -> Choice {
@@ -49,5 +54,42 @@ public struct Argument: Hashable, Sendable {
     throw .usage(
       "\(flag) \"\(shown)\" is not a \(kind): choose one of \(known.joined(separator: ", "))."
         + Suggestion.text(for: shown, among: known))
+  }
+
+  /// The argument as a number from 0 to `limit`.
+  func count(for flag: String, upTo limit: Int) throws(Failure) -> Int {
+    guard let text, text.isASCIIDigits, let count = Int(text), count <= limit else {
+      throw .usage("\(flag) can't be \"\(shown)\": write a number from 0 to \(limit).")
+    }
+    return count
+  }
+
+  /// The argument as seconds, such as `2` or `0.5`.
+  func seconds(for flag: String) throws(Failure) -> Duration {
+    let longest = 1_000_000_000.0
+    let isPlain = bytes.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
+    guard isPlain, let text, let seconds = Double(text), seconds <= longest else {
+      throw .usage("\(flag) can't be \"\(shown)\": write seconds, such as 30 or 0.5.")
+    }
+    return .milliseconds(Int64((seconds * 1000).rounded(.up)))
+  }
+}
+
+extension Int64 {
+  /// Reads a number with or without a unit, such as `100` or `64K`; nil if the text is none, or too large.
+  init?(size text: String) {
+    let shift =
+      switch text.last {
+      case "K", "k": 10
+      case "M", "m": 20
+      case "G", "g": 30
+      case "T", "t": 40
+      default: 0
+      }
+    let digits = text.dropLast(shift > 0 ? 1 : 0)
+    guard digits.isASCIIDigits, let number = Int64(digits) else { return nil }
+    let (size, overflow) = number.multipliedReportingOverflow(by: 1 << shift)
+    guard !overflow else { return nil }
+    self = size
   }
 }

@@ -1,5 +1,5 @@
-/// Splits a command line into flags with their values, and words. It knows the shape of flags (`--long`,
-/// `--long=value`, `-s`, `-sVALUE`, `-abc`, `--`) and nothing of what they mean.
+/// Splits a command line into flags with their values, and words. It knows how flags are written (`--long`,
+/// `--long=value`, `-s`, `-sVALUE`, `-abc`, `--`), but not what they mean.
 struct ArgumentParser {
   enum Item {
     case flag(Flag, Argument)
@@ -7,12 +7,12 @@ struct ArgumentParser {
   }
 
   private var rest: ArraySlice<Argument>
-  /// Switches still to come from a bundle such as `-hV`.
+  /// The rest of a bundle of short flags such as `-hV`.
   private var bundle: ArraySlice<UInt8> = []
-  private var flagsAreOver = false
-  /// The flags so far, and how each was typed.
+  private var isAfterFlags = false
+  /// The flags so far, each as it was typed.
   private(set) var used: [(flag: Flag, spelled: String)] = []
-  /// Whose flags are suggested; those of all where nil.
+  /// The command whose flags are suggested; nil for all commands.
   var verb: Verb?
 
   init(_ arguments: [Argument]) {
@@ -23,11 +23,11 @@ struct ArgumentParser {
     if !bundle.isEmpty { return try nextShort() }
     guard let argument = rest.popFirst() else { return nil }
     let bytes = argument.bytes
-    if flagsAreOver || bytes.first != UInt8(ascii: "-") || bytes.count == 1 {
+    if isAfterFlags || bytes.first != UInt8(ascii: "-") || bytes.count == 1 {
       return .word(argument)
     }
     if bytes == Array("--".utf8) {
-      flagsAreOver = true
+      isAfterFlags = true
       return try next()
     }
     if bytes[1] == UInt8(ascii: "-") { return try long(argument) }
@@ -40,13 +40,13 @@ struct ArgumentParser {
     let name = String((split?.name ?? argument).shown.dropFirst(2))
     guard let flag = Flag.named(name) else {
       if verb?.sends ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
-        throw .usage("--\(name) is not a flag here: \(hint)")
+        throw .usage("--\(name) is not a flag of formstream: \(hint)")
       }
       throw unknown("--\(name)")
     }
     used.append((flag, "--\(name)"))
     guard flag.value != nil else {
-      if split != nil { throw .usage("--\(name) takes no value: leave out what follows it.") }
+      if split != nil { throw .usage("--\(name) takes no value: leave out what follows the name.") }
       return .flag(flag, Argument(""))
     }
     if let value = split?.value { return .flag(flag, value) }
@@ -59,7 +59,7 @@ struct ArgumentParser {
     guard let flag = Flag.named(letter) else {
       bundle = []
       if verb?.sends ?? true, let hint = CurlFlag.hint(letter) {
-        throw .usage("-\(letter) is not a flag here: \(hint)")
+        throw .usage("-\(letter) is not a flag of formstream: \(hint)")
       }
       throw unknown("-\(letter)")
     }
@@ -70,10 +70,10 @@ struct ArgumentParser {
     return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
   }
 
-  /// What to say of a flag that no command has.
+  /// The failure for a flag that no command has.
   private func unknown(_ spelled: String) -> Failure {
-    if let hint = verb.flatMap({ NearFlag.hint(spelled, for: $0) }) {
-      return .usage("\(spelled) is not a flag here: \(hint)")
+    if let hint = verb.flatMap({ FlagAlias.hint(spelled, for: $0) }) {
+      return .usage("\(spelled) is not a flag of formstream: \(hint)")
     }
     let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
     let suggestion =

@@ -1,8 +1,8 @@
 import FormStreamMultipart
 
-/// A file of flags, one a line. Nothing in a line is quoted or escaped.
+/// A file of flags, one a line. Lines have no quotes or escapes.
 enum ConfigFile {
-  /// More is not a list of flags.
+  /// A larger file is a mistake.
   private static let maximumSize = 1024 * 1024
 
   /// The flags in the files that `--config` names among `typed`, in order.
@@ -26,7 +26,7 @@ enum ConfigFile {
     return arguments
   }
 
-  /// The arguments that a line stands for: one flag and its value, or none.
+  /// The arguments in a line: a flag and its value, or none.
   private static func flag(
     in line: ArraySlice<UInt8>, for verb: Verb?
   ) throws(Failure) -> [Argument] {
@@ -35,31 +35,31 @@ enum ConfigFile {
     parser.verb = verb
     guard let item = try parser.next() else {
       if arguments.isEmpty { return [] }
-      throw .usage("A flag has a name behind its hyphens.")
+      throw .usage("A flag has a name after its hyphens.")
     }
     guard case .flag(let flag, _) = item, try parser.next() == nil else {
       let line = String(decoding: line, as: UTF8.self)
       throw .usage(
         "\"\(line)\" is not one flag: write --NAME or --NAME VALUE, such as --boundary B.")
     }
-    if flag.long == "config" { throw .usage("--config can't stand in a configuration file.") }
+    if flag.long == "config" { throw .usage("--config can't be used in a configuration file.") }
     return arguments
   }
 
   private static func arguments(in line: ArraySlice<UInt8>) -> [Argument] {
     var line = line
-    // A file from another system may end its lines with CRLF.
+    // The file may come from a system whose lines end with CRLF.
     if line.last == 0x0D { line.removeLast() }
     line = line.drop(while: \.isBlank)
     guard let first = line.first, first != UInt8(ascii: "#") else { return [] }
     let name = line.prefix { !$0.isBlank && $0 != UInt8(ascii: "=") }
-    let behind = line.dropFirst(name.count)
-    let isSeparated = behind.first?.isBlank ?? false
-    // "--flag=value" and "-Fvalue" are one argument, whatever stands in the value.
+    let rest = line.dropFirst(name.count)
+    let isSeparated = rest.first?.isBlank ?? false
+    // "--flag=value" and "-Fvalue" are one argument, even if the value has blanks.
     guard isSeparated, name.count == 2 || name.starts(with: "--".utf8) else {
       return [Argument(bytes: line)]
     }
-    let value = behind.drop(while: \.isBlank)
+    let value = rest.drop(while: \.isBlank)
     return value.isEmpty
       ? [Argument(bytes: name)] : [Argument(bytes: name), Argument(bytes: value)]
   }

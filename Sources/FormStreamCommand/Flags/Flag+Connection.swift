@@ -1,74 +1,77 @@
 import FormStreamTransfer
 
-/// The flags that say how a server is reached, and what proves who is who.
+/// The flags about the connection to the server and about TLS.
 extension Flag {
   private static let connectionVerbs: [Verb] = [.post, .put]
 
   static let connectionFlags = [
     Flag(
       long: "http1.1", group: .connection, verbs: connectionVerbs,
-      summary: "Speak HTTP/1.1 alone"
-    ) { (typed, _) in typed.request.session.version = .http11 },
+      summary: "Use HTTP/1.1 only"
+    ) { (arguments, _) in arguments.request.session.version = .http11 },
     Flag(
       long: "http2", group: .connection, verbs: connectionVerbs,
-      summary: "Speak HTTP/2, without TLS also",
-      detail: "Without the flag HTTP/2 is spoken where TLS finds that the server does."
-    ) { (typed, _) in typed.request.session.version = .http2 },
+      summary: "Use HTTP/2, also without TLS",
+      detail: "Without the flag, HTTP/2 is used if the server offers it over TLS."
+    ) { (arguments, _) in arguments.request.session.version = .http2 },
     Flag(
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,
       verbs: connectionVerbs,
-      summary: "Go to this socket, whatever host the URL names"
-    ) { (typed, argument) throws(Failure) in
-      guard !argument.bytes.isEmpty else { throw .usage("--unix-socket needs a socket's path.") }
+      summary: "Connect to this socket, whatever the host of the URL"
+    ) { (arguments, argument) throws(Failure) in
+      guard !argument.bytes.isEmpty else {
+        throw .usage("--unix-socket needs the path of a socket.")
+      }
       guard argument.bytes.count <= maximumSocketPath else {
         throw .usage(
-          "The path of --unix-socket has \(argument.bytes.count) bytes, and a socket's can have "
-            + "\(maximumSocketPath): go nearer to it, and name it from there.")
+          "The path of --unix-socket has \(argument.bytes.count) bytes, and a socket's path can have "
+            + "\(maximumSocketPath): change to a directory near it, and give a shorter path from there."
+        )
       }
-      typed.request.session.unixSocket = argument.path
+      arguments.request.session.unixSocket = argument.path
     },
     Flag(
       long: "resolve", value: Value(placeholder: "HOST:PORT:ADDRESS"), group: .connection,
       verbs: connectionVerbs,
-      summary: "Take this address for the host; can be given again"
-    ) { (typed, argument) throws(Failure) in
+      summary: "Use this address for the host; can be repeated"
+    ) { (arguments, argument) throws(Failure) in
       guard let address = argument.text.flatMap(HostAddress.init) else {
         throw .usage(
           "--resolve can't be \"\(argument.shown)\": write HOST:PORT:ADDRESS, such as "
             + "example.org:443:127.0.0.1.")
       }
       let named = argument.shown.split(separator: ":", maxSplits: 2).last ?? ""
-      // curl takes several, with commas between them.
+      // As in curl, several addresses are separated by commas.
       for text in named.split(separator: ",", omittingEmptySubsequences: false)
       where !isAddress(text) {
         throw .usage(
-          "\"\(text)\" of --resolve is no address: write one of IPv4 or IPv6, such as 127.0.0.1 or ::1."
+          "\"\(text)\" of --resolve is not an address: write one of IPv4 or IPv6, such as 127.0.0.1 or ::1."
         )
       }
-      typed.request.session.addresses.append(address)
+      arguments.request.session.addresses.append(address)
     },
     Flag(
       long: "cacert", value: Value(placeholder: "FILE", completion: .path), group: .connection,
       verbs: connectionVerbs,
-      summary: "Trust the authorities in FILE (PEM), not the system's"
-    ) { (typed, argument) in typed.request.session.tls.authorities = argument.path },
+      summary: "Trust the authorities in FILE (PEM), and no others"
+    ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
     Flag(
       long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
       group: .connection, verbs: connectionVerbs,
-      summary: "Come with the certificate in FILE (PEM)"
-    ) { (typed, argument) in typed.request.session.tls.certificate = argument.path },
+      summary: "Use the client certificate in FILE (PEM)"
+    ) { (arguments, argument) in arguments.request.session.tls.certificate = argument.path },
     Flag(
       long: "key", value: Value(placeholder: "FILE", completion: .path), group: .connection,
       verbs: connectionVerbs,
-      summary: "The key for --cert (PEM); else it is in the same file"
-    ) { (typed, argument) in typed.request.session.tls.key = argument.path },
+      summary: "The key of --cert (PEM), if it is not in the same file"
+    ) { (arguments, argument) in arguments.request.session.tls.key = argument.path },
     Flag(
       long: "insecure", group: .connection, verbs: connectionVerbs,
-      summary: "Don't ask the server to prove who it is",
+      summary: "Don't check the identity of the server",
       detail: """
-        Whoever stands between can then read and change everything, secrets included. A note says each time \
-        that the flag was used. --cacert is nearly always what is meant.
+        Anyone on the way to the server can then read and change everything, secrets included. A note says \
+        so each time. Nearly always, --cacert is the right flag instead.
         """
-    ) { (typed, _) in typed.request.session.tls.verifiesServer = false },
+    ) { (arguments, _) in arguments.request.session.tls.verifiesServer = false },
   ]
 }

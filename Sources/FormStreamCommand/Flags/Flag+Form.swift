@@ -1,44 +1,47 @@
 import FormStreamMultipart
 
-/// The flags that make up a form; every command that sends one knows them.
+/// The flags that make a form, for every command that makes one.
 extension Flag {
   private static let formVerbs: [Verb] = [.encode, .post, .put]
 
   static let partFlags = [
     Flag(
       long: "form", short: "F", value: Value(placeholder: "NAME=CONTENT", completion: .formPath),
-      group: .parts, verbs: formVerbs,
+      group: .parts, verbs: formVerbs, common: [.encode, .post],
       summary: "Add a part as in curl: NAME=VALUE, NAME=@FILE, NAME=<FILE",
       detail: """
-        NAME=VALUE is a text field, NAME=@PATH a file, NAME=<PATH a text field whose value is the \
-        file's contents; the path - is standard input. Behind it may stand ;type=TYPE, \
-        ;filename=NAME and ;headers=LINE or ;headers=@PATH. A value, path or name in double quotes \
-        may hold anything, with \\" and \\\\ for a quote and a backslash. What curl has beyond that \
-        (lists of files, encoders, nested parts) is an error, not a guess: repeat the flag, or use \
-        --field and --file, which have no language at all.
+        NAME=VALUE is a text field, NAME=@PATH is a file, NAME=<PATH is a text field whose value is the \
+        contents of the file. The path - is standard input. ;type=TYPE, ;filename=NAME, and ;headers=LINE \
+        or ;headers=@PATH may follow. A value, path or name in double quotes may hold anything, with \\" \
+        and \\\\ for a quote and a backslash. The rest of curl's form language (lists of files, encoders, \
+        nested parts) is an error. Repeat the flag instead, or use --field and --file, in which nothing is \
+        special.
         """
-    ) { (typed, argument) throws(Failure) in typed.parts.append(try FormLanguage.parse(argument)) },
+    ) { (arguments, argument) throws(Failure) in
+      arguments.parts.append(try FormLanguage.parse(argument))
+    },
     Flag(
       long: "field", value: Value(placeholder: "NAME=VALUE"), group: .parts, verbs: formVerbs,
-      summary: "Add a text field; all behind the first = is its value",
-      detail: "Nothing in the value is special: no quotes, no escapes, no leading @ or <."
-    ) { (typed, argument) throws(Failure) in
-      let (name, value) = try TypedPart.split(argument, of: "--field", as: "NAME=VALUE")
-      typed.parts.append(TypedPart(name: name, content: .value(value), spelling: "--field"))
+      summary: "Add a text field; everything after the first = is its value",
+      detail: "Nothing in the value is special: no quotes, no escapes, no @ or < at the start."
+    ) { (arguments, argument) throws(Failure) in
+      let (name, value) = try PartArguments.split(argument, of: "--field", as: "NAME=VALUE")
+      arguments.parts.append(
+        PartArguments(name: name, content: .value(value), spelling: "--field"))
     },
     Flag(
       long: "file", value: Value(placeholder: "NAME=PATH", completion: .namedPath), group: .parts,
       verbs: formVerbs,
-      summary: "Add a file; all behind the first = is its path, - is standard input",
+      summary: "Add a file; everything after the first = is its path",
       detail: """
-        Nothing in the path is special, but that - alone is standard input (./- is a file of that \
-        name). A FIFO or device is read as it comes, once; the form is then of unknown length, as \
-        it is for standard input where that is not a regular file. A file must stay as it is from \
-        the moment the form is laid out until its last byte is read.
+        Nothing in the path is special, except that - is standard input (./- is a file with that name). A \
+        FIFO, a device, and standard input that is not a regular file can be read once, and make the \
+        length of the form unknown. A regular file must not change from the start of the command until its \
+        last byte is read.
         """
-    ) { (typed, argument) throws(Failure) in
-      let (name, path) = try TypedPart.split(argument, of: "--file", as: "NAME=PATH")
-      typed.parts.append(TypedPart(name: name, content: .file(path), spelling: "--file"))
+    ) { (arguments, argument) throws(Failure) in
+      let (name, path) = try PartArguments.split(argument, of: "--file", as: "NAME=PATH")
+      arguments.parts.append(PartArguments(name: name, content: .file(path), spelling: "--file"))
     },
   ]
 
@@ -46,46 +49,48 @@ extension Flag {
     Flag(
       long: "type", value: Value(placeholder: "TYPE"), group: .previousPart, verbs: formVerbs,
       summary: "Its media type, such as image/png",
-      detail: "Without it, a file is application/octet-stream and a text field bears no type."
-    ) { (typed, argument) throws(Failure) in
-      try typed.setOnPartBefore("--type", \.type, to: try argument.text(for: "--type"))
+      detail: "Without the flag, the type of a file is detected, and a text field has none."
+    ) { (arguments, argument) throws(Failure) in
+      try arguments.setOnPreviousPart(\.type, of: "--type", to: try argument.text(for: "--type"))
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
-      summary: "Its file name, in place of the path's last component"
-    ) { (typed, argument) throws(Failure) in
-      try typed.setOnPartBefore("--filename", \.filename, to: try argument.text(for: "--filename"))
+      summary: "Its file name, instead of the last component of the path"
+    ) { (arguments, argument) throws(Failure) in
+      try arguments.setOnPreviousPart(
+        \.filename, of: "--filename", to: try argument.text(for: "--filename"))
     },
     Flag(
       long: "part-header", value: Value(placeholder: "NAME: VALUE"), group: .previousPart,
       verbs: formVerbs,
-      summary: "One more header; can be given again",
-      detail: "Content-Disposition, Content-Type and Content-Length are made, and can't be set."
-    ) { (typed, argument) throws(Failure) in
+      summary: "One more header; can be repeated",
+      detail: "Content-Disposition, Content-Type and Content-Length can't be set by this flag."
+    ) { (arguments, argument) throws(Failure) in
       let line = try argument.text(for: "--part-header")
-      try typed.changePartBefore("--part-header") { $0.headers.append(line) }
+      try arguments.changePreviousPart(of: "--part-header") { $0.headers.append(line) }
     },
     Flag(
       long: "range", value: Value(placeholder: "OFF:LEN"), group: .previousPart, verbs: formVerbs,
       summary: "LEN bytes of the file from byte OFF on; OFF: is up to its end",
-      detail: "OFF counts from 0. A range that the file does not hold is an error."
-    ) { (typed, argument) throws(Failure) in
-      try typed.setOnPartBefore("--range", \.range, to: try TypedPart.range(argument))
+      detail: "OFF counts from 0. A range that is not within the file is an error."
+    ) { (arguments, argument) throws(Failure) in
+      try arguments.setOnPreviousPart(
+        \.range, of: "--range", to: try PartArguments.range(argument))
     },
   ]
 
   static let wireFlags = [
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
-      verbs: formVerbs + [.parse],
-      summary: "The form's boundary; one is drawn at random without it",
+      verbs: formVerbs + [.parse], common: [.parse],
+      summary: "The boundary of the form (default: a random one)",
       detail: """
-        Where a form is made it is for reproducible bytes: text that is part of the command line is always \
-        searched for it; files and streams only with --verify-boundary. In parse it is the one that \
-        the body was made with, without the two hyphens before it.
+        For commands that make a form, this makes the bytes reproducible. Text on the command line is \
+        always searched for the boundary; files and streams only with --verify-boundary. For parse, this \
+        is the boundary of the body, without the two hyphens before it.
         """
-    ) { (typed, argument) throws(Failure) in
-      typed.boundary = try argument.text(for: "--boundary")
+    ) { (arguments, argument) throws(Failure) in
+      arguments.boundary = try argument.text(for: "--boundary")
     },
     Flag(
       long: "escaping",
@@ -95,32 +100,31 @@ extension Flag {
       group: .wire, verbs: formVerbs + [.parse, .receive],
       summary: "How names are escaped: browser, rfc2231, backslash or percent",
       detail: """
-        browser (the default) does as browsers do: a quote, CR and LF become %22, %0D and %0A, all \
-        else is raw UTF-8. rfc2231 adds filename* for file names that need it, and writes a \
-        backslash before it as %5C. backslash writes \
-        \\" and \\\\, as mail and old curl do. percent writes file names as in a file: URI \
-        (RFC 7578, section 2). parse and receive decode what the profile escapes; without one, they take \\" for a \
-        quote, where that leaves a whole header, and all else as it stands.
+        browser (the default) does what browsers do: a quote, CR and LF become %22, %0D and %0A, and \
+        everything else stays UTF-8. rfc2231 adds filename* for file names that need it, and writes a \
+        backslash before it as %5C. backslash writes \\" and \\\\, as mail and old versions of curl do. \
+        percent writes file names as in a file: URI (RFC 7578, section 2). parse and receive decode what \
+        the profile escapes. Without the flag they read \\" as a quote, if a complete header results, and \
+        everything else as it is.
         """
-    ) { (typed, argument) throws(Failure) in
-      typed.escaping = try argument.choice(
+    ) { (arguments, argument) throws(Failure) in
+      arguments.escaping = try argument.choice(
         for: "--escaping", "profile", among: EscapingProfile.all)
     },
     Flag(
       long: "browser-text", group: .wire, verbs: formVerbs,
       summary: "Make lone CR or LF in text fields CRLF, as browsers do",
       detail: """
-        Without it, text is sent byte for byte. Files, <PATH fields and values that are not UTF-8 \
-        are, in any case.
+        Without the flag, text is sent byte for byte. Files, <PATH fields and values that are not UTF-8 \
+        are never changed.
         """
-    ) { (typed, _) in typed.browserText = true },
+    ) { (arguments, _) in arguments.browserText = true },
     Flag(
       long: "verify-boundary", group: .wire, verbs: formVerbs,
       summary: "Search files and streams for the boundary too",
       detail: """
-        Files are read once more for it, before anything is written. A boundary drawn at random \
-        does not need it.
+        Files are read once more for this, before anything is written. A random boundary does not need it.
         """
-    ) { (typed, _) in typed.verifiesBoundary = true },
+    ) { (arguments, _) in arguments.verifiesBoundary = true },
   ]
 }

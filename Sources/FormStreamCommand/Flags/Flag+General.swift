@@ -1,98 +1,98 @@
-import FormStreamPlatform
-
-/// The flags that decide what comes out, and those that every command knows.
+/// The flags about the output, and those that every command has.
 extension Flag {
   static let outputFlags = [
     Flag(
       long: "headers", group: .output, verbs: [.encode],
       summary: "Print the Content-Type and Content-Length lines, not the body",
       detail: """
-        Of a file no more is read than its first 64 KiB, to tell its type, and nothing where its type is \
-        given or --sniff is extension or none; but for --verify-boundary. Give the same --boundary here and where the body is made. \
-        Where the length can't be known there is no Content-Length line.
+        At most the first 64 KiB of a file are read, to detect its type. Nothing is read if the type is \
+        given, or --sniff is extension or none. --verify-boundary reads files completely. Give the same \
+        --boundary here and where the body is made. If the length is not known, there is no Content-Length \
+        line.
         """
-    ) { (typed, _) in typed.printsHeaders = true },
+    ) { (arguments, _) in arguments.printsHeaders = true },
     Flag(
-      long: "dry-run", group: .output, verbs: [.encode, .post, .put],
-      summary: "Print what would be sent, with offsets",
+      long: "dry-run", group: .output, verbs: [.encode, .post, .put], common: [.encode],
+      summary: "Print what would be sent, with offsets; send nothing",
       detail: """
-        Of a file no more is read than its first 64 KiB, to tell its type; a pipe is not read at all, so \
-        its type is told by its name, and may be another when it is sent. Nothing goes over the wire; \
-        secrets are masked.
+        At most the first 64 KiB of a file are read, to detect its type. A pipe is not read: its type is \
+        detected by its name, and may be another when it is sent. Secrets are masked.
         """
-    ) { (typed, _) in typed.isDryRun = true },
+    ) { (arguments, _) in arguments.isDryRun = true },
     Flag(
       long: "json", group: .output, verbs: [.parse, .sniff, .post, .put, .receive],
-      summary: "Print records, one line of JSON each, in place of what is for people",
+      common: [.parse, .post, .put],
+      summary: "Print records for scripts, one line of JSON each",
       detail: """
-        post and put print a record in place of the answer's body, also where they failed. receive prints \
-        one that says where it listens, then one for each request.
+        post and put print a record instead of the response's body, also if they fail. receive prints a \
+        record that says where it listens, then one for each request.
         """
-    ) { (typed, _) in typed.printsJSON = true },
+    ) { (arguments, _) in arguments.printsJSON = true },
     Flag(
       long: "null", short: "0", group: .output, verbs: [.sniff],
-      summary: "End each line with NUL, for names with line breaks in them"
-    ) { (typed, _) in typed.endsWithNUL = true },
+      summary: "End each line with NUL, for names that have line breaks"
+    ) { (arguments, _) in arguments.endsWithNUL = true },
     Flag(
       long: "into", value: Value(placeholder: "DIR", completion: .path), group: .output,
-      verbs: [.parse, .receive],
-      summary: "Store the files in DIR, under names that are safe",
+      verbs: [.parse, .receive], common: [.parse, .receive],
+      summary: "Store the files in DIR, under safe names",
       detail: """
-        DIR is made where it is not there. Of a file name only what is behind the last slash or \
-        backslash counts; characters that other systems don't take, and . - ~ + @ at the start, \
-        become _. A name that is taken gets a number: nothing is ever written over. In parse, a file has its \
-        name when its part is whole; it stays where the body turns out to be broken further on. In receive, \
-        files have their names when all of their request came: one that breaks off or is refused leaves \
-        none. There --overwrite lets a file replace another, and --keep-paths keeps directories. Text fields \
-        too long for the record are stored, too: over 64 KiB, or 16 MiB in all (receive: 256 KiB). A kill -9 \
-        may leave files called .formstream- and a mark.
+        DIR is made if it does not exist. Only the part of a file name after the last slash or backslash \
+        is used. Characters that other systems forbid, and . - ~ + @ at the start, become _. If a name is \
+        taken, the file gets a number: no file is replaced. parse names a file when its part is complete, \
+        and keeps it if the body turns out to be malformed later. receive names the files when the complete \
+        request has arrived: a request that is cut off or refused leaves none. For receive, --overwrite \
+        lets a file replace another, and --keep-paths keeps directories. Text fields that are too long for \
+        the record are stored too: over 64 KiB, or 16 MiB in all (receive: 256 KiB). kill -9 may leave \
+        files whose names begin with .formstream-.
         """
-    ) { (typed, argument) in typed.directory = argument },
+    ) { (arguments, argument) in arguments.directory = argument },
     Flag(
       long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
-      group: .output, verbs: [.encode, .post, .put],
-      summary: "Write to FILE; - is standard output, also where that is a terminal",
+      group: .output, verbs: [.encode, .post, .put], common: [.encode, .post, .put],
+      summary: "Write to FILE; - is standard output, even if it is a terminal",
       detail: """
-        A file appears under its name when it is whole, and not at all where something failed; one \
-        that was there stays until then, and the new one has its permissions, but is another file: \
-        hard links and the owner do not carry over. FIFOs and devices are written as they are.
+        The file appears under its name when it is complete, and not at all if something fails. An existing \
+        file stays until then. The new file gets its permissions, but not its owner, and other hard links \
+        keep the old file. FIFOs and devices are written directly.
         """
-    ) { (typed, argument) in typed.output = argument },
+    ) { (arguments, argument) in arguments.output = argument },
   ]
 
   static let generalFlags = [
     Flag(
       long: "config", short: "K", value: Value(placeholder: "FILE", completion: .path),
       group: .general,
-      summary: "Take flags from FILE, one a line, before those given here",
+      summary: "Read flags from FILE, one a line, before those on the command line",
       detail: """
-        Each line holds one flag, its value behind a space or =, to the end of the line: nothing is \
-        quoted or escaped, but by the language of -F. Empty lines and those that begin with # are \
-        passed over. Of a flag that counts once, the last counts, so the command line wins.
+        Each line holds one flag. Its value follows after a space or =, up to the end of the line; nothing \
+        is quoted or escaped, except in the language of -F. Empty lines and lines that begin with # are \
+        skipped. If a flag can only be used once, the last one counts, so the command line overrides the \
+        file.
         """
-    ) { (_, _) in /* Its flags were put before the others, by then: see ConfigFile. */ },
+    ) { (_, _) in /* ConfigFile has put the flags of the file before the others already. */ },
     Flag(
       long: "generate",
       value: Value(placeholder: "KIND", completion: .choices(Document.allCases.map(\.rawValue))),
       group: .general,
       summary: "Print the man page or completions: man, bash, zsh or fish"
-    ) { (typed, argument) throws(Failure) in
+    ) { (arguments, argument) throws(Failure) in
       guard let document = Document(rawValue: argument.shown) else {
         let known = Document.allCases.map(\.rawValue)
         throw .usage(
-          "--generate \"\(argument.shown)\" is nothing that can be made: choose one of "
+          "--generate \"\(argument.shown)\" can't be generated: choose one of "
             + "\(known.joined(separator: ", ")).\(Suggestion.text(for: argument.shown, among: known))"
         )
       }
-      typed.document = typed.document ?? .generated(document)
+      arguments.document = arguments.document ?? .generated(document)
     },
     Flag(
       long: "help", short: "h", group: .general,
       summary: "Print this help"
-    ) { (typed, _) in typed.document = .help },
+    ) { (arguments, _) in arguments.document = .help },
     Flag(
       long: "version", short: "V", group: .general,
       summary: "Print the version"
-    ) { (typed, _) in typed.document = typed.document ?? .version },
+    ) { (arguments, _) in arguments.document = arguments.document ?? .version },
   ]
 }

@@ -1,6 +1,6 @@
 import FormStreamTransfer
 
-/// The flags that say what a request is, and who sends it.
+/// The flags about the method, the headers and the credentials of a request.
 extension Flag {
   private static let requestVerbs: [Verb] = [.post, .put]
 
@@ -8,71 +8,72 @@ extension Flag {
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
       verbs: requestVerbs,
-      summary: "The method, where it is another than the command's"
-    ) { (typed, argument) in typed.request.method = argument },
+      summary: "The method, if it is not the command's"
+    ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
-      verbs: requestVerbs,
-      summary: "One more header; can be given again",
+      verbs: requestVerbs, common: [.post, .put],
+      summary: "One more header; can be repeated",
       detail: """
-        'NAME;' is a header without a value. What frames the body is made, and can't be set. Other \
-        people on this machine see the command line: secrets belong into --header-file.
+        'NAME;' is a header without a value. Headers about the length and framing of the body can't be set. \
+        Other users of this machine can see the command line: put secrets into --header-file.
         """
-    ) { (typed, argument) in typed.request.headers.append(.line(argument)) },
+    ) { (arguments, argument) in arguments.request.headers.append(.line(argument)) },
     Flag(
       long: "header-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: requestVerbs,
-      summary: "Secret headers, a line each; - is standard input",
-      detail: "What stands there is never shown. A file that others can read is warned about."
-    ) { (typed, argument) in typed.request.headers.append(.file(argument)) },
+      summary: "Secret headers, one a line; - is standard input",
+      detail: "The contents are never shown. A note says so if other users can read the file."
+    ) { (arguments, argument) in arguments.request.headers.append(.file(argument)) },
     Flag(
       long: "user", short: "u", value: Value(placeholder: "USER:PASS"), group: .request,
       verbs: requestVerbs,
-      summary: "User and password (Basic); better in --user-file"
-    ) { (typed, argument) throws(Failure) in try typed.request.set(.user(argument)) },
+      summary: "User and password (Basic); --user-file is safer"
+    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.user(argument)) },
     Flag(
       long: "user-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: requestVerbs,
-      summary: "A file with USER:PASS; - is standard input"
-    ) { (typed, argument) throws(Failure) in try typed.request.set(.userFile(argument)) },
+      summary: "A file that holds USER:PASS; - is standard input"
+    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.userFile(argument)) },
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs + [.receive],
-      summary: "A file with a token (Bearer) to send or ask for; - is standard input",
+      verbs: requestVerbs + [.receive], common: [.receive],
+      summary: "A file with the token (Bearer) to send or require; - is standard input",
       detail: """
-        receive takes uploads from those only who send this token: as Bearer, or as the password of Basic, \
-        which browsers ask for, with any user.
+        receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
+        which browsers ask for.
         """
-    ) { (typed, argument) throws(Failure) in try typed.request.set(.tokenFile(argument)) },
+    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.tokenFile(argument)) },
     Flag(
       long: "user-agent", short: "A", value: Value(placeholder: "TEXT"), group: .request,
       verbs: requestVerbs,
-      summary: "What the User-Agent header says"
-    ) { (typed, argument) in typed.request.userAgent = argument },
+      summary: "The value of the User-Agent header"
+    ) { (arguments, argument) in arguments.request.userAgent = argument },
     Flag(
       long: "query", value: Value(placeholder: "NAME=VALUE"), group: .request, verbs: requestVerbs,
-      summary: "Add to the URL's query, encoded; can be given again"
-    ) { (typed, argument) in typed.request.query.append(argument) },
+      summary: "Add to the URL's query, encoded; can be repeated"
+    ) { (arguments, argument) in arguments.request.query.append(argument) },
     Flag(
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
       verbs: requestVerbs,
-      summary: "The Idempotency-Key header; auto draws one",
+      summary: "The Idempotency-Key header; auto makes a random key",
       detail: """
-        A server that knows the header carries out a request with the same key once, so that --retry may \
-        send again what got no answer. Nothing tells whether a server does: ask who runs it.
+        A server that supports the header carries out requests with the same key only once, so --retry can \
+        repeat a request that got no response. A client can't find out whether a server supports it: ask \
+        the server's operator.
         """
-    ) { (typed, argument) in typed.request.idempotencyKey = argument },
+    ) { (arguments, argument) in arguments.request.idempotencyKey = argument },
     Flag(
       long: "content-digest", group: .request, verbs: requestVerbs,
       summary: "Send a Content-Digest header; the body is read twice for it"
-    ) { (typed, _) in typed.request.options.sendsDigest = true },
+    ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]
 }
 
-extension TypedRequest {
-  fileprivate mutating func set(_ credentials: TypedCredentials) throws(Failure) {
+extension RequestArguments {
+  fileprivate mutating func set(_ credentials: CredentialsArgument) throws(Failure) {
     if self.credentials != nil {
-      throw .usage("-u, --user-file and --token-file each say who sends the request: give one.")
+      throw .usage("-u, --user-file and --token-file all set the credentials: give one of them.")
     }
     self.credentials = credentials
   }

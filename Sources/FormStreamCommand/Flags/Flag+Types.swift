@@ -1,6 +1,6 @@
 import FormStreamMediaTypes
 
-/// The flags that say how media types are told; every command that sends files knows them.
+/// The flags about detecting media types, for every command that detects them.
 extension Flag {
   private static let typeVerbs: [Verb] = [.encode, .sniff, .post, .put]
 
@@ -11,48 +11,40 @@ extension Flag {
         placeholder: "POLICY",
         completion: .choices(SniffingPolicy.all.map(\.description))),
       group: .types, verbs: typeVerbs,
-      summary: "How types are told: auto, content, extension or none",
+      summary: "How types are detected: auto, content, extension or none",
       detail: """
-        content asks libmagic, which looks at the first 64 KiB; extension looks at the name alone, in \
-        a table of its own and in /etc/mime.types. auto (the default) takes the content's word; where \
-        that is general (text, an archive, bytes), an extension that does not contradict it says the \
-        rest. none tells nothing. What nothing tells is application/octet-stream.
+        content uses libmagic, which reads the first 64 KiB. extension uses the name alone, with a built-in \
+        table and /etc/mime.types. auto (the default) uses the contents; if their type is general (text, an \
+        archive, bytes), an extension that does not contradict it makes it more exact. none detects \
+        nothing. A file whose type is not detected is application/octet-stream.
         """
-    ) { (typed, argument) throws(Failure) in
-      typed.sniffing = try argument.choice(for: "--sniff", "policy", among: SniffingPolicy.all)
+    ) { (arguments, argument) throws(Failure) in
+      arguments.sniffing = try argument.choice(
+        for: "--sniff", "policy", among: SniffingPolicy.all)
     },
     Flag(
       long: "type-for", value: Value(placeholder: "GLOB=TYPE"), group: .types, verbs: typeVerbs,
-      summary: "The type of files whose names match; the first that matches counts",
+      summary: "The type of files whose names match; the first match counts",
       detail: """
-        Such as '*.heic=image/heic'. A pattern with a slash is for the whole path. It goes before all \
-        sniffing; --type and ;type= go before it.
+        Such as '*.heic=image/heic'. A pattern with a slash is compared with the complete path. The flag \
+        overrides detection; --type and ;type= override the flag.
         """
-    ) { (typed, argument) throws(Failure) in
+    ) { (arguments, argument) throws(Failure) in
       let text = try argument.text(for: "--type-for")
       do throws(MediaTypesError) {
-        typed.typeOverrides.append(try TypeOverride(text))
+        arguments.typeOverrides.append(try TypeOverride(text))
       } catch {
         throw .usage("--type-for \(error.description)")
       }
     },
     Flag(
       long: "charset", group: .types, verbs: typeVerbs,
-      summary: "Tell text with its charset, as libmagic guesses it"
-    ) { (typed, _) in typed.tellsCharset = true },
+      summary: "Add the charset to the type of text, as libmagic guesses it"
+    ) { (arguments, _) in arguments.detectsCharset = true },
     Flag(
       long: "magic-file", value: Value(placeholder: "FILE", completion: .path), group: .types,
       verbs: typeVerbs,
-      summary: "libmagic's compiled database, in place of the system's"
-    ) { (typed, argument) in typed.magicFile = argument },
+      summary: "libmagic's compiled database, instead of the system's"
+    ) { (arguments, argument) in arguments.magicFile = argument },
   ]
-}
-
-extension LowArguments {
-  /// Tells types as the flags say; a database that can't be used is a note, and extensions go on.
-  func sniffer() -> MediaTypeSniffer {
-    MediaTypeSniffer(
-      policy: sniffing, overrides: typeOverrides, database: magicFile?.path,
-      includesCharset: tellsCharset)
-  }
 }

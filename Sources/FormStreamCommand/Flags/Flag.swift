@@ -1,6 +1,6 @@
-/// A flag, declared once: parsing, help, man page and completions are all made from this.
+/// A flag. This one declaration feeds parsing, help, man page and completions.
 struct Flag: Sendable {
-  /// What a flag's value looks like in help, and how a shell completes it.
+  /// How help shows a flag's value, and how a shell completes it.
   struct Value: Sendable {
     let placeholder: String
     var completion = Completion.none
@@ -8,28 +8,28 @@ struct Flag: Sendable {
     enum Completion: Sendable {
       case none
       case path
-      /// A path behind `NAME=`.
+      /// A path after `NAME=`.
       case namedPath
-      /// A path behind `NAME=@` or `NAME=<`.
+      /// A path after `NAME=@` or `NAME=<`.
       case formPath
       case choices([String])
     }
   }
 
-  /// Headings in help and man page, in the order in which they stand there.
+  /// The headings in help and man page, in their order there.
   enum Group: String, CaseIterable, Sendable {
-    case paths = "Which files"
+    case paths = "Files"
     case parts = "Parts of the form"
-    case previousPart = "For the part before"
+    case previousPart = "For the part before the flag"
     case types = "Media types"
-    case wire = "On the wire"
+    case wire = "Encoding of the form"
     case body = "Other bodies than forms"
-    case request = "The request"
-    case delivery = "How it is sent"
-    case connection = "The connection"
-    case reading = "How the body is read"
-    case receiving = "Who may upload what"
-    case output = "What comes out"
+    case request = "Request"
+    case delivery = "Delivery"
+    case connection = "Connection"
+    case reading = "Reading the body"
+    case receiving = "Receiving"
+    case output = "Output"
     case general = "General"
   }
 
@@ -37,22 +37,24 @@ struct Flag: Sendable {
   var short: Character?
   var value: Value?
   let group: Group
-  /// The commands that know the flag; all where empty.
+  /// The commands that have the flag; all commands if empty.
   var verbs: [Verb] = []
+  /// The commands whose help lists the flag first.
+  var common: [Verb] = []
   /// One line, for help and completions.
   let summary: String
-  /// What else there is to know, for the man page.
+  /// More about the flag, for the man page.
   var detail = ""
-  /// Notes down what was typed. A switch gets an empty argument.
-  let note: @Sendable (inout LowArguments, Argument) throws(Failure) -> Void
+  /// Stores what was typed. A flag without a value gets an empty argument.
+  let store: @Sendable (inout LowArguments, Argument) throws(Failure) -> Void
 }
 
 extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
     pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + bodyFlags + requestFlags
-    + deliveryFlags + connectionFlags + readingFlags + receivingFlags + outputFlags + answerFlags
-    + generalFlags
+    + deliveryFlags + connectionFlags + readingFlags + receivingFlags + outputFlags
+    + responseFlags + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }

@@ -1,22 +1,23 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
 
-/// What was typed, noted down flag by flag; nothing is opened or made of it yet.
+/// What was typed, flag by flag. Nothing is opened or planned yet.
 struct LowArguments {
-  enum DocumentAsked {
+  enum RequestedDocument {
     case help
     case version
     case generated(Document)
   }
 
   var verb: Verb?
-  var document: DocumentAsked?
+  var document: RequestedDocument?
 
-  var parts: [TypedPart] = []
+  var parts: [PartArguments] = []
   var boundary: String?
   var sniffing = SniffingPolicy.auto
   var typeOverrides: [TypeOverride] = []
   var magicFile: Argument?
+  var detectsCharset = false
 
   var escaping: EscapingProfile?
   var browserText = false
@@ -26,22 +27,20 @@ struct LowArguments {
   var isDryRun = false
   var output: Argument?
 
-  /// The words that are no flags: what the command is done to.
+  /// The words that are not flags, without the command.
   var operands: [Argument] = []
-  /// Files with paths in them, and what ends each path.
   var pathLists: [PathList] = []
   var endsWithNUL = false
-  var tellsCharset = false
   var contentType: String?
   var allowsBareLF = false
   var limits = FormParser.Limits()
-  /// Which of them were typed.
+  /// The limits that were typed.
   var givenLimits: Set<BodyLimit> = []
   var directory: Argument?
   var printsJSON = false
 
-  var request = TypedRequest()
-  var receiving = TypedReceiving()
+  var request = RequestArguments()
+  var receiving = ReceivingArguments()
 }
 
 extension LowArguments {
@@ -50,26 +49,26 @@ extension LowArguments {
     while let item = try parser.next() {
       switch item {
       case .flag(let flag, let value):
-        try flag.note(&self, value)
+        try flag.store(&self, value)
       case .word(let word):
-        try note(word)
+        try store(word)
         parser.verb = verb
       }
     }
     if document == nil { try checkFlags(parser.used) }
   }
 
-  private mutating func note(_ word: Argument) throws(Failure) {
+  private mutating func store(_ word: Argument) throws(Failure) {
     if let verb, verb.sends, let first = word.bytes.first, "{[@\"".utf8.contains(first) {
       throw .usage(
-        "\"\(word.shown)\" looks like JSON or a file of it, and no URL: --json-body DATA sends it; --json alone asks for a "
-          + "record.")
+        "\"\(word.shown)\" looks like JSON or @FILE, and is not a URL: --json-body DATA sends it; --json alone "
+          + "prints a record.")
     }
     if let verb, let kind = verb.operand {
       guard operands.isEmpty || kind.canBeRepeated else {
         throw .usage(
           "\"\(word.shown)\" is one word too many: \(verb.rawValue) takes one \(kind.placeholder). Quote "
-            + "it where it has spaces.")
+            + "it if it has spaces.")
       }
       operands.append(word)
     } else if word.shown == "help" {
@@ -78,14 +77,14 @@ extension LowArguments {
       throw .usage(verb.refusal(of: word.shown))
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
-    } else if let hint = OtherVerb.hint(word.shown) {
+    } else if let hint = VerbAlias.hint(word.shown) {
       // A URL may hold a password.
       let shown = word.shown.contains("://") ? "A URL" : "\"\(word.shown)\""
       throw .usage("\(shown) is not a command: \(hint).")
     } else {
       let known = Verb.allCases.map(\.rawValue)
       throw .usage(
-        "\"\(word.shown)\" is not a command; \"formstream --help\" shows those that there are."
+        "\"\(word.shown)\" is not a command; \"formstream --help\" lists the commands."
           + Suggestion.text(for: word.shown, among: known))
     }
   }
@@ -93,7 +92,7 @@ extension LowArguments {
   private func checkFlags(_ used: [(flag: Flag, spelled: String)]) throws(Failure) {
     guard let verb else { return }
     for (flag, spelled) in used where !flag.isKnown(to: verb) {
-      if let hint = NearFlag.hint(spelled, for: verb) {
+      if let hint = FlagAlias.hint(spelled, for: verb) {
         throw .usage("\(spelled) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
       if verb.sends, let short = flag.short, let hint = CurlFlag.hint(short) {
@@ -106,45 +105,46 @@ extension LowArguments {
 }
 
 extension Verb {
-  /// What to say of a word behind a command that takes flags only.
+  /// The message about a word after a command that takes only flags.
   fileprivate func refusal(of word: String) -> String {
     switch self {
     case .receive:
       let isPlace = word.contains { $0.isNumber } && !word.contains { $0.isLetter || $0 == "/" }
-      let (flag, what) =
+      let (flag, meaning) =
         isPlace
-        ? ("--listen", "ADDR:PORT says where to listen") : ("--into", "DIR names the directory")
+        ? ("--listen", "ADDR:PORT sets the address and port")
+        : ("--into", "DIR names the directory")
       return
-        "\"\(word)\" is not a flag, and receive takes flags only: \(flag) \(what). Did you mean "
+        "\"\(word)\" is not a flag, and receive takes only flags: \(flag) \(meaning). Did you mean "
         + "\(flag) \(word)?"
-    case .demo: return "\"\(word)\" is one word too many: demo takes nothing."
+    case .demo: return "\"\(word)\" is one word too many: demo takes no arguments."
     default:
       return
-        "\"\(word)\" is not a flag: \(rawValue) takes flags only; a part is -F NAME=CONTENT or "
-        + "--file NAME=PATH."
+        "\"\(word)\" is not a flag, and \(rawValue) takes only flags: -F NAME=CONTENT and --file NAME=PATH "
+        + "add parts."
     }
   }
 }
 
 extension LowArguments {
-  /// Changes the part that was named last, for the flags that speak of it.
-  mutating func changePartBefore(
-    _ flag: String, _ change: (inout TypedPart) -> Void
+  /// Changes the last part, for a flag that follows it.
+  mutating func changePreviousPart(
+    of flag: String, _ change: (inout PartArguments) -> Void
   ) throws(Failure) {
     guard !parts.isEmpty else {
       throw .usage(
-        "\(flag) is for the part before it, and there is none: put it behind -F, --field or --file."
-      )
+        "\(flag) is for the part before it, and there is none: put it after -F, --field or --file.")
     }
     change(&parts[parts.count - 1])
   }
 
-  mutating func setOnPartBefore<Value>(
-    _ flag: String, _ property: WritableKeyPath<TypedPart, Value?>, to value: Value
+  /// Sets a property of the last part that can be set once.
+  mutating func setOnPreviousPart<Value>(
+    _ property: WritableKeyPath<PartArguments, Value?>, of flag: String, to value: Value
   ) throws(Failure) {
     if let part = parts.last, part[keyPath: property] != nil {
       throw .usage("\(flag) is given twice for part \"\(part.name)\": give it once.")
     }
-    try changePartBefore(flag) { $0[keyPath: property] = value }
+    try changePreviousPart(of: flag) { $0[keyPath: property] = value }
   }
 }

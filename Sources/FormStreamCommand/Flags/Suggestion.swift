@@ -1,19 +1,19 @@
-/// "Did you mean": the known word that is nearest to what was typed.
+/// "Did you mean": the known word that is most like what was typed.
 enum Suggestion {
-  /// A sentence to put behind the message, or nothing where no word is near.
+  /// A sentence for the end of a message; empty if no word is similar.
   static func text(for typed: String, among known: [String], before prefix: String = "") -> String {
-    // A beginning says more than letters that happen to be alike.
-    let begun = known.filter { typed.count > 2 && $0.hasPrefix(typed) }
-    if begun.count == 1 { return " Did you mean \(prefix)\(begun[0])?" }
-    let near = known.map { (word: $0, distance: distance(typed, $0)) }
+    // The start of a word is a better sign than similar letters.
+    let completions = known.filter { typed.count > 2 && $0.hasPrefix(typed) }
+    if completions.count == 1 { return " Did you mean \(prefix)\(completions[0])?" }
+    let similar = known.map { (word: $0, distance: distance(typed, $0)) }
       .filter { $0.distance <= max(2, typed.count / 3) }
       .min { $0.distance < $1.distance }
-    return near.map { " Did you mean \(prefix)\($0.word)?" } ?? ""
+    return similar.map { " Did you mean \(prefix)\($0.word)?" } ?? ""
   }
 
-  /// How many letters must be put in, taken out, changed, or swapped with their neighbour.
+  /// How many letters must be inserted, removed, changed, or swapped with their neighbour.
   private static func distance(_ one: String, _ other: String) -> Int {
-    // Long garbage is near to nothing, and the table below grows with it.
+    // The table below grows with the words, and long garbage is like no word.
     guard one.count <= 64 else { return .max }
     let (one, other) = (Array(one), Array(other))
     var rows = [Array(0...other.count)]

@@ -1,43 +1,44 @@
 import FormStreamPlatform
 
-/// The core of curl's form language, read as curl reads it: `name=value`, `name=@path`, `name=<path`,
-/// each with `;type=`, `;filename=` and `;headers=`. Where curl would guess, skip or warn, this says no.
+/// The core of curl's form language, with curl's meaning: `name=value`, `name=@path`, `name=<path`, each with `;type=`,
+/// `;filename=` and `;headers=`. If curl would guess, skip or warn, this is an error.
 struct FormLanguage {
-  private let whole: Argument
+  private let argument: Argument
   private var rest: ArraySlice<UInt8>
-  /// A comma parts files behind `@`, and nothing anywhere else.
-  private let commaEnds: Bool
+  /// Whether a comma ends a word: it separates files after `@`, and nothing elsewhere.
+  private let isCommaSeparator: Bool
 
-  static func parse(_ argument: Argument) throws(Failure) -> TypedPart {
-    let (name, content) = try TypedPart.split(argument, of: "-F", as: "NAME=VALUE or NAME=@PATH")
+  static func parse(_ argument: Argument) throws(Failure) -> PartArguments {
+    let (name, content) = try PartArguments.split(
+      argument, of: "-F", as: "NAME=VALUE or NAME=@PATH")
     let mark = content.bytes.first
     if mark == UInt8(ascii: "(") || (name.isEmpty && mark == UInt8(ascii: ")")) {
-      throw no(
-        argument, "nested parts, =( and =), are not spoken here",
-        "for a value that begins so, use --field")
+      throw unsupported(
+        argument, "nested parts, =( and =), are not supported",
+        "for a value that begins like that, use --field")
     }
 
     var language = FormLanguage(
-      whole: argument, rest: content.bytes[...], commaEnds: mark == UInt8(ascii: "@"))
-    var part: TypedPart
+      argument: argument, rest: content.bytes[...], isCommaSeparator: mark == UInt8(ascii: "@"))
+    var part: PartArguments
     switch mark {
     case UInt8(ascii: "@"):
       language.rest.removeFirst()
-      part = TypedPart(name: name, content: .file(try language.path()), spelling: "-F")
+      part = PartArguments(name: name, content: .file(try language.path()), spelling: "-F")
     case UInt8(ascii: "<"):
       language.rest.removeFirst()
-      part = TypedPart(name: name, content: .contents(try language.path()), spelling: "-F")
+      part = PartArguments(name: name, content: .contents(try language.path()), spelling: "-F")
     default:
-      part = TypedPart(name: name, content: .value(try language.word()), spelling: "-F")
+      part = PartArguments(name: name, content: .value(try language.word()), spelling: "-F")
     }
     while !language.rest.isEmpty { try language.option(of: &part) }
     return part
   }
 
-  private init(whole: Argument, rest: ArraySlice<UInt8>, commaEnds: Bool) {
-    self.whole = whole
+  private init(argument: Argument, rest: ArraySlice<UInt8>, isCommaSeparator: Bool) {
+    self.argument = argument
     self.rest = rest
-    self.commaEnds = commaEnds
+    self.isCommaSeparator = isCommaSeparator
   }
 }
 
@@ -45,28 +46,29 @@ extension FormLanguage {
   private mutating func path() throws(Failure) -> Argument {
     let path = try word()
     guard !path.bytes.isEmpty else {
-      throw Self.no(whole, "there is no path behind @ or <", "name a file, or - for standard input")
+      throw Self.unsupported(
+        argument, "there is no path after @ or <", "name a file, or - for standard input")
     }
     return path
   }
 
-  /// One value, up to a semicolon: in double quotes, with `\"` and `\\` inside, or bare, with the
-  /// blanks around it left off.
+  /// Reads a value up to a semicolon. It may be in double quotes, with `\"` and `\\` inside; otherwise the blanks
+  /// around it are removed.
   private mutating func word() throws(Failure) -> Argument {
     skipBlanks()
     if let quoted = quotedWord() {
       let trailing = takeToEnd()
       guard trailing.allSatisfy(Self.isWhiteSpace) else {
-        throw Self.no(
-          whole, "text follows the closing quote", "put all of the value in quotes, or none of it")
+        throw Self.unsupported(
+          argument, "text follows the closing quote", "quote the complete value, or none of it")
       }
       return Argument(bytes: quoted)
     }
     return Argument(bytes: Self.trimmed(takeToEnd()))
   }
 
-  /// What stands in quotes; nil where the value does not begin with one, or the other is missing: the
-  /// quote is then text, as in curl.
+  /// Reads a value in quotes. Nil if it does not begin with a quote, or the closing quote is missing: then the quote
+  /// is text, as in curl.
   private mutating func quotedWord() -> [UInt8]? {
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     var inside = rest.dropFirst()
@@ -88,33 +90,38 @@ extension FormLanguage {
     return nil
   }
 
-  /// One `;key=value`; the semicolon, or the comma of a list, is next.
-  private mutating func option(of part: inout TypedPart) throws(Failure) {
+  /// Reads one `;key=value`, from the semicolon on, or fails at the comma of a list.
+  private mutating func option(of part: inout PartArguments) throws(Failure) {
     guard rest.removeFirst() == UInt8(ascii: ";") else {
-      throw Self.no(
-        whole, "a comma parts a list of files in curl's language, which is not spoken here",
+      throw Self.unsupported(
+        argument,
+        "a comma separates files in curl's language, and lists of files are not supported",
         "repeat -F for each file; for a path with a comma, put it in double quotes or use --file")
     }
     skipBlanks()
     if take("type=") {
-      if part.type != nil { throw Self.no(whole, "type= is given twice", "give it once") }
+      if part.type != nil {
+        throw Self.unsupported(argument, "type= is given twice", "give it once")
+      }
       part.type = try type()
     } else if take("filename=") {
-      if part.filename != nil { throw Self.no(whole, "filename= is given twice", "give it once") }
+      if part.filename != nil {
+        throw Self.unsupported(argument, "filename= is given twice", "give it once")
+      }
       part.filename = try word().text(for: "filename=")
     } else if take("headers=") {
       try headers(of: &part)
     } else if take("encoder=") {
-      throw Self.no(whole, "encoder= is not spoken here", "encode the value before you give it")
+      throw Self.unsupported(argument, "encoder= is not supported", "encode the value yourself")
     } else if !rest.isEmpty {
       let unknown = Argument(bytes: takeToEnd()).shown
-      throw Self.no(
-        whole, "\";\(unknown)\" is not ;type=, ;filename= or ;headers=",
-        "put a value that has a semicolon in double quotes, or use --field")
+      throw Self.unsupported(
+        argument, "\";\(unknown)\" is not ;type=, ;filename= or ;headers=",
+        "put a value that has a semicolon into double quotes, or use --field")
     }
   }
 
-  /// The type goes on over semicolons, since parameters stand behind them, up to the next option.
+  /// Reads a type up to the next option: semicolons are part of it, because its parameters follow them.
   private mutating func type() throws(Failure) -> String {
     skipBlanks()
     var type = takeToEnd()
@@ -130,7 +137,7 @@ extension FormLanguage {
     return try Argument(bytes: Self.trimmed(type)).text(for: "type=")
   }
 
-  private mutating func headers(of part: inout TypedPart) throws(Failure) {
+  private mutating func headers(of part: inout PartArguments) throws(Failure) {
     if let mark = rest.first, mark == UInt8(ascii: "@") || mark == UInt8(ascii: "<") {
       rest.removeFirst()
       part.headerFiles.append(try path())
@@ -148,7 +155,7 @@ extension FormLanguage {
     return Self.options.contains { copy.take($0) }
   }
 
-  /// Takes a key, in whatever case its letters are.
+  /// Reads a key if it is next, in upper or lower case.
   private mutating func take(_ key: String) -> Bool {
     let head = String(decoding: rest.prefix(key.utf8.count), as: UTF8.self)
     guard head.lowercased() == key else { return false }
@@ -158,7 +165,7 @@ extension FormLanguage {
 
   private mutating func takeToEnd() -> [UInt8] {
     let taken = rest.prefix {
-      $0 != UInt8(ascii: ";") && !(commaEnds && $0 == UInt8(ascii: ","))
+      $0 != UInt8(ascii: ";") && !(isCommaSeparator && $0 == UInt8(ascii: ","))
     }
     rest = rest.dropFirst(taken.count)
     return Array(taken)
@@ -178,7 +185,9 @@ extension FormLanguage {
     return bytes[...(end ?? -1)]
   }
 
-  private static func no(_ whole: Argument, _ reason: String, _ remedy: String) -> Failure {
-    .usage("-F \"\(whole.shown)\": \(reason); \(remedy).")
+  private static func unsupported(
+    _ argument: Argument, _ reason: String, _ remedy: String
+  ) -> Failure {
+    .usage("-F \"\(argument.shown)\": \(reason); \(remedy).")
   }
 }

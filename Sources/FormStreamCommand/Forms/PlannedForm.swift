@@ -1,49 +1,42 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// A form as it was meant: typed parts made into parts.
+/// A form that is ready to be laid out.
 struct PlannedForm {
   let form: Form
-  /// Where each part's bytes come from, in words, for the skeleton.
+  /// Where each part's bytes come from, in words.
   let origins: [String]
 
-  /// Whether a file is of a type that must be told.
+  /// Whether the type of a file is not given.
   var needsTypes: Bool { form.parts.contains { $0.filename != nil && $0.type == nil } }
 }
 
 extension LowArguments {
   func plannedForm() throws(Failure) -> PlannedForm {
     let boundary = try self.boundary.map { (text) throws(Failure) in
-      try explaining { () throws(MultipartError) in try Boundary(text) }
+      try convertingErrors { () throws(MultipartError) in try Boundary(text) }
     }
     var form = Form(
       boundary: boundary ?? .random(), escaping: escaping ?? .browser, browserText: browserText)
     var origins: [String] = []
     var readsStandardInput = false
-    for typed in parts {
-      if typed.isStandardInput {
+    for arguments in parts {
+      if arguments.isStandardInput {
         if readsStandardInput {
           throw .usage(
-            "Standard input is named twice, last for part \"\(typed.name)\": it can be read once.")
+            "Standard input is named twice, last for part \"\(arguments.name)\": it can be read once."
+          )
         }
         readsStandardInput = true
       }
-      form.append(try typed.part())
-      origins.append(typed.origin)
+      form.append(try arguments.part())
+      origins.append(arguments.origin)
     }
     return PlannedForm(form: form, origins: origins)
   }
 }
 
-extension TypedPart {
-  var isStandardInput: Bool { path?.bytes == Array("-".utf8) }
-
-  var path: Argument? {
-    switch content {
-    case .value: nil
-    case .file(let path), .contents(let path): path
-    }
-  }
-
+extension PartArguments {
   fileprivate var origin: String {
     guard let path else { return "from the command line" }
     return isStandardInput ? "from standard input" : "from the file \(path.shown)"
@@ -59,7 +52,7 @@ extension TypedPart {
     return part
   }
 
-  /// As curl has it, standard input is a file called "-" unless told otherwise.
+  /// As in curl, standard input is a file with the name "-".
   private var defaultFilename: String? {
     if case .file(let path) = content { path.path.lastComponent } else { nil }
   }
@@ -80,7 +73,7 @@ extension TypedPart {
       if range != nil {
         throw .usage("--range is for files, and part \"\(name)\" is a text field.")
       }
-      // A value that is not UTF-8 is sent as it was typed, byte for byte.
+      // A value that is not UTF-8 is sent as the bytes that were typed.
       return value.text.map(PartBody.text) ?? .bytes(value.bytes)
     case .file(let path), .contents(let path):
       if isStandardInput { return try StandardInput.body(range: range, for: "part \"\(name)\"") }
@@ -97,9 +90,9 @@ extension TypedPart {
       throw .usage(
         "The header \"\(line)\" of part \"\(name)\" has no colon: write \"Name: value\".")
     }
-    // By bytes: a letter may be one with the mark that follows it, and with a space before it.
+    // Split by bytes: Swift joins the colon or a space with a combining mark after it.
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
-    try explaining { () throws(MultipartError) in
+    try convertingErrors { () throws(MultipartError) in
       try headers.append(name: String(Substring(bytes[..<colon])), value: String(value))
     }
   }

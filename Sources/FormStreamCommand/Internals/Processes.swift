@@ -1,28 +1,28 @@
-// What the command asks of the C library for other processes, and of its own.
+// What the command asks of the C library for processes: for child processes and for this one.
 
 import Glibc
-import FormStreamMultipart
+import FormStreamPlatform
 
-/// How a process that was started has ended.
-struct ProcessEnd {
-  /// Its exit code, or 128 and the number of the signal that ended it.
+/// How a child process ended.
+struct ProcessExit {
+  /// Its exit code; or 128 plus the number of the signal that ended it.
   let code: Int32
-  /// The most memory that it had at once, in bytes.
+  /// Its peak resident memory, in bytes.
   let peakMemory: Int64
 }
 
-/// The way to a process that another thread waits for.
+/// Sends signals to a child process while another thread waits for its end.
 final class ProcessSignals: Sendable {
   private struct State {
-    /// Until it was reaped: its number may be another's then.
+    /// Nil before the process starts and after it was reaped: then another process may have its number.
     var process: pid_t?
-    /// The one that was sent last.
+    /// The last signal that was sent.
     var signal: CInt?
   }
 
   private let state = Guarded(State())
 
-  /// Sends the process a signal; where it has not begun, as soon as it has.
+  /// Sends the process a signal; if it has not started, as soon as it has.
   ///
   /// C: `kill`
   func send(_ signal: CInt) {
@@ -32,7 +32,7 @@ final class ProcessSignals: Sendable {
     }
   }
 
-  /// Ends the process, whatever it is at.
+  /// Ends the process at once.
   func kill() { send(SIGKILL) }
 
   fileprivate func begin(_ process: pid_t) {
@@ -42,7 +42,7 @@ final class ProcessSignals: Sendable {
     }
   }
 
-  /// Waits for the process's end. It is reaped where no signal can be sent to it meanwhile.
+  /// Waits for the process to end. No signal can be sent while it is reaped.
   ///
   /// C: `waitid`, `wait4`
   fileprivate func reap(
@@ -63,15 +63,14 @@ final class ProcessSignals: Sendable {
   }
 }
 
-/// Runs this very program with other arguments, on the same terminal but with standard output thrown away, and
-/// waits for its end.
+/// Runs this program again with other arguments and without standard output, and waits for it to end.
 ///
-/// - Parameter signals: has it end before its time.
+/// - Parameter signals: can end it early.
 ///
 /// C: `posix_spawn`
-func runOurselves(
+func runThisProgram(
   _ arguments: [String], signals: ProcessSignals
-) throws(SystemError) -> ProcessEnd {
+) throws(SystemError) -> ProcessExit {
   let arguments = ["formstream"] + arguments
   var pointers: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
   defer { for pointer in pointers { free(pointer) } }
@@ -84,7 +83,7 @@ func runOurselves(
     posix_spawnattr_destroy(&attributes)
   }
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
-  // Signals that are told to this program are not to be kept from the other.
+  // Signals that this program waits for are blocked here, and must not be blocked there.
   var none = sigset_t()
   sigemptyset(&none)
   posix_spawnattr_setsigmask(&attributes, &none)
@@ -94,17 +93,17 @@ func runOurselves(
   guard failure == 0 else { throw SystemError(number: failure) }
   signals.begin(process)
   let (status, usage) = try signals.reap(process)
-  // Linux: the low seven bits tell the signal, the next byte the code. The memory is in KiB.
+  // Linux: the low seven bits are the signal, the next byte is the code. The memory is in KiB.
   let signal = status & 0x7F
-  return ProcessEnd(
+  return ProcessExit(
     code: signal == 0 ? status >> 8 & 0xFF : 128 + signal,
     peakMemory: Int64(usage.ru_maxrss) * 1024)
 }
 
-/// The most memory that this process had at once, in bytes.
+/// The peak resident memory of this process, in bytes.
 ///
 /// C: `getrusage`
-func peakMemoryOfOurselves() -> Int64 {
+func peakMemoryOfThisProcess() -> Int64 {
   var usage = rusage()
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
   return Int64(usage.ru_maxrss) * 1024

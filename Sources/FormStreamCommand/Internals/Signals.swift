@@ -2,56 +2,60 @@
 
 import Glibc
 import FormStreamMultipart
+import FormStreamPlatform
 import Synchronization
 
-/// The file that a signal's handler removes. It is set once, before the file is made: a handler may
-/// read it at any time, so it is one word, and what it points to is never freed. Once the file has
-/// another name, removing this one removes nothing.
-nonisolated(unsafe) private var doomedName: UnsafeMutablePointer<CChar>?
+/// The file that a signal handler removes. It is set once, before the file is made: a handler may read it at any
+/// time, so it is one word, and what it points to is never freed. After the file was renamed, removing this name
+/// removes nothing.
+nonisolated(unsafe) private var temporaryName: UnsafeMutablePointer<CChar>?
 
-/// Has the file removed where a signal ends the program. There is one such file in a run.
+/// Has a file removed if a signal ends the program. A run has at most one such file.
 func removeOnSignal(_ path: LocalPath) {
-  doomedName = path.withCString { strdup($0) }
+  temporaryName = path.withCString { strdup($0) }
 }
 
-/// Whether the cursor stands behind a line that is drawn in place. Atomic, for the handler.
+/// Whether the cursor is at the end of a line that is redrawn in place. Atomic, because a signal handler reads it.
 private let isLineOpen = Atomic<Bool>(false)
 
-/// Has a signal that ends the program end the line first: the shell's prompt gets one of its own.
+/// Has a signal that ends the program end the open line first, so that the shell's prompt starts on a new one.
 @Sendable func breakLineOnSignal(_ isOpen: Bool) {
   isLineOpen.store(isOpen, ordering: .releasing)
 }
 
-/// C: `write`
-private func endOpenLine() {
+/// Ends the process as a shell reports a signal, and leaves neither a temporary file nor an open line.
+///
+/// C: `unlink`, `write`, `_exit`
+private func exitAfterSignal(_ number: CInt) -> Never {
+  if let temporaryName { unlink(temporaryName) }
   if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+  _exit(128 + number)
 }
 
-/// Functions can be compared as numbers only; a pointer to one has as many bits, and no outside data is in it.
+/// Functions can only be compared as numbers; a pointer to a function has the bits of one.
 private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
   unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }
 
-/// A reader that goes away, or a file over the limit, must give an error, not kill; a person who
-/// presses Ctrl-C must find no half-made file; and what is opened must never get the number of standard
-/// output or error, or what is written there would go into it.
+/// Sets up what the process needs before anything else:
 ///
-/// C: `signal`, `fcntl`, `dup2`, `write`
+/// - A closed pipe and a file over the size limit are errors, and don't kill the process.
+/// - A signal that ends the program leaves no half-written file.
+/// - Standard output and error are open. Otherwise the next file that is opened would get their number, and receive
+///   what is written to them.
+///
+/// C: `signal`, `fcntl`, `dup2`
 func prepareProcess() {
-  // What is made when it is first used must be there before a handler uses it.
+  // A handler must not be the first to use this: a global is initialized at its first use.
   breakLineOnSignal(false)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-    let inherited = signal(number) { number in
-      if let doomedName { unlink(doomedName) }
-      endOpenLine()
-      _exit(128 + number)
-    }
-    // What `nohup` or a shell's background job ignores stays ignored.
+    let inherited = signal(number) { exitAfterSignal($0) }
+    // A signal that `nohup` or a shell has ignored stays ignored.
     if isIgnoring(inherited) { signal(number, SIG_IGN) }
   }
-  // To read from standard output is what writing to it then fails as: a closed one stays an error.
+  // Standard output is opened for reading: writing to it then fails, as it does if it is closed.
   for (number, mode) in [(STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
   where fcntl(number, F_GETFD) < 0 {
     let nowhere = open("/dev/null", mode)
@@ -62,80 +66,76 @@ func prepareProcess() {
   }
 }
 
-/// Has SIGINT and SIGTERM told instead of ending the program at once: `told` is called on a thread of its own,
-/// where anything may be done. A second signal ends the program, and so does the time that is given to
-/// what `told` has begun; no half-made file stays.
+/// Waits for signals on a thread, where actions may do anything, in place of a signal handler, which may not.
 ///
-/// It must be called before there are other threads: they inherit what is blocked here, or would take the
-/// signals. What is ignored, as under `nohup`, stays ignored.
-///
-/// - Parameters:
-///   - isHangupTold: whether SIGHUP is told, too: that a terminal was closed.
-///   - toldAgain: is called on that thread, too, where a second signal comes or the time is over: then that
-///     doesn't end the program, but another second, or a third signal, does.
-///
-/// C: `pthread_sigmask`, `sigwait`, `sigtimedwait`, `sigaction`
-func tellSignals(
-  grace seconds: Int, isHangupTold: Bool = false, toldAgain: (@Sendable () -> Void)? = nil,
-  _ told: @escaping @Sendable (CInt) -> Void
-) {
-  let numbers = [SIGINT, SIGTERM] + (isHangupTold ? [SIGHUP] : [])
-  let watch = SignalWatch(numbers, seconds: seconds, told: told, toldAgain: toldAgain)
-  var signals = watch.signals
-  pthread_sigmask(SIG_BLOCK, &signals, nil)
-  // Without the thread, signals end the program as before.
-  if !startThread("formstream-sig", { watch.run() }) { pthread_sigmask(SIG_UNBLOCK, &signals, nil) }
-}
+/// Signals that the process ignores, as under `nohup`, stay ignored.
+final class SignalWatch: Sendable {
+  private let gracePeriod: Int
+  private let cleanup: Int
+  private let onSignal: @Sendable (CInt) -> Void
+  private let onGracePeriodEnd: @Sendable () -> Void
+  private let numbers: [CInt]
 
-private final class SignalWatch: Sendable {
-  let numbers: [CInt]
-  let seconds: Int
-  let told: @Sendable (CInt) -> Void
-  let toldAgain: (@Sendable () -> Void)?
-
+  /// - Parameters:
+  ///   - gracePeriod: seconds between the two actions if there is no second signal.
+  ///   - cleanup: seconds from the second action to the end of the process.
   init(
-    _ numbers: [CInt], seconds: Int, told: @escaping @Sendable (CInt) -> Void,
-    toldAgain: (@Sendable () -> Void)?
+    gracePeriod: Int, cleanup: Int, includesHangup: Bool,
+    onSignal: @escaping @Sendable (CInt) -> Void, onGracePeriodEnd: @escaping @Sendable () -> Void
   ) {
-    self.numbers = numbers
-    self.seconds = seconds
-    self.told = told
-    self.toldAgain = toldAgain
+    self.gracePeriod = gracePeriod
+    self.cleanup = cleanup
+    self.onSignal = onSignal
+    self.onGracePeriodEnd = onGracePeriodEnd
+    numbers = [SIGINT, SIGTERM] + (includesHangup ? [SIGHUP] : [])
   }
 
-  var signals: sigset_t {
+  /// Blocks the signals and starts the thread that waits for them. Threads inherit what is blocked, so this comes
+  /// before there are others: they would receive the signals.
+  ///
+  /// C: `pthread_sigmask`
+  func start() {
+    var signals = self.signals
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
+    // If there is no thread, signals end the program as before.
+    if !startThread("formstream-sig", { self.run() }) {
+      pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+    }
+  }
+
+  /// C: `sigaction`
+  private var signals: sigset_t {
     var signals = sigset_t()
     sigemptyset(&signals)
     for number in numbers {
       var action = sigaction()
       sigaction(number, nil, &action)
-      // Linux keeps a blocked signal for whoever waits, though it is ignored.
+      // Linux hands a blocked signal to a thread that waits for it, even if the process ignores it.
       if !isIgnoring(action.__sigaction_handler.sa_handler) { sigaddset(&signals, number) }
     }
     return signals
   }
 
-  func run() {
+  /// C: `sigwait`
+  private func run() {
     var signals = self.signals
     var first: CInt = 0
     while sigwait(&signals, &first) != 0 {}
-    told(first)
-    var last = next(within: seconds) ?? first
-    if let toldAgain {
-      toldAgain()
-      last = next(within: 1) ?? last
-    }
-    if let doomedName { unlink(doomedName) }
-    endOpenLine()
-    _exit(128 + last)
+    onSignal(first)
+    var last = nextSignal(within: gracePeriod) ?? first
+    onGracePeriodEnd()
+    if cleanup > 0 { last = nextSignal(within: cleanup) ?? last }
+    exitAfterSignal(last)
   }
 
-  /// The signal that comes next; nil where none does in time.
-  private func next(within seconds: Int) -> CInt? {
+  /// The next signal; nil if none arrives in time.
+  ///
+  /// C: `sigtimedwait`
+  private func nextSignal(within seconds: Int) -> CInt? {
     var signals = self.signals
-    var grace = timespec(tv_sec: seconds, tv_nsec: 0)
+    var limit = timespec(tv_sec: seconds, tv_nsec: 0)
     var number: CInt = 0
-    repeat { number = sigtimedwait(&signals, nil, &grace) } while number < 0 && errno == EINTR
+    repeat { number = sigtimedwait(&signals, nil, &limit) } while number < 0 && errno == EINTR
     return number > 0 ? number : nil
   }
 }

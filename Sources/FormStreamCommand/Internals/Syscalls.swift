@@ -1,22 +1,23 @@
-// What the command asks of the C library; signals and processes are in files of their own beside this one.
+// What the command asks of the C library. Signals and processes have files of their own beside this one.
 
 import Glibc
 import FormStreamMultipart
+import FormStreamPlatform
 
 extension SystemError {
-  /// Whether it is the link or the file behind it that is meant can't be known.
+  /// Stands for a link whose target does not exist; no system call fails like that.
   static let deadLink = SystemError(number: ELOOP)
 }
 
 // MARK: Descriptors
 
-/// Makes sure that enough can be opened for what goes over the wire: where libdispatch can't have its
-/// descriptors, it ends the program.
+/// Raises the limit of open files if needed, and returns whether a few more can be opened. Without descriptors for
+/// its own use, libdispatch would crash the program.
 ///
 /// C: `getrlimit`, `setrlimit`, `open`
 ///
-/// - Parameter wanted: how many would be best.
-func canOpenEnough(wanting wanted: UInt = 64) -> Bool {
+/// - Parameter wanted: how many descriptors would be best.
+func canOpenDescriptors(wanting wanted: UInt = 64) -> Bool {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
   if limit.rlim_cur < wanted {
@@ -24,7 +25,7 @@ func canOpenEnough(wanting wanted: UInt = 64) -> Bool {
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
   guard limit.rlim_cur >= 32 else { return false }
-  // Others of ours may be open: whoever started the program may have left some.
+  // The parent process may have left others open, so this tries.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
   while opened.count < 16 {
@@ -37,7 +38,7 @@ func canOpenEnough(wanting wanted: UInt = 64) -> Bool {
 
 // MARK: Addresses
 
-/// Whether text is an IP address: of IPv6 also between brackets.
+/// Whether text is an IP address; an IPv6 address may be in brackets.
 ///
 /// C: `inet_pton`
 func isAddress(_ text: some StringProtocol) -> Bool {
@@ -52,17 +53,16 @@ func isAddress(_ text: some StringProtocol) -> Bool {
 /// The longest path that a socket can have.
 let maximumSocketPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
+// MARK: Input
+
 /// Whether something is at a path.
 ///
 /// C: `stat`
-func isThere(_ path: LocalPath) -> Bool {
-  var status = stat()
-  return path.withCString { stat($0, &status) } == 0
+func exists(_ path: LocalPath) -> Bool {
+  status(of: path) != nil
 }
 
-// MARK: Input
-
-/// Reads a file up to its end, or until there are more than `limit` bytes. It may be a pipe.
+/// Reads a file or a pipe to its end, or until there are more than `limit` bytes.
 ///
 /// C: `open`, `read`
 func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8] {
@@ -71,20 +71,11 @@ func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8
   return try contents(of: number, upTo: limit)
 }
 
-/// The same of standard input, from where it stands.
+/// Reads what is left of standard input, or until there are more than `limit` bytes.
 ///
 /// C: `read`
 func contentsOfStandardInput(upTo limit: Int) throws(SystemError) -> [UInt8] {
   try contents(of: STDIN_FILENO, upTo: limit)
-}
-
-/// Whether a path names a regular file that others than its owner may read.
-///
-/// C: `stat`
-func isReadableByOthers(_ path: LocalPath) -> Bool {
-  var status = stat()
-  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
-    && status.st_mode & (S_IRGRP | S_IROTH) != 0
 }
 
 private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [UInt8] {
@@ -98,21 +89,29 @@ private func contents(of number: CInt, upTo limit: Int) throws(SystemError) -> [
   return contents
 }
 
-/// How far standard input has been read, where it is a regular file that can be opened again; nil
-/// where it is anything else.
+/// Whether a path is a regular file that users other than its owner may read.
+///
+/// C: `stat`
+func isReadableByOthers(_ path: LocalPath) -> Bool {
+  guard let status = status(of: path) else { return false }
+  return status.isRegularFile && status.st_mode & (S_IRGRP | S_IROTH) != 0
+}
+
+/// How far standard input has been read, if it is a regular file that can be opened again; nil if it is anything
+/// else.
 ///
 /// C: `fstat`, `lseek`, `access`
 func standardInputOffset() throws(SystemError) -> Int64? {
   var status = stat()
   _ = try retryingInterrupts { fstat(STDIN_FILENO, &status) }
   if status.st_mode & S_IFMT == S_IFDIR { throw .isADirectory }
-  guard status.st_mode & S_IFMT == S_IFREG, access("/dev/stdin", R_OK) == 0 else { return nil }
+  guard status.isRegularFile, access("/dev/stdin", R_OK) == 0 else { return nil }
   return try Int64(retryingInterrupts { lseek(STDIN_FILENO, 0, SEEK_CUR) })
 }
 
-// MARK: Output
+// MARK: Terminal and environment
 
-/// Which of the standard streams.
+/// One of the standard streams that are written to.
 enum StandardStream: CInt {
   case output = 1
   case error = 2
@@ -123,9 +122,8 @@ func isTerminal(_ stream: StandardStream) -> Bool {
   isatty(stream.rawValue) == 1
 }
 
-/// The width of the terminal that standard error is; 80 where there is none, or it does not know. Nil where
-/// the terminal is another job's by now, such as after Ctrl-Z and `bg`: drawing would go into what is
-/// typed there.
+/// The width of the terminal that standard error is; 80 if it is no terminal or its width is unknown. Nil if the
+/// terminal belongs to another job, as after Ctrl-Z and `bg`: a status line would garble what is typed there.
 ///
 /// C: `ioctl(TIOCGWINSZ)`, `tcgetpgrp`
 func columnsOfStandardError() -> Int? {
@@ -136,52 +134,46 @@ func columnsOfStandardError() -> Int? {
   return Int(size.ws_col)
 }
 
-/// The value of an environment variable.
+/// The value of an environment variable; nil if it is not set.
 ///
 /// C: `getenv`
 func environmentVariable(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }
 
-/// An open descriptor that is written to, and closed with its owner unless it was there before.
+// MARK: Output
+
+/// An open descriptor that is written to. The descriptors that this process opened are closed with their owner.
 final class OutputDescriptor: Sendable {
   private let number: CInt
-  private let isOurs: Bool
+  private let isOwned: Bool
 
-  static let standardOutput = OutputDescriptor(StandardStream.output.rawValue, isOurs: false)
-  static let standardError = OutputDescriptor(StandardStream.error.rawValue, isOurs: false)
+  static let standardOutput = OutputDescriptor(StandardStream.output.rawValue, isOwned: false)
+  static let standardError = OutputDescriptor(StandardStream.error.rawValue, isOwned: false)
 
-  /// Opens what is there already and is no regular file, such as a FIFO.
+  /// Opens something that exists and is not a regular file, such as a FIFO.
   ///
   /// C: `open`
   convenience init(opening path: LocalPath) throws(SystemError) {
     let flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
-    self.init(try retryingInterrupts { path.withCString { open($0, flags) } }, isOurs: true)
+    self.init(try retryingInterrupts { path.withCString { open($0, flags) } }, isOwned: true)
   }
 
-  /// Makes a file that nobody else can read yet.
-  ///
-  /// C: `open(O_EXCL)`
-  convenience init(making path: LocalPath) throws(SystemError) {
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC
-    self.init(try retryingInterrupts { path.withCString { open($0, flags, 0o600) } }, isOurs: true)
-  }
-
-  private init(_ number: CInt, isOurs: Bool) {
+  private init(_ number: CInt, isOwned: Bool) {
     self.number = number
-    self.isOurs = isOurs
+    self.isOwned = isOwned
   }
 
-  deinit { if isOurs { close(number) } }
+  deinit { if isOwned { close(number) } }
 
-  /// Writes all of it, waiting for a slow reader.
+  /// Writes all the bytes, waiting for a slow reader.
   ///
   /// C: `write`
   func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
     try writeAll(bytes, to: number)
   }
 
-  /// Writes all of an array. Its closure throws nothing: a typed error there crashes the compiler.
+  /// Its closure throws nothing: a typed error there crashes the compiler.
   func write(_ bytes: [UInt8]) throws(SystemError) {
     var failure: SystemError?
     bytes.withUnsafeBytes { bytes in
@@ -192,35 +184,15 @@ final class OutputDescriptor: Sendable {
 
   /// C: `isatty`
   var isTerminal: Bool { isatty(number) == 1 }
-
-  /// C: `fchmod`
-  func setPermissions(_ permissions: UInt32) throws(SystemError) {
-    _ = try retryingInterrupts { fchmod(number, permissions) }
-  }
 }
 
-/// Whether a path names the regular file that standard output goes to.
-///
-/// C: `stat`, `fstat`
-func isOutputFile(_ path: LocalPath) -> Bool {
-  var status = stat()
-  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT == S_IFREG
-    && isStandardOutput(status)
-}
-
-private func isStandardOutput(_ status: stat) -> Bool {
-  var output = stat()
-  return fstat(STDOUT_FILENO, &output) == 0
-    && (output.st_dev, output.st_ino) == (status.st_dev, status.st_ino)
-}
-
-/// What an output path names.
+/// What is at an output path.
 enum OutputPlace {
   case nothing
   case deadLink
-  /// A file that may be written, with its permissions (without the set-user bits).
+  /// A file that may be written, and its permissions without the set-user bits.
   case file(permissions: UInt32)
-  /// What standard output is, too, by another name such as `/dev/stdout`.
+  /// The same file as standard output, by another name such as `/dev/stdout`.
   case standardOutput
   /// A FIFO or device.
   case special
@@ -234,7 +206,7 @@ enum OutputPlace {
       self = path.withCString { lstat($0, &status) } == 0 ? .deadLink : .nothing
       return
     }
-    if isStandardOutput(status) {
+    if status.isStandardOutput {
       self = .standardOutput
       return
     }
@@ -248,7 +220,15 @@ enum OutputPlace {
   }
 }
 
-/// The permissions that a new file has.
+/// Whether a path is the regular file that standard output goes to.
+///
+/// C: `stat`, `fstat`
+func isOutputFile(_ path: LocalPath) -> Bool {
+  guard let status = status(of: path) else { return false }
+  return status.isRegularFile && status.isStandardOutput
+}
+
+/// The permissions that a new file gets.
 ///
 /// C: `umask`
 func permissionsOfNewFiles() -> UInt32 {
@@ -257,7 +237,7 @@ func permissionsOfNewFiles() -> UInt32 {
   return 0o666 & ~mask
 }
 
-/// The file behind a path's links.
+/// The file that a path leads to if its links are followed.
 ///
 /// C: `realpath`
 func resolved(_ path: LocalPath) throws(SystemError) -> LocalPath {
@@ -269,12 +249,21 @@ func resolved(_ path: LocalPath) throws(SystemError) -> LocalPath {
     bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map(UInt8.init(bitPattern:)))
 }
 
-/// C: `rename`
-func rename(_ old: LocalPath, to new: LocalPath) throws(SystemError) {
-  _ = try retryingInterrupts { old.withCString { old in new.withCString { rename(old, $0) } } }
+// MARK: Status
+
+/// C: `stat`
+private func status(of path: LocalPath) -> stat? {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0 ? status : nil
 }
 
-/// C: `unlink`
-func remove(_ path: LocalPath) {
-  _ = path.withCString { unlink($0) }
+extension stat {
+  fileprivate var isRegularFile: Bool { st_mode & S_IFMT == S_IFREG }
+
+  /// C: `fstat`
+  fileprivate var isStandardOutput: Bool {
+    var output = stat()
+    return fstat(STDOUT_FILENO, &output) == 0
+      && (output.st_dev, output.st_ino) == (st_dev, st_ino)
+  }
 }

@@ -1,92 +1,90 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// Lines for people, and below them one that is drawn anew in place. All that goes to standard error goes
-/// through one of these, so that neither garbles the other.
+/// Messages for people, and below them a status line that is redrawn in place. Everything that goes to standard
+/// error goes through one of these, so messages and the status line don't garble each other.
 ///
-/// Any thread may call it. Whoever has a slow terminal waits here.
+/// Any thread may call it, and waits here if the terminal is slow.
 package final class MessageStream: Sendable {
-  /// Draws the status line for a terminal of so many columns.
-  package typealias Status = @Sendable (_ columns: Int) -> String
+  /// Draws the status line for a terminal of that width.
+  package typealias StatusLine = @Sendable (_ columns: Int) -> String
 
-  /// To the start of the line, and nothing behind it.
+  /// Moves the cursor to the start of the line and clears the line.
   private static let erasing = "\r\u{1B}[K"
+
+  private struct State {
+    var status: StatusLine?
+    /// Whether the status line is on the screen.
+    var isDrawn = false
+  }
 
   private let output: @Sendable ([UInt8]) -> Void
   private let columns: @Sendable () -> Int?
-  private let leavesLineOpen: @Sendable (Bool) -> Void
-  private let turn = Guarded(())
-  /// Guarded by `turn`.
-  nonisolated(unsafe) private var status: Status?
-  /// Whether the status stands in the terminal's last line. Guarded by `turn`.
-  nonisolated(unsafe) private var isDrawn = false
+  private let reportOpenLine: @Sendable (Bool) -> Void
+  private let state = Guarded(State())
 
   /// - Parameters:
-  ///   - columns: the terminal's width, which is asked for each drawing; nil where nothing may be drawn now.
-  ///   - leavesLineOpen: is told whether the cursor stands behind a status, before it is drawn and after it
-  ///     is gone.
+  ///   - columns: the terminal's width, read before each drawing; nil if nothing may be drawn now.
+  ///   - reportOpenLine: called with true before a status line is drawn, and with false after it is erased.
   package init(
     to output: @escaping @Sendable ([UInt8]) -> Void, columns: @escaping @Sendable () -> Int?,
-    leavesLineOpen: @escaping @Sendable (Bool) -> Void = { _ in }
+    reportOpenLine: @escaping @Sendable (Bool) -> Void = { _ in }
   ) {
     self.output = output
     self.columns = columns
-    self.leavesLineOpen = leavesLineOpen
+    self.reportOpenLine = reportOpenLine
   }
 
-  /// The process's own.
+  /// The standard error of this process.
   package static let standardError = MessageStream(
     to: { try? OutputDescriptor.standardError.write($0) }, columns: columnsOfStandardError,
-    leavesLineOpen: breakLineOnSignal)
+    reportOpenLine: breakLineOnSignal)
 
-  /// Writes a line, safe for terminals, above the status.
+  /// Writes a line above the status line, with everything that could steer a terminal spelled out.
   package func write(_ line: String) {
     write(record: Array("\(visible(line))\n".utf8))
   }
 
-  /// Writes lines as they are, with their line feeds.
+  /// Writes complete lines as they are.
   package func write(record: [UInt8]) {
-    withTurn {
-      // In one go: another program's lines can come before or behind it, but not between.
-      var bytes = isDrawn ? Array(Self.erasing.utf8) : []
+    state.withLock { state in
+      // One write: another program's output can come before or after it, but not in between.
+      var bytes = state.isDrawn ? Array(Self.erasing.utf8) : []
       bytes += record
-      bytes += drawing() ?? []
-      if isDrawn { leavesLineOpen(true) }
+      bytes += draw(&state) ?? []
+      if state.isDrawn { reportOpenLine(true) }
       output(bytes)
-      if !isDrawn { leavesLineOpen(false) }
+      if !state.isDrawn { reportOpenLine(false) }
     }
   }
 
-  /// Draws the status, in place of the one before.
-  package func showStatus(_ status: @escaping Status) {
-    withTurn {
-      self.status = status
-      guard let bytes = drawing() else { return }
-      leavesLineOpen(true)
+  /// Draws a status line in place of the one before.
+  package func showStatus(_ status: @escaping StatusLine) {
+    state.withLock { state in
+      state.status = status
+      guard let bytes = draw(&state) else { return }
+      reportOpenLine(true)
       output(bytes)
     }
   }
 
-  /// Takes the status away; the cursor is at the start of its line then.
+  /// Erases the status line and leaves the cursor at the start of its line.
   package func clearStatus() {
-    withTurn {
-      status = nil
-      guard isDrawn else { return }
-      isDrawn = false
+    state.withLock { state in
+      state.status = nil
+      guard state.isDrawn else { return }
+      state.isDrawn = false
       output(Array(Self.erasing.utf8))
-      leavesLineOpen(false)
+      reportOpenLine(false)
     }
   }
 
-  /// What draws the status where it can be drawn. The text comes first and what is left of the old one goes
-  /// after: so nothing flickers.
-  private func drawing() -> [UInt8]? {
-    isDrawn = false
-    guard let status, let columns = columns() else { return nil }
-    isDrawn = true
+  /// The bytes that draw the status line; nil if there is none or nothing may be drawn now. The text comes first,
+  /// and then the rest of the old line is cleared: erasing first would flicker.
+  private func draw(_ state: inout State) -> [UInt8]? {
+    state.isDrawn = false
+    guard let status = state.status, let columns = columns() else { return nil }
+    state.isDrawn = true
     return Array("\r\(status(columns))\u{1B}[K".utf8)
-  }
-
-  private func withTurn(_ body: () -> Void) {
-    turn.withLock { _ in body() }
   }
 }

@@ -1,56 +1,66 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// Where the product goes.
-enum OutputTarget {
-  case standardOutput
-  case path(LocalPath)
-}
-
-/// A file that appears under its name when it is whole: until then it stands beside it under another.
-/// Standard output, FIFOs and devices are written as they are.
+/// A command's output. A regular file gets its name when it is complete; standard output, FIFOs and devices are
+/// written directly.
 final class OutputFile: Sendable {
-  private let descriptor: OutputDescriptor
-  /// What it is called in a sentence's beginning.
+  private enum Destination {
+    case stream(OutputDescriptor)
+    case file(PendingFile)
+  }
+
+  /// The output as the subject of a sentence.
   let name: String
-  private let pending: PendingFile?
+  private let destination: Destination
 
   init(_ target: OutputTarget) throws(Failure) {
     switch target {
     case .standardOutput:
-      (descriptor, name, pending) = (.standardOutput, "Standard output", nil)
+      (name, destination) = ("Standard output", .stream(.standardOutput))
     case .path(let path):
       name = "The file \"\(path)\""
       do throws(SystemError) {
-        switch try OutputPlace(at: path) {
-        case .deadLink:
-          throw .deadLink
-        case .nothing:
-          let file = try PendingFile(for: path, permissions: permissionsOfNewFiles())
-          (descriptor, pending) = (file.descriptor, file)
-        case .file(let permissions):
-          let file = try PendingFile(for: try resolved(path), permissions: permissions)
-          (descriptor, pending) = (file.descriptor, file)
-        case .standardOutput:
-          (descriptor, pending) = (.standardOutput, nil)
-        case .special:
-          (descriptor, pending) = (try OutputDescriptor(opening: path), nil)
-        }
+        destination = try Self.open(path)
       } catch  where error == .deadLink {
         throw Failure(
           .inputOutput,
-          "\(name) is a link that leads nowhere: make its target first, or choose another.")
+          "\(name) is a link to a file that does not exist: create that file first, or choose another."
+        )
       } catch {
         throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another with -o.")
       }
     }
   }
 
-  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure(error) }
+  private static func open(_ path: LocalPath) throws(SystemError) -> Destination {
+    switch try OutputPlace(at: path) {
+    case .nothing: .file(try PendingFile(at: path, permissions: permissionsOfNewFiles()))
+    case .deadLink: throw .deadLink
+    case .file(let permissions):
+      .file(try PendingFile(at: try resolved(path), permissions: permissions))
+    case .standardOutput: .stream(.standardOutput)
+    case .special: .stream(try OutputDescriptor(opening: path))
+    }
   }
 
+  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    do throws(SystemError) {
+      switch destination {
+      case .stream(let descriptor): try descriptor.write(bytes)
+      case .file(let pending): try pending.file.write(bytes)
+      }
+    } catch {
+      throw failure(error)
+    }
+  }
+
+  /// The closure throws nothing: a typed error there crashes the compiler.
   func write(_ bytes: [UInt8]) throws(Failure) {
-    do throws(SystemError) { try descriptor.write(bytes) } catch { throw failure(error) }
+    var failure: Failure?
+    bytes.withUnsafeBytes { bytes in
+      do throws(Failure) { try write(bytes) } catch { failure = error }
+    }
+    if let failure { throw failure }
   }
 
   func write(_ text: String) throws(Failure) {
@@ -61,29 +71,61 @@ final class OutputFile: Sendable {
     if error.isBrokenPipe {
       return Failure(
         .inputOutput,
-        "\(name) was closed by its reader before all was written: what it got is not whole.")
+        "\(name) was closed by its reader before everything was written: the output is incomplete.")
     }
     return Failure(
-      .inputOutput, "\(name) could not be written: \(error). What was written is not whole.")
+      .inputOutput, "\(name) could not be written: \(error). The output is incomplete.")
   }
 
-  /// Whether a terminal is written to, by whatever name.
-  var isTerminal: Bool { descriptor.isTerminal }
-
-  /// Removes what was written, where that has no name yet: for those who can't wait until the file is let go.
-  /// False where what was written can't be taken back.
-  @discardableResult func abandon() -> Bool {
-    pending?.abandon()
-    return pending != nil
+  /// Whether the output is a terminal, by whatever name.
+  var isTerminal: Bool {
+    if case .stream(let descriptor) = destination { descriptor.isTerminal } else { false }
   }
 
-  /// Gives the file its name, now that it is whole.
+  /// Removes a file that has no name yet. Returns false if the output can't be taken back.
+  @discardableResult func discard() -> Bool {
+    guard case .file(let pending) = destination else { return false }
+    pending.file.discard()
+    return true
+  }
+
+  /// Gives a complete file its name.
   func commit() throws(Failure) {
+    guard case .file(let pending) = destination else { return }
+    do throws(SystemError) { try pending.finishWriting() } catch { throw failure(error) }
     do throws(SystemError) {
-      try pending?.commit()
+      try pending.file.replace(pending.name)
     } catch {
       throw Failure(
-        .inputOutput, "\(name) could not be given its name: \(error). Try -o - with a redirection.")
+        .inputOutput,
+        "\(name) could not be given its name: \(error). Try -o - and redirect standard output.")
     }
+  }
+}
+
+/// A file that only its owner can read until it is complete. It is removed if a signal ends the program first.
+private struct PendingFile {
+  let file: AtomicFile
+  let name: FileName
+  private let permissions: UInt32
+
+  /// - Parameters:
+  ///   - path: where the file will be; not a link.
+  ///   - permissions: what the complete file allows.
+  init(at path: LocalPath, permissions: UInt32) throws(SystemError) {
+    guard !path.name.bytes.isEmpty else { throw .isADirectory }
+    let directory = path.directory
+    let temporaryName = FileName.temporary()
+    removeOnSignal(
+      LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + temporaryName.bytes))
+    file = try AtomicFile(
+      in: try DirectoryDescriptor(directory), temporaryName: temporaryName, permissions: 0o600)
+    name = path.name
+    self.permissions = permissions
+  }
+
+  func finishWriting() throws(SystemError) {
+    try file.setPermissions(permissions)
+    try file.close()
   }
 }

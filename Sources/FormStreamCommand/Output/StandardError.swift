@@ -1,7 +1,12 @@
-/// What is not data: messages for people.
+/// Messages for people.
 enum StandardError {
-  /// Writes a line. Where standard error is closed there is nobody to tell.
+  /// Writes a line. If standard error is closed, the message is lost.
   static func write(_ line: String) {
     MessageStream.standardError.write(line)
+  }
+
+  /// Writes a message of the command itself.
+  static func note(_ message: String) {
+    write("formstream: \(message)")
   }
 }

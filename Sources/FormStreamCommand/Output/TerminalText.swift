@@ -1,7 +1,7 @@
-import FormStreamMultipart
+import FormStreamPlatform
 
-/// Text that is safe on a terminal: what is not harmless is spelled out, such as `\u{1B}`. All text for
-/// people goes through here.
+/// Text that is safe on a terminal: control characters, and those that hide or reverse text, are spelled out, such
+/// as `\u{1B}`. All text for people passes through here.
 func visible(_ text: String) -> String {
   var result = ""
   result.reserveCapacity(text.utf8.count)
@@ -15,18 +15,26 @@ func visible(_ text: String) -> String {
   return result
 }
 
-/// The same of a text of any length: where it takes more columns than so, the end is an ellipsis.
-func visible(_ text: some StringProtocol, upTo width: Int) -> String {
-  // What people see as one character may be made of any number of these.
-  let scalars = text.unicodeScalars.prefix(4 * width)
-  let isWhole = scalars.endIndex == text.unicodeScalars.endIndex
+/// Text that is safe on a terminal and takes at most `limit` columns there. Text that is cut ends in `…`.
+package func visible(_ text: some StringProtocol, upTo limit: Int) -> String {
+  guard limit > 0 else { return "" }
+  // One character on the screen may consist of any number of scalars.
+  let scalars = text.unicodeScalars.prefix(4 * limit)
+  let isComplete = scalars.endIndex == text.unicodeScalars.endIndex
   let shown = visible(String(String.UnicodeScalarView(scalars)))
-  return isWhole && shown.count <= width ? shown : shown.prefix(width - 1) + "…"
+  if isComplete, columns(of: shown) <= limit { return shown }
+  var (result, width) = ("", 1)
+  for character in shown {
+    width += columns(of: String(character))
+    guard width <= limit else { break }
+    result.append(character)
+  }
+  return result + "…"
 }
 
-/// The beginning of bytes as text, repaired where it is not UTF-8: of no less than `visible(_:upTo:)` shows, and
-/// more where there is more.
-func beginning(of bytes: [UInt8], upTo width: Int) -> String {
+/// The start of some bytes as text, repaired if they are not UTF-8: enough of it for `visible(_:upTo:)`, which still
+/// sees whether there is more.
+func textPrefix(of bytes: [UInt8], upTo limit: Int) -> String {
   // A scalar has at most four bytes.
-  String(decoding: bytes.prefix(4 * (4 * width + 1)), as: UTF8.self)
+  String(decoding: bytes.prefix(4 * (4 * limit + 1)), as: UTF8.self)
 }

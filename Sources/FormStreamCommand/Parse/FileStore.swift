@@ -1,18 +1,18 @@
-import FormStreamMultipart
 import FormStreamIntake
+import FormStreamMultipart
 
-/// The directory that the files of a form go to. Each has its name when its part is whole, and keeps it where the
-/// form is broken further on: a form that was kept in a file can't be asked for again.
+/// The directory that the files of a form are stored in. Each file gets its name when its part is complete, and keeps
+/// it even if the form is malformed later: a form that was saved in a file can't be sent again.
 final class FileStore: Upload {
   private let directory: StorageDirectory
-  /// Parts come one behind the other, so there is one such file at a time.
+  /// Parts come one after the other, so one temporary file exists at a time.
   private let temporaryName = FileName.temporary()
 
   init(_ path: LocalPath) throws(Failure) {
     do throws(StorageError) {
       directory = try StorageDirectory(path)
     } catch {
-      throw .unusable(path, error.underlying, said: error.description)
+      throw .unusableDirectory(path, cause: error.underlying, description: error.description)
     }
     removeOnSignal(LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + temporaryName.bytes))
   }

@@ -1,11 +1,12 @@
 import FormStreamDigest
-import FormStreamMultipart
-import FormStreamRecords
 import FormStreamIntake
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamRecords
 
-/// Carries out `parse`: what was read before something failed is printed, too.
+/// Runs `parse`. If the body fails in the middle, the parts before that are printed too.
 func parse(_ plan: ParsePlan) throws(Failure) {
-  let parser = try explaining { () throws(MultipartError) in
+  let parser = try convertingErrors { () throws(MultipartError) in
     try FormParser(boundary: plan.boundary, options: plan.options)
   }
   let source = try plan.input.open()
@@ -13,52 +14,54 @@ func parse(_ plan: ParsePlan) throws(Failure) {
   var options = PartCollector.Options()
   options.makesDigests = plan.printsJSON
   options.keepsHeaders = plan.printsJSON
-  let intake = PartCollector(store ?? DiscardedUpload(), options: options)
-  var flaw: BodyFlaw?
+  let collector = PartCollector(store ?? DiscardedUpload(), options: options)
+  var bodyFailure: BodyFailure?
   do {
-    try parser.parse(source, to: intake.handle)
+    try parser.parse(source, to: collector.handle)
   } catch let error as SystemError where parser.offset == 0 {
     throw plan.input.unreadable(error)
   } catch {
-    flaw = BodyFlaw(error, of: plan, at: parser.offset, intake: intake)
+    bodyFailure = BodyFailure(error, of: plan, at: parser.offset, collector: collector)
   }
   let record = ParsedRecord(
-    bodyBytes: flaw?.offset ?? parser.offset, isComplete: flaw == nil, parts: intake.parts,
-    error: flaw?.record)
+    bodyBytes: bodyFailure?.offset ?? parser.offset, isComplete: bodyFailure == nil,
+    parts: collector.parts, error: bodyFailure?.record)
   let output = try OutputFile(.standardOutput)
   if plan.printsJSON {
     try output.write(record.line())
   } else {
     try output.write(PartTable.text(of: record))
   }
-  if let flaw { throw Failure(flaw.exit, flaw.record.message) }
+  if let bodyFailure { throw Failure(bodyFailure.exit, bodyFailure.record.message) }
 }
 
 /// Why a body could not be read to its end.
-private struct BodyFlaw {
+private struct BodyFailure {
   let exit: ExitCode
   let record: RecordFailure
-  /// Where that is, the same however the body came in pieces.
+  /// The offset of the failure in the body. It does not depend on the pieces that the body arrived in.
   private(set) var offset: Int64?
 
-  init(_ error: any Error, of plan: ParsePlan, at place: Int64, intake: PartCollector) {
+  init(_ error: any Error, of plan: ParsePlan, at place: Int64, collector: PartCollector) {
     let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
       exit = Failure(error).exit
       offset = error.offset
       (code, message) = (
-        error.code.rawValue, error.description + (intake.whereabouts ?? plan.doubtOfBoundary)
+        error.code.rawValue, error.description + (collector.currentPartHint ?? plan.boundaryHint)
       )
     case let error as SystemError:
       exit = .inputOutput
       (code, message) = (
         MultipartError.Code.readFailed.rawValue,
-        "\(plan.input) could not be read on from byte \(place): \(error). Try again, or from a copy."
+        "\(plan.input) could not be read further than byte \(place): \(error). Try again, or from a copy."
       )
     case let error as StorageError:
       exit = .inputOutput
-      (code, message) = (error.code.rawValue, error.description + (intake.whereabouts ?? ""))
+      (code, message) = (
+        error.code.rawValue, error.description + (collector.currentPartHint ?? "")
+      )
     case let error as DigestError:
       exit = .inputOutput
       (code, message) = (error.code.rawValue, error.description)
@@ -71,17 +74,17 @@ private struct BodyFlaw {
 }
 
 extension ParsePlan {
-  /// A word on the likeliest mistake, where no part was found.
-  fileprivate var doubtOfBoundary: String {
+  /// A sentence about the most likely mistake, for a body in which no part was found.
+  fileprivate var boundaryHint: String {
     boundary.hasPrefix("--") ? " The two hyphens before a boundary are not part of it." : ""
   }
 }
 
 extension PartCollector {
-  /// In which part something failed; nil between parts.
-  fileprivate var whereabouts: String? {
+  /// A sentence about the part that failed; nil between parts.
+  fileprivate var currentPartHint: String? {
     current.map {
-      " That is in part \(parts.count + 1), \(($0.part.name ?? "").quoted), of which \($0.size) bytes came."
+      " This is in part \(parts.count + 1), \(($0.part.name ?? "").quoted), of which \($0.size) bytes arrived."
     }
   }
 }

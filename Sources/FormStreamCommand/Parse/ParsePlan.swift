@@ -2,10 +2,10 @@ import FormStreamMultipart
 
 /// What `parse` is to do.
 struct ParsePlan {
-  let input: BodyInput
+  let input: NamedInput
   let boundary: String
   let options: FormParser.Options
-  /// Where files are stored; nowhere where nil.
+  /// Where files are stored; nil if they are not.
   let directory: LocalPath?
   let printsJSON: Bool
 }
@@ -13,7 +13,7 @@ struct ParsePlan {
 extension LowArguments {
   func parsePlan() throws(Failure) -> ParsePlan {
     guard let operand = operands.first, !operand.bytes.isEmpty else {
-      throw .usage("Name the file that has the body, or - for standard input.")
+      throw .usage("Name the file that holds the body, or - for standard input.")
     }
     if let directory, directory.bytes.isEmpty {
       throw .usage("--into needs the name of a directory.")
@@ -23,9 +23,8 @@ extension LowArguments {
     options.escaping = escaping
     options.limits = limits
     return ParsePlan(
-      input: operand.bytes == Array("-".utf8) ? .standardInput : .path(operand.path),
-      boundary: try boundaryOfBody(&options), options: options, directory: directory?.path,
-      printsJSON: printsJSON)
+      input: NamedInput(operand), boundary: try boundaryOfBody(&options), options: options,
+      directory: directory?.path, printsJSON: printsJSON)
   }
 
   private func boundaryOfBody(_ options: inout FormParser.Options) throws(Failure) -> String {
@@ -33,10 +32,10 @@ extension LowArguments {
     case (let boundary?, nil):
       return boundary
     case (nil, let contentType?):
-      let type = Self.withoutName(contentType)
+      let type = Self.fieldValue(in: contentType)
       guard let boundary = FormParser.boundary(inContentType: type) else {
         throw .usage(
-          "--content-type \"\(contentType)\" names no boundary: give the whole header of the request, such "
+          "--content-type \"\(contentType)\" names no boundary: give the request's complete header, such "
             + "as \"multipart/form-data; boundary=B\", or give --boundary.")
       }
       let name = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }
@@ -44,15 +43,15 @@ extension LowArguments {
       return boundary
     case (nil, nil):
       throw .usage(
-        "The boundary is not known: give --content-type as the request had it, or --boundary. A body "
-          + "mostly begins with two hyphens and the boundary.")
+        "The boundary is not known: give the request's --content-type, or --boundary. Most bodies begin "
+          + "with two hyphens and the boundary.")
     case (_?, _?):
       throw .usage("--boundary and --content-type both name the boundary: give one of them.")
     }
   }
 
-  /// The value of a header line; or the text, where it is the value alone.
-  private static func withoutName(_ line: String) -> String {
+  /// The value in a header line, which may come without the header's name.
+  private static func fieldValue(in line: String) -> String {
     let name = "content-type:"
     guard line.lowercased().hasPrefix(name) else { return line }
     return String(line.dropFirst(name.count).drop { $0 == " " || $0 == "\t" })

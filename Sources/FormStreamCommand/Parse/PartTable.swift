@@ -1,6 +1,6 @@
 import FormStreamRecords
 
-/// What was found in a form, for people.
+/// The parts of a form as a table for people.
 enum PartTable {
   private static let maximumWidth = 40
 
@@ -17,13 +17,13 @@ enum PartTable {
     if record.isComplete {
       let count = record.parts.count
       let parts = count == 0 ? "no parts" : count == 1 ? "1 part" : "\(count) parts"
-      text += "The form is whole: \(parts), \(record.bodyBytes) bytes.\n"
+      text += "The form is complete: \(parts), \(record.bodyBytes) bytes.\n"
     }
     return text
   }
 
   private static func content(of part: ParsedPartRecord) -> String {
     if let name = part.storedAs { return "stored as \(name)" }
-    return part.value.map { beginning(of: $0, upTo: maximumWidth) } ?? ""
+    return part.value.map { textPrefix(of: $0, upTo: maximumWidth) } ?? ""
   }
 }

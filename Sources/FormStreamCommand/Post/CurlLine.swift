@@ -1,37 +1,38 @@
 import FormStreamMultipart
 import FormStreamTransfer
 
-/// A request as a line of curl, for sh. It asks for the same method, URL, headers and body; what curl does in
-/// another way is noted, and what it can't send is an error.
+/// A request as a curl command line for sh, with the same method, URL, headers and body. What curl does differently is
+/// listed; what it can't send is an error.
 struct CurlLine {
-  /// The words, quoted as sh takes them.
+  /// The words, quoted for sh.
   private(set) var words: [[UInt8]] = [Array("curl".utf8)]
-  /// What curl does not do, or does in another way.
+  /// Sentences about what curl does not do, or does differently.
   private(set) var differences: [String] = []
 
   private let plan: PostPlan
-  private var typed: TypedRequest { plan.typed.request }
+  private let arguments: CurlArguments
 
-  init(_ plan: PostPlan) throws(Failure) {
+  init(_ plan: PostPlan, _ arguments: CurlArguments) throws(Failure) {
     self.plan = plan
+    self.arguments = arguments
     if plan.request.url.credentials != nil {
       throw .usage(
-        "The URL holds a user and a password, which would be printed: put them into a file, for --user-file."
+        "The URL holds a user and a password, which would be printed: put them into a file for --user-file."
       )
     }
     try addBody()
-    try addMethod()
+    addMethod()
     try addHeaders()
     addDelivery()
     addConnection()
     addOutput()
-    // curl takes [ ] { } for patterns, in a URL and behind -T.
-    let patterned = plan.request.url.description.utf8 + (typed.upload?.bytes ?? [])
-    if patterned.contains(where: "[]{}".utf8.contains) { add("--globoff") }
+    // curl expands [ ] { } in a URL and in the value of -T.
+    let expanded = plan.request.url.description.utf8 + (arguments.request.upload?.bytes ?? [])
+    if expanded.contains(where: "[]{}".utf8.contains) { add("--globoff") }
     add(plan.request.url.description)
   }
 
-  /// The line, with a line break at its end.
+  /// The command line with a line feed at its end.
   var line: [UInt8] { Array(words.joined(separator: [0x20])) + [0x0A] }
 
   // MARK: Words
@@ -49,25 +50,26 @@ struct CurlLine {
     words.append(shellQuoted(Array(word.utf8)))
   }
 
-  /// A file's only line as an argument, read when the line is run: the line itself does not hold it.
+  /// Adds a file's only line as a value that the shell reads when it runs the command: the command line itself does
+  /// not hold it.
   private mutating func add(_ flag: String, contentsOf file: Argument) {
     words.append(Array(flag.utf8))
     words.append(
-      file.bytes == Array("-".utf8)
+      file.isDash
         ? Array("\"$(cat)\"".utf8)
         : Array("\"$(cat -- ".utf8) + shellQuoted(file.bytes) + Array(")\"".utf8))
   }
 
-  private mutating func differs(_ flag: String, _ how: String) {
-    differences.append("\(flag): \(how).")
+  private mutating func addDifference(_ flag: String, _ description: String) {
+    differences.append("\(flag): \(description).")
   }
 
   // MARK: What is sent
 
-  private mutating func addMethod() throws(Failure) {
+  private mutating func addMethod() {
     let usual: String =
       switch plan.body {
-      case .raw where typed.upload != nil: "PUT"
+      case .raw where arguments.request.upload != nil: "PUT"
       case .none: "GET"
       default: "POST"
       }
@@ -76,57 +78,56 @@ struct CurlLine {
 
   private mutating func addBody() throws(Failure) {
     guard let layout = try plan.layout() else {
-      // Without it, curl would not say that the body is empty.
+      // Without this header, curl would not say that the body is empty.
       if ["POST", "PUT", "PATCH"].contains(plan.request.method.description) {
         add("-H", "Content-Length: 0")
       }
       return
     }
     if case .form = plan.body { try addForm(layout) }
-    if let upload = typed.upload {
+    if let upload = arguments.request.upload {
       words.append(Array("-T".utf8))
       words.append(shellQuoted(upload.bytes))
       if !plan.request.headers.contains("Content-Type") {
         add("-H", "Content-Type: \(layout.contentType)")
       }
     }
-    for piece in typed.data { add(piece.spelling, piece.argument.bytes) }
-    if let json = typed.json { add("--json", json.bytes) }
+    for piece in arguments.request.data { add(piece.spelling, piece.argument.bytes) }
+    if let json = arguments.request.json { add("--json", json.bytes) }
   }
 
   private mutating func addForm(_ layout: BodyLayout) throws(Failure) {
-    switch plan.typed.escaping ?? .browser {
+    switch arguments.escaping {
     case .browser: break
     case .backslash: add("--form-escape")
     case let other:
-      throw .usage("curl has nothing like --escaping \(other): leave it out, or take backslash.")
+      throw .usage("curl has nothing like --escaping \(other): leave it out, or use backslash.")
     }
-    if plan.typed.boundary != nil { differs("--boundary", "curl draws its own") }
-    for (index, part) in plan.typed.parts.enumerated() {
+    if arguments.boundary != nil { addDifference("--boundary", "curl uses a random one") }
+    for (index, part) in arguments.parts.enumerated() {
       let word = try CurlPart(
-        part, type: layout.placedPart(at: index).type?.description,
-        makesLineBreaks: plan.typed.browserText
+        part, type: layout.placedPart(at: index).type, browserText: arguments.browserText
       ).word
       add("-F", word)
     }
   }
 
   private mutating func addHeaders() throws(Failure) {
-    for header in typed.headers {
+    for header in arguments.request.headers {
       switch header {
       case .line(let argument):
         let line = try HeaderLine(argument)
         guard !isSecretHeader(line.name) else {
           throw .usage(
-            "The header \"\(line.name)\" is a secret, and would be printed: put it into a file, for "
+            "The header \"\(line.name)\" is a secret, and would be printed: put it into a file for "
               + "--header-file.")
         }
         add("-H", line.value.isEmpty ? "\(line.name);" : "\(line.name): \(line.value)")
       case .file(let file): add("-H", [UInt8(ascii: "@")] + file.bytes)
       }
     }
-    if let agent = typed.userAgent { add("-A", agent.bytes) }
-    switch typed.credentials {
+    if let agent = arguments.request.userAgent { add("-A", agent.bytes) }
+    switch arguments.request.credentials {
     // Without the password: curl asks for it.
     case .user(let user): add("-u", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
     case .userFile(let file): add("-u", contentsOf: file)
@@ -136,7 +137,9 @@ struct CurlLine {
     if let key = plan.request.options.idempotencyKey {
       add("-H", "Idempotency-Key: \(key.fieldValue)")
     }
-    if plan.request.options.sendsDigest { differs("--content-digest", "curl makes no such header") }
+    if plan.request.options.sendsDigest {
+      addDifference("--content-digest", "curl does not send this header")
+    }
   }
 
   private func isSecretHeader(_ name: String) -> Bool {
@@ -151,35 +154,38 @@ struct CurlLine {
     let (options, usual) = (plan.request.options, TransferOptions())
     if options.retry.attempts > 1 {
       add("--retry", "\(options.retry.attempts - 1)")
-      differs("--retry", "curl also sends again what may have been carried out")
+      addDifference("--retry", "curl also repeats requests that the server may have acted on")
     }
-    if let total = options.retry.timeLimit { add("--retry-max-time", total.wholeText) }
+    if let total = options.retry.timeLimit { add("--retry-max-time", total.curlWholeSeconds) }
     if options.retry.retriesUnsafe { add("--retry-all-errors") }
     if options.limits.connect != usual.limits.connect {
-      add("--connect-timeout", options.limits.connect?.text ?? "0")
+      add("--connect-timeout", options.limits.connect?.curlSeconds ?? "0")
     }
-    if let time = options.limits.attempt { add("--max-time", time.text) }
+    if let time = options.limits.attempt { add("--max-time", time.curlSeconds) }
     if options.limits.stall != usual.limits.stall, let time = options.limits.stall {
       add("--speed-limit", "1")
-      add("--speed-time", time.wholeText)
+      add("--speed-time", time.curlWholeSeconds)
     }
     if options.limits.response != usual.limits.response {
-      differs("--answer-timeout", "curl has no such limit")
+      addDifference("--answer-timeout", "curl has no such limit")
     }
     if let rate = options.maximumRate { add("--limit-rate", "\(rate)") }
     if options.redirects.allowsOtherOrigins {
       add("--location")
-      differs("-L", "curl sends headers of -H to other servers, and makes a GET of a POST")
+      addDifference(
+        "-L", "curl sends the headers of -H to other servers, and makes a GET of a POST")
     }
     if options.redirects.limit != usual.redirects.limit {
       add("--max-redirs", "\(options.redirects.limit)")
     }
-    if options.expectation == .always.waiting(options.expectation.timeout) {
-      add("-H", "Expect: 100-continue")
-    } else if options.expectation == .never.waiting(options.expectation.timeout) {
-      add("-H", "Expect:")
+    switch arguments.request.expectation {
+    case .always: add("-H", "Expect: 100-continue")
+    case .never: add("-H", "Expect:")
+    default: break
     }
-    if let patience = typed.continuePatience { add("--expect100-timeout", patience.text) }
+    if let timeout = arguments.request.continueTimeout {
+      add("--expect100-timeout", timeout.curlSeconds)
+    }
   }
 
   private mutating func addConnection() {
@@ -197,27 +203,20 @@ struct CurlLine {
   }
 
   private mutating func addOutput() {
-    if let output = plan.typed.output { add("-o", output.bytes) }
-    if typed.isQuiet { add("-sS") }
-    if typed.isVerbose { add("-v") }
-    if plan.printsRecord { differs("--json", "curl prints the answer, and no record") }
-    if plan.request.options.computesDigest { differs("--sha256", "curl makes none") }
+    if let output = arguments.output { add("-o", output.bytes) }
+    if arguments.request.isQuiet { add("-sS") }
+    if arguments.request.isVerbose { add("-v") }
+    if plan.printsRecord {
+      addDifference("--json", "curl prints the response, and no record")
+    }
+    if plan.request.options.computesDigest { addDifference("--sha256", "curl computes no digest") }
     if plan.request.options.acceptedStatuses != nil {
-      differs("--expect-status", "curl ends with 0 whatever the status")
+      addDifference("--expect-status", "curl ends with 0 for every status")
     }
   }
 }
 
-extension PostPlan {
-  /// The line of curl. What is different is told on standard error.
-  func curlLine() throws(Failure) -> [UInt8] {
-    let curl = try CurlLine(self)
-    if !isQuiet { for how in curl.differences { StandardError.write("formstream: \(how)") } }
-    return curl.line
-  }
-}
-
-/// A word as sh takes it: as it is where nothing in it is special, else between single quotes.
+/// A word for sh: as it is if nothing in it is special, else in single quotes.
 private func shellQuoted(_ word: [UInt8]) -> [UInt8] {
   let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,=".utf8)
   if !word.isEmpty, word.allSatisfy(plain.contains) { return word }
@@ -225,17 +224,9 @@ private func shellQuoted(_ word: [UInt8]) -> [UInt8] {
   return Array("'".utf8) + quoted.joined(separator: "'\\''".utf8) + Array("'".utf8)
 }
 
-extension ContinuePolicy {
-  fileprivate func waiting(_ timeout: Duration) -> ContinuePolicy {
-    var copy = self
-    copy.timeout = timeout
-    return copy
-  }
-}
-
 extension Duration {
-  /// Seconds as curl takes them: `2`, `0.5`.
-  fileprivate var text: String {
+  /// Seconds as curl reads them: `2`, `0.5`.
+  fileprivate var curlSeconds: String {
     let (seconds, attoseconds) = components
     let milliseconds = attoseconds / 1_000_000_000_000_000
     if milliseconds == 0 { return "\(seconds)" }
@@ -243,6 +234,6 @@ extension Duration {
     return "\(seconds)." + String(repeating: "0", count: 3 - digits.count) + digits
   }
 
-  /// Whole seconds, at least one.
-  fileprivate var wholeText: String { "\(max(components.seconds, 1))" }
+  /// Whole seconds, at least one, for flags of curl that read no fractions.
+  fileprivate var curlWholeSeconds: String { "\(max(components.seconds, 1))" }
 }

@@ -1,26 +1,27 @@
-import FormStreamPlatform
+import FormStreamMultipart
 
-/// A part of a form in curl's own language.
+/// A part of a form in curl's form language.
 struct CurlPart {
+  /// The value of `-F`.
   let word: [UInt8]
 
   /// - Parameters:
-  ///   - type: as it goes out; nil where the part bears none.
-  ///   - makesLineBreaks: whether text is sent as browsers send it.
-  init(_ part: TypedPart, type: String?, makesLineBreaks: Bool) throws(Failure) {
-    func no(_ what: String) -> Failure {
-      .usage("curl can't send part \"\(part.name)\": \(what).")
+  ///   - type: the part's type as it is sent; nil if it has none.
+  ///   - browserText: whether the form makes lone CR or LF in text fields CRLF.
+  init(_ part: PartArguments, type: MediaType?, browserText: Bool) throws(Failure) {
+    func unsupported(_ reason: String) -> Failure {
+      .usage("curl can't send part \"\(part.name)\": \(reason).")
     }
-    if part.name.utf8.contains(where: { $0 == 13 || $0 == 10 }) {
-      throw no("it writes line breaks in names otherwise than browsers")
+    if part.name.utf8.contains(where: \.isLineBreak) {
+      throw unsupported("it writes line breaks in names differently from browsers")
     }
-    if part.name.isEmpty { throw no("its form language has no parts without a name") }
-    if part.range != nil { throw no("it has nothing like --range") }
+    if part.name.isEmpty { throw unsupported("its form language has no parts without a name") }
+    if part.range != nil { throw unsupported("it has nothing like --range") }
     var word = Array("\(part.name)=".utf8)
     switch part.content {
     case .value(let value):
-      if makesLineBreaks, value.bytes.contains(where: { $0 == 13 || $0 == 10 }) {
-        throw no("it has nothing like --browser-text, and the value has a line break")
+      if browserText, value.bytes.contains(where: \.isLineBreak) {
+        throw unsupported("it has nothing like --browser-text, and the value has a line break")
       }
       word += Self.quoted(value.bytes)
     case .file(let path): word += [UInt8(ascii: "@")] + Self.quoted(path.bytes)
@@ -49,4 +50,8 @@ struct CurlPart {
     }
     return word + [UInt8(ascii: "\"")]
   }
+}
+
+extension UInt8 {
+  fileprivate var isLineBreak: Bool { self == 0x0D || self == 0x0A }
 }

@@ -2,16 +2,16 @@ import FormStreamMultipart
 import FormStreamTransfer
 
 extension Failure {
-  /// What a transfer's error ends with where nothing was sent for it.
+  /// The failure for an error before anything was sent.
   init(_ error: TransferError) {
     self.init(ExitCode(error) ?? .failed, error.sentence(socket: nil))
   }
 
-  /// Why a request is no success; nil where it is.
+  /// Why a request failed; nil if it succeeded.
   ///
   /// - Parameters:
-  ///   - signal: the one that called it off, where one did.
-  ///   - socket: the one that all went to, where it was one.
+  ///   - signal: the signal that cancelled it; nil if there was none.
+  ///   - socket: the socket of `--unix-socket`.
   init?(_ result: TransferResult, signal: Int32?, socket: LocalPath?) {
     guard let error = result.error else {
       guard result.outcome != .ok else { return nil }
@@ -21,12 +21,12 @@ extension Failure {
     }
     let exit: ExitCode =
       switch result.outcome {
-      // The server has it, and something is missing of its answer.
+      // The server has acted on the request, but a part of its response is missing.
       case .ok: .inputOutput
       case .retryable: .retryable
       case .unknown: .unknown
       case .sourceChanged: .inputOutput
-      case .cancelled: signal == ExitCode.terminatingSignal ? .terminated : .interrupted
+      case .cancelled: signal.flatMap { ExitCode(rawValue: 128 + $0) } ?? .interrupted
       default: ExitCode(error) ?? .failed
       }
     self.init(exit, error.sentence(socket: socket))
@@ -34,17 +34,14 @@ extension Failure {
 }
 
 extension ExitCode {
-  /// SIGTERM.
-  fileprivate static let terminatingSignal = ExitCode.terminated.rawValue - 128
-
-  /// What an error ends with whose cause is on this side; nil where the server or the way there is to blame.
+  /// The exit code for an error on this machine; nil if the cause is the server or the network.
   fileprivate init?(_ error: TransferError) {
     switch error.code {
     case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
     case .tlsFileUnusable: self = .noInput
     case .responseNotStored: self = .inputOutput
     case .engineFailed: self = .inputOutput
-    // The server wanted it twice.
+    // The server asked for a second attempt.
     case .notReplayable where error.underlying == nil: return nil
     default:
       guard let exit = ExitCode(MultipartError.Code(rawValue: error.code.rawValue)) else {
@@ -56,15 +53,26 @@ extension ExitCode {
 }
 
 extension TransferError {
-  /// The sentence for people; that of our own output, where it failed.
+  /// The error as a sentence. If our own output failed, it is that failure's sentence.
   ///
-  /// - Parameter socket: where all went instead of to the URL's host, which then is not to blame.
+  /// - Parameter socket: the socket of `--unix-socket`, which a failed connection was made to.
   func sentence(socket: LocalPath?) -> String {
     if let socket, code == .connectFailed {
-      return "Nobody takes a request at the socket \"\(socket)\" of --unix-socket"
-        + (isThere(socket) ? "" : ", which is not there")
-        + ": check its path, and that the server runs."
+      return "Nothing is listening at the socket \"\(socket)\" of --unix-socket"
+        + (exists(socket) ? "" : ", which does not exist")
+        + ": check the path, and that the server runs."
     }
     return (underlying as? Failure)?.message ?? description
+  }
+}
+
+/// Calls the transfer library, and turns its error into the command's.
+func convertingErrors<Result>(
+  _ body: () throws(TransferError) -> Result
+) throws(Failure) -> Result {
+  do {
+    return try body()
+  } catch {
+    throw Failure(error)
   }
 }

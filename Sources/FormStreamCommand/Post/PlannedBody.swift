@@ -1,14 +1,14 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamTransfer
 
-/// What a request is to carry.
+/// The body of a request.
 enum PlannedBody {
   case none
   case form(PlannedForm)
-  /// Bytes without a form around them.
+  /// A body that is not a form.
   case raw(PlannedBytes)
 
+  /// Whether a type has to be detected.
   var needsTypes: Bool {
     switch self {
     case .none: false
@@ -16,23 +16,32 @@ enum PlannedBody {
     case .raw(let bytes): bytes.type == nil
     }
   }
+
+  /// The name of the file that is the complete body; nil if the body is anything else.
+  var filename: String? {
+    if case .raw(let bytes) = self { bytes.uploadedFile } else { nil }
+  }
 }
 
-/// A body that is no form.
+/// A body that is not a form.
 struct PlannedBytes {
   let body: PartBody
-  /// Its type; nil where it is to be told.
+  /// The body's type; nil if it has to be detected.
   let type: MediaType?
-  /// What its type is told by, beside its content.
+  /// The name that a type is detected by, beside the contents.
   let filename: String
-  /// Where it comes from, in words.
+  /// Where the bytes come from, in words.
   let origin: String
+  /// The name of the file of `-T`.
+  var uploadedFile: String?
 
-  /// Its type as that of a form's part would be.
+  /// The body's type, detected in the same way as that of a form's file.
   func type(by guesser: any MediaTypeGuessing) throws(Failure) -> MediaType {
     if let type { return type }
     let form = Form(parts: [Part(name: "", filename: filename, body: body)])
-    let layout = try explaining { () throws(MultipartError) in try form.layout(guessing: guesser) }
+    let layout = try convertingErrors { () throws(MultipartError) in
+      try form.layout(guessing: guesser)
+    }
     return layout.placedPart(at: 0).type ?? .octetStream
   }
 }
@@ -46,41 +55,34 @@ extension LowArguments {
     if request.json != nil { kinds.append("--json-body") }
     guard kinds.count < 2 else {
       throw .usage(
-        "\(kinds[0]) and \(kinds[1]) make two kinds of body, and a request carries one: leave one out."
+        "\(kinds[0]) and \(kinds[1]) make two different bodies, and a request has one: leave one out."
       )
     }
     if !parts.isEmpty { return .form(try plannedForm()) }
     if let upload = request.upload { return .raw(try self.upload(upload)) }
     if let json = request.json {
-      return .raw(
-        try WholeData(json, of: "--json-body").streamed(as: "application/json"))
+      return .raw(try DataOrFile(json, of: "--json-body").streamed(as: "application/json"))
     }
     if !request.data.isEmpty {
       guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
-        return .raw(TypedData.unread)
+        return .raw(DataArgument.unread)
       }
-      return .raw(try TypedData.body(of: request.data))
+      return .raw(try DataArgument.body(of: request.data))
     }
     return .none
   }
 
-  /// The name of the file that is the body by itself.
-  var uploadedFile: String? {
-    guard let upload = request.upload, upload.bytes != Array("-".utf8) else { return nil }
-    return upload.path.lastComponent
-  }
-
   private func upload(_ path: Argument) throws(Failure) -> PlannedBytes {
-    if path.bytes == Array("-".utf8) {
+    if path.isDash {
       return PlannedBytes(
         body: try StandardInput.body(for: "-T"), type: nil, filename: "-",
         origin: "from standard input")
     }
     guard !path.bytes.isEmpty else {
-      throw .usage("There is no path behind -T: name a file, or - for standard input.")
+      throw .usage("There is no path after -T: name a file, or - for standard input.")
     }
     return PlannedBytes(
       body: .file(path.path), type: nil, filename: path.path.lastComponent,
-      origin: "from the file \(path.shown)")
+      origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent)
   }
 }

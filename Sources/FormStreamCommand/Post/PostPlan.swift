@@ -5,31 +5,31 @@ import FormStreamTransfer
 /// What `post` and `put` are to do.
 struct PostPlan {
   enum Product {
-    /// The answer's body, or a record of all.
-    case answer
-    /// What would be sent.
-    case skeleton
-    /// The same, as a line of curl.
-    case curlLine
+    /// The response's body, or a record of the request.
+    case response
+    /// An outline of what would be sent.
+    case outline
+    /// A curl command line that would send the same.
+    case curlLine(CurlArguments)
   }
 
-  /// All but the body.
+  /// The request without its body.
   let request: TransferRequest
   let body: PlannedBody
   let configuration: TransferSession.Configuration
-  /// Nil where all types are given: libmagic's database takes its time.
+  /// Nil if all types are given: opening libmagic's database takes time.
   let sniffer: MediaTypeSniffer?
   let verifiesBoundary: Bool
   let product: Product
   let printsRecord: Bool
-  /// Where the answer's body goes; nil where the record takes it.
-  let target: OutputTarget?
-  /// What the person should know, and what keeps nothing from being done.
+  /// Where the response's body goes; nil if it goes into the record.
+  let responseTarget: OutputTarget?
+  /// How many bytes of the response's body the record holds.
+  let responseLimit: Int
+  /// Messages that are printed before the work starts.
   let notes: [String]
   let isQuiet: Bool
   let progress: ProgressMode
-  /// What was typed, for the line of curl.
-  let typed: LowArguments
 }
 
 extension LowArguments {
@@ -41,53 +41,58 @@ extension LowArguments {
       throw .usage(
         "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
     }
-    if let upload = request.upload { url = url.naming(upload) }
+    if let upload = request.upload { url = url.appendingName(of: upload) }
     var notes = self.notes(on: body)
-    var asked = try transferring { () throws(TransferError) in
+    var planned = try convertingErrors { () throws(TransferError) in
       TransferRequest(verb == .put ? .put : .post, try HTTPURL(url.text))
     }
     if let method = request.method {
       guard let method = method.text.flatMap(HTTPMethod.init(parsing:)) else {
-        throw .usage("The method \"\(method.shown)\" of -X is none: write a word, such as PATCH.")
+        throw .usage(
+          "The value of -X, \"\(method.shown)\", is not a method: write a word, such as PATCH.")
       }
-      asked.method = method
+      planned.method = method
     }
     let query = try query()
-    // The record tells the whole URL.
-    asked.url = try transferring { () throws(TransferError) in try asked.url.appending(query) }
-    if request.session.unixSocket == nil {
-      if let note = ProxyNote.text(for: asked.url, environmentVariable) { notes.append(note) }
+    // Part of the URL, so that the record shows it too.
+    planned.url = try convertingErrors { () throws(TransferError) in
+      try planned.url.appending(query)
     }
-    asked.headers = try headers(for: body, notes: &notes)
-    asked.credentials = try credentials(notes: &notes)
-    asked.options = try options()
+    if request.session.unixSocket == nil {
+      if let note = ProxyNote.text(for: planned.url, environmentVariable) { notes.append(note) }
+    }
+    planned.headers = try headers(for: body, notes: &notes)
+    planned.credentials = try credentials(notes: &notes)
+    planned.options = try options()
     var configuration = request.session
     configuration.userAgent = "formstream/\(version)"
-    // The session's own bound is for those who send much; here a person has said how often.
+    // The session's own limit is for many requests; here --retry sets the limit.
     configuration.retryBudget = max(
-      configuration.retryBudget, asked.options.retry.attempts - 1)
+      configuration.retryBudget, planned.options.retry.attempts - 1)
     return PostPlan(
-      request: asked, body: body, configuration: configuration,
+      request: planned, body: body, configuration: configuration,
       sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: isDryRun ? .skeleton : request.printsCurlLine ? .curlLine : .answer,
-      printsRecord: printsJSON, target: try answerTarget(), notes: notes, isQuiet: request.isQuiet,
-      progress: request.progress, typed: self)
+      product: isDryRun
+        ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
+      printsRecord: printsJSON, responseTarget: try responseTarget(),
+      responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
+      progress: request.progress)
   }
 
-  /// Whether anything goes over the wire. Where not, standard input is left unread.
+  /// Whether a request is sent. If not, standard input is not read.
   var sendsRequest: Bool { !isDryRun && !request.printsCurlLine }
 
   private func checkRequest() throws(Failure) {
     if isDryRun, request.printsCurlLine {
-      throw .usage("--dry-run and --to-curl are two things to print: ask for one of them.")
+      throw .usage("--dry-run and --to-curl print two different things: choose one of them.")
     }
-    if request.answerLimit != nil, !printsJSON || output != nil {
+    if request.responseLimit != nil, !printsJSON || output != nil {
       throw .usage(
-        "--max-response says how much --json keeps of the answer's body: without --json, or with -o, all "
-          + "of it is written.")
+        "--max-response limits the response's body in the record of --json: without --json, or with -o, the "
+          + "complete body is written.")
     }
     if request.session.tls.key != nil, request.session.tls.certificate == nil {
-      throw .usage("--key belongs to a certificate, and there is none: add --cert FILE.")
+      throw .usage("--key is the key of a certificate, and there is none: add --cert FILE.")
     }
     let readers =
       parts.filter(\.isStandardInput).map { "part \"\($0.name)\"" } + request.standardInputUses
@@ -97,24 +102,24 @@ extension LowArguments {
     }
   }
 
-  private func url(for verb: Verb) throws(Failure) -> TypedURL {
+  private func url(for verb: Verb) throws(Failure) -> URLArgument {
     guard let operand = operands.first else {
       throw .usage(
         "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
     }
-    return try TypedURL(operand)
+    return try URLArgument(operand)
   }
 
   private func notes(on body: PlannedBody) -> [String] {
     var notes: [String] = []
     if case .none = body {
       notes.append(
-        "There is no body, so an empty one is sent: -F adds a part, -T a file, -d and --json-body data."
-      )
+        "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
     }
     if !request.session.tls.verifiesServer {
       notes.append(
-        "--insecure: nobody proves who the server is, so others may read and change what is sent.")
+        "--insecure: the server's identity is not checked, so others may read and change what is sent."
+      )
     }
     return notes
   }
@@ -133,8 +138,12 @@ extension LowArguments {
 
   private func options() throws(Failure) -> TransferOptions {
     var options = request.options
-    options.expectation = request.expectation
-    if let patience = request.continuePatience { options.expectation.timeout = patience }
+    switch request.expectation {
+    case .auto: options.expectation = .automatic
+    case .always: options.expectation = .always
+    case .never: options.expectation = .never
+    }
+    if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
     if let key = request.idempotencyKey {
       if key.bytes == Array("auto".utf8) {
         options.idempotencyKey = .random()
@@ -142,8 +151,7 @@ extension LowArguments {
         options.idempotencyKey = key
       } else {
         throw .usage(
-          "--idempotency-key can't be \"\(key.shown)\": write 1 to 255 characters of ASCII, or auto."
-        )
+          "--idempotency-key can't be \"\(key.shown)\": write 1 to 255 ASCII characters, or auto.")
       }
     }
     if request.isVerbose {
@@ -154,52 +162,32 @@ extension LowArguments {
     return options
   }
 
-  private func answerTarget() throws(Failure) -> OutputTarget? {
-    guard let output else { return printsJSON ? nil : .standardOutput }
-    if output.bytes == Array("-".utf8) {
-      if printsJSON {
-        throw .usage(
-          "--json and -o - both print to standard output: leave out -o, and the record holds the answer."
-        )
-      }
-      return .standardOutput
+  private func responseTarget() throws(Failure) -> OutputTarget? {
+    let target = try outputTarget()
+    if printsJSON, case .standardOutput = target {
+      throw .usage(
+        "--json and -o - both print to standard output: leave out -o, and the record holds the response."
+      )
     }
-    guard !output.bytes.isEmpty, !output.bytes.contains(0) else {
-      throw .usage("-o needs the name of a file, or - for standard output.")
-    }
-    return .path(output.path)
+    return printsJSON ? target : target ?? .standardOutput
   }
 }
 
-extension TypedRequest {
-  /// What asks for standard input, in words.
+extension RequestArguments {
+  /// The flags that read standard input.
   fileprivate var standardInputUses: [String] {
     var uses: [String] = []
-    func note(_ argument: Argument?, _ flag: String, marked mark: String = "") {
-      if argument?.bytes == Array("\(mark)-".utf8) { uses.append(flag) }
+    if let upload, upload.isDash { uses.append("-T") }
+    if let json, DataOrFile(json, of: "--json-body").file?.isDash ?? false {
+      uses.append("--json-body")
     }
-    note(upload, "-T")
-    note(json, "--json-body", marked: "@")
-    for piece in data where piece.kind != .raw {
-      if piece.isStandardInput { uses.append(piece.spelling) }
-    }
-    for case .file(let file) in headers { note(file, "--header-file") }
+    uses += data.filter(\.isStandardInput).map(\.spelling)
+    for case .file(let file) in headers where file.isDash { uses.append("--header-file") }
     switch credentials {
-    case .userFile(let file): note(file, "--user-file")
-    case .tokenFile(let file): note(file, "--token-file")
-    case .user, nil: break
+    case .userFile(let file) where file.isDash: uses.append("--user-file")
+    case .tokenFile(let file) where file.isDash: uses.append("--token-file")
+    default: break
     }
     return uses
-  }
-}
-
-/// Does what throws an error of a transfer, and throws the command's.
-func transferring<Result>(
-  _ body: () throws(TransferError) -> Result
-) throws(Failure) -> Result {
-  do {
-    return try body()
-  } catch {
-    throw Failure(error)
   }
 }

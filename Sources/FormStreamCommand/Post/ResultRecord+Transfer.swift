@@ -5,16 +5,18 @@ import FormStreamTransfer
 
 extension ResultRecord {
   /// - Parameters:
-  ///   - keepsBody: whether the answer's body is in the result.
-  ///   - storing: why the answer could not be stored, where that came out at the end.
-  ///   - socket: the one that all went to, where it was one.
-  init(_ result: TransferResult, keepsBody: Bool, storing: Failure?, socket: LocalPath?) {
+  ///   - includesBody: whether the result holds the response's body.
+  ///   - storageFailure: why the response could not be stored at the end.
+  ///   - socket: the socket of `--unix-socket`.
+  init(
+    _ result: TransferResult, includesBody: Bool, storageFailure: Failure?, socket: LocalPath?
+  ) {
     var error = result.error.map {
       RecordFailure(code: $0.code.rawValue, message: $0.sentence(socket: socket))
     }
-    if error == nil, let storing {
+    if error == nil, let storageFailure {
       error = RecordFailure(
-        code: TransferError.Code.responseNotStored.rawValue, message: storing.message)
+        code: TransferError.Code.responseNotStored.rawValue, message: storageFailure.message)
     }
     let (seconds, attoseconds) = result.duration.components
     self.init(
@@ -24,17 +26,17 @@ extension ResultRecord {
       framing: Framing(rawValue: result.framing.rawValue) ?? .noBody, bytesSent: result.bytesSent,
       wireBytes: result.wireBytes, seconds: Double(seconds) + Double(attoseconds) / 1e18,
       sha256: result.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
-      response: result.response.map { Response($0, keepsBody: keepsBody) }, error: error)
+      response: result.response.map { Response($0, includesBody: includesBody) }, error: error)
   }
 }
 
 extension ResultRecord.Response {
-  fileprivate init(_ response: TransferResponse, keepsBody: Bool) {
+  fileprivate init(_ response: TransferResponse, includesBody: Bool) {
     self.init(
-      // A record is kept, and shown to others.
+      // Records are stored and shared, so secrets are masked.
       headers: response.headers.fields.map {
         RecordHeader($0.name, $0.isSecret ? "***" : $0.value)
       },
-      body: keepsBody ? Array(response.body) : nil, isTruncated: response.isTruncated)
+      body: includesBody ? Array(response.body) : nil, isTruncated: response.isTruncated)
   }
 }

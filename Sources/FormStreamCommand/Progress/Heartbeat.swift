@@ -1,22 +1,22 @@
 import FormStreamTransfer
 
-/// Progress in lines of text, for logs: where there is no terminal to draw on.
+/// Progress as lines of text, for logs and other outputs that are not a terminal.
 package enum Heartbeat {
-  /// How far it is: `123 MiB of 1.2 GiB sent (10 %), 35 MiB/s, 31 s left`.
+  /// The current state: `123 MiB of 1.2 GiB sent (10 %), 35 MiB/s, 31 s left`.
   package static func line(_ progress: ShownProgress) -> String {
     var words = [progress.sent, progress.state].compactMap(\.self)
     if progress.phase == .sending {
-      if let rate = progress.rate { words.append(Quantity.rate(rate)) }
-      if let left = progress.left { words.append("\(Quantity.time(left)) left") }
+      if let rate = progress.rate { words.append(HumanReadable.rate(rate)) }
+      if let left = progress.left { words.append("\(HumanReadable.time(left)) left") }
     }
     return words.isEmpty ? progress.phase.rawValue : words.joined(separator: ", ")
   }
 
-  /// How far it came, once it is over: `1.2 GiB sent in 34 s`.
+  /// The last state: `1.2 GiB sent in 34 s`. Nil if there is nothing to say.
   package static func lastLine(_ progress: ShownProgress, elapsed: Duration) -> String? {
     let received =
-      progress.received > 0 ? "\(Quantity.size(progress.received)) received" : nil
-    guard let what = progress.sent ?? received else { return nil }
-    return "\(what) in \(Quantity.time(elapsed))"
+      progress.received > 0 ? "\(HumanReadable.size(progress.received)) received" : nil
+    guard let bytes = progress.sent ?? received else { return nil }
+    return "\(bytes) in \(HumanReadable.time(elapsed))"
   }
 }

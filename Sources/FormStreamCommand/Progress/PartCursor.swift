@@ -1,34 +1,34 @@
-/// Which part of a form is under way. The parts are asked in their order and each a few times only, however
-/// many there are and however often it is asked.
+/// Which part of a form is being sent. Parts are looked at in their order, and each only a few times: a form may have
+/// many parts, and the display asks often.
 package struct PartCursor: Sendable {
-  /// The last part that has begun.
+  /// The last part whose sending has begun.
   package private(set) var current = 0
-  /// How many files are done.
+  /// How many files are completely sent.
   package private(set) var filesDone = 0
-  /// The first part that is neither done nor empty, and how many files stand before it.
-  private var probed = 0
-  private var filesProbed = 0
+  /// The first part that is neither completely sent nor empty, and how many files precede it.
+  private var next = 0
+  private var filesBeforeNext = 0
 
   package init() {}
 
-  /// Goes as far as the parts have come. Counts never go back, and neither does this.
-  package mutating func advance(over parts: ProgressSnapshot.Parts, isWhole: Bool) {
-    while probed < parts.count {
-      let part = parts[probed]
+  /// Advances to the part that is being sent. It never goes back, because the counts don't.
+  package mutating func advance(over parts: ProgressSnapshot.Parts, isComplete: Bool) {
+    while next < parts.count {
+      let part = parts[next]
       let isFile = part.isFile ? 1 : 0
-      // Whether an empty part has gone is told by what comes behind it.
-      if part.size != 0, !isWhole {
+      // An empty part was sent if a part after it has begun.
+      if part.size != 0, !isComplete {
         guard part.sent != 0 else { return }
-        current = probed
-        filesDone = filesProbed
+        current = next
+        filesDone = filesBeforeNext
         guard part.size != nil, part.sent == part.size else { return }
         filesDone += isFile
       }
-      probed += 1
-      filesProbed += isFile
+      next += 1
+      filesBeforeNext += isFile
     }
-    guard isWhole else { return }
+    guard isComplete else { return }
     current = max(parts.count - 1, 0)
-    filesDone = filesProbed
+    filesDone = filesBeforeNext
   }
 }

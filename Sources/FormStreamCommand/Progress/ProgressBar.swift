@@ -1,11 +1,11 @@
 import FormStreamTransfer
 
-/// Progress in one line of a terminal: `photo (2 of 3)   42 %  [=====>     ]  123 MiB of 1.2 GiB  35 MiB/s`.
+/// Progress as one line of a terminal: `photo (2 of 3)   42 %  [=====>     ]  123 MiB of 1.2 GiB  35 MiB/s`.
 package enum ProgressBar {
   private static let narrowest = 8
   private static let widest = 32
 
-  /// One piece of the line, and when it is left out where there is not enough room: the lowest goes first.
+  /// A piece of the line. If there is not enough room, the pieces with the lowest rank are left out first.
   private struct Piece {
     let text: String
     let rank: Int
@@ -13,7 +13,7 @@ package enum ProgressBar {
     var isPercentage = false
   }
 
-  /// The line, which never takes the last column: in many terminals the cursor would then be on the next line.
+  /// The line. It never fills the last column: in many terminals, the cursor would move to the next line.
   package static func line(
     _ progress: ShownProgress, columns width: Int, isColored: Bool = false
   ) -> String {
@@ -49,34 +49,34 @@ package enum ProgressBar {
       if let percentage = progress.percentage {
         pieces.append(Piece(text: padded("\(percentage) %", to: 5), rank: 7, isPercentage: true))
       }
-      pieces.append(Piece(text: padded(Quantity.size(progress.handed), to: 8), rank: 5))
+      pieces.append(Piece(text: padded(HumanReadable.size(progress.handed), to: 8), rank: 5))
       if let total = progress.total, progress.handed < total {
-        pieces.append(Piece(text: "of \(Quantity.size(total))", rank: 2, gap: 1))
+        pieces.append(Piece(text: "of \(HumanReadable.size(total))", rank: 2, gap: 1))
       }
     }
     if let state = progress.state {
       pieces.append(Piece(text: state, rank: 6))
     } else if progress.phase == .sending {
       if let rate = progress.rate {
-        pieces.append(Piece(text: padded(Quantity.rate(rate), to: 10), rank: 1))
+        pieces.append(Piece(text: padded(HumanReadable.rate(rate), to: 10), rank: 1))
       }
       if let left = progress.left {
-        pieces.append(Piece(text: "\(Quantity.time(left)) left", rank: 3))
+        pieces.append(Piece(text: "\(HumanReadable.time(left)) left", rank: 3))
       }
     }
     return pieces
   }
 
   private static func label(_ item: ShownProgress.Item, limit: Int) -> String {
-    guard item.count > 1 else { return fitted(item.name, to: limit) }
-    let place = "\(item.number)\(item.isAtLeast ? "+" : "") of \(item.count)"
-    let name = fitted(item.name, to: limit - place.count - 3)
-    return name.isEmpty ? "part \(place)" : "\(name) (\(place))"
+    guard item.count > 1 else { return visible(item.name, upTo: limit) }
+    let position = "\(item.number)\(item.isAtLeast ? "+" : "") of \(item.count)"
+    let name = visible(item.name, upTo: limit - position.count - 3)
+    return name.isEmpty ? "part \(position)" : "\(name) (\(position))"
   }
 
-  /// Digits that come and go must not move what is behind them.
+  /// Numbers get a fixed width, so that the text after them does not move.
   private static func padded(_ text: String, to width: Int) -> String {
-    String(repeating: " ", count: max(width - text.count, 0)) + text
+    String(repeating: " ", count: max(width - FormStreamCommand.columns(of: text), 0)) + text
   }
 
   private static func bar(_ progress: ShownProgress, cells: Int, isColored: Bool) -> String {
@@ -85,7 +85,7 @@ package enum ProgressBar {
     let head = progress.handed > 0 && filled < cells ? ">" : ""
     var done = String(repeating: "=", count: filled) + head
     let rest = String(repeating: " ", count: cells - done.count)
-    // Green, or yellow while nothing goes on.
+    // Green, or yellow between two attempts.
     if isColored, !done.isEmpty {
       done = "\u{1B}[\(progress.phase == .retrying ? 33 : 32)m\(done)\u{1B}[0m"
     }

@@ -1,18 +1,18 @@
-import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamRecords
 package import FormStreamTransfer
 
-/// Tells on standard error how far a request is.
+/// Shows on standard error how far a request is.
 ///
-/// It is told of each step with `show`, and of time that passes with `tick`: a rate falls and a heartbeat is
-/// due also where nothing moves. `follow` does both. Any thread may call it.
+/// `show` passes each step, and `tick` passes time: a rate falls and a heartbeat is due even if nothing moves. `follow`
+/// does both. Any thread may call it.
 package final class ProgressDisplay: Sendable {
-  /// What is over sooner has no bar: nothing flashes up.
-  package static let patience = Duration.milliseconds(300)
-  private static let redrawing = Duration.milliseconds(100)
-  private static let recording = Duration.milliseconds(50)
-  private static let beating = Duration.seconds(30)
-  /// A record lists no more parts than this; of a longer form, the one that is under way.
+  /// How long a request runs before the bar appears, so that short requests show no bar.
+  package static let barDelay = Duration.milliseconds(300)
+  private static let barInterval = Duration.milliseconds(100)
+  private static let recordInterval = Duration.milliseconds(50)
+  private static let heartbeatInterval = Duration.seconds(30)
+  /// The most parts that a record lists. A record of a longer form lists only the part that is being sent.
   package static let maximumParts = 64
 
   private struct State {
@@ -20,21 +20,20 @@ package final class ProgressDisplay: Sendable {
     var updates: TransferProgressUpdates?
     var start: ContinuousClock.Instant?
     var lastOutput: ContinuousClock.Instant?
-    /// Whether there is something that no record has told yet.
-    var isNews = false
-    var isOver = false
+    /// Whether there is something that no record has reported yet.
+    var hasNews = false
+    var isFinished = false
   }
 
   private let style: ProgressOutput
   private let stream: MessageStream
   private let now: @Sendable () -> ContinuousClock.Instant
-  private let turn = Guarded(())
-  /// Guarded by `turn`, which is taken before the stream's own.
-  nonisolated(unsafe) private var state: State
+  /// Locked before the stream's own lock.
+  private let state: Guarded<State>
 
   /// - Parameters:
-  ///   - file: the name of the file that is the body, where the body is no form.
-  ///   - stream: where it is told.
+  ///   - file: the name of the file that is the complete body; nil if the body is anything else.
+  ///   - stream: where progress is shown.
   ///   - now: the clock.
   package init(
     _ style: ProgressOutput, file: String? = nil, on stream: MessageStream = .standardError,
@@ -43,25 +42,25 @@ package final class ProgressDisplay: Sendable {
     self.style = style
     self.stream = stream
     self.now = now
-    state = State(track: ProgressTrack(file: file))
+    state = Guarded(State(track: ProgressTrack(file: file)))
   }
 
-  /// Tells all of a request, up to its end. What it becomes is told by `finish`.
+  /// Shows the progress of a request up to its end. Its last state is shown by `finish`.
   package func follow(_ updates: TransferProgressUpdates) async {
     if style == .silence { return }
     withState { state, _ in state.updates = updates }
     await withTaskGroup { group in
       group.addTask { for await progress in updates { self.show(progress) } }
       group.addTask {
-        // The last step before a silence may have been too close to the one before to be told.
-        while (try? await Task.sleep(for: Self.redrawing)) != nil { self.show(updates.current) }
+        // The last step before a pause may have come too soon after the one before to be shown.
+        while (try? await Task.sleep(for: Self.barInterval)) != nil { self.show(updates.current) }
       }
       await group.next()
       group.cancelAll()
     }
   }
 
-  /// Takes note of a step.
+  /// Shows a step.
   package func show(_ progress: TransferProgress) {
     show(ProgressSnapshot(progress))
   }
@@ -69,34 +68,33 @@ package final class ProgressDisplay: Sendable {
   package func show(_ snapshot: ProgressSnapshot) {
     withState { state, time in
       state.start = state.start ?? time
-      if state.track.note(snapshot, at: time) { state.isNews = true }
-      tell(&state, at: time)
+      if state.track.update(snapshot, at: time) { state.hasNews = true }
+      display(&state, at: time)
     }
   }
 
-  /// Takes note of the time.
+  /// Shows that time has passed.
   package func tick() {
     withState { state, time in
-      state.track.note(at: time)
-      tell(&state, at: time)
+      state.track.updateRate(at: time)
+      display(&state, at: time)
     }
   }
 
-  /// Tells the last state, and leaves the terminal as it was found: the cursor at the start of a line. Nothing
-  /// is told after it.
+  /// Shows the last state, and leaves the cursor at the start of a line. Nothing is shown after that.
   package func finish(_ last: TransferProgress?) {
     finish(last.map(ProgressSnapshot.init))
   }
 
   package func finish(_ last: ProgressSnapshot?) {
     withState { state, time in
-      state.isOver = true
+      state.isFinished = true
       if let last {
-        if state.track.note(last, at: time) { state.isNews = true }
+        if state.track.update(last, at: time) { state.hasNews = true }
       }
       switch style {
       case .records:
-        if state.isNews, state.track.latest != nil { record(&state, at: time) }
+        if state.hasNews, state.track.latest != nil { writeRecord(&state, at: time) }
       case .bar, .heartbeat:
         stream.clearStatus()
         if last != nil, state.lastOutput != nil, let line = state.track.lastLine(at: time) {
@@ -107,35 +105,35 @@ package final class ProgressDisplay: Sendable {
     }
   }
 
-  /// Ends the bar where others write to the same terminal from here on, such as the answer's body.
+  /// Ends the bar because something else is written to the terminal from now on, such as the response's body.
   package func yieldTerminal() {
     guard case .bar = style else { return }
-    let latest = turn.withLock { _ in
+    let latest = state.withLock { state in
       state.updates.map { ProgressSnapshot($0.current) } ?? state.track.latest
     }
     finish(latest)
   }
 
   private func withState(_ body: (inout State, ContinuousClock.Instant) -> Void) {
-    turn.withLock { _ in
-      if !state.isOver { body(&state, now()) }
+    state.withLock { state in
+      if !state.isFinished { body(&state, now()) }
     }
   }
 
-  private func tell(_ state: inout State, at time: ContinuousClock.Instant) {
+  private func display(_ state: inout State, at time: ContinuousClock.Instant) {
     guard let start = state.start, let shown = state.track.shown(at: time) else { return }
     switch style {
     case .bar(let isColored):
-      guard time - start >= Self.patience, isDue(state, after: Self.redrawing, at: time) else {
+      guard time - start >= Self.barDelay, isDue(state, after: Self.barInterval, at: time) else {
         return
       }
       state.lastOutput = time
       stream.showStatus { ProgressBar.line(shown, columns: $0, isColored: isColored) }
     case .records:
-      guard state.isNews, isDue(state, after: Self.recording, at: time) else { return }
-      record(&state, at: time)
+      guard state.hasNews, isDue(state, after: Self.recordInterval, at: time) else { return }
+      writeRecord(&state, at: time)
     case .heartbeat:
-      guard time - (state.lastOutput ?? start) >= Self.beating else { return }
+      guard time - (state.lastOutput ?? start) >= Self.heartbeatInterval else { return }
       state.lastOutput = time
       stream.write("formstream: \(Heartbeat.line(shown))")
     case .silence: break
@@ -148,10 +146,10 @@ package final class ProgressDisplay: Sendable {
     state.lastOutput.map { time - $0 >= interval } ?? true
   }
 
-  private func record(_ state: inout State, at time: ContinuousClock.Instant) {
+  private func writeRecord(_ state: inout State, at time: ContinuousClock.Instant) {
     guard let record = state.track.record(at: time) else { return }
     state.lastOutput = time
-    state.isNews = false
+    state.hasNews = false
     stream.write(record: record.json.line())
   }
 }

@@ -1,26 +1,26 @@
-/// What was asked for with `--progress`.
+/// The value of `--progress`.
 package enum ProgressMode: String, CaseIterable, CustomStringConvertible, Sendable {
   case auto, bar, json, none
 
   package var description: String { rawValue }
 }
 
-/// How progress is told.
+/// How progress is shown.
 package enum ProgressOutput: Hashable, Sendable {
-  /// One line, drawn again and again.
+  /// One line that is redrawn in place.
   case bar(isColored: Bool)
-  /// A record a line.
+  /// JSON records, one a line.
   case records
-  /// A line of text now and then.
+  /// A line of text every 30 seconds.
   case heartbeat
   case silence
 
   /// - Parameters:
-  ///   - isTerminal: whether standard error is one. There is never a bar elsewhere, even where one was asked
-  ///     for: it would fill a log with what no one can read.
-  ///   - isQuiet: `-q`, which yields to a `--progress` that says what is wanted.
-  ///   - environment: the value of a variable. `NO_COLOR` takes the colour where it is not empty; a terminal
-  ///     that `TERM` calls dumb, or does not name, can't redraw a line, and has a bar only on request.
+  ///   - isTerminal: whether standard error is a terminal. Otherwise there is no bar, even on request: it would
+  ///     fill a log with control characters.
+  ///   - isQuiet: `-q`. An explicit `--progress` overrides it.
+  ///   - environment: the value of a variable. If `NO_COLOR` is not empty, the bar has no colour. If `TERM` is dumb
+  ///     or not set, the terminal may not be able to redraw a line, so there is a bar only on request.
   package init(
     _ mode: ProgressMode, isTerminal: Bool, isQuiet: Bool, environment: (String) -> String?
   ) {
@@ -37,7 +37,7 @@ package enum ProgressOutput: Hashable, Sendable {
 }
 
 extension ProgressOutput {
-  /// What was asked for, on this process's standard error.
+  /// The output on this process's standard error.
   init(_ mode: ProgressMode, isQuiet: Bool) {
     self.init(
       mode, isTerminal: isTerminal(.error), isQuiet: isQuiet, environment: environmentVariable)

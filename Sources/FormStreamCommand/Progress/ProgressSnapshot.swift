@@ -1,6 +1,6 @@
 package import FormStreamTransfer
 
-/// How far a transfer is, as the display takes it.
+/// How far a transfer is, in the form that the display reads.
 package struct ProgressSnapshot: Sendable {
   package var phase: TransferProgress.Phase
   package var read: Int64
@@ -34,8 +34,8 @@ package struct ProgressSnapshot: Sendable {
 }
 
 extension ProgressSnapshot {
-  /// Whether a record of the other would tell nothing new. Parts go with what was handed over.
-  func tellsSame(as other: ProgressSnapshot) -> Bool {
+  /// Whether records of both would be equal, times and rates aside. Parts change only if `handed` does.
+  func isEquivalent(to other: ProgressSnapshot) -> Bool {
     phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
       && (acknowledged, total) == (other.acknowledged, other.total)
       && parts.count == other.parts.count
@@ -45,9 +45,9 @@ extension ProgressSnapshot {
   package struct Part: Sendable {
     package var name: String
     package var isFile: Bool
-    /// How many of its bytes were handed over; nil where that can't be told.
+    /// How many of its bytes were handed over; nil if that is not known.
     package var sent: Int64?
-    /// How many bytes it has; nil where that can't be known.
+    /// How many bytes it has; nil if that is not known.
     package var size: Int64?
 
     package init(name: String, isFile: Bool = true, sent: Int64?, size: Int64?) {
@@ -58,7 +58,7 @@ extension ProgressSnapshot {
     }
   }
 
-  /// The parts of a form. Each is worked out when it is asked for: there may be tens of thousands.
+  /// The parts of a form. Each is made on demand: there may be tens of thousands.
   package struct Parts: Sendable {
     package let count: Int
     private let part: @Sendable (Int) -> Part

@@ -1,25 +1,25 @@
 import FormStreamRecords
 import FormStreamTransfer
 
-/// What is known of a transfer from all the steps so far: beside the last one, the rate and the part under way.
+/// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
 struct ProgressTrack: Sendable {
   private let file: String?
   private(set) var latest: ProgressSnapshot?
   private var meter = RateMeter()
   private var cursor = PartCursor()
   private var fileCount: Int?
-  /// Whether all of a body of unknown length went; of others the count tells it.
+  /// Whether the server's response is awaited: then a body of unknown length was sent completely.
   private var hasWaited = false
 
   init(file: String?) {
     self.file = file
   }
 
-  /// Takes a step; false where nothing is new but the time.
-  mutating func note(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) -> Bool {
-    let isNew = latest.map { !$0.tellsSame(as: snapshot) } ?? true
-    // A rate begins with the sending: looking for a server is not slow sending, and what the system took at
-    // once says nothing of the line.
+  /// Adds a step. Returns false if nothing is new except the time.
+  mutating func update(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) -> Bool {
+    let isNew = latest.map { !$0.isEquivalent(to: snapshot) } ?? true
+    // The rate starts when sending starts: connecting does not count, and neither do the bytes that the system
+    // buffered at once.
     if snapshot.phase == .sending, latest?.phase != .sending {
       meter.restart(at: time, bytes: snapshot.handed)
     }
@@ -33,17 +33,17 @@ struct ProgressTrack: Sendable {
       fileCount =
         fileCount
         ?? (0..<snapshot.parts.count).reduce(0) { $0 + (snapshot.parts[$1].isFile ? 1 : 0) }
-      cursor.advance(over: snapshot.parts, isWhole: isWhole)
+      cursor.advance(over: snapshot.parts, isComplete: isComplete)
     }
-    meter.note(snapshot.handed, at: time)
+    meter.add(snapshot.handed, at: time)
     return isNew
   }
 
-  mutating func note(at time: ContinuousClock.Instant) {
-    if let latest { meter.note(latest.handed, at: time) }
+  mutating func updateRate(at time: ContinuousClock.Instant) {
+    if let latest { meter.add(latest.handed, at: time) }
   }
 
-  private var isWhole: Bool {
+  private var isComplete: Bool {
     guard let latest else { return false }
     return latest.total.map { latest.handed >= $0 } ?? hasWaited
   }
@@ -79,17 +79,17 @@ struct ProgressTrack: Sendable {
   func record(at time: ContinuousClock.Instant) -> ProgressRecord? {
     guard let latest, let shown = shown(at: time) else { return nil }
     let count = latest.parts.count
-    let listed =
+    let listedParts =
       count > ProgressDisplay.maximumParts ? cursor.current..<(cursor.current + 1) : 0..<count
     return ProgressRecord(
       phase: latest.phase.rawValue, read: latest.read, handed: latest.handed,
       acknowledged: latest.acknowledged, total: latest.total,
-      parts: listed.map { index in
+      parts: listedParts.map { index in
         let part = latest.parts[index]
         return ProgressRecord.Part(
-          name: part.name, sent: isWhole ? part.size ?? part.sent : part.sent, size: part.size)
+          name: part.name, sent: isComplete ? part.size ?? part.sent : part.sent, size: part.size)
       },
-      filesDone: count > 0 ? cursor.filesDone : file != nil && isWhole ? 1 : 0,
+      filesDone: count > 0 ? cursor.filesDone : file != nil && isComplete ? 1 : 0,
       filesTotal: count > 0 ? fileCount : file == nil ? 0 : 1,
       rate: shown.rate ?? .nan, eta: shown.left.map { $0 / .seconds(1) })
   }

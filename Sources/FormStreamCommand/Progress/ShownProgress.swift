@@ -1,15 +1,15 @@
 package import FormStreamTransfer
 
-/// What people are told of a transfer: the bar and the heartbeat are two ways to write it.
+/// What the bar and the heartbeat show of a transfer.
 package struct ShownProgress: Sendable {
-  /// What is on its way by now.
+  /// What is being sent.
   package struct Item: Sendable {
-    /// The part's name, or that of the file that is the body.
+    /// The name of the part, or of the file that is the body.
     package var name: String
-    /// Its place in the form, from 1, and how many there are.
+    /// The number of the part in the form, from 1, and the number of all parts.
     package var number = 1
     package var count = 1
-    /// Whether it may be a later one already: behind a part of unknown length that can't be told.
+    /// Whether a later part may be sent already: after a part of unknown length, that is not known.
     package var isAtLeast = false
 
     package init(name: String, number: Int = 1, count: Int = 1, isAtLeast: Bool = false) {
@@ -25,7 +25,7 @@ package struct ShownProgress: Sendable {
   package var handed: Int64
   package var total: Int64?
   package var received: Int64
-  /// Bytes a second; nil where that can't be told yet.
+  /// Bytes a second; nil if it is too early for a rate.
   package var rate: Double?
 
   package init(
@@ -40,34 +40,34 @@ package struct ShownProgress: Sendable {
     self.rate = rate
   }
 
-  /// How much was sent; nil where the total can't be known, and where there is nothing to send.
+  /// How much was sent; nil if the total is not known, or there is nothing to send.
   var percentage: Int? {
-    total.flatMap { Quantity.percentage(of: $0, done: handed) }
+    total.flatMap { HumanReadable.percentage(of: $0, done: handed) }
   }
 
-  /// How long it still takes at this rate; nil where that can't be told, or it is too far off to mean much.
+  /// The time left at this rate; nil if it is not known, or longer than 100 days.
   var left: Duration? {
     guard phase == .sending, let total, let rate, rate > 0, handed < total else { return nil }
     let seconds = Double(total - handed) / rate
     return seconds < 100 * 86400 ? .seconds(seconds) : nil
   }
 
-  /// What is going on, where it is not the sending itself.
+  /// The phase in words; nil while the body is being sent.
   var state: String? {
     switch phase {
     case .connecting: "connecting"
     case .retrying: "trying again"
-    case .waiting where received > 0: "\(Quantity.size(received)) of the answer received"
-    case .waiting: "waiting for the answer"
+    case .waiting where received > 0: "\(HumanReadable.size(received)) of the response received"
+    case .waiting: "waiting for the response"
     default: nil
     }
   }
 
-  /// What was sent, for a line of text.
+  /// How much was sent, for a line of text.
   var sent: String? {
     guard total != 0, handed > 0 || phase == .sending else { return nil }
-    let size = Quantity.size(handed)
+    let size = HumanReadable.size(handed)
     guard let total, let percentage, handed < total else { return "\(size) sent" }
-    return "\(size) of \(Quantity.size(total)) sent (\(percentage) %)"
+    return "\(size) of \(HumanReadable.size(total)) sent (\(percentage) %)"
   }
 }

@@ -1,30 +1,31 @@
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamReceiver
 import FormStreamRecords
 
-/// Carries out `receive`: listens until it is ended, and tells of each request.
+/// Runs `receive`: listens until a signal or `--once` ends it, and reports each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
-  // A connection has a socket, and a file of what it sends.
-  guard canOpenEnough(wanting: 1024) else {
+  // Each connection needs a socket, and a file for what it uploads.
+  guard canOpenDescriptors(wanting: 1024) else {
     throw Failure(
       .inputOutput,
       "Too few files can be open at once to receive anything: allow 32 or more with ulimit -n.")
   }
   let output = try OutputFile(.standardOutput)
-  let ending = Ending()
-  // What is in flight gets 10 seconds of these; with a second signal, none: but what is half stored is removed.
-  tellSignals(grace: 12, isHangupTold: true, toldAgain: { ending.hurry() }) {
-    ending.tell(.signal($0))
-  }
+  let end = ReceiverEnd()
+  // The receiver gives uploads 10 seconds of the 12; the cleanup second is for removing half-stored files.
+  let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesHangup: true)
+  interruption.onSignal { end.request(.signal($0)) }
   let log = RequestLog(to: output, asRecords: plan.printsJSON)
   let receiver = try start(plan) { request in
-    do throws(Failure) { try log.tell(request) } catch { ending.tell(.failure(error)) }
-    if plan.isOnce, request.isComplete { ending.tell(.once) }
+    do throws(Failure) { try log.report(request) } catch { end.request(.failure(error)) }
+    if plan.isOnce, request.isComplete { end.request(.once) }
   }
+  interruption.onGracePeriodEnd { Task { await receiver.stop(grace: .zero) } }
   if !plan.isQuiet {
-    for note in plan.notes { StandardError.write("formstream: \(note)") }
+    for note in plan.notes { StandardError.note(note) }
     let place = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
-    StandardError.write("formstream: Listening at \(receiver.url)\(place). Ctrl-C ends it.")
+    StandardError.note("Listening at \(receiver.url)\(place). Ctrl-C ends it.")
   }
   do throws(Failure) {
     if plan.printsJSON {
@@ -32,14 +33,16 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
         ListeningRecord(url: receiver.url, directory: plan.directory).json.line())
     }
   } catch {
-    ending.tell(.failure(error))
+    end.request(.failure(error))
   }
-  ending.wait(for: receiver)
-  if case .signal = ending.reason, !plan.isQuiet {
-    StandardError.write("formstream: Ending: what is in flight gets 10 s; once more ends at once.")
+  let firstReason = end.wait()
+  if case .signal = firstReason, !plan.isQuiet {
+    StandardError.note(
+      "Ending: uploads in progress get 10 s to finish. A second signal ends them at once.")
   }
-  try waiting { () async throws(Failure) in await receiver.stop() }
-  switch ending.reason {
+  try runBlocking { () async throws(Failure) in await receiver.stop() }
+  // A failure may have been reported since.
+  switch end.wait() {
   case .once: return
   case .failure(let failure): throw failure
   case .signal(let number):
@@ -60,7 +63,7 @@ private func start(
     return try .start(plan.configuration, handler: handler, onRequest: onRequest)
   } catch {
     if let directory = plan.directory, error.code == .directoryUnusable {
-      throw .unusable(directory, error.underlying, said: error.description)
+      throw .unusableDirectory(directory, cause: error.underlying, description: error.description)
     }
     throw Failure(ExitCode(error), error.description)
   }
@@ -69,60 +72,38 @@ private func start(
 extension ExitCode {
   fileprivate init(_ error: ReceiverError) {
     switch error.code {
-    // As with those of `post`.
+    // The same code as for the certificates of `post`.
     case .certificateUnusable: self = .noInput
-    // What is no address; the rest is the system's word, which may be another at another time.
+    // Without a system error, the text is not an address. A system error may go away by itself.
     case .addressUnusable where error.underlying == nil: self = .usage
     default: self = .inputOutput
     }
   }
 }
 
-/// Why a receiver ends: a failure, or else what was told first.
-private final class Ending: Sendable {
+/// Why a receiver ends: the first reason, unless a failure follows.
+private final class ReceiverEnd: Sendable {
   enum Reason {
     case signal(Int32)
     case once
     case failure(Failure)
   }
 
-  private struct State {
-    var reason: Reason?
-    var isHurried = false
-    /// The one that is to end.
-    var receiver: Receiver?
-  }
+  private let reason = Guarded<Reason?>(nil)
 
-  private let state = Guarded(State())
-
-  var reason: Reason { state.withLock { $0.reason } ?? .once }
-
-  func tell(_ reason: Reason) {
-    state.withLock { state in
-      switch (state.reason, reason) {
-      case (nil, _): state.reason = reason
-      // What is not written down of what was in flight must not end as if all were well.
-      case (.once, .failure), (.signal, .failure): state.reason = reason
+  func request(_ newReason: Reason) {
+    reason.withLock { reason in
+      switch (reason, newReason) {
+      case (nil, _): reason = newReason
+      // A request that could not be reported must not end as a success.
+      case (.once, .failure), (.signal, .failure): reason = newReason
       default: break
       }
     }
   }
 
-  /// Has what is in flight cut off.
-  func hurry() {
-    let receiver = state.withLock { state in
-      state.isHurried = true
-      return state.receiver
-    }
-    if let receiver { Task { await receiver.stop(grace: .zero) } }
-  }
-
-  /// Waits until something is told; from then on ``hurry()`` knows the receiver.
-  func wait(for receiver: Receiver) {
-    let isHurried = state.waitUntil({ $0.reason != nil }) { state in
-      state.receiver = receiver
-      return state.isHurried
-    }
-    if isHurried { hurry() }
+  /// Waits until there is a reason.
+  func wait() -> Reason {
+    reason.waitUntil({ $0 != nil }) { $0 ?? .once }
   }
 }

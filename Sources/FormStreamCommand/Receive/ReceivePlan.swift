@@ -4,14 +4,14 @@ import FormStreamReceiver
 /// What `receive` is to do.
 struct ReceivePlan {
   let configuration: Receiver.Configuration
-  /// Where files are stored; nowhere where nil.
+  /// Where files are stored; nil if they are not.
   let directory: LocalPath?
   let keepsPaths: Bool
   let overwrites: Bool
   let isOnce: Bool
   let printsJSON: Bool
   let isQuiet: Bool
-  /// What the person should know.
+  /// Messages that are printed before the work starts.
   let notes: [String]
 }
 
@@ -22,7 +22,7 @@ extension LowArguments {
       throw .usage("--into needs the name of a directory.")
     }
     if directory == nil, receiving.keepsPaths || receiving.overwrites {
-      throw .usage("--keep-paths and --overwrite are for --into DIR: without it nothing is stored.")
+      throw .usage("--keep-paths and --overwrite need --into DIR: without it, nothing is stored.")
     }
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try listeningPlace()
@@ -33,21 +33,23 @@ extension LowArguments {
       configuration.token = try secrets.token()
     }
     configuration.makesDigests = receiving.makesDigests
-    // What a record may take is bounded more closely here than where a body is read from a file.
+    // A record of a request may take less memory than the record of a file that parse reads.
     let allHeaders = configuration.limits.form.allHeaders
     configuration.limits.form = limits
     if !givenLimits.contains(.allHeaders) { configuration.limits.form.allHeaders = allHeaders }
     configuration.escaping = escaping
     configuration.limits.body = limits.totalBytes
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
-    if directory == nil { notes.append("Nothing is stored: name a directory by --into DIR.") }
+    if directory == nil {
+      notes.append("Nothing is stored: --into DIR names a directory for the files.")
+    }
     if !configuration.isLoopbackOnly, configuration.token == nil {
       notes.append(
-        "Whoever can reach this machine can upload: --token-file FILE asks for a token.")
+        "Everyone who can reach this machine can upload: --token-file FILE requires a token.")
     }
     if !configuration.isLoopbackOnly, configuration.token != nil, configuration.tls == nil {
       notes.append(
-        "The token goes over the net in the clear: --tls-cert and --tls-key keep it, and the files, secret."
+        "The token is sent without encryption: --tls-cert and --tls-key encrypt it, and the files."
       )
     }
     return ReceivePlan(
@@ -65,17 +67,17 @@ extension LowArguments {
     guard let port = UInt16(digits), isNumber else {
       if isNumber {
         throw .usage(
-          "--listen \"\(text)\": a port is at most \(UInt16.max), and 0 is any that is free.")
+          "--listen \"\(text)\": a port is at most \(UInt16.max), and 0 is any free port.")
       }
       throw .usage(
-        "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any that is free."
+        "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any free port."
       )
     }
     if host.isEmpty { return ("::", port) }
     guard host == "localhost" || isAddress(host), host.contains(":") == host.hasPrefix("[") else {
       throw .usage(
-        "--listen \"\(text)\" names no address: write it in numbers, such as 127.0.0.1:8080 or [::1]:8080, or "
-          + ":8080 for all that there are.")
+        "--listen \"\(text)\" has no numeric address: write one such as 127.0.0.1:8080 or [::1]:8080, or "
+          + ":8080 for all addresses.")
     }
     return (host.filter { $0 != "[" && $0 != "]" }, port)
   }
@@ -87,14 +89,16 @@ extension LowArguments {
       return Receiver.TLSIdentity(
         certificate: try pem(certificate, "--tls-cert"), key: try pem(key, "--tls-key"))
     default:
-      throw .usage("--tls-cert and --tls-key go together: give both, or none.")
+      throw .usage("--tls-cert and --tls-key need each other: give both, or neither.")
     }
   }
 
   private func pem(_ file: Argument, _ flag: String) throws(Failure) -> String {
     let bytes = try readSmallFile(file.path, for: flag, limit: 1024 * 1024)
     guard let text = String(validating: bytes, as: UTF8.self), !bytes.contains(0) else {
-      throw Failure(.noInput, "The file \"\(file.shown)\" of \(flag) is not PEM: it must be text.")
+      throw Failure(
+        .noInput,
+        "The file \"\(file.shown)\" of \(flag) is not PEM: it has bytes that are not text.")
     }
     return text
   }

@@ -1,9 +1,10 @@
 import FormStreamReceiver
 
-/// Tells of requests on standard output, a line or a record each; from any thread.
+/// Reports requests on standard output, each as a line or a record. Any thread may call it.
 struct RequestLog: Sendable {
-  /// How many parts a line names, and how much of a text field it shows.
+  /// How many parts a line names.
   private static let maximumParts = 8
+  /// How many columns of a text field a line shows.
   private static let maximumWidth = 40
 
   private let output: OutputFile
@@ -14,10 +15,10 @@ struct RequestLog: Sendable {
     self.asRecords = asRecords
   }
 
-  /// A line goes out in one piece: those of other threads come before it or behind it.
-  func tell(_ request: ReceivedRequest) throws(Failure) {
+  /// Writes a line at once, so that the lines of other threads come before or after it.
+  func report(_ request: ReceivedRequest) throws(Failure) {
     if let cause = request.underlying, request.status == 500 {
-      StandardError.write("formstream: \(request.peer): \(cause)")
+      StandardError.note("\(request.peer): \(cause)")
     }
     try output.write(asRecords ? request.json : "\(visible(Self.line(of: request)))\n")
   }
@@ -26,23 +27,26 @@ struct RequestLog: Sendable {
     let status = request.status.map(String.init) ?? "-"
     let head = "\(request.peer) \(request.method) \(request.target) \(status)"
     if let error = request.error { return "\(head) \(error.code): \(error.message)" }
-    let size = Quantity.size(request.bodyBytes)
+    let size = HumanReadable.size(request.bodyBytes)
     let seconds = request.duration / .seconds(1)
-    let time = seconds < 1 ? "\(Int(seconds * 1000)) ms" : Quantity.time(request.duration)
+    let time =
+      seconds < 1 ? "\(Int(seconds * 1000)) ms" : HumanReadable.time(request.duration)
     let parts = request.parts
     let count = parts.count == 1 ? "1 part" : "\(parts.count) parts"
     return "\(head) \(size) in \(time), \(count)\(contents(of: parts))"
   }
 
-  /// The files that were stored, by their names, and what text fields say.
+  /// The names of stored files, and the starts of text fields.
   private static func contents(of parts: [ReceivedPart]) -> String {
-    let told = parts.filter { $0.storedAs != nil || $0.value != nil }
-    guard !told.isEmpty else { return "" }
-    var shown = told.prefix(maximumParts).map { part in
-      let field = "\(part.name ?? "")=\(beginning(of: part.value ?? [], upTo: maximumWidth))"
+    let shownParts = parts.filter { $0.storedAs != nil || $0.value != nil }
+    guard !shownParts.isEmpty else { return "" }
+    var words = shownParts.prefix(maximumParts).map { part in
+      let field = "\(part.name ?? "")=\(textPrefix(of: part.value ?? [], upTo: maximumWidth))"
       return part.storedAs ?? visible(field, upTo: maximumWidth)
     }
-    if told.count > shown.count { shown.append("and \(told.count - shown.count) more") }
-    return ": \(shown.joined(separator: ", "))"
+    if shownParts.count > words.count {
+      words.append("and \(shownParts.count - words.count) more")
+    }
+    return ": \(words.joined(separator: ", "))"
   }
 }

@@ -1,33 +1,33 @@
 import FormStreamMultipart
 
-/// A file with paths in it.
+/// A file that lists paths.
 struct PathList {
   let file: Argument
-  /// What stands behind each path.
+  /// The byte that ends each path.
   let terminator: UInt8
 }
 
-/// Reads paths from a list as they are asked for: a list may have no end.
+/// Reads the paths of a list one by one: a list may have no end.
 final class PathListReader {
-  /// No path on Linux is as long.
+  /// Longer than any path on Linux.
   private static let maximumPath = 64 * 1024
 
   private let source: any ByteSource
-  private let input: BodyInput
+  private let input: NamedInput
   private let terminator: UInt8
   private var held: [UInt8] = []
   private var start = 0
   private var isAtEnd = false
 
   init(_ list: PathList) throws(Failure) {
-    input = list.file.bytes == Array("-".utf8) ? .standardInput : .path(list.file.path)
+    input = NamedInput(list.file)
     source = try input.open()
     terminator = list.terminator
   }
 
   deinit { source.close() }
 
-  /// The next path; nil behind the last. Empty lines are passed over.
+  /// The next path; nil after the last. Empty lines are skipped.
   func next() throws(Failure) -> LocalPath? {
     while true {
       if let end = held[start...].firstIndex(of: terminator) {
@@ -46,18 +46,18 @@ final class PathListReader {
     held.removeFirst(start)
     start = 0
     guard held.count <= Self.maximumPath else {
-      // Not a matter of usage any more: others of its paths may be done by now.
+      // Not a usage error: files from the same list may have been sniffed already.
       throw Failure(
         .noInput,
-        "\(input) has a path of more than \(Self.maximumPath) bytes: is it a list with another end behind "
-          + "each path (--files-from, --files-from0)?")
+        "\(input) has a path of more than \(Self.maximumPath) bytes: check what ends each path "
+          + "(--files-from: a line feed, --files-from0: a NUL).")
     }
     var buffer = [UInt8](repeating: 0, count: 64 * 1024)
     let count: Int
     do {
       count = try buffer.withUnsafeMutableBytes { try source.read(into: $0) }
     } catch {
-      throw Failure(.inputOutput, "\(input) could not be read on: \(error). Try again.")
+      throw Failure(.inputOutput, "\(input) could not be read to its end: \(error). Try again.")
     }
     isAtEnd = count == 0
     held += buffer[..<count]

@@ -2,54 +2,46 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamRecords
 
-/// Carries out `sniff`. A file that can't be read is told, and the others go on.
+/// Runs `sniff`. A file that can't be read is reported, and the next ones are sniffed.
 func sniff(_ plan: SniffPlan) async throws(Failure) {
   warn(of: plan.sniffer)
   let output = LineBuffer(try OutputFile(.standardOutput))
-  var isWhole = true
+  var isComplete = true
   do {
     for try await file in plan.sniffer.types(of: NamedPaths(plan)) {
       switch file.result {
       case .success(let type):
         try output.write(
-          line(of: file.path, type, in: plan.form, forPeople: output.isForPeople))
+          line(of: file.path, type, format: plan.format, isTerminal: output.isTerminal))
       case .failure(let error):
-        StandardError.write("formstream: \(error.description)")
-        isWhole = false
+        StandardError.note(error.description)
+        isComplete = false
       }
     }
     try output.flush()
   } catch let failure as Failure {
-    // What was found out before a list failed is as good as ever.
+    // If a list fails, the results before that are still printed.
     try? output.flush()
     throw failure
   } catch {
     throw Failure(.bug, "The files could not be sniffed: \(error).")
   }
-  if !isWhole { throw Failure(.noInput, "Not all files could be sniffed, see above.") }
-}
-
-/// Says once that content can't be looked at.
-func warn(of sniffer: MediaTypeSniffer?) {
-  guard let warning = sniffer?.warning else { return }
-  StandardError.write(
-    "formstream: \(warning.description) Until then types are told by extension alone, where --sniff "
-      + "allows it.")
+  if !isComplete { throw Failure(.noInput, "Some files could not be sniffed, see above.") }
 }
 
 private func line(
-  of path: LocalPath, _ type: SniffedType, in form: SniffPlan.Form, forPeople: Bool
+  of path: LocalPath, _ type: SniffedType, format: SniffPlan.Format, isTerminal: Bool
 ) -> [UInt8] {
-  switch form {
+  switch format {
   case .records:
     SniffedRecord(path: path, type: type.type.description, source: type.source.rawValue).json.line()
   case .lines(let terminator):
-    (forPeople ? Array(visible(path.description).utf8) : path.bytes)
+    (isTerminal ? Array(visible(path.description).utf8) : path.bytes)
       + Array("\t\(type.type)\t\(type.source)".utf8) + [terminator]
   }
 }
 
-/// The paths of a plan, one after the other.
+/// The paths of a plan: those of the command line, then those of the lists.
 private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
   private var paths: ArraySlice<LocalPath>
   private var lists: ArraySlice<PathList>
@@ -72,26 +64,27 @@ private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
   }
 }
 
-/// Output that is written in large pieces; to a terminal line by line.
+/// Output that is written in large pieces; to a terminal, line by line.
 private final class LineBuffer {
   private static let size = 32 * 1024
 
   private let output: OutputFile
-  /// Whether it goes to a terminal. Asked once: it costs a system call.
-  let isForPeople = isTerminal(.output)
+  /// Stored, because each look costs a system call.
+  let isTerminal: Bool
   private var held: [UInt8] = []
 
   init(_ output: OutputFile) {
     self.output = output
+    isTerminal = output.isTerminal
   }
 
   func write(_ line: [UInt8]) throws(Failure) {
     held += line
-    if isForPeople || held.count >= Self.size { try flush() }
+    if isTerminal || held.count >= Self.size { try flush() }
   }
 
   func flush() throws(Failure) {
-    // Also where it fails: what was written in part would come twice.
+    // Even if writing fails: a part of the bytes may be written, and must not be written twice.
     defer { held.removeAll(keepingCapacity: true) }
     try output.write(held)
   }

@@ -1,7 +1,8 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// Reads a file that a flag names and of which more than `limit` bytes would be a mistake. It may be a
-/// pipe: shells make one for `<(command)`.
+/// Reads a file that a flag names, and refuses one with more than `limit` bytes. It may be a pipe, as shells make for
+/// `<(command)`.
 func readSmallFile(
   _ path: LocalPath, for flag: String, limit: Int
 ) throws(Failure) -> [UInt8] {

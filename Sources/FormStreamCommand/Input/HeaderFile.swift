@@ -1,9 +1,9 @@
 import FormStreamMultipart
 
-/// A file of header lines, as `;headers=@PATH` names it: one a line, `#` begins a comment, and a line
-/// that begins with a blank goes on with the one before, blank and all.
+/// A file of header lines, as `;headers=@PATH` names it: one header a line. A line that begins with `#` is a comment,
+/// and a line that begins with a blank continues the one before, blank included.
 enum HeaderFile {
-  /// More is not a part's headers.
+  /// A larger file is a mistake.
   private static let maximumSize = 64 * 1024
 
   static func lines(of file: Argument) throws(Failure) -> [String] {
@@ -13,24 +13,24 @@ enum HeaderFile {
         "The header file \"\(file.shown)\" is not UTF-8: convert it, for example with iconv.")
     }
     var lines: [String] = []
-    var goesOn = false
+    var canContinue = false
     for line in text.utf8.split(separator: 0x0A, omittingEmptySubsequences: false) {
       let end = line.lastIndex { $0 != 0x0D && !$0.isBlank }
       guard let end, let first = line.first, first != UInt8(ascii: "#") else {
-        goesOn = false
+        canContinue = false
         continue
       }
       let text = String(Substring(line[...end]))
       if !first.isBlank {
         lines.append(text)
-      } else if goesOn {
+      } else if canContinue {
         lines[lines.count - 1] += text
       } else {
         throw .usage(
-          "The header file \"\(file.shown)\" has a line that begins with a blank, \"\(text)\", and none "
-            + "before it to go on with.")
+          "The line \"\(text)\" of the header file \"\(file.shown)\" begins with a blank, and there is no "
+            + "line before it to continue.")
       }
-      goesOn = true
+      canContinue = true
     }
     return lines
   }

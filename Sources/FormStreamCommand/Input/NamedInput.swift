@@ -1,9 +1,15 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// Where a body is read from.
-enum BodyInput: CustomStringConvertible {
+/// An input that is named on the command line.
+enum NamedInput: CustomStringConvertible {
   case standardInput
   case path(LocalPath)
+
+  /// A path, or - for standard input.
+  init(_ argument: Argument) {
+    self = argument.isDash ? .standardInput : .path(argument.path)
+  }
 
   var description: String {
     switch self {
@@ -25,8 +31,8 @@ enum BodyInput: CustomStringConvertible {
     }
   }
 
-  /// Nothing of it could be read.
+  /// The failure if nothing of the input could be read.
   func unreadable(_ error: SystemError) -> Failure {
-    Failure(.noInput, "\(self) can't be read: \(error). Give one that can.")
+    Failure(.noInput, "\(self) can't be read: \(error). Name one that can.")
   }
 }

@@ -1,9 +1,9 @@
 import FormStreamMultipart
 
-/// Standard input as a part, or as a body by itself. It is read only where `-` is named.
+/// Standard input as a part, or as a complete body. It is read only if the command line names `-`.
 enum StandardInput {
-  /// Where it is a regular file that can be opened again, what is left of it is a part of known length,
-  /// which can be sent more than once; otherwise it is a stream.
+  /// A regular file that can be opened again is read from where it stands: its length is known, and it can be sent
+  /// more than once. Anything else is a stream.
   static func body(range: FileRange? = nil, for use: String) throws(Failure) -> PartBody {
     let offset: Int64?
     do {
@@ -11,20 +11,19 @@ enum StandardInput {
     } catch {
       throw Failure(
         .noInput,
-        "Standard input can't be read for \(use): \(error). Give it something with < or |."
-      )
+        "Standard input can't be read for \(use): \(error). Redirect it with < or |.")
     }
     guard let offset else {
       if range != nil {
         throw .usage(
           "--range of \(use) needs a file, and standard input is a pipe or device: use \"tail "
-            + "-c\" and \"head -c\" before it.")
+            + "-c\" and \"head -c\" instead.")
       }
       return .descriptor(0)
     }
     let (start, overflow) = offset.addingReportingOverflow(range?.offset ?? 0)
     guard !overflow else {
-      throw .usage("--range of \(use) begins past any file's end.")
+      throw .usage("--range of \(use) begins after the end of any file.")
     }
     return .file("/dev/stdin", range: FileRange(offset: start, length: range?.length))
   }

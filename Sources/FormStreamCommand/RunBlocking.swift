@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-/// Runs asynchronous work, and waits for it on the calling thread: the command's own, which has nothing else to
-/// do.
-func waiting<Value: Sendable>(
-  for body: @escaping @Sendable () async throws(Failure) -> Value
+/// Runs asynchronous work and blocks the calling thread until it ends. For the main thread only, which has nothing
+/// else to do.
+func runBlocking<Value: Sendable>(
+  _ body: @escaping @Sendable () async throws(Failure) -> Value
 ) throws(Failure) -> Value {
   let outcome = Guarded<Result<Value, Failure>?>(nil)
   Task {
@@ -15,6 +15,6 @@ func waiting<Value: Sendable>(
     }
   }
   let result: Result<Value, Failure>? = outcome.waitUntil({ $0 != nil }) { $0 }
-  guard let result else { throw Failure(.bug, "What was waited for ended without a result.") }
+  guard let result else { throw Failure(.bug, "Asynchronous work ended without a result.") }
   return try result.get()
 }

@@ -1,7 +1,7 @@
 import FormStreamCommand
 import Testing
 
-@Suite struct QuantityTests {
+@Suite struct HumanReadableTests {
   @Test(
     arguments: [
       (-1, "0 B"), (0, "0 B"), (1, "1 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (1535, "1.4 KiB"),
@@ -9,8 +9,8 @@ import Testing
       (1_048_576, "1.0 MiB"), (128_974_848, "123 MiB"), (1_288_490_189, "1.2 GiB"),
       (1_099_511_627_775, "1023 GiB"), (1_099_511_627_776, "1.0 TiB"), (.max, "7.9 EiB"),
     ] as [(Int64, String)])
-  func `a size is cut, not rounded up`(_ bytes: Int64, _ text: String) {
-    #expect(Quantity.size(bytes) == text)
+  func `a size is rounded down`(_ bytes: Int64, _ text: String) {
+    #expect(HumanReadable.size(bytes) == text)
   }
 
   @Test(
@@ -18,8 +18,8 @@ import Testing
       (0, "0 B/s"), (0.9, "0 B/s"), (36_700_160, "35 MiB/s"), (-5, "0 B/s"), (1e30, "7.9 EiB/s"),
       (.nan, "0 B/s"),
     ] as [(Double, String)])
-  func `a rate is a size a second`(_ rate: Double, _ text: String) {
-    #expect(Quantity.rate(rate) == text)
+  func `a rate is a size per second`(_ rate: Double, _ text: String) {
+    #expect(HumanReadable.rate(rate) == text)
   }
 
   @Test(
@@ -29,8 +29,10 @@ import Testing
       (.seconds(3599), "59 min 59 s"), (.seconds(3720), "1 h 02 min"),
       (.seconds(86_399), "23 h 59 min"), (.seconds(363_600), "4 d 05 h"),
     ] as [(Duration, String)])
-  func `a time has two units at most, and a begun second counts`(_ time: Duration, _ text: String) {
-    #expect(Quantity.time(time) == text)
+  func `a time has at most two units, and is rounded up to a second`(
+    _ time: Duration, _ text: String
+  ) {
+    #expect(HumanReadable.time(time) == text)
   }
 
   @Test(
@@ -39,7 +41,7 @@ import Testing
       (1_000_000, 999_999, 99), (.max, .max - 1, 99), (.max, .max / 2 + 1, 50), (3, 1, 33),
       (0, 0, nil), (-1, 0, nil),
     ] as [(Int64, Int64, Int?)])
-  func `100 percent is all of it`(_ total: Int64, _ done: Int64, _ percentage: Int?) {
-    #expect(Quantity.percentage(of: total, done: done) == percentage)
+  func `100 percent means everything`(_ total: Int64, _ done: Int64, _ percentage: Int?) {
+    #expect(HumanReadable.percentage(of: total, done: done) == percentage)
   }
 }

@@ -1,10 +1,12 @@
 import FormStreamMultipart
 
-/// What a body is made of, with the place of everything in it; no contents.
-struct Skeleton {
+/// A body without its contents: every delimiter and header, and the offset and size of each part.
+struct BodyOutline {
   private(set) var text = ""
 
-  /// - Parameter type: what the request's Content-Type is instead of the body's.
+  /// - Parameters:
+  ///   - type: the request's `Content-Type` if it is not the body's own.
+  ///   - origins: where each part's bytes come from.
   init(of layout: BodyLayout, type: String? = nil, origins: [String]) {
     line("Content-Type: \(type ?? layout.contentType)")
     line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")

@@ -1,18 +1,19 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// A part as it was typed: what a form language makes of its text, before anything is looked at.
-struct TypedPart {
+/// A part as it was typed.
+struct PartArguments {
   enum Content {
     case value(Argument)
-    /// A path, or - for standard input; called by its own name.
+    /// A path, or - for standard input. Its last component is the file name.
     case file(Argument)
-    /// A path, or - for standard input, whose contents are a text field's value.
+    /// A path, or - for standard input, whose contents are the value of a text field.
     case contents(Argument)
   }
 
   let name: String
   let content: Content
-  /// The flag that named the part, for messages.
+  /// The flag that added the part, for messages.
   let spelling: String
   var type: String?
   var filename: String?
@@ -22,6 +23,16 @@ struct TypedPart {
   /// Files of header lines.
   var headerFiles: [Argument] = []
 
+  var path: Argument? {
+    switch content {
+    case .value: nil
+    case .file(let path), .contents(let path): path
+    }
+  }
+
+  var isStandardInput: Bool { path?.isDash ?? false }
+
+  /// Splits a flag's value at the first `=` into the part's name and its content.
   static func split(
     _ argument: Argument, of flag: String, as form: String
   ) throws(Failure) -> (name: String, content: Argument) {
@@ -31,7 +42,7 @@ struct TypedPart {
     return (try name.text(for: flag), content)
   }
 
-  /// `OFF:LEN`, or `OFF:` for all that follows.
+  /// Reads `OFF:LEN`, or `OFF:` for everything from there to the end.
   static func range(_ argument: Argument) throws(Failure) -> FileRange {
     let ends = argument.shown.split(separator: ":", omittingEmptySubsequences: false)
     guard ends.count == 2, let offset = number(ends[0]) else { throw badRange(argument) }
@@ -47,6 +58,6 @@ struct TypedPart {
   private static func badRange(_ argument: Argument) -> Failure {
     .usage(
       "--range \"\(argument.shown)\" is not a range: write OFF:LEN in bytes, such as 0:1024, or OFF: for "
-        + "all from there on.")
+        + "everything from there on.")
   }
 }

@@ -1,5 +1,5 @@
-/// Sizes and times as people read them. Nothing is rounded up: what is shown as sent was sent.
-package enum Quantity {
+/// Sizes, rates and times in the form that people read. Sizes are rounded down: what is shown as sent was sent.
+package enum HumanReadable {
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
   /// A number of bytes in at most four digits: `17 B`, `1.2 GiB`, `123 MiB`.
@@ -19,8 +19,8 @@ package enum Quantity {
     "\(size(Int64(exactly: bytesPerSecond.rounded(.down)) ?? (bytesPerSecond > 0 ? .max : 0)))/s"
   }
 
-  /// A time in two units at most: `31 s`, `2 min 05 s`, `1 h 02 min`, `4 d 05 h`. Begun seconds count: a
-  /// second before the end there is 1 s left, not none.
+  /// A time in at most two units: `31 s`, `2 min 05 s`, `1 h 02 min`, `4 d 05 h`. It is rounded up to a second: less
+  /// than a second before the end, 1 s is left.
   package static func time(_ duration: Duration) -> String {
     let (whole, rest) = duration.components
     let seconds = max(whole + (rest > 0 ? 1 : 0), 0)
@@ -35,8 +35,7 @@ package enum Quantity {
     number < 10 ? "0\(number)" : "\(number)"
   }
 
-  /// How much of `total` is done, in whole percent: 100 only where all of it is, and nil where there is
-  /// nothing to be done.
+  /// How much of `total` is done, in percent, rounded down; nil if there is nothing to do.
   package static func percentage(of total: Int64, done: Int64) -> Int? {
     guard total > 0 else { return nil }
     guard done < total else { return 100 }

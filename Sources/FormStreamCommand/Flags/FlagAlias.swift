@@ -1,7 +1,6 @@
-/// What a flag is called elsewhere, and which one is meant: by those who know other servers.
-enum NearFlag {
-  /// What to do instead of a flag, as it was typed, that the command does not have; nil where there is nothing
-  /// to say.
+/// The names that flags have in other servers, and which flags are meant.
+enum FlagAlias {
+  /// What to use instead of a flag that the command does not have; nil if there is no suggestion.
   static func hint(_ spelled: String, for verb: Verb) -> String? {
     all.first { $0.verbs.contains(verb) && $0.spelled.contains(spelled) }?.hint
   }
@@ -9,7 +8,7 @@ enum NearFlag {
   private struct Entry {
     let spelled: Set<String>
     let verbs: Set<Verb>
-    /// What follows the colon of the sentence.
+    /// The sentence after the colon of the message.
     let hint: String
 
     init(_ spelled: String..., of verbs: Set<Verb> = [.receive], hint: String) {
@@ -20,19 +19,19 @@ enum NearFlag {
   private static let all = [
     Entry(
       "-p", "-b", "-l", "--port", "--host", "--bind", "--addr", "--address", "--interface",
-      hint: "--listen ADDR:PORT says where to listen, such as --listen 127.0.0.1:8080."),
+      hint: "--listen ADDR:PORT sets the address and port, such as --listen 127.0.0.1:8080."),
     Entry(
       "-o", "-d", "-D", "-O", "--dir", "--directory", "--output", "--output-dir", "--upload-dir",
       "--root", of: [.receive, .parse],
-      hint: "--into DIR names the directory that files are stored in."),
+      hint: "--into DIR names the directory for the files."),
     Entry(
       "--max-size", "--max-filesize", "--max-file-size", "--max-upload-size",
-      hint: "--max-body N bounds a request, --limit part-bytes=N each part of it."),
+      hint: "--max-body N limits a request, --limit part-bytes=N each part."),
     Entry(
       "-u", "--user", "--user-file", "--token", "--auth", "--password",
-      hint: "--token-file FILE asks for a token, also as the password of any user."),
+      hint: "--token-file FILE requires a token, which may also be the password of any user."),
     Entry(
       "-E", "--cert", "--key", "--certificate", "--private-key", "--tls", "--ssl", "--https",
-      hint: "--tls-cert FILE and --tls-key FILE have it speak TLS."),
+      hint: "--tls-cert FILE and --tls-key FILE turn on TLS."),
   ]
 }

@@ -1,16 +1,16 @@
 import FormStreamMultipart
 
 /// The URL as it was typed.
-struct TypedURL {
+struct URLArgument {
   let text: String
 
   init(_ argument: Argument) throws(Failure) {
     text = try argument.text(for: "the URL")
     let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
     guard !scheme.isEmpty, text.dropFirst(scheme.count).hasPrefix("://") else {
-      // What stands before an @ may be a password.
+      // A password may precede an @.
       let shown = text.contains("@") ? "" : " \"\(text)\""
-      throw .usage("The URL\(shown) has no scheme: write https:// or http:// before it.")
+      throw .usage("The URL\(shown) has no scheme: put https:// or http:// before it.")
     }
   }
 
@@ -18,15 +18,15 @@ struct TypedURL {
     self.text = text
   }
 
-  /// With a file's name behind it, where its path names none: as curl does it.
-  func naming(_ file: Argument) -> TypedURL {
-    guard file.bytes != Array("-".utf8) else { return self }
+  /// The URL with the file's name added if its path is empty or ends in a slash, as in curl.
+  func appendingName(of file: Argument) -> URLArgument {
+    guard !file.isDash else { return self }
     let path = text.prefix { $0 != "?" && $0 != "#" }
-    let behind = path.split(separator: "://", maxSplits: 1).last ?? ""
-    let slash = behind.contains("/") ? "" : "/"
-    guard behind.hasSuffix("/") || !slash.isEmpty else { return self }
+    let afterScheme = path.split(separator: "://", maxSplits: 1).last ?? ""
+    let slash = afterScheme.contains("/") ? "" : "/"
+    guard afterScheme.hasSuffix("/") || !slash.isEmpty else { return self }
     let name = file.bytes.split(separator: UInt8(ascii: "/")).last ?? []
-    return TypedURL(
+    return URLArgument(
       path + slash + PercentEncoding.unreserved.encoded(name) + text.dropFirst(path.count))
   }
 }

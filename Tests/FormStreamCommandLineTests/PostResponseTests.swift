@@ -1,12 +1,12 @@
 import FormStreamTestSupport
 import Testing
 
-/// What becomes of the file behind `-o`, where one is there already.
-@Suite struct PostAnswerTests {
+/// What happens to an existing file of `-o`.
+@Suite struct PostResponseTests {
   private static let half: ScriptedStep = .send(
     "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
-  /// Sends to a server that answers by these scripts, with a file that is there.
+  /// Sends a request for each script, with an existing file.
   private static func store(
     _ scripts: [[ScriptedStep]], _ flags: String = ""
   ) throws -> (exit: String, file: String, said: String) {
@@ -22,7 +22,9 @@ import Testing
   }
 
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
-  func `it survives a signal in the middle of the answer`(_ signal: String, _ exit: String) throws {
+  func `the file survives a signal in the middle of the response`(_ signal: String, _ exit: String)
+    throws
+  {
     let server = try ScriptedServer { _ in [.readBody, Self.half, .stall] }
     let said = try shell(
       """
@@ -45,7 +47,7 @@ import Testing
   ]
 
   @Test(arguments: broken)
-  func `it survives an answer that is not whole, or none`(
+  func `the file survives an incomplete response, or none`(
     _ steps: [ScriptedStep], _ exit: String
   ) throws {
     let stored = try Self.store([steps])
@@ -56,11 +58,13 @@ import Testing
 
   private static let pages: [[ScriptedStep]] = [[.close], [.respond(404, body: "no page")]]
 
-  /// A 303 without a word of its own made an empty file of it.
+  /// A 303 with an empty body replaced the file by an empty one.
   @Test(arguments: pages)
-  func `it survives a page that could not be had, where the answer says nothing else`(
-    _ page: [ScriptedStep]
-  ) throws {
+  func
+    `the file survives if the response is a 303 with an empty body, and its page can't be fetched`(
+      _ page: [ScriptedStep]
+    ) throws
+  {
     func seeOther(_ body: String) -> [ScriptedStep] {
       [
         .readBody,
@@ -76,13 +80,13 @@ import Testing
     #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.said)")
   }
 
-  @Test func `it survives half a page`() throws {
+  @Test func `the file survives an incomplete page`() throws {
     let other: [ScriptedStep] = [.readBody, .respond(303, headers: [("Location", "/page")])]
     let stored = try Self.store([other, [Self.half, .closeWrite]])
     #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.said)")
   }
 
-  @Test func `what refuses the last attempt is the answer`() throws {
+  @Test func `the response of the last attempt is stored`() throws {
     let busy: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
     ]
@@ -102,21 +106,21 @@ import Testing
     #expect((printed.exit, printed.output) == (75, "busy"), "\(printed.stderr)")
   }
 
-  private static let whole: [([ScriptedStep], String, String)] = [
+  private static let complete: [([ScriptedStep], String, String)] = [
     (.good(204), "0", ""), (.good(), "0", ""), (.good(404), "1", ""),
     (.good(body: "whole"), "0", "whole"), (.good(404, body: "who?"), "1", "who?"),
     (.good(body: "chunks", framing: .chunked), "0", "chunks"),
   ]
 
-  @Test(arguments: whole)
-  func `it gives way to an answer that is whole, though that be empty`(
+  @Test(arguments: complete)
+  func `a complete response replaces the file, even an empty one`(
     _ steps: [ScriptedStep], _ exit: String, _ file: String
   ) throws {
     let stored = try Self.store([steps])
     #expect((stored.exit, stored.file) == (exit, file), "\(stored.said)")
   }
 
-  @Test func `a 303 that is wanted is the answer itself`() throws {
+  @Test func `a 303 that is a wanted status is stored`() throws {
     let stored = try Self.store(
       [
         [
@@ -128,9 +132,9 @@ import Testing
     #expect((stored.exit, stored.file) == ("0", "see"), "\(stored.said)")
   }
 
-  /// Escapes went to a terminal as they were, where it had another name than standard output's.
+  /// Escape sequences reached the terminal raw if it was named by a path.
   @Test(arguments: ["-", "/dev/stdout", "/dev/tty", "/proc/self/fd/1"])
-  func `a terminal is told nothing by any of its names`(_ name: String) throws {
+  func `no name of a terminal lets escape sequences through`(_ name: String) throws {
     let server = try ScriptedServer { _ in .good(body: "\u{1B}]0;x\u{7}") }
     let said = try shell("script -qec \"$F post -q -o \(name) -d a \(server.url)\" /dev/null")
     #expect(said.output == #"\u{1B}]0;x\u{7}"#, "\(said.output)")

@@ -2,8 +2,8 @@ import FormStreamMultipart
 import FormStreamTransfer
 
 extension PostPlan {
-  /// What would be sent, secrets masked, and of the body its skeleton.
-  func skeleton() throws(Failure) -> String {
+  /// What would be sent: the request line, the headers with secrets masked, and the body's outline.
+  func outline() throws(Failure) -> String {
     var text = "\(request.method) \(request.url)\n"
     for (name, value) in shownHeaders { text += visible("\(name): \(value)") + "\n" }
     guard let layout = try layout() else { return text + "Content-Length: 0\n" }
@@ -14,7 +14,7 @@ extension PostPlan {
       case .raw(let bytes): [bytes.origin]
       }
     return text
-      + Skeleton(of: layout, type: request.headers["Content-Type"], origins: origins).text
+      + BodyOutline(of: layout, type: request.headers["Content-Type"], origins: origins).text
   }
 
   private var shownHeaders: [(name: String, value: String)] {

@@ -1,8 +1,9 @@
 import FormStreamMultipart
 
-/// The data of `-d` and its kin, as curl understands it.
-extension TypedData {
-  /// The most that is put together in memory. A single file that goes out as it is, is streamed.
+/// The data of `-d` and the flags like it, with the same meaning as in curl.
+extension DataArgument {
+  /// The largest body that is put together in memory. A single file that is sent as it is does not count: it is
+  /// streamed.
   fileprivate static let maximumSize = 64 * 1024 * 1024
 
   var spelling: String {
@@ -16,21 +17,21 @@ extension TypedData {
 
   var isStandardInput: Bool {
     switch kind {
-    case .text, .binary: argument.bytes == Array("@-".utf8)
+    case .text, .binary: DataOrFile(argument, of: spelling).file?.isDash ?? false
     case .raw: false
-    case .encoded: Shape(argument).file?.bytes == Array("-".utf8)
+    case .encoded: EncodedData(argument).file?.isDash ?? false
     }
   }
 
   private static let type: MediaType = "application/x-www-form-urlencoded"
 
-  /// What stands for standard input where it is left for whoever sends it.
+  /// Stands for standard input if nothing is sent, so that it is not read.
   static let unread = PlannedBytes(
     body: .descriptor(0), type: type, filename: "", origin: "from standard input")
 
-  static func body(of pieces: [TypedData]) throws(Failure) -> PlannedBytes {
+  static func body(of pieces: [DataArgument]) throws(Failure) -> PlannedBytes {
     if pieces.count == 1, pieces[0].kind == .binary {
-      return try WholeData(pieces[0].argument, of: pieces[0].spelling).streamed(as: type)
+      return try DataOrFile(pieces[0].argument, of: pieces[0].spelling).streamed(as: type)
     }
     var bytes: [UInt8] = []
     for (index, piece) in pieces.enumerated() {
@@ -47,33 +48,32 @@ extension TypedData {
   private var file: Argument? {
     switch kind {
     case .raw: nil
-    case .text, .binary: WholeData(argument, of: spelling).file
-    case .encoded: Shape(argument).file
+    case .text, .binary: DataOrFile(argument, of: spelling).file
+    case .encoded: EncodedData(argument).file
     }
   }
 
   private func bytes() throws(Failure) -> [UInt8] {
     switch kind {
     case .raw: return argument.bytes
-    case .binary: return try WholeData(argument, of: spelling).contents()
+    case .binary: return try DataOrFile(argument, of: spelling).contents()
     case .text:
-      let data = WholeData(argument, of: spelling)
+      let data = DataOrFile(argument, of: spelling)
       let contents = try data.contents()
       return data.file == nil ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
     case .encoded:
-      let shape = Shape(argument)
+      let data = EncodedData(argument)
       let content =
-        if let file = shape.file { try TypedData.contents(of: file, for: spelling) } else {
-          shape.content
+        if let file = data.file { try DataArgument.contents(of: file, for: spelling) } else {
+          data.content
         }
       let encoded = Array(PercentEncoding.unreservedWithPlus.encoded(content).utf8)
-      return shape.name.isEmpty ? encoded : shape.name + [UInt8(ascii: "=")] + encoded
+      return data.name.isEmpty ? encoded : data.name + [UInt8(ascii: "=")] + encoded
     }
   }
 
-  /// What stands before and behind the mark of `--data-urlencode`: the first `=`, or where there is none, the
-  /// first `@`.
-  private struct Shape {
+  /// The value of `--data-urlencode`, split at the first `=`; if there is none, at the first `@`.
+  private struct EncodedData {
     var name: [UInt8] = []
     var content: [UInt8] = []
     var file: Argument?
@@ -92,14 +92,14 @@ extension TypedData {
   }
 
   fileprivate static func contents(of file: Argument, for flag: String) throws(Failure) -> [UInt8] {
-    guard file.bytes != Array("-".utf8) else {
+    guard !file.isDash else {
       do throws(SystemError) {
         let bytes = try contentsOfStandardInput(upTo: maximumSize)
         if bytes.count <= maximumSize { return bytes }
       } catch {
         throw Failure(
           .noInput,
-          "Standard input can't be read for \(flag): \(error). Give it something with < or |.")
+          "Standard input can't be read for \(flag): \(error). Redirect it with < or |.")
       }
       throw tooLarge(flag)
     }
@@ -108,13 +108,13 @@ extension TypedData {
 
   private static func tooLarge(_ flag: String) -> Failure {
     .usage(
-      "The data of \(flag) is more than \(maximumSize) bytes: -T and a single --data-binary send files of "
+      "The data of \(flag) has more than \(maximumSize) bytes: -T and a single --data-binary send files of "
         + "any size.")
   }
 }
 
-/// Data as it is: what was typed, or behind `@` a file.
-struct WholeData {
+/// The value of a flag: data as it was typed, or after `@` a file.
+struct DataOrFile {
   private let argument: Argument
   private let flag: String
 
@@ -123,29 +123,29 @@ struct WholeData {
     self.flag = flag
   }
 
-  /// The file, where one is named.
+  /// The file; nil if the value does not begin with `@`.
   var file: Argument? {
     argument.bytes.first == UInt8(ascii: "@") ? Argument(bytes: argument.bytes.dropFirst()) : nil
   }
 
   func contents() throws(Failure) -> [UInt8] {
     guard let file else { return argument.bytes }
-    return try TypedData.contents(of: file, for: flag)
+    return try DataArgument.contents(of: file, for: flag)
   }
 
-  /// A body that a file is read for only as it goes out.
+  /// A body whose file is read only while it is sent.
   func streamed(as type: MediaType) throws(Failure) -> PlannedBytes {
     guard let file else {
       return PlannedBytes(
         body: .bytes(argument.bytes), type: type, filename: "", origin: "from the command line")
     }
-    if file.bytes == Array("-".utf8) {
+    if file.isDash {
       return PlannedBytes(
         body: try StandardInput.body(for: flag), type: type, filename: "-",
         origin: "from standard input")
     }
     guard !file.bytes.isEmpty else {
-      throw .usage("There is no path behind @ in \(flag): name a file, or - for standard input.")
+      throw .usage("There is no path after @ in \(flag): name a file, or - for standard input.")
     }
     return PlannedBytes(
       body: .file(file.path), type: type, filename: file.path.lastComponent,

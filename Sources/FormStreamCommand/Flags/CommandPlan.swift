@@ -1,5 +1,5 @@
-/// What the command line asks for, all told.
-enum Request {
+/// What the command is to do.
+enum CommandPlan {
   case document(String)
   case encode(EncodePlan)
   case parse(ParsePlan)
@@ -10,8 +10,8 @@ enum Request {
 }
 
 extension LowArguments {
-  /// What was meant by what was typed.
-  func meaning() throws(Failure) -> Request {
+  /// What the typed arguments mean.
+  func plan() throws(Failure) -> CommandPlan {
     switch document {
     case .help: return .document(Document.help(for: verb))
     case .version: return .document("formstream \(version)\n")
@@ -28,7 +28,7 @@ extension LowArguments {
     case .demo: return .demo
     case nil:
       throw .usage(
-        "Name a command, such as \"formstream encode\"; \"formstream --help\" shows them.")
+        "Name a command, such as \"formstream encode\"; \"formstream --help\" lists them.")
     }
   }
 }

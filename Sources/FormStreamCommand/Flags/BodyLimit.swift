@@ -1,0 +1,62 @@
+import FormStreamMultipart
+
+/// A limit for bodies, by its name on the command line.
+enum BodyLimit: String, CaseIterable {
+  case boundary
+  case headerBlock = "header-block"
+  case headers
+  case allHeaders = "all-headers"
+  case parts
+  case preamble
+  case epilogue
+  case partBytes = "part-bytes"
+  case body
+
+  var meaning: String {
+    let limits = FormParser.Limits()
+    return switch self {
+    case .boundary: "bytes of the boundary (\(limits.boundary))"
+    case .headerBlock: "bytes of a part's headers (\(limits.headerBlock))"
+    case .headers: "headers of a part (\(limits.headersPerPart))"
+    case .allHeaders: "bytes of all headers (\(limits.allHeaders))"
+    case .parts: "parts (\(limits.parts))"
+    case .preamble: "bytes before the first part (\(limits.preamble))"
+    case .epilogue: "bytes after the last part (\(limits.epilogue))"
+    case .partBytes: "bytes of a part (no limit)"
+    case .body: "bytes in all (no limit)"
+    }
+  }
+
+  /// Sets the limit that `NAME=N` names, and returns which one that is.
+  static func set(
+    _ argument: Argument, in limits: inout FormParser.Limits
+  ) throws(Failure) -> BodyLimit {
+    guard let (name, text) = argument.splitAtEquals() else {
+      throw .usage(
+        "--limit \"\(argument.shown)\" has no = in it: write --limit NAME=N, such as parts=100.")
+    }
+    guard let limit = BodyLimit(rawValue: name.shown) else {
+      let known = allCases.map(\.rawValue)
+      throw .usage(
+        "--limit \"\(name.shown)\" is not a limit: choose one of \(known.joined(separator: ", "))."
+          + Suggestion.text(for: name.shown, among: known))
+    }
+    guard let number = Int64(size: text.shown) else {
+      throw .usage(
+        "--limit \(limit.rawValue) can't be \"\(text.shown)\": write a number up to \(Int64.max), with or "
+          + "without K, M, G or T at the end.")
+    }
+    switch limit {
+    case .boundary: limits.boundary = Int(clamping: number)
+    case .headerBlock: limits.headerBlock = Int(clamping: number)
+    case .headers: limits.headersPerPart = Int(clamping: number)
+    case .allHeaders: limits.allHeaders = number
+    case .parts: limits.parts = Int(clamping: number)
+    case .preamble: limits.preamble = number
+    case .epilogue: limits.epilogue = number
+    case .partBytes: limits.partBytes = number
+    case .body: limits.totalBytes = number
+    }
+    return limit
+  }
+}

@@ -1,0 +1,75 @@
+import FormStreamTransfer
+
+/// The flags about the response and about what is printed.
+extension Flag {
+  private static let responseVerbs: [Verb] = [.post, .put]
+
+  static let responseFlags = [
+    Flag(
+      long: "expect-status", value: Value(placeholder: "N,N"), group: .output, verbs: responseVerbs,
+      summary: "Statuses that are a success, such as 200,201 (default: all 2xx)"
+    ) { (arguments, argument) throws(Failure) in
+      var statuses: Set<Int> = []
+      for word in argument.shown.split(separator: ",", omittingEmptySubsequences: false) {
+        guard let status = Int(word), (200...599).contains(status) else {
+          throw .usage(
+            "--expect-status can't be \"\(argument.shown)\": write statuses from 200 to 599, such as 200,201."
+          )
+        }
+        statuses.insert(status)
+      }
+      arguments.request.options.acceptedStatuses = statuses
+    },
+    Flag(
+      long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
+      verbs: responseVerbs,
+      summary: "Limit of the response's body in the record (default: 1M)"
+    ) { (arguments, argument) throws(Failure) in
+      guard let size = Int64(size: argument.shown), let limit = Int(exactly: size),
+        limit <= 64 << 20
+      else {
+        throw .usage(
+          "--max-response can't be \"\(argument.shown)\": write bytes up to 64M, with or without K or M "
+            + "at the end. -o FILE stores a response of any size.")
+      }
+      arguments.request.responseLimit = limit
+    },
+    Flag(
+      long: "sha256", group: .output, verbs: responseVerbs,
+      summary: "Compute the body's SHA-256 while it is sent, for the record"
+    ) { (arguments, _) in arguments.request.options.computesDigest = true },
+    Flag(
+      long: "to-curl", group: .output, verbs: responseVerbs,
+      summary: "Print the request as a curl command line; send nothing",
+      detail: """
+        The command line is for sh. It never holds secrets: it reads them from their files, and with -u curl \
+        asks for the password. What curl does differently is listed on standard error; what it can't send \
+        is an error.
+        """
+    ) { (arguments, _) in arguments.request.printsCurlLine = true },
+    Flag(
+      long: "progress",
+      value: Value(
+        placeholder: "HOW", completion: .choices(ProgressMode.allCases.map(\.rawValue))),
+      group: .output, verbs: responseVerbs,
+      summary: "Show progress: auto, bar, json or none (default: auto)",
+      detail: """
+        Progress goes to standard error. auto shows a bar on a terminal, and elsewhere a line every 30 \
+        seconds. bar does the same, even with -q or on a terminal that TERM does not name. json prints \
+        records. Short requests show neither a bar nor a line. With NO_COLOR the bar has no colour.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.request.progress = try argument.choice(
+        for: "--progress", "way to show progress", among: ProgressMode.allCases)
+    },
+    Flag(
+      long: "quiet", short: "q", group: .output, verbs: responseVerbs + [.receive],
+      summary: "Print no notes, and no progress unless --progress asks for it",
+      detail: "Errors are printed in any case."
+    ) { (arguments, _) in arguments.request.isQuiet = true },
+    Flag(
+      long: "verbose", short: "v", group: .output, verbs: responseVerbs,
+      summary: "Print the headers of requests and responses; secrets are masked"
+    ) { (arguments, _) in arguments.request.isVerbose = true },
+  ]
+}

@@ -1,0 +1,11 @@
+/// The arguments of `receive` that no other command has.
+struct ReceivingArguments {
+  var listen = Argument("127.0.0.1:8080")
+  var isOnce = false
+  var certificate: Argument?
+  var key: Argument?
+  var minimumRate: Int?
+  var keepsPaths = false
+  var overwrites = false
+  var makesDigests = true
+}

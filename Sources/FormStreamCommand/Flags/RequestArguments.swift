@@ -1,0 +1,66 @@
+import FormStreamTransfer
+
+/// The arguments about a request: its body, its delivery and its response.
+struct RequestArguments {
+  var upload: Argument?
+  var data: [DataArgument] = []
+  var json: Argument?
+
+  var method: Argument?
+  /// Header lines and files of them, in the order in which they were typed.
+  var headers: [HeaderArgument] = []
+  var userAgent: Argument?
+  var query: [Argument] = []
+  var credentials: CredentialsArgument?
+  var idempotencyKey: Argument?
+  var expectation = ExpectMode.auto
+  var continueTimeout: Duration?
+
+  /// The options of requests and sessions that need no further planning.
+  var options = TransferOptions()
+  var session = TransferSession.Configuration()
+
+  var responseLimit: Int?
+  var isQuiet = false
+  var isVerbose = false
+  var progress = ProgressMode.auto
+  var printsCurlLine = false
+}
+
+/// One piece of data, with curl's meaning of the flag.
+struct DataArgument {
+  enum Kind {
+    /// `-d`: text, or a file without its line breaks.
+    case text
+    /// `--data-raw`: text, even if it begins with `@`.
+    case raw
+    /// `--data-binary`: text, or a file as it is.
+    case binary
+    /// `--data-urlencode`: a name, and content that is encoded.
+    case encoded
+  }
+
+  let kind: Kind
+  let argument: Argument
+}
+
+/// A header as it was typed.
+enum HeaderArgument {
+  case line(Argument)
+  /// A file of secret header lines.
+  case file(Argument)
+}
+
+/// Who sends a request, as it was typed.
+enum CredentialsArgument {
+  case user(Argument)
+  case userFile(Argument)
+  case tokenFile(Argument)
+}
+
+/// The value of `--expect`.
+enum ExpectMode: String, CaseIterable, CustomStringConvertible {
+  case auto, always, never
+
+  var description: String { rawValue }
+}

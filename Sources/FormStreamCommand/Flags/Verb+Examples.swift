@@ -1,0 +1,107 @@
+extension Verb {
+  /// A command line for help and man page.
+  struct Example {
+    let purpose: String
+    let line: String
+    /// Whether the help of all commands shows it.
+    var isInOverview = false
+  }
+
+  static let overviewExamples = allCases.flatMap(\.examples).filter(\.isInOverview)
+
+  var examples: [Example] {
+    switch self {
+    case .post:
+      [
+        Example(
+          purpose: "send a form with a photo; the response goes to standard output",
+          line: "formstream post -F title=Sunset -F photo=@sunset.jpg https://example.org/photos",
+          isInOverview: true),
+        Example(
+          purpose: "the same for a script: a record, up to three attempts, a token from a file",
+          line:
+            "formstream post --json --retry 2 --token-file token -F photo=@sunset.jpg https://example.org/",
+          isInOverview: true),
+        Example(
+          purpose: "print what would be sent",
+          line: "formstream post --dry-run -F photo=@sunset.jpg https://example.org/photos"),
+        Example(
+          purpose: "send JSON",
+          line: "formstream post --json-body '{\"title\":\"Sunset\"}' https://example.org/photos"),
+      ]
+    case .put:
+      [
+        Example(
+          purpose: "send a file, and add its name to the URL",
+          line: "formstream put -T sunset.jpg https://example.org/photos/", isInOverview: true),
+        Example(
+          purpose: "send a pipe, at most 1 MiB a second",
+          line:
+            "tar cz photos | formstream put -T - --limit-rate 1M https://example.org/photos.tgz"),
+      ]
+    case .receive:
+      [
+        Example(
+          purpose: "store the uploads of programs and browsers on this machine",
+          line: "formstream receive --into received", isInOverview: true),
+        Example(
+          purpose: "accept one upload from another machine, if it sends the token",
+          line: "formstream receive --listen :8080 --into . --once --token-file token"),
+        Example(
+          purpose: "print records for a script, and listen at any free port",
+          line: "formstream receive --listen 127.0.0.1:0 --into received --json"),
+      ]
+    case .encode:
+      [
+        Example(
+          purpose: "write a form with a text field and a photo to a file",
+          line: "formstream encode -F title=Sunset -F photo=@sunset.jpg -o body.bin",
+          isInOverview: true),
+        Example(
+          purpose: "print its headers",
+          line: "formstream encode --boundary B --headers -F photo=@sunset.jpg"),
+        Example(
+          purpose: "print an outline, with offsets",
+          line: "formstream encode --dry-run -F title=Sunset -F photo=@sunset.jpg"),
+        Example(
+          purpose: "use values and paths in which nothing is special",
+          line:
+            "formstream encode --field 'note=a; b' --file 'data=a,b.csv' --type text/csv -o body.bin"
+        ),
+        Example(
+          purpose: "use a pipe as a part",
+          line: "tar cz photos | formstream encode -F 'set=@-;filename=photos.tgz' -o body.bin"),
+      ]
+    case .parse:
+      [
+        Example(
+          purpose: "list the parts of a body in a file",
+          line: "formstream parse --boundary B body.bin"),
+        Example(
+          purpose: "store the files of a body in a directory, and print a record",
+          line: "formstream parse --boundary B --into received --json body.bin",
+          isInOverview: true),
+        Example(
+          purpose: "read a pipe, with the Content-Type of the request",
+          line: "formstream parse --content-type 'multipart/form-data; boundary=B' - < body.bin"),
+        Example(
+          purpose: "accept a body with many parts",
+          line: "formstream parse --boundary B --limit parts=1000000 body.bin"),
+      ]
+    case .sniff:
+      [
+        Example(
+          purpose: "print a file's type, and how it was detected",
+          line: "formstream sniff sunset.jpg"),
+        Example(
+          purpose: "all files below a directory",
+          line: "find photos -type f -print0 | formstream sniff --json --files-from0 -"),
+        Example(
+          purpose: "set the type of files that can't be detected",
+          line: "formstream sniff --type-for '*.dat=application/x-measurements' a.dat"),
+      ]
+    case .demo:
+      [Example(purpose: "see that everything works, and how fast", line: "formstream demo")]
+    }
+  }
+}

@@ -1,0 +1,25 @@
+/// Words that people type for a command of another name.
+enum VerbAlias {
+  /// What to type instead; nil if there is no suggestion.
+  static func hint(_ word: String) -> String? {
+    if word.contains("://") {
+      return "put a command before it, as in formstream post \(shown(word))"
+    }
+    let plain = word.lowercased()
+    if let verb = Verb(rawValue: plain) {
+      return "write it in small letters: formstream \(verb.rawValue)"
+    }
+    return switch plain {
+    case "send", "upload": "formstream post sends by POST, formstream put by PUT"
+    case "patch", "delete": "use formstream post -X \(plain.uppercased())"
+    case "get", "head", "download", "fetch":
+      "formstream post and put send, and no command downloads"
+    case "decode", "read": "formstream parse reads a body that was received"
+    case "serve", "server", "listen": "formstream receive accepts uploads"
+    default: nil
+    }
+  }
+
+  /// A URL without what may be a password before an @.
+  private static func shown(_ url: String) -> String { url.contains("@") ? "URL" : url }
+}

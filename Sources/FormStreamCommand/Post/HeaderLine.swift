@@ -1,0 +1,60 @@
+import FormStreamMultipart
+import FormStreamTransfer
+
+/// A header of a request as it was typed.
+struct HeaderLine {
+  let name: String
+  let value: String
+  var isSecret = false
+
+  init(name: String, value: String) {
+    self.name = name
+    self.value = value
+  }
+
+  /// Reads `Name: value`, or `Name;` for an empty value.
+  init(_ argument: Argument) throws(Failure) {
+    let line = try argument.text(for: "-H")
+    if line.hasPrefix("@") {
+      throw .usage(
+        "-H \"\(line)\" is not a header: --header-file FILE reads headers from a file.")
+    }
+    guard let (name, value) = Self.split(line) else {
+      throw .usage("-H \"\(line)\" has no colon in it: write 'Name: value'.")
+    }
+    guard let value else {
+      throw .usage(
+        "-H \"\(line)\" has no value: write '\(name);' for an empty one. A header that formstream sends by "
+          + "itself can be replaced, but not left out.")
+    }
+    (self.name, self.value) = (name, value)
+  }
+
+  /// Reads a line of a file of secrets.
+  init(secret line: [UInt8]) throws(Failure) {
+    guard let text = String(validating: line, as: UTF8.self), let (name, value) = Self.split(text),
+      let value
+    else {
+      throw .usage("The line is not a header.")
+    }
+    (self.name, self.value, isSecret) = (name, value, true)
+  }
+
+  func add(to headers: inout HTTPHeaders) throws(Failure) {
+    try convertingErrors { () throws(TransferError) in
+      try headers.append(name: name, value: value, isSecret: isSecret)
+    }
+  }
+
+  /// The name and the value; the value is nil if nothing follows the colon. Nil if there is neither a colon nor a
+  /// semicolon at the end.
+  private static func split(_ line: String) -> (name: String, value: String?)? {
+    let bytes = line.utf8
+    guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+      guard bytes.last == UInt8(ascii: ";") else { return nil }
+      return (String(Substring(bytes.dropLast())), "")
+    }
+    let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
+    return (String(Substring(bytes[..<colon])), value.isEmpty ? nil : String(value))
+  }
+}

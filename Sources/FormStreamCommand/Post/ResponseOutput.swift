@@ -1,0 +1,57 @@
+import FormStreamPlatform
+import FormStreamTransfer
+
+/// Where the body of a response goes while it arrives.
+final class ResponseOutput: Sendable {
+  private struct State {
+    var text = TerminalStream()
+    var hasReceivedBytes = false
+  }
+
+  private let file: OutputFile
+  private let acceptsSeeOther: Bool
+  private let state = Guarded(State())
+  /// Whether the output is a terminal, which the server must not be able to steer.
+  let isTerminal: Bool
+
+  /// - Parameter acceptsSeeOther: whether a 303 is a wanted status, so that the page it names is not fetched.
+  init(_ target: OutputTarget, acceptsSeeOther: Bool) throws(Failure) {
+    self.acceptsSeeOther = acceptsSeeOther
+    file = try OutputFile(target)
+    // The name does not tell: /dev/tty is a terminal, and /dev/stdout may be one.
+    isTerminal = file.isTerminal
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    let shown = state.withLock { state in
+      if !bytes.isEmpty { state.hasReceivedBytes = true }
+      return isTerminal ? state.text.visible(bytes) : nil
+    }
+    if let shown { try file.write(shown) } else { try file.write(bytes) }
+  }
+
+  /// Gives a file its name if it holds the complete final response. An existing file is replaced by nothing less.
+  ///
+  /// - Returns: a message if the response is missing and no error says so.
+  func finish(_ result: TransferResult) throws(Failure) -> String? {
+    if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
+    if let response = result.response, result.outcome != .cancelled, isComplete(response) {
+      try file.commit()
+      return nil
+    }
+    // Discarded now, because the session may keep a reference until the process ends.
+    guard file.discard(), result.outcome == .ok, result.error == nil else { return nil }
+    return
+      "The server accepted the request, but the page that it names as its result could not be fetched. "
+      + "\(file.name) is not written."
+  }
+
+  private func isComplete(_ response: TransferResponse) -> Bool {
+    if response.isTruncated { return false }
+    // A 303 without a body only names the page that holds the response, and that page could not be fetched.
+    let isEmptySeeOther =
+      response.status == 303 && !acceptsSeeOther && response.headers.contains("Location")
+      && !state.withLock(\.hasReceivedBytes)
+    return !isEmptySeeOther
+  }
+}

@@ -1,0 +1,136 @@
+import FormStreamTestSupport
+import Testing
+
+/// Flags of `post` and `put`: each one in the help is run here and must have its effect.
+@Suite struct PostFlagTests {
+  private struct Effect {
+    let arguments: [String]
+    /// What appears in the request or in the output because of the flag; with `!` before it, what disappears.
+    let expected: String
+    var path = "/"
+
+    init(_ arguments: String..., shows expected: String, at path: String = "/") {
+      (self.arguments, self.expected, self.path) = (arguments, expected, path)
+    }
+  }
+
+  private static let effects: [String: Effect] = [
+    "form": Effect("-F", "a=b", shows: "name=\"a\"\r\n\r\nb\r\n"),
+    "field": Effect("--field", "a=@b;c", shows: "\r\n\r\n@b;c\r\n"),
+    "file": Effect("--file", "a=words", shows: "filename=\"words\""),
+    "type": Effect("-F", "a=b", "--type", "text/x", shows: "Content-Type: text/x\r\n"),
+    "filename": Effect("-F", "a=b", "--filename", "c;d", shows: "filename=\"c;d\""),
+    "part-header": Effect("-F", "a=b", "--part-header", "X-P: 1", shows: "X-P: 1\r\n"),
+    "range": Effect("--file", "a=words", "--range", "1:3", shows: "\r\n\r\nord\r\n"),
+    "sniff": Effect("--sniff", "extension", "-F", "a=@x.png", shows: "Content-Type: image/png\r\n"),
+    "type-for": Effect(
+      "--type-for", "*.png=a/b", "-F", "a=@x.png", shows: "Content-Type: a/b\r\n"),
+    "charset": Effect("--charset", "-F", "a=@words", shows: "charset=us-ascii"),
+    "magic-file": Effect("--magic-file", "missing", "-F", "a=@words", shows: "\"missing\""),
+    "boundary": Effect("--boundary", "xyz", "-F", "a=b", shows: "--xyz--"),
+    "escaping": Effect("--escaping", "backslash", "--field", "a\"=b", shows: #"name="a\"""#),
+    "browser-text": Effect("--browser-text", "--field", "a=1\n2", shows: "1\r\n2"),
+    "verify-boundary": Effect(
+      "--verify-boundary", "--boundary", "B", "-F", "a=@bird", shows: "exit 64"),
+    "upload-file": Effect("-T", "words", shows: "\r\n\r\nwords\n"),
+    "data": Effect("-d", "a=b", shows: "\r\n\r\na=b"),
+    "data-raw": Effect("--data-raw", "@a", shows: "\r\n\r\n@a"),
+    "data-binary": Effect("--data-binary", "@words", shows: "\r\n\r\nwords\n"),
+    "data-urlencode": Effect("--data-urlencode", "a b", shows: "\r\n\r\na+b"),
+    "json-body": Effect("--json-body", "{}", shows: "Content-Type: application/json\r\n"),
+    "request": Effect("-X", "PATCH", "-d", "", shows: "PATCH / HTTP/1.1\r\n"),
+    "header": Effect("-H", "X-A: 1", "-d", "", shows: "X-A: 1\r\n"),
+    "header-file": Effect("--header-file", "headers", "-d", "", shows: "X-Key: k\r\n"),
+    "user": Effect("-u", "me:p", "-d", "", shows: "Authorization: Basic bWU6cA==\r\n"),
+    "user-file": Effect("--user-file", "user", "-d", "", shows: "Basic bWU6cA==\r\n"),
+    "token-file": Effect("--token-file", "token", "-d", "", shows: "Authorization: Bearer t\r\n"),
+    "user-agent": Effect("-A", "me", "-d", "", shows: "User-Agent: me\r\n"),
+    "query": Effect("--query", "a=b c", "-d", "", shows: " /?a=b+c HTTP/1.1\r\n"),
+    "idempotency-key": Effect(
+      "--idempotency-key", "k", "-d", "", shows: "Idempotency-Key: \"k\"\r\n"),
+    "content-digest": Effect("--content-digest", "-d", "", shows: "Content-Digest: sha-256="),
+    "retry": Effect("--retry", "1", "-d", "", shows: "2 requests", at: "/busy"),
+    "retry-max-time": Effect(
+      "--retry", "1", "--retry-max-time", "0.5", "-d", "", shows: "1 requests", at: "/slow"),
+    "retry-unsafe": Effect(
+      "--retry", "1", "--retry-unsafe", "-X", "POST", "-d", "", shows: "2 requests", at: "/lost"),
+    "connect-timeout": Effect(
+      "--to-curl", "--connect-timeout", "5", "-d", "", shows: "--connect-timeout 5"),
+    "max-time": Effect("--max-time", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),
+    "stall-timeout": Effect("--to-curl", "--stall-timeout", "7", "-d", "", shows: "--speed-time 7"),
+    "answer-timeout": Effect("--answer-timeout", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),
+    "limit-rate": Effect("--to-curl", "--limit-rate", "1K", "-d", "", shows: "--limit-rate 1024"),
+    "location": Effect("--to-curl", "-L", "-d", "", shows: "--location"),
+    "max-redirs": Effect("--max-redirs", "0", "-d", "", shows: "1 requests", at: "/away"),
+    "expect": Effect("--expect", "always", "-d", "a", shows: "Expect: 100-continue\r\n"),
+    "expect100-timeout": Effect(
+      "--to-curl", "--expect100-timeout", "2", "-d", "", shows: "--expect100-timeout 2"),
+    "http1.1": Effect("--to-curl", "--http1.1", "-d", "", shows: "--http1.1"),
+    "http2": Effect("--to-curl", "--http2", "-d", "", shows: "--http2-prior-knowledge"),
+    "unix-socket": Effect("--unix-socket", "nosuch", "-d", "", shows: "\"nosuch\""),
+    "resolve": Effect(
+      "--to-curl", "--resolve", "h:80:::1", "-d", "", shows: "--resolve h:80:::1"),
+    "cacert": Effect("--to-curl", "--cacert", "c", "-d", "", shows: "--cacert c"),
+    "cert": Effect("--to-curl", "-E", "c", "-d", "", shows: "--cert c"),
+    "key": Effect("--to-curl", "-E", "c", "--key", "k", "-d", "", shows: "--key k"),
+    "insecure": Effect("--insecure", "-d", "", shows: "the server's identity is not checked"),
+    "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
+    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/1\","),
+    "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),
+    "expect-status": Effect("--expect-status", "200", "-d", "", shows: "exit 1\n"),
+    "max-response": Effect("--json", "--max-response", "2", "-d", "", shows: "\"body\":\"ma\""),
+    "sha256": Effect("--json", "--sha256", "-d", "abc", shows: "\"sha256\":\"ba7816bf"),
+    "to-curl": Effect("--to-curl", "-d", "", shows: "curl "),
+    "progress": Effect("--progress", "json", "-d", "", shows: "formstream.progress/1"),
+    "quiet": Effect("-q", "--insecure", "-d", "", shows: "!formstream: "),
+    "verbose": Effect("-v", "-d", "", shows: "> User-Agent: "),
+  ]
+
+  @Test(arguments: ["post", "put"])
+  func `every flag in the help is run here`(_ verb: String) throws {
+    #expect(try flags(inHelpOf: verb) == Set(Self.effects.keys))
+  }
+
+  @Test(arguments: effects.keys.sorted())
+  func `each flag has its effect`(_ flag: String) throws {
+    let effect = try #require(Self.effects[flag])
+    let seen = try Self.observe(effect.arguments, path: effect.path)
+    if effect.expected.hasPrefix("!") {
+      #expect(!seen.contains(effect.expected.dropFirst()), "\(seen)")
+    } else {
+      #expect(seen.contains(effect.expected), "\(seen)")
+    }
+  }
+
+  /// Runs `post`, and returns the requests, the output, the exit code and the files afterwards as one text.
+  private static func observe(_ arguments: [String], path: String) throws -> String {
+    let place = try TemporaryDirectory()
+    for (name, contents) in [
+      ("words", "words\n"), ("x.png", "words\n"), ("bird", "x\r\n--Bird\r\n"),
+      ("headers", "X-Key: k\n"), ("user", "me:p\n"), ("token", "t\n"),
+    ] {
+      try place.write(name, contents)
+    }
+    let server = try ScriptedServer { request in
+      switch (request.target, request.index) {
+      case ("/busy", 0): [.readBody, .respond(503, headers: [("Retry-After", "0")])]
+      case ("/slow", 0): [.readBody, .respond(503, headers: [("Retry-After", "1")])]
+      case ("/lost", 0): [.readBody, .reset]
+      case ("/away", 0): [.readBody, .respond(307, headers: [("Location", "/")])]
+      case ("/silent", _): [.readBody, .stall]
+      default: .good(201, body: "made")
+      }
+    }
+    let said = try run(
+      "formstream", ["post"] + arguments + [server.url + path], in: place)
+    let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
+    let files = try shell("ls", in: place).output
+    return """
+      \(requests.joined(separator: "\n"))
+      \(requests.count) requests, exit \(said.exit ?? -1)
+      \(said.output)
+      \(said.stderr)
+      \(files)
+      """
+  }
+}

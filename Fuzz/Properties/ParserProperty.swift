@@ -72,7 +72,7 @@ extension FormParser.Options {
 private func checkPlausible(
   _ run: ParserRun, of body: [UInt8], _ options: FormParser.Options
 ) throws {
-  try hold(run.isSteady, "the end was another when asked for again")
+  try hold(run.isEndFinal, "the end was another when asked for again")
   try hold(!run.hasEmptyBytes, "an event for no bytes")
   try hold(run.isComplete != (run.code != nil), "neither complete nor failed, or both: \(run)")
   let sum = run.parts.reduce(0) { $0 + $1.body.count }
@@ -112,7 +112,7 @@ private func checkPlainly(
   _ run: ParserRun, of body: [UInt8], _ boundary: String, _ options: FormParser.Options
 ) throws {
   let plain = PlainReading(body, boundary: boundary, allowsBareLF: options.allowsBareLF)
-  let whole = run.parts.filter(\.isWhole).map(\.body)
+  let whole = run.parts.filter(\.isComplete).map(\.body)
   try hold(
     run.isComplete ? plain.parts == whole : plain.parts.starts(with: whole),
     "\(plain.parts) in the body, \(run)")

@@ -88,7 +88,7 @@ struct PlannedPart {
       read.head.name.bytes == expectedName(escaping)
         && read.head.filename.bytes == expectedFilename(escaping),
       "\(self) by \(escaping) came as \(read)")
-    try hold(read.isWhole, "not whole: \(read)")
+    try hold(read.isComplete, "not whole: \(read)")
 
     let extra = read.head.fields.filter {
       !["Content-Disposition", "Content-Type"].contains($0.name)

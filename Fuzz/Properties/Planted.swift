@@ -13,7 +13,7 @@ enum Planted {
   /// The parser's: looks at the byte behind a body that breaks off behind a delimiter and a tab, with a
   /// part before it.
   static func overread(_ body: [UInt8], _ run: ParserRun) {
-    guard isPlanted, run.code == .bodyIncomplete, run.parts.last?.isWhole == true,
+    guard isPlanted, run.code == .bodyIncomplete, run.parts.last?.isComplete == true,
       body.last == 0x09
     else { return }
     let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: body.count, alignment: 1)

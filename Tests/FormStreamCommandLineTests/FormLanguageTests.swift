@@ -87,15 +87,15 @@ import FormStreamTestSupport
   private static func curl(
     _ arguments: [String], in place: TemporaryDirectory
   ) throws -> (boundary: String, body: [UInt8]) {
-    let server = try LoopbackServer()
+    let server = try ScriptedServer(requests: [.closing()])
     let run = try run(
       program: "/usr/bin/curl",
       ["-sS", "-q", "--noproxy", "*", "http://127.0.0.1:\(server.port)/"] + arguments,
       standardInput: Array("from the pipe".utf8), in: place)
     try #require(run.exit == 0, "\(run.stderr)")
-    let request = try #require(ReceivedRequest(server.received))
+    let request = try #require(server.requests.first)
     let boundary = try #require(
-      request.head.split(separator: "boundary=").last?.prefix { $0 != "\r\n" })
+      request.header("Content-Type")?.split(separator: "boundary=").last)
     return (String(boundary), request.body)
   }
 }

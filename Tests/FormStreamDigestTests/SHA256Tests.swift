@@ -98,6 +98,14 @@ import Testing
     #expect(SHA256.Digest(bytes + [0]) == nil)
   }
 
+  @Test func `only 64 hexadecimal digits are the text of a digest`() {
+    let text = String(repeating: "0aF9", count: 16)
+    #expect(SHA256.Digest(hexadecimal: text)?.description == text.lowercased())
+    for other in ["", String(text.dropLast()), text + "0", text + "z", "-" + text, "é" + text] {
+      #expect(SHA256.Digest(hexadecimal: other) == nil, "\(other)")
+    }
+  }
+
   /// A configuration that names another provider than the default one leaves no SHA-256: the only way
   /// to make libcrypto fail from outside.
   @Test func `libcrypto's failure is an error with a remedy`() throws {

@@ -28,7 +28,7 @@ import Testing
   ) throws {
     for round in 1...20 {
       let layout = try freshLayout("\(round)")
-      try change.happen(to: directory.local("\(round)"), size: Self.size)
+      try change.apply(to: directory.local("\(round)"), size: Self.size)
       let reader = layout.makeReader()
       let error = try #require(failure { try drain(reader, chunk: 65_536) }, "\(round)")
       #expect(error.code == .sourceChanged)
@@ -53,7 +53,7 @@ import Testing
       // Rounds differ in how much was read: from the first byte to all but the last.
       let read = start + 1 + (round - 1) * (Self.size - 2) / 19
       while reader.position < read { _ = try reader.read(upTo: read - Int(reader.position)) }
-      try change.happen(to: directory.local("\(round)"), size: Self.size)
+      try change.apply(to: directory.local("\(round)"), size: Self.size)
       let error = try #require(failure { try drain(reader, chunk: 512) }, "\(round)")
       #expect(error.code == .sourceChanged)
       #expect(error.change == expected)
@@ -64,7 +64,7 @@ import Testing
   @Test(arguments: FileChange.allCases)
   func `a change outside the range that is sent counts too`(change: FileChange) throws {
     let layout = try freshLayout("f", range: FileRange(offset: 10, length: 20))
-    try change.happen(to: directory.local("f"), size: Self.size)
+    try change.apply(to: directory.local("f"), size: Self.size)
     #expect(failure { try layout.bytes(limit: 1 << 20) }?.code == .sourceChanged)
   }
 
@@ -74,7 +74,7 @@ import Testing
     let reader = layout.makeReader()
     try reader.seek(to: 2000)
     _ = try reader.read(upTo: 100)
-    try change.happen(to: directory.local("f"), size: Self.size)
+    try change.apply(to: directory.local("f"), size: Self.size)
     try reader.seek(to: 1000)
     #expect(failure { try drain(reader, chunk: 100) }?.code == .sourceChanged)
     #expect(failure { try reader.seek(to: 0) }?.code == .sourceChanged)
@@ -86,7 +86,7 @@ import Testing
   ) throws {
     let path = try directory.write("f", noise(Self.size))
     let layout = try Form { Part.file("a", path) }.layout(verify: true)
-    try change.happen(to: path, size: Self.size)
+    try change.apply(to: path, size: Self.size)
     #expect(failure { try layout.bytes(limit: 1 << 20) }?.code == .sourceChanged)
   }
 
@@ -99,7 +99,7 @@ import Testing
   @Test func `an empty file whose name another empty one took is not the same`() throws {
     let path = try directory.write("empty", "")
     let layout = try Form { Part.file("a", path) }.layout()
-    try FileChange.renameOver.happen(to: path, size: 0)
+    try FileChange.renameOver.apply(to: path, size: 0)
     #expect(failure { try layout.bytes(limit: 1000) }?.change == .replaced)
   }
 }

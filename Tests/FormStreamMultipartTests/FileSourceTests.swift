@@ -144,7 +144,7 @@ import Testing
     let path = try directory.write("file", "1")
     let layout = try layOut(path, .found)
     try directory.write("other", "1")
-    try FileChange.unlink.happen(to: path, size: 1)
+    try FileChange.unlink.apply(to: path, size: 1)
     try makeSymlink(path, to: "other")
     #expect(failure { try content(layout) }?.change == .replaced)
   }
@@ -161,7 +161,7 @@ import Testing
   @Test func `a file that becomes a FIFO does not hold the reader up`() throws {
     let path = try directory.write("file", "1")
     let layout = try layOut(path)
-    try FileChange.unlink.happen(to: path, size: 1)
+    try FileChange.unlink.apply(to: path, size: 1)
     try makeFIFO(path)
     #expect(failure { try content(layout) }?.change == .replaced)
   }

@@ -86,7 +86,7 @@ import Testing
         let name = escaping == .backslash ? part.name : Self.normalised(part.name)
         guard Array(name.utf8) == read.head.name.map({ Array($0.utf8) }),
           part.filename.map({ Array($0.utf8) }) == read.head.filename.map({ Array($0.utf8) }),
-          read.isWhole, read.head.contentType == "a/b", try sent(part) == read.body
+          read.isComplete, read.head.contentType == "a/b", try sent(part) == read.body
         else {
           Issue.record("round \(round): \(part.name.debugDescription) \(part) came as \(read)")
           continue

@@ -1,8 +1,7 @@
 import Glibc
-import FormStreamMultipart
-import Synchronization
+import FormStreamPlatform
 
-/// A started program with pipes to it, driven from one thread: nothing can wait for the other side.
+/// A running program and the pipes to it. One thread reads and writes them, so that neither side waits for the other.
 final class ChildProcess {
   let pid: pid_t
   private let program: String
@@ -29,7 +28,7 @@ final class ChildProcess {
     posix_spawn_file_actions_adddup2(&actions, theirErrors, 2)
     changeDirectory(&actions, directory)
 
-    // A group of its own, so that what it starts can be ended with it; signals as at login.
+    // Its own process group, so that its children can be ended too; signals as at login.
     var attributes = posix_spawnattr_t()
     posix_spawnattr_init(&attributes)
     defer { posix_spawnattr_destroy(&attributes) }
@@ -61,7 +60,7 @@ final class ChildProcess {
     (input, output, errors) = (ourInput, ourOutput, ourErrors)
   }
 
-  /// Feeds the program, gathers what it says, and waits for its end.
+  /// Writes the program's input, collects its output, and waits for its end.
   func finish(feeding bytes: [UInt8], within seconds: Double) throws -> Invocation {
     var isInputOpen = input >= 0
     defer {
@@ -71,7 +70,7 @@ final class ChildProcess {
     }
     if isInputOpen { _ = fcntl(input, F_SETFL, O_NONBLOCK) }
 
-    var said: [Int32: [UInt8]] = [output: [], errors: []]
+    var outputs: [Int32: [UInt8]] = [output: [], errors: []]
     var listening = [output, errors]
     var fed = 0
     var resident = 0
@@ -84,8 +83,8 @@ final class ChildProcess {
         close(input)
         isInputOpen = false
       }
-      if listening.isEmpty, let invocation = reap(said, resident) { return invocation }
-      guard now() < deadline else { throw kill(after: seconds, said) }
+      if listening.isEmpty, let invocation = reap(outputs, resident) { return invocation }
+      guard now() < deadline else { throw kill(after: seconds, outputs) }
 
       var watched = listening.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
       if isInputOpen { watched.append(pollfd(fd: input, events: Int16(POLLOUT), revents: 0)) }
@@ -93,11 +92,11 @@ final class ChildProcess {
       for item in watched where item.revents != 0 {
         if item.fd == input, isInputOpen {
           let count = writeQuietly(bytes[fed...], to: input)
-          // Who does not read its input to the end does not have to.
+          // A program need not read its input to the end.
           fed = count < 0 ? bytes.count : fed + count
         } else {
           let count = read(item.fd, &buffer, buffer.count)
-          if count > 0 { said[item.fd]?.append(contentsOf: buffer[..<count]) }
+          if count > 0 { outputs[item.fd]?.append(contentsOf: buffer[..<count]) }
           if count == 0 { listening.removeAll { $0 == item.fd } }
         }
       }
@@ -109,9 +108,8 @@ final class ChildProcess {
     _ = Glibc.kill(pid, number)
   }
 
-  /// Waits for the first line of what the program says, or the one behind the last that was waited for, and
-  /// leaves it running.
-  func firstLine(within seconds: Double) throws -> String {
+  /// Waits for the next line of the program's output, and leaves the program running.
+  func nextLine(within seconds: Double) throws -> String {
     let deadline = now() + seconds
     var line: [UInt8] = []
     var byte: UInt8 = 0
@@ -120,20 +118,20 @@ final class ChildProcess {
       poll(&watched, 1, Int32(max(deadline - now(), 0) * 1000))
       if watched.revents == 0, now() < deadline { continue }
       guard watched.revents != 0, read(output, &byte, 1) == 1 else {
-        var said = [UInt8](repeating: 0, count: 2000)
+        var text = [UInt8](repeating: 0, count: 2000)
         _ = fcntl(errors, F_SETFL, O_NONBLOCK)
-        let count = read(errors, &said, said.count)
-        let words = String(decoding: said.prefix(max(count, 0)), as: UTF8.self)
+        let count = read(errors, &text, text.count)
+        let words = String(decoding: text.prefix(max(count, 0)), as: UTF8.self)
         end()
         throw CommandTimedOut(
-          description: "\(program) did not start as it should; it said: \(words)")
+          description: "\(program) did not print a line; its errors: \(words)")
       }
       if byte == 10 { return String(decoding: line, as: UTF8.self) }
       line.append(byte)
     }
   }
 
-  /// Ends a program that was not waited for.
+  /// Ends a program without waiting for its own end.
   func end() {
     _ = Glibc.kill(-pid, SIGKILL)
     var status: Int32 = 0
@@ -141,7 +139,7 @@ final class ChildProcess {
     for descriptor in [input, output, errors] where descriptor >= 0 { close(descriptor) }
   }
 
-  private func reap(_ said: [Int32: [UInt8]], _ sampled: Int) -> Invocation? {
+  private func reap(_ outputs: [Int32: [UInt8]], _ sampled: Int) -> Invocation? {
     var status: Int32 = 0
     var usage = rusage()
     guard wait4(pid, &status, WNOHANG, &usage) == pid else { return nil }
@@ -149,25 +147,25 @@ final class ChildProcess {
     let peak = Int(usage.ru_maxrss)
     return Invocation(
       exit: signal == 0 ? (status >> 8) & 0xFF : nil, signal: signal == 0 ? nil : signal,
-      stdout: said[output] ?? [], stderr: String(decoding: said[errors] ?? [], as: UTF8.self),
+      stdout: outputs[output] ?? [], stderr: String(decoding: outputs[errors] ?? [], as: UTF8.self),
       peakResidentKiB: peak > residentBefore ? peak : sampled)
   }
 
-  private func kill(after seconds: Double, _ said: [Int32: [UInt8]]) -> CommandTimedOut {
+  private func kill(after seconds: Double, _ outputs: [Int32: [UInt8]]) -> CommandTimedOut {
     _ = Glibc.kill(-pid, SIGKILL)
     var status: Int32 = 0
     waitpid(pid, &status, 0)
-    let words = said.values.map { String(decoding: $0.prefix(2000), as: UTF8.self) }
+    let words = outputs.values.map { String(decoding: $0.prefix(2000), as: UTF8.self) }
     return CommandTimedOut(
-      description: "\(program) did not end in \(seconds) s and was killed; it said: \(words)")
+      description: "\(program) did not end in \(seconds) s and was killed; its output: \(words)")
   }
 }
 
-/// Held while pipes are made and programs started: the C library that Swift sees has no `pipe2`, and a
-/// program started between `pipe` and `fcntl` would keep the other's pipe open.
-private let starting = Mutex(())
+/// Held while pipes are created and programs are started: Swift's Glibc has no `pipe2`, and a program that is started
+/// between `pipe` and `fcntl` would inherit the pipe.
+private let starting = Guarded(())
 
-/// Both ends of a pipe, that for reading first; no program inherits them.
+/// The reading and the writing end of a new pipe. No program inherits them.
 func makePipe() throws -> (reading: Int32, writing: Int32) {
   var ends: [Int32] = [0, 0]
   try starting.withLock { _ in
@@ -177,8 +175,8 @@ func makePipe() throws -> (reading: Int32, writing: Int32) {
   return (ends[0], ends[1])
 }
 
-/// Takes a connection that waits; no program inherits it. -1 where none waits, and `errno` says so: the
-/// listening descriptor must not block.
+/// Accepts a waiting connection, which no program inherits. Returns -1 and sets `errno` if none waits. The listening
+/// descriptor must not block.
 func acceptWaiting(_ listener: Int32) -> Int32 {
   starting.withLock { _ in
     let connection = accept(listener, nil, nil)
@@ -187,20 +185,19 @@ func acceptWaiting(_ listener: Int32) -> Int32 {
   }
 }
 
-/// Adds a change of directory to what is done before a program starts. The function is in the library
-/// but not in the headers that Swift sees.
+/// Sets the directory in which a program starts. The C function is in the library, but not in Swift's Glibc.
 ///
 /// C: `posix_spawn_file_actions_addchdir_np`
 private func changeDirectory(_ actions: inout posix_spawn_file_actions_t, _ directory: String) {
   typealias Add =
     @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, UnsafePointer<CChar>) -> Int32
   guard let symbol = dlsym(nil, "posix_spawn_file_actions_addchdir_np") else {
-    preconditionFailure("glibc 2.29 or later is needed")
+    preconditionFailure("this needs glibc 2.29 or later")
   }
   _ = unsafeBitCast(symbol, to: Add.self)(&actions, directory)
 }
 
-/// Writes what fits; 0 for none now, -1 where nobody reads any more. No SIGPIPE comes of it.
+/// Writes the bytes that fit, without raising SIGPIPE. Returns 0 if none fit now, and -1 if the reader is gone.
 private func writeQuietly(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> Int {
   var (broken, before) = (sigset_t(), sigset_t())
   sigemptyset(&broken)
@@ -215,7 +212,7 @@ private func writeQuietly(_ bytes: ArraySlice<UInt8>, to descriptor: Int32) -> I
   return -1
 }
 
-/// One of the figures of `/proc/PID/status` in KiB; 0 where the process is gone.
+/// A figure of `/proc/PID/status` in KiB, or 0 if the process is gone.
 private func memory(_ field: String, of pid: pid_t) -> Int {
   guard let file = fopen("/proc/\(pid)/status", "re") else { return 0 }
   defer { fclose(file) }
@@ -234,7 +231,7 @@ private func now() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The runner's environment with `changes` on top.
+/// The test runner's environment with `changes`.
 private func merged(_ changes: [String: String]) -> [[UInt8]] {
   var result = changes.map { Array("\($0.key)=\($0.value)".utf8) }
   var next = environ

@@ -1,40 +1,40 @@
 import Glibc
-import FormStreamMultipart
+import FormStreamPlatform
 
-/// What a program did: how it ended, what it said, and how much memory it took.
+/// How a program ended, its output, and its memory.
 public struct Invocation: Sendable {
-  /// The exit code; nil where a signal ended the program.
+  /// The exit code, or nil if a signal ended the program.
   public var exit: Int32?
-  /// The signal that ended the program; nil where it exited.
+  /// The signal that ended the program, or nil if it exited.
   public var signal: Int32?
-  /// All that it wrote to standard output.
+  /// Its standard output.
   public var stdout: [UInt8]
-  /// All that it wrote to standard error, repaired where it is not UTF-8.
+  /// Its standard error as text; what was not UTF-8 is repaired.
   public var stderr: String
-  /// The most memory that it had resident, in KiB. `ru_maxrss` where that is over what the test runner
-  /// itself had (a child inherits its parent's peak through `exec`); else `VmHWM`, last read up to 5 ms
-  /// before the end, and 0 where the program was gone before the first look.
+  /// Its peak resident memory in KiB: `ru_maxrss` if that is more than the test runner had, because a child inherits
+  /// its parent's peak. Otherwise the last value of `VmHWM`, read up to 5 ms before the end, or 0 if the program
+  /// ended before the first reading.
   public var peakResidentKiB: Int
 
   /// Standard output as text.
   public var output: String { String(decoding: stdout, as: UTF8.self) }
 }
 
-/// A program that did not end in time, and was killed.
+/// A program that did not end in time and was killed.
 public struct CommandTimedOut: Error, CustomStringConvertible {
-  /// The program, the limit, and what it had said until then.
+  /// The program, the limit, and its output until then.
   public let description: String
 }
 
-/// Runs a binary of this package (such as `formstream`), found beside the test runner, and waits for it.
+/// Runs a program of this package, such as `formstream`, and waits for it.
 ///
 /// - Parameters:
 ///   - binary: its name.
-///   - arguments: what follows the name.
-///   - standardInput: what it reads from a pipe; `/dev/null` where nil.
-///   - directory: where it runs; a fresh directory where nil.
-///   - environment: added to the test runner's own.
-/// - Throws: `CommandTimedOut` after 120 s; `SystemError` where it can't be started.
+///   - arguments: the arguments after the name.
+///   - standardInput: the bytes of its standard input, a pipe, or nil for `/dev/null`.
+///   - directory: where it runs, or nil for a new directory.
+///   - environment: variables added to the test runner's.
+/// - Throws: `CommandTimedOut` after 120 s, `SystemError` if it can't be started.
 public func run(
   _ binary: String, _ arguments: [String], standardInput: [UInt8]? = nil,
   in directory: TemporaryDirectory? = nil, environment: [String: String] = [:]
@@ -44,7 +44,7 @@ public func run(
     in: directory, environment: environment)
 }
 
-/// Runs a binary of this package with arguments that need not be UTF-8.
+/// Runs a program of this package with arguments that need not be UTF-8.
 public func run(
   _ binary: String, rawArguments: [[UInt8]], standardInput: [UInt8]? = nil,
   in directory: TemporaryDirectory? = nil, environment: [String: String] = [:]
@@ -54,7 +54,7 @@ public func run(
     in: directory, environment: environment)
 }
 
-/// Runs any program by its absolute path, such as `/usr/bin/strace`.
+/// Runs a program by its absolute path, such as `/usr/bin/strace`.
 public func run(
   program: String, _ arguments: [String], standardInput: [UInt8]? = nil,
   in directory: TemporaryDirectory? = nil, environment: [String: String] = [:]
@@ -64,7 +64,7 @@ public func run(
     standardInput: standardInput, in: directory, environment: environment)
 }
 
-/// Runs any program by its absolute path with arguments that need not be UTF-8.
+/// Runs a program by its absolute path with arguments that need not be UTF-8.
 public func run(
   program: String, rawArguments: [[UInt8]], standardInput: [UInt8]? = nil,
   in directory: TemporaryDirectory? = nil, environment: [String: String] = [:]
@@ -78,13 +78,13 @@ public func run(
   }
 }
 
-/// The path of a binary of this package: it lies beside the program that runs the tests.
+/// The path of a program of this package: it is in the same directory as the test runner.
 public func builtBinary(_ name: String) -> String {
   var buffer = [CChar](repeating: 0, count: 4096)
   let count = readlink("/proc/self/exe", &buffer, buffer.count)
   var own = String(
     decoding: buffer.prefix(max(count, 0)).map(UInt8.init(bitPattern:)), as: UTF8.self)
-  // Some toolchains run the bundle through a helper of their own: then the bundle is an argument.
+  // Some toolchains run the test bundle with a helper program. Then the bundle is an argument.
   if !own.hasSuffix(".xctest") {
     for argument in CommandLine.arguments where argument.hasSuffix(".xctest") { own = argument }
   }
@@ -92,6 +92,6 @@ public func builtBinary(_ name: String) -> String {
     .joined(separator: "/")
 }
 
-/// The environment for a program that strace holds: in it, the address sanitizer's search for leaks
-/// can't run, and would fail the program.
+/// The environment for a program that strace traces: the address sanitizer's leak search can't run in it, and would
+/// fail the program.
 public let underStrace = ["ASAN_OPTIONS": "detect_leaks=0"]

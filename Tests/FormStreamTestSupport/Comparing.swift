@@ -1,19 +1,19 @@
 import Glibc
 public import FormStreamMultipart
 
-/// Reads a body to its end into memory of its own, over and over for many bodies, and compares it
-/// with what is expected; fast enough in a debug build to be done a hundred thousand times.
+/// Compares bodies with the expected bytes. It reads all bodies into the same memory, and is fast enough for a hundred
+/// thousand bodies in a debug build.
 public final class BodyCheck {
   private let buffer: UnsafeMutableRawBufferPointer
 
-  /// Makes room for bodies of up to `limit` bytes.
+  /// Allocates memory for bodies of up to `limit` bytes.
   public init(limit: Int) {
     buffer = .allocate(byteCount: limit, alignment: 16)
   }
 
   deinit { buffer.deallocate() }
 
-  /// Whether `reader` gives `expected` and no more, read `chunk` bytes at a time.
+  /// Whether `reader` returns exactly `expected`, read in chunks of `chunk` bytes.
   public func matches(_ expected: ArraySlice<UInt8>, _ reader: BodyReader, chunk: Int) throws
     -> Bool
   {

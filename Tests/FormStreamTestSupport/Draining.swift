@@ -1,13 +1,13 @@
 public import Foundation
 public import FormStreamMultipart
 
-/// A read that broke the contract of readers.
+/// A read that violated the contract of readers.
 public struct ReaderContractViolation: Error {
-  /// What it did.
+  /// How it violated the contract.
   public let what: String
 }
 
-/// Reads a body to its end with a consumer of `chunk` bytes, from where the reader stands.
+/// Reads the rest of a body with a buffer of `chunk` bytes.
 public func drain(_ reader: BodyReader, chunk: Int) throws -> [UInt8] {
   var body: [UInt8] = []
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: chunk, alignment: 1)
@@ -22,9 +22,9 @@ public func drain(_ reader: BodyReader, chunk: Int) throws -> [UInt8] {
   }
 }
 
-/// Opens a stream where it is not open, and reads it to its end with a consumer of `chunk` bytes.
+/// Opens a stream if it is not open, and reads it to its end with a buffer of `chunk` bytes.
 ///
-/// - Throws: the stream's error where a read gives -1.
+/// - Throws: the stream's error if a read returns -1.
 public func drain(_ stream: InputStream, chunk: Int) throws -> [UInt8] {
   if stream.streamStatus == .notOpen { stream.open() }
   var body: [UInt8] = []

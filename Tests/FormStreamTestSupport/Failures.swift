@@ -1,6 +1,6 @@
 public import FormStreamMultipart
 
-/// What `body` throws, where that is a `MultipartError`; nil where it throws nothing, or something else.
+/// The `MultipartError` that `body` throws, or nil if it throws nothing or another error.
 public func failure<Result>(of body: () throws -> Result) -> MultipartError? {
   do {
     _ = try body()
@@ -10,11 +10,11 @@ public func failure<Result>(of body: () throws -> Result) -> MultipartError? {
   }
 }
 
-/// An error that tests throw, to see whether it arrives.
+/// An error that tests throw to see whether it is passed on.
 public struct TestError: Error, Equatable {
-  /// Tells one from the other.
+  /// Identifies the error.
   public let number: Int
 
-  /// Makes one.
+  /// Creates an error.
   public init(_ number: Int) { self.number = number }
 }

@@ -1,23 +1,23 @@
 import Glibc
 public import FormStreamMultipart
 
-/// What another program may do to a file while it is being sent.
+/// A change that another program may make to a file while it is sent.
 public enum FileChange: String, CaseIterable, Sendable {
-  /// It is cut short.
+  /// The file is cut short.
   case shrink
   /// Bytes are added at its end.
   case grow
-  /// Its bytes are overwritten, as many as there were.
+  /// All bytes are overwritten, and the size stays.
   case rewrite
-  /// The same, and its modification time is set back to what it was.
+  /// All bytes are overwritten, and the modification time is restored.
   case rewriteWithTimeSetBack
-  /// Another file of the same size takes its name.
+  /// Another file of the same size replaces it.
   case renameOver
-  /// It is removed.
+  /// The file is removed.
   case unlink
 
-  /// Does it to a file that has `size` bytes.
-  public func happen(to path: LocalPath, size: Int) throws {
+  /// Makes the change to a file of `size` bytes.
+  public func apply(to path: LocalPath, size: Int) throws {
     let other = [UInt8](repeating: UInt8(ascii: "#"), count: size)
     switch self {
     case .shrink:
@@ -33,10 +33,10 @@ public enum FileChange: String, CaseIterable, Sendable {
       let times = [before.st_atim, before.st_mtim]
       try check(withCPath(path.bytes) { utimensat(AT_FDCWD, $0, times, 0) })
     case .renameOver:
-      let newcomer = LocalPath(bytes: path.bytes + Array(".new".utf8))
-      try writeFile(newcomer, other)
+      let replacement = LocalPath(bytes: path.bytes + Array(".new".utf8))
+      try writeFile(replacement, other)
       try check(
-        withCPath(newcomer.bytes) { from in withCPath(path.bytes) { to in rename(from, to) } })
+        withCPath(replacement.bytes) { from in withCPath(path.bytes) { to in rename(from, to) } })
     case .unlink:
       try check(withCPath(path.bytes) { Glibc.unlink($0) })
     }

@@ -1,22 +1,22 @@
 public import FormStreamMultipart
-import Synchronization
+import FormStreamPlatform
 
-/// What was asked of a source, kept beyond the source's own life.
+/// The calls of a source, which outlive the source.
 public final class SourceRecord: Sendable {
-  private let state = Mutex((opens: 0, reads: 0, largest: 0, closes: 0, readsAfterClose: 0))
+  private let state = Guarded((opens: 0, reads: 0, largest: 0, closes: 0, readsAfterClose: 0))
 
-  /// Makes an empty record.
+  /// Creates an empty record.
   public init() {}
 
-  /// How many sources were made with this record.
+  /// How many sources were created with this record.
   public var opens: Int { state.withLock(\.opens) }
   /// How many reads there were.
   public var reads: Int { state.withLock(\.reads) }
-  /// The largest read that was asked for.
+  /// The size of the largest buffer.
   public var largestRead: Int { state.withLock(\.largest) }
-  /// How many times `close()` was called: once for each source, if all is well.
+  /// How many times `close()` was called; it should be once for each source.
   public var closes: Int { state.withLock(\.closes) }
-  /// How many reads came after `close()`: none, if all is well.
+  /// How many reads came after `close()`; there should be none.
   public var readsAfterClose: Int { state.withLock(\.readsAfterClose) }
 
   fileprivate func noteOpen() { state.withLock { $0.opens += 1 } }
@@ -30,50 +30,50 @@ public final class SourceRecord: Sendable {
   fileprivate func noteClose() { state.withLock { $0.closes += 1 } }
 }
 
-/// A source that gives bytes as a script says; the base of all hostile ones.
+/// A source that returns the given bytes, and the base class of others.
 public class ScriptedSource: ByteSource {
   private let bytes: [UInt8]
   private var position = 0
   private var isClosed = false
   private let record: SourceRecord
 
-  /// Gives `bytes`, as much at a time as is asked for.
+  /// Returns `bytes`, as many per read as the buffer holds.
   public init(_ bytes: [UInt8], record: SourceRecord = SourceRecord()) {
     self.bytes = bytes
     self.record = record
     record.noteOpen()
   }
 
-  /// Gives the next bytes.
+  /// Returns the next bytes.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     record.noteRead(of: buffer.count, isClosed: isClosed)
-    precondition(!buffer.isEmpty, "a source is never asked for nothing")
+    precondition(!buffer.isEmpty, "the buffer is never empty")
     let count = min(nextSize(), buffer.count, bytes.count - position)
     bytes[position..<position + count].withUnsafeBytes { buffer.copyMemory(from: $0) }
     position += count
     return count
   }
 
-  /// Notes that it was closed.
+  /// Records that it was closed.
   public func close() {
     isClosed = true
     record.noteClose()
   }
 
-  /// The most that the next read gives, at least 1.
+  /// The limit of the next read, at least 1.
   fileprivate func nextSize() -> Int { .max }
 }
 
-/// Gives one byte at a time.
+/// A source that returns one byte per read.
 public final class OneByteSource: ScriptedSource {
   fileprivate override func nextSize() -> Int { 1 }
 }
 
-/// Gives 1 to 97 bytes at a time, in an order that the seed decides.
+/// A source that returns 1 to 97 bytes per read, depending on a seed.
 public final class StaccatoSource: ScriptedSource {
   private var sequence: SeededSequence
 
-  /// Gives `bytes` in pieces whose sizes come from `seed`.
+  /// Returns `bytes` in pieces whose sizes depend on `seed`.
   public init(_ bytes: [UInt8], seed: UInt64, record: SourceRecord = SourceRecord()) {
     sequence = SeededSequence(seed: seed)
     super.init(bytes, record: record)
@@ -82,11 +82,11 @@ public final class StaccatoSource: ScriptedSource {
   fileprivate override func nextSize() -> Int { Int.random(in: 1...97, using: &sequence) }
 }
 
-/// Gives the byte `x` for ever, whole buffers of it.
+/// A source that returns the byte `x` for ever and fills each buffer.
 public final class EndlessSource: ByteSource {
   private let record: SourceRecord
 
-  /// Never ends.
+  /// Creates a source that never ends.
   public init(record: SourceRecord = SourceRecord()) {
     self.record = record
     record.noteOpen()
@@ -99,18 +99,18 @@ public final class EndlessSource: ByteSource {
     return buffer.count
   }
 
-  /// Notes that it was closed.
+  /// Records that it was closed.
   public func close() { record.noteClose() }
 }
 
-/// Gives ten bytes a read, and throws `error` on the read of the given number, counted from 1.
+/// A source that returns ten bytes per read, and throws an error on the read with the given number, from 1.
 public final class FailingSource: ByteSource {
   private let call: Int
   private let error: any Error
   private let record: SourceRecord
   private var calls = 0
 
-  /// Fails on call `call`.
+  /// Throws `error` on read number `call`.
   public init(onCall call: Int, with error: any Error, record: SourceRecord = SourceRecord()) {
     self.call = call
     self.error = error
@@ -118,7 +118,7 @@ public final class FailingSource: ByteSource {
     record.noteOpen()
   }
 
-  /// Gives up to ten bytes, or throws.
+  /// Returns up to ten bytes, or throws.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     record.noteRead(of: buffer.count, isClosed: false)
     calls += 1
@@ -128,28 +128,28 @@ public final class FailingSource: ByteSource {
     return room.count
   }
 
-  /// Notes that it was closed.
+  /// Records that it was closed.
   public func close() { record.noteClose() }
 }
 
-/// Says that it gave what it did not: more than the buffer holds, or less than nothing.
+/// A source that returns a wrong count: more than the buffer holds, or less than 0.
 public final class LyingSource: ByteSource {
   private let claim: @Sendable (Int) -> Int
   private let record: SourceRecord
 
-  /// Answers a read of n bytes with `claim(n)`, and writes nothing.
+  /// Returns `claim(n)` for a buffer of n bytes, and writes nothing.
   public init(record: SourceRecord = SourceRecord(), claim: @escaping @Sendable (Int) -> Int) {
     self.claim = claim
     self.record = record
     record.noteOpen()
   }
 
-  /// Lies.
+  /// Returns a wrong count.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     record.noteRead(of: buffer.count, isClosed: false)
     return claim(buffer.count)
   }
 
-  /// Notes that it was closed.
+  /// Records that it was closed.
   public func close() { record.noteClose() }
 }

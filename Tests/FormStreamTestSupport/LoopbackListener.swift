@@ -1,7 +1,8 @@
 import Glibc
 public import FormStreamMultipart
+import FormStreamPlatform
 
-/// Where a server of the tests listens.
+/// The address of a server of the tests.
 public enum LoopbackAddress: Sendable, Hashable {
   /// An address of the loopback, `127.0.0.1`, `127.0.0.2` or `::1`; port 0 is any free one.
   case ip(String, port: UInt16 = 0)
@@ -12,39 +13,39 @@ public enum LoopbackAddress: Sendable, Hashable {
   public static var local: LoopbackAddress { .ip("127.0.0.1") }
 }
 
-/// A socket that listens, and the threads that serve those who come: one that lets them in, and one for
-/// each. `stop` ends them all.
+/// A listening socket, a thread that accepts connections, and a thread for each connection. `stop` ends all threads.
 final class LoopbackListener: Sendable {
-  /// The port; 0 for a socket in the file system.
+  /// The port, or 0 for a socket in the file system.
   let port: UInt16
-  /// Is opened to end all.
+  /// Opened to end all threads.
   let stopping: Gate
 
   private let descriptor: Int32
-  /// What its threads are called.
+  /// The name of its threads.
   private var name: String { "server-\(port)" }
-  private let crew: Guarded<Crew>
+  private let threads = Guarded(Threads())
+  /// Held while a connection is accepted and recorded.
+  private let accepting = Guarded(())
 
-  private struct Crew {
-    var letsIn: pthread_t?
-    var working: [Int: pthread_t] = [:]
+  private struct Threads {
+    var accepting: pthread_t?
+    var serving: [Int: pthread_t] = [:]
     var finished: [pthread_t] = []
     var count = 0
-    var isOver = false
+    var isStopped = false
   }
 
-  /// How many connections are served at one time; more wait to be let in.
+  /// How many connections are served at the same time. More wait to be accepted.
   static let limit = 1024
 
-  /// - Parameter receiveBuffer: the `SO_RCVBUF` of each connection; the system's where nil.
+  /// - Parameter receiveBuffer: the `SO_RCVBUF` of each connection; or nil for the system's default.
   init(_ address: LoopbackAddress, receiveBuffer: Int?) throws {
     stopping = try Gate()
-    crew = Guarded(Crew())
     let (family, bytes) = try Self.bytes(of: address)
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError(number: errno) }
-    // It is set before listening: connections inherit it, and announce no more from the first byte.
+    // Set before listening, because connections inherit it and announce it from the first byte.
     if var size = receiveBuffer.map({ Int32($0) }) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
@@ -63,7 +64,7 @@ final class LoopbackListener: Sendable {
       throw SystemError(number: errno)
     }
     self.descriptor = descriptor
-    // The port stands at the same place in both kinds of address.
+    // The port is at the same offset in both kinds of address.
     port =
       family == AF_UNIX
       ? 0
@@ -74,73 +75,86 @@ final class LoopbackListener: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Does all for a connection, and closes it.
+  /// Serves a connection and closes it.
   typealias Work = @Sendable () -> Void
 
-  /// Lets in who comes. `welcome` is called for each with the connection's descriptor, in their order; what
-  /// it gives is done on a thread of its own. Does nothing where all is over already.
-  func start(_ welcome: @escaping @Sendable (Int32) -> Work) {
-    crew.withLock { crew in
-      if crew.isOver { return }
-      crew.letsIn = startJoinableThread(named: name) { self.letIn(welcome) }
+  /// Starts to accept connections. `prepare` is called for each connection's descriptor, in their order, and its
+  /// result runs on the connection's thread. Does nothing after `stop`.
+  func start(_ prepare: @escaping @Sendable (Int32) -> Work) {
+    threads.withLock { threads in
+      if threads.isStopped { return }
+      threads.accepting = startJoinableThread(named: name) { self.acceptLoop(prepare) }
     }
   }
 
-  /// Ends all: when it returns, no thread is left. Must not be called from one of them.
+  /// Ends all threads, and returns when they have ended. Must not be called from one of them.
   func stop() {
     stopping.open()
-    let letsIn = crew.withLock { crew in
-      crew.isOver = true
-      defer { crew.letsIn = nil }
-      return crew.letsIn
+    let accepting = threads.withLock { threads in
+      threads.isStopped = true
+      defer { threads.accepting = nil }
+      return threads.accepting
     }
-    // Who lets in goes first: after that, no thread is added.
-    if let letsIn { pthread_join(letsIn, nil) }
-    let rest = crew.withLock { crew in
+    // This thread ends first, so that none is added after it.
+    if let accepting { pthread_join(accepting, nil) }
+    let rest = threads.withLock { threads in
       defer {
-        crew.working = [:]
-        crew.finished = []
+        threads.serving = [:]
+        threads.finished = []
       }
-      return crew.finished + crew.working.values
+      return threads.finished + threads.serving.values
     }
     for thread in rest { pthread_join(thread, nil) }
   }
 
-  private func letIn(_ welcome: @escaping @Sendable (Int32) -> Work) {
+  /// Calls `body` while no connection is being accepted, with whether one waits for that.
+  func betweenAccepts<Result>(_ body: (_ isWaiting: Bool) -> Result) -> Result {
+    accepting.withLock { _ in
+      var waiting = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+      return body(pollAgain(&waiting, 1, milliseconds: 0) > 0)
+    }
+  }
+
+  private func acceptLoop(_ prepare: @escaping @Sendable (Int32) -> Work) {
     while true {
       var watched = [stopping.pollable, pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
       pollAgain(&watched, watched.count, milliseconds: -1)
       if watched[0].revents != 0 { return }
       joinFinished()
-      let connection = acceptWaiting(descriptor)
-      if connection < 0 { continue }
-      _ = fcntl(connection, F_SETFL, O_NONBLOCK)
-      let work = welcome(connection)
-      crew.withLock { crew in
-        let number = crew.count
-        crew.count += 1
-        crew.working[number] = startJoinableThread(named: name) {
+      let work = accepting.withLock { _ -> Work? in
+        let connection = acceptWaiting(descriptor)
+        if connection < 0 { return nil }
+        _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+        return prepare(connection)
+      }
+      guard let work else { continue }
+      threads.withLock { threads in
+        let number = threads.count
+        threads.count += 1
+        threads.serving[number] = startJoinableThread(named: name) {
           work()
-          self.crew.withLock { crew in
-            if let own = crew.working.removeValue(forKey: number) { crew.finished.append(own) }
+          self.threads.withLock { threads in
+            if let own = threads.serving.removeValue(forKey: number) {
+              threads.finished.append(own)
+            }
           }
         }
       }
     }
   }
 
-  /// Frees what ended threads hold, and waits while there are too many others.
+  /// Joins the threads that have ended, and waits while too many others run.
   private func joinFinished() {
-    var done: [pthread_t] = []
-    _ = crew.wait(within: 600) { crew in
-      done += crew.finished
-      crew.finished = []
-      return crew.working.count < Self.limit || crew.isOver
+    var finished: [pthread_t] = []
+    _ = threads.wait(within: 600) { threads in
+      finished += threads.finished
+      threads.finished = []
+      return threads.serving.count < Self.limit || threads.isStopped
     }
-    for thread in done { pthread_join(thread, nil) }
+    for thread in finished { pthread_join(thread, nil) }
   }
 
-  /// The address family, and the address as the system takes it.
+  /// The address family, and the address in the system's form.
   static func bytes(of address: LoopbackAddress) throws -> (family: Int32, [UInt8]) {
     switch address {
     case .unix(let path):
@@ -169,7 +183,7 @@ final class LoopbackListener: Sendable {
   }
 }
 
-/// A socket that is connected to an address of the loopback. It blocks.
+/// A blocking socket that is connected to an address of the loopback.
 public func connected(to address: LoopbackAddress) throws -> Int32 {
   let (family, bytes) = try LoopbackListener.bytes(of: address)
   let descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)

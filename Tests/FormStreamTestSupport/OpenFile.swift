@@ -1,7 +1,7 @@
 import Glibc
 public import FormStreamMultipart
 
-/// A file that a test holds open itself, to see whether it stays open.
+/// A file that a test has opened itself, to see whether it stays open.
 public final class OpenFile {
   /// The descriptor's number.
   public let descriptor: Int32
@@ -17,9 +17,9 @@ public final class OpenFile {
   /// Whether the descriptor is still open.
   public var isOpen: Bool { fcntl(descriptor, F_GETFD) >= 0 }
 
-  /// Where the next read begins.
+  /// The offset of the next read.
   public var offset: Int { Int(lseek(descriptor, 0, Int32(SEEK_CUR))) }
 
-  /// Goes back to the file's start.
+  /// Moves the offset to the file's start.
   public func rewind() { lseek(descriptor, 0, Int32(SEEK_SET)) }
 }

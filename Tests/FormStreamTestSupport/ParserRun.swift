@@ -1,12 +1,12 @@
 public import FormStreamMultipart
 
-/// What a parser told of a body, owned: what it gave of a part's bytes at once or in pieces is one.
+/// The events of a parser for one body. The bytes of a part are joined, however the parser cut them.
 public struct ParserRun: Equatable, Sendable {
   /// One event.
   public enum Event: Equatable, Sendable {
     /// A part's headers.
     case began(PartHead)
-    /// All bytes that came without another event between them.
+    /// All bytes up to the next event of another kind.
     case bytes([UInt8])
     /// A part's end.
     case ended
@@ -14,14 +14,14 @@ public struct ParserRun: Equatable, Sendable {
     case done
   }
 
-  /// A part as it came out.
+  /// A parsed part.
   public struct Part: Equatable, Sendable {
     /// Its headers.
     public let head: PartHead
-    /// Its bytes, as far as they came.
+    /// Its bytes, as far as they were parsed.
     public var body: [UInt8] = []
-    /// Whether its end came.
-    public var isWhole = false
+    /// Whether its end was parsed.
+    public var isComplete = false
 
     /// The bytes as text.
     public var text: String { String(decoding: body, as: UTF8.self) }
@@ -29,35 +29,35 @@ public struct ParserRun: Equatable, Sendable {
 
   /// The events in order.
   public private(set) var events: [Event] = []
-  /// Why it failed; nil where it did not.
+  /// The error's code, or nil if there was no error.
   public private(set) var code: MultipartError.Code?
-  /// Where it failed.
+  /// The offset of the error.
   public private(set) var offset: Int64?
-  /// Whether it gave an event for no bytes, which it never may.
+  /// Whether there was an event of no bytes, which is a fault.
   public private(set) var hasEmptyBytes = false
-  /// Whether the end stayed what it was: a parser that has failed fails in the same way again, one that
-  /// is done has no more to tell.
-  public private(set) var isSteady = true
+  /// Whether the end is final: a parser that has failed fails again with the same error, and one that is done has no
+  /// more events.
+  public private(set) var isEndFinal = true
 
-  /// Whether the form was read to its end.
+  /// Whether the form was parsed to its end.
   public var isComplete: Bool { code == nil && events.last == .done }
 
-  /// The parts that were read.
+  /// The parsed parts.
   public var parts: [Part] {
     var parts: [Part] = []
     for event in events {
       switch event {
       case .began(let head): parts.append(Part(head: head))
       case .bytes(let bytes): parts[parts.count - 1].body += bytes
-      case .ended: parts[parts.count - 1].isWhole = true
+      case .ended: parts[parts.count - 1].isComplete = true
       case .done: break
       }
     }
     return parts
   }
 
-  /// Parses a body that is cut before each of the `cuts`, which rise. Each piece lies in memory of its
-  /// own that is overwritten as soon as the parser has taken it.
+  /// Parses a body that is cut before each of the ascending `cuts`. Each piece has its own memory, which is
+  /// overwritten as soon as the parser has read the piece.
   public init(
     _ body: [UInt8], boundary: String = "B", cuts: some Sequence<Int> = EmptyCollection<Int>(),
     options: FormParser.Options = FormParser.Options()
@@ -75,7 +75,7 @@ public struct ParserRun: Equatable, Sendable {
       code = error.code
       offset = error.offset
     }
-    isSteady = endsAgain(parser)
+    isEndFinal = endsAgain(parser)
   }
 
   /// Parses a text; see ``init(_:boundary:cuts:options:)``.

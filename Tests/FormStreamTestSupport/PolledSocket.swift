@@ -1,13 +1,13 @@
 import Glibc
-import FormStreamMultipart
+import FormStreamPlatform
 
-/// A connected socket of a server in the tests. Whatever waits ends when the server is stopped.
+/// A connected socket of a server of the tests. All waiting ends when the server is stopped.
 final class PolledSocket {
   private let descriptor: Int32
   private let stopping: Gate
   private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 << 10, alignment: 16)
 
-  /// - Parameter descriptor: it does not block, and is this object's to close.
+  /// - Parameter descriptor: a non-blocking socket, which this object owns.
   init(_ descriptor: Int32, stopping: Gate) {
     self.descriptor = descriptor
     self.stopping = stopping
@@ -15,7 +15,7 @@ final class PolledSocket {
 
   deinit { buffer.deallocate() }
 
-  /// Closes the socket, for good; to be called once.
+  /// Closes the socket. To be called once.
   func close(resetting: Bool) {
     if resetting {
       var linger = linger(l_onoff: 1, l_linger: 0)
@@ -25,12 +25,12 @@ final class PolledSocket {
     Glibc.close(descriptor)
   }
 
-  /// Sends no more, or neither sends nor receives.
+  /// Stops sending, or both sending and receiving.
   func shutdown(both: Bool = false) {
     Glibc.shutdown(descriptor, Int32(both ? SHUT_RDWR : SHUT_WR))
   }
 
-  /// Waits for bytes, and adds at most `most` of them to `bytes`; 0 at the end of what the client sends.
+  /// Waits for bytes, and appends at most `most` of them to `bytes`. Returns 0 if the client sends no more.
   func receive(into bytes: inout [UInt8], most: Int) throws -> Int {
     while true {
       if let count = try receiveWaiting(into: &bytes, most: most) { return count }
@@ -38,7 +38,7 @@ final class PolledSocket {
     }
   }
 
-  /// Adds what has arrived to `bytes`; nil where nothing has.
+  /// Appends the bytes that have arrived to `bytes`. Returns nil if there are none.
   func receiveWaiting(into bytes: inout [UInt8], most: Int = .max) throws -> Int? {
     while true {
       let count = recv(descriptor, buffer.baseAddress, min(most, buffer.count), 0)
@@ -52,7 +52,7 @@ final class PolledSocket {
     }
   }
 
-  /// Sends all, however long it takes, and tells of each piece.
+  /// Sends all bytes, however long it takes, and reports the size of each piece.
   func send(_ bytes: [UInt8], sent: (Int) -> Void) throws {
     var place = 0
     while place < bytes.count {
@@ -71,7 +71,7 @@ final class PolledSocket {
     }
   }
 
-  /// Waits for so long.
+  /// Waits for that time.
   func pause(_ time: Duration) throws {
     var watched = stopping.pollable
     let milliseconds = time / .milliseconds(1)
@@ -80,14 +80,14 @@ final class PolledSocket {
     }
   }
 
-  /// Waits until the client closes or resets; bytes that it sent before may stay unread.
+  /// Waits until the client closes or resets. Bytes that it sent before may stay unread.
   func waitForPeersEnd() throws {
-    let hungUp = Int16(0x2000)  // POLLRDHUP, which Swift does not see
+    let hungUp = Int16(0x2000)  // POLLRDHUP, which Swift's Glibc does not have
     throw ScriptedConnection.Ended(
       how: try wait(for: hungUp) & Int16(POLLERR) != 0 ? .resetByClient : .closedByClient)
   }
 
-  /// Waits until the gate opens, or the client closes or resets.
+  /// Waits until the gate is open, or the client closes or resets.
   func waitForOpening(of gate: Gate) throws {
     let hungUp = Int16(0x2000)
     let (events, isOpen) = try wait(for: hungUp, or: gate)

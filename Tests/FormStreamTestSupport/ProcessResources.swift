@@ -1,15 +1,15 @@
 import Glibc
 
-/// What this process holds: threads, descriptors, memory.
+/// The threads, descriptors and memory of this process.
 public struct ProcessResources: Sendable {
-  /// The names of its threads, one for each.
+  /// The name of each thread.
   public var threads: [String]
-  /// What its descriptors are open on, one for each.
+  /// The target of each open descriptor.
   public var descriptors: [String]
   /// Its resident memory in KiB.
   public var residentKiB: Int
 
-  /// Looks.
+  /// The current resources.
   public static func now() -> ProcessResources {
     let threads = entries(of: "/proc/self/task").compactMap {
       firstLine("/proc/self/task/\($0)/comm")

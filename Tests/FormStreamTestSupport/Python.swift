@@ -1,4 +1,5 @@
-/// What a Python program makes of some lines: a reader of our output that we did not write.
+/// The lines that a Python program prints when it reads the given lines. Python is an independent reader of FormStream's
+/// output.
 public func python(_ program: String, _ lines: [UInt8]) throws -> [String] {
   let run = try run(
     program: "/usr/bin/env", ["python3", "-c", program], standardInput: lines,
@@ -8,8 +9,8 @@ public func python(_ program: String, _ lines: [UInt8]) throws -> [String] {
     .map(String.init)
 }
 
-/// A Python program that failed, and what it said.
+/// A Python program failed.
 public struct PythonFailed: Error, CustomStringConvertible {
-  /// What it wrote to standard error.
+  /// Its standard error.
   public let description: String
 }

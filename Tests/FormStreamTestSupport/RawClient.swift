@@ -1,20 +1,21 @@
 import Glibc
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// A client that sends exactly what it is told, right or wrong.
+/// A client that sends exactly the given bytes, right or wrong.
 public final class RawClient {
   private let descriptor: Int32
   private var isClosed = false
 
-  /// Connects.
+  /// Connects to an address.
   ///
-  /// - Parameter receiveBuffer: how much the system holds for it; as it likes where nil.
+  /// - Parameter receiveBuffer: the size of the system's receive buffer, or nil for the default.
   public init(_ address: LoopbackAddress, receiveBuffer: Int? = nil) throws {
     descriptor = try connected(to: address)
     if var size = receiveBuffer.map({ Int32($0) }) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
     }
-    // Whoever waits longer waits for nothing: the test fails, and does not hang.
+    // After a minute without a byte the test fails, and does not hang.
     var limit = timeval(tv_sec: 60, tv_usec: 0)
     let size = socklen_t(MemoryLayout<timeval>.size)
     setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
@@ -31,7 +32,7 @@ public final class RawClient {
   /// Sends text.
   public func send(_ text: String) throws { try send(Array(text.utf8)) }
 
-  /// Sends all of it.
+  /// Sends all bytes.
   public func send(_ bytes: [UInt8]) throws {
     var place = 0
     while place < bytes.count {
@@ -43,7 +44,7 @@ public final class RawClient {
     }
   }
 
-  /// Receives until `end` stands at the end of it, or the server closes.
+  /// Receives text until it ends with `end`, or until the server closes.
   public func receive(upTo end: String? = nil) throws -> String {
     var all: [UInt8] = []
     var buffer = [UInt8](repeating: 0, count: 4096)
@@ -57,10 +58,31 @@ public final class RawClient {
     }
   }
 
-  /// Adds what comes next to `bytes`: false at the end, whichever that is.
-  public func receiveMore(into bytes: inout [UInt8]) throws -> Bool {
+  /// Receives the next response, and not a byte after it. Returns nil if the server closes or resets before it.
+  ///
+  /// - Parameter isToHEAD: whether the request was HEAD, so that the response has no body.
+  /// - Throws: `UnreadableResponse`.
+  public func receiveResponse(toHEAD isToHEAD: Bool = false) throws -> RecordedResponse? {
+    var reader = HTTPMessageReader()
+    return try RecordedResponse(&reader, toHEAD: isToHEAD) { bytes, missing in
+      try self.receiveMore(into: &bytes, limit: missing)
+    }
+  }
+
+  /// Receives all responses until the server closes or resets.
+  ///
+  /// - Parameter mayRepeatHead: see `RecordedResponse.all(in:mayRepeatHead:)`.
+  /// - Throws: `UnreadableResponse`.
+  public func receiveResponses(mayRepeatHead: Bool = false) throws -> [RecordedResponse] {
+    var bytes: [UInt8] = []
+    while try receiveMore(into: &bytes) {}
+    return try RecordedResponse.all(in: bytes, mayRepeatHead: mayRepeatHead)
+  }
+
+  /// Appends the next bytes to `bytes`. Returns false if the server closed or reset the connection.
+  public func receiveMore(into bytes: inout [UInt8], limit: Int = 16 * 1024) throws -> Bool {
     let place = bytes.count
-    bytes += [UInt8](repeating: 0, count: 16 * 1024)
+    bytes += [UInt8](repeating: 0, count: min(limit, 16 * 1024))
     let count = bytes[place...].withUnsafeMutableBytes {
       recv(descriptor, $0.baseAddress, $0.count, 0)
     }
@@ -79,13 +101,13 @@ public final class RawClient {
   /// Sends no more.
   public func closeWrite() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-  /// Closes.
+  /// Closes the connection.
   public func close() {
     if !isClosed { Glibc.close(descriptor) }
     isClosed = true
   }
 
-  /// Closes so that the other side sees a reset.
+  /// Closes the connection with a reset.
   public func reset() {
     var linger = linger(l_onoff: 1, l_linger: 0)
     setsockopt(

@@ -1,35 +1,36 @@
 import Glibc
+import FormStreamPlatform
 
-/// A server that people really run, on free ports of the loopback, in front of a plain server of the test's:
-/// what it is sent, it passes on as it comes. It ends with this object.
+/// A widely used server, on free ports of the loopback, as a proxy in front of a plain server of the test. It passes
+/// on requests as they arrive, and ends with this object.
 public final class RealServer: Sendable {
-  /// Which one.
+  /// The server's name.
   public enum Kind: String, Sendable, CaseIterable {
     case nginx, apache
   }
 
-  /// What can be set of it.
+  /// The options of a server.
   public struct Options: Sendable {
-    /// The most bytes that a body may have (`client_max_body_size`); any number where nil.
+    /// The largest body that is accepted (`client_max_body_size`), or nil for no limit.
     public var largestBody: Int?
-    /// Whether the connection is closed without an answer where the plain server gives none (nginx's 444).
+    /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
     public var closesWithoutResponse = false
 
-    /// All as it is by itself.
+    /// The defaults.
     public init() {}
   }
 
-  /// Where it listens without TLS.
+  /// The URL without TLS.
   public let url: String
-  /// Where it listens with TLS and HTTP/1.1; empty where it has no TLS.
+  /// The URL with TLS and HTTP/1.1, or an empty string if it has no TLS.
   public let urlTLS: String
-  /// Where it listens with TLS and HTTP/2; empty where it has none.
+  /// The URL with TLS and HTTP/2, or an empty string if it has no TLS.
   public let urlHTTP2: String
 
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
 
-  /// Starts a server, and waits until it can be reached.
+  /// Starts a server, and waits until it accepts connections.
   ///
   /// - Parameter port: the plain server's, on 127.0.0.1.
   public init(
@@ -39,7 +40,7 @@ public final class RealServer: Sendable {
     let place = try TemporaryDirectory()
     self.place = place
     var started: (ChildProcess, [UInt16])?
-    // Between finding a free port and taking it, another may be faster.
+    // Another program may take a port between finding it and listening on it.
     for _ in 0..<3 where started == nil {
       let ports = try freePorts(3)
       let program: [String]
@@ -54,7 +55,7 @@ public final class RealServer: Sendable {
       let child = try ChildProcess(
         program: "/usr/bin/env", arguments: program.map { Array($0.utf8) }, takesInput: false,
         directory: place.path, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-      if isReached(ports[0]) {
+      if isListening(ports[0]) {
         started = (child, ports)
       } else {
         child.end()
@@ -72,7 +73,7 @@ public final class RealServer: Sendable {
 
   deinit { stop() }
 
-  /// Ends the server, and with it all connections.
+  /// Ends the server and all its connections.
   public func stop() {
     child.withLock { child in
       child?.end()
@@ -104,7 +105,7 @@ private func nginxConfiguration(
         """
     }
   }
-  let silence = "error_page 502 504 = @nobody;"
+  let closing = "error_page 502 504 = @no_response;"
   let here = """
     client_max_body_size \(options.largestBody ?? 0);
     location / {
@@ -112,15 +113,15 @@ private func nginxConfiguration(
       proxy_http_version 1.1;
       proxy_request_buffering off;
       proxy_next_upstream off;
-      \(options.closesWithoutResponse ? silence : "")
+      \(options.closesWithoutResponse ? closing : "")
     }
-    location @nobody { return 444; }
+    location @no_response { return 444; }
     """
   _ = try? place.write("here", here)
   let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
     "\($0)_temp_path \(place.path($0));"
   }
-  // It runs as whoever runs the tests: root's workers would not reach into the directory.
+  // Its workers run as the user who runs the tests: those of root could not enter the directory otherwise.
   let user = getuid() == 0 ? "user root;" : ""
   return """
     \(user)
@@ -156,14 +157,14 @@ private func apacheConfiguration(
     """
 }
 
-/// Ports that nobody listens at, all different.
+/// Different ports on which nothing is listening.
 private func freePorts(_ count: Int) throws -> [UInt16] {
   let listeners = try (0..<count).map { _ in try LoopbackListener(.local, receiveBuffer: nil) }
   return listeners.map(\.port)
 }
 
-/// Whether somebody listens at a port within ten seconds.
-private func isReached(_ port: UInt16) -> Bool {
+/// Whether something is listening on a port within ten seconds.
+private func isListening(_ port: UInt16) -> Bool {
   for _ in 0..<1000 {
     if let descriptor = try? connected(to: .ip("127.0.0.1", port: port)) {
       close(descriptor)

@@ -1,19 +1,20 @@
+import FormStreamPlatform
 import Glibc
 
-/// A program that runs beside the test, such as a server. It ends with this object, if not before.
+/// A program that runs during a test, such as a server. It ends with this object at the latest.
 public final class RunningProgram: Sendable {
-  /// Its process, which is its own until it was waited for.
+  /// Its process. Another may have the number after `wait()`.
   public let pid: Int32
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
 
-  /// Starts any program by its absolute path.
+  /// Starts a program by its absolute path.
   ///
   /// - Parameters:
   ///   - program: the path.
-  ///   - arguments: what follows the name; they need not be UTF-8.
-  ///   - directory: where it runs; a fresh directory where nil.
-  ///   - environment: added to the test runner's own.
+  ///   - arguments: the arguments after the name, which need not be UTF-8.
+  ///   - directory: where it runs, or nil for a new directory.
+  ///   - environment: variables added to the test runner's.
   public init(
     program: String, rawArguments arguments: [[UInt8]], in directory: TemporaryDirectory? = nil,
     environment: [String: String] = [:]
@@ -30,11 +31,11 @@ public final class RunningProgram: Sendable {
 
   /// Waits for the next line of its standard output.
   ///
-  /// - Throws: `CommandTimedOut` after 60 s, or where it says no more; it is ended then.
+  /// - Throws: `CommandTimedOut` after 60 s, or if its output ends. The program is ended then.
   public func line() throws -> String {
     try child.withLock { child in
       guard let running = child else { throw CommandTimedOut(description: "it has ended") }
-      do { return try running.firstLine(within: 60) } catch {
+      do { return try running.nextLine(within: 60) } catch {
         child = nil
         throw error
       }
@@ -46,9 +47,9 @@ public final class RunningProgram: Sendable {
     child.withLock { $0?.signal(number) }
   }
 
-  /// Waits for its end, and returns what it has said since ``line()``.
+  /// Waits for its end, and returns its output since ``line()``.
   ///
-  /// - Throws: `CommandTimedOut` after 120 s; it is ended then.
+  /// - Throws: `CommandTimedOut` after 120 s. The program is ended then.
   public func wait() throws -> Invocation {
     let running = child.withLock { child in
       let running = child

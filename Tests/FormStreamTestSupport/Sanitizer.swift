@@ -1,4 +1,4 @@
 import Glibc
 
-/// Which sanitizer the tests run under, `address` or `thread`; nil for none. `.ci/sanitize` says it.
+/// The sanitizer that the tests run under, `address` or `thread`, or nil for none. `.ci/sanitize` sets it.
 public let sanitizer = getenv("SANITIZER").map { String(cString: $0) }

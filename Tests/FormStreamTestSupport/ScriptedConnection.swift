@@ -1,31 +1,30 @@
-import Glibc
 import FormStreamMultipart
+import FormStreamPlatform
 
-/// A connection of a `ScriptedServer`: made, used and left on its own thread.
+/// A connection of a `ScriptedServer`. One thread creates, serves and closes it.
 final class ScriptedConnection {
   /// Ends the work on a connection.
   struct Ended: Error {
     let how: RecordedConnection.End
   }
 
-  let socket: PolledSocket
-  let log: Guarded<ServerLog>
-  let options: ScriptedServer.Options
-  let index: Int
+  private let socket: PolledSocket
+  private let log: Guarded<ServerLog>
+  private let options: ScriptedServer.Options
+  private let index: Int
   private let script: ScriptedServer.Script
-  /// What was received and is not read yet.
-  private var input: [UInt8] = []
+  private var reader = HTTPMessageReader()
   private var request: OpenRequest?
   private var requestCount = 0
 
-  /// The request that is worked on.
+  /// The request that the connection works on.
   private struct OpenRequest {
     let number: Int
-    let toHead: Bool
-    var decoder: BodyDecoder
+    let isHEAD: Bool
     var bodyCount = 0
-    var isAnswered = false
-    var closesBehind = false
+    var faultCount = 0
+    var hasResponse = false
+    var closesAfterResponse = false
   }
 
   init(
@@ -39,7 +38,7 @@ final class ScriptedConnection {
     self.script = script
   }
 
-  /// Does all, to the end of the connection.
+  /// Serves all requests, and closes the connection.
   func serve() {
     var end = RecordedConnection.End.closedByServer
     do {
@@ -49,8 +48,8 @@ final class ScriptedConnection {
         guard let number = request?.number else { break }
         try perform(script(log.withLock { $0.requests[number] }))
         try perform([.readBody])
-        // What can't be read can't be followed by anything.
-        if request?.closesBehind == true || request?.decoder.isComplete == false {
+        // Nothing can follow a body whose end is unknown.
+        if request?.closesAfterResponse == true || !reader.body.isComplete {
           try perform([.finish])
         }
       }
@@ -59,43 +58,32 @@ final class ScriptedConnection {
     } catch {
       end = .closedByServer
     }
-    salvage(end)
+    readRest(end)
     socket.close(resetting: end == .resetByServer)
     log.withLock { $0.connections[index].end = end }
   }
 
   // MARK: Reading
 
-  /// Receives at most `most` bytes more; false at the end of what the client sends.
-  private func receive(_ most: Int = 64 << 10) throws -> Bool {
-    let count = try socket.receive(into: &input, most: most)
+  /// Receives at most `limit` bytes. Returns false if the client sends no more.
+  private func receive(_ limit: Int = 64 << 10) throws -> Bool {
+    let count = try socket.receive(into: &reader.unread, most: limit)
     log.withLock { $0.connections[index].received += count }
     return count > 0
   }
 
   private func readHead() throws {
-    var search = HeadSearch()
-    var searched = 0
     while true {
-      let found = input.withUnsafeBytes { bytes in
-        search.end(in: UnsafeRawBufferPointer(rebasing: bytes[searched...]))
-      }
-      if let found {
-        let head = Array(input[..<(searched + found)])
-        input.removeFirst(head.count)
-        return begin(head)
-      }
-      searched = input.count
-      if searched > 1 << 20 {
-        noteStray(input)
+      if let (head, bytes) = reader.readRequestHead() { return begin(head, bytes) }
+      if reader.unread.count > 1 << 20 {
+        noteStray(reader.unread)
         throw Ended(how: .closedByServer)
       }
       guard try receive(16 << 10) else { throw Ended(how: .closedByClient) }
     }
   }
 
-  private func begin(_ bytes: [UInt8]) {
-    let head = RequestHead(bytes)
+  private func begin(_ head: HTTPHead, _ bytes: [UInt8]) {
     if !head.stray.isEmpty { noteStray(head.stray) }
     var record = RecordedRequest()
     record.connection = index
@@ -105,8 +93,7 @@ final class ScriptedConnection {
     record.head = bytes
     record.headers = head.headers
     record.framing = head.framing
-    let decoder = BodyDecoder(head.framing)
-    record.bodyIsComplete = decoder.isComplete
+    record.bodyIsComplete = reader.body.isComplete
     requestCount += 1
     let number = log.withLock { log in
       record.number = log.requests.count
@@ -116,44 +103,41 @@ final class ScriptedConnection {
       }
       return record.number
     }
-    request = OpenRequest(number: number, toHead: head.method == "HEAD", decoder: decoder)
+    request = OpenRequest(number: number, isHEAD: head.method == "HEAD")
   }
 
-  /// Takes from what was received what belongs to the body, up to `limit` bytes of it in all.
+  /// Reads the received bytes that belong to the body, up to `limit` of its bytes in all.
   private func takeBody(upTo limit: Int = .max) {
-    guard var open = request, !open.decoder.isOver, !input.isEmpty else { return }
-    let before = open.decoder.findings
-    let taken = input.withUnsafeBytes { bytes in
-      open.decoder.take(bytes, most: limit - open.bodyCount) { piece in
-        open.bodyCount += piece.count
-        options.onBody?(open.number, piece)
-        log.withLock { log in
-          let room = options.keptBodyLimit - log.requests[open.number].body.count
-          log.requests[open.number].bodyCount += piece.count
-          log.requests[open.number].body.append(contentsOf: piece.prefix(max(room, 0)))
-        }
+    guard var open = request, !reader.body.isOver, !reader.unread.isEmpty else { return }
+    reader.readBody(limit: limit - open.bodyCount) { piece in
+      open.bodyCount += piece.count
+      options.onBody?(open.number, piece)
+      log.withLock { log in
+        let room = options.keptBodyLimit - log.requests[open.number].body.count
+        log.requests[open.number].bodyCount += piece.count
+        log.requests[open.number].body.append(contentsOf: piece.prefix(max(room, 0)))
       }
     }
-    input.removeFirst(taken)
-    request = open
-    let findings = open.decoder.findings
+    let body = reader.body
     log.withLock { log in
-      log.requests[open.number].bodyIsComplete = open.decoder.isComplete
-      log.requests[open.number].chunkSizes = findings.chunkSizes
-      log.requests[open.number].trailers = findings.trailers
-      for what in findings.faults.dropFirst(before.faults.count) {
+      log.requests[open.number].bodyIsComplete = body.isComplete
+      log.requests[open.number].chunkSizes = body.chunkSizes
+      log.requests[open.number].trailers = body.trailers
+      for what in body.faults.dropFirst(open.faultCount) {
         log.faults.append(WireFault(kind: .syntax, request: open.number, what: what))
       }
     }
+    open.faultCount = body.faults.count
+    request = open
   }
 
   private func readBody(upTo limit: Int, rate: Int?) throws {
     takeBody(upTo: limit)
-    while let open = request, !open.decoder.isOver, open.bodyCount < limit {
-      var most = min(64 << 10, max(limit - open.bodyCount, open.decoder.missing, 1))
+    while let open = request, !reader.body.isOver, open.bodyCount < limit {
+      var most = min(64 << 10, max(limit - open.bodyCount, reader.body.missing, 1))
       if limit < .max { most = min(most, limit - open.bodyCount) }
       if let rate {
-        // Twenty pieces a second, or a byte at a time.
+        // Twenty pieces per second, or one byte at a time.
         most = min(most, max(rate / 20, 1))
         try socket.pause(.seconds(Double(most) / Double(max(rate, 1))))
       }
@@ -162,7 +146,7 @@ final class ScriptedConnection {
     }
   }
 
-  // MARK: What is too much or too little
+  // MARK: Too many or too few bytes
 
   private func noteStray(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
@@ -176,43 +160,41 @@ final class ScriptedConnection {
       }
       let what =
         last == nil
-        ? "\(bytes.count) bytes that are no request: \(start)"
-        : "\(bytes.count) bytes behind its end that are no request: \(start)"
+        ? "\(bytes.count) bytes that are not a request: \(start)"
+        : "\(bytes.count) bytes after its end that are not a request: \(start)"
       log.faults.append(WireFault(kind: .surplus, request: last, what: what))
     }
   }
 
-  /// Looks, where the body is whole, whether more has come than it, or another request.
+  /// If the body is complete, notes bytes after it that are not another request.
   private func noteSurplus() {
-    guard let request, request.decoder.isComplete else { return }
-    if let count = try? socket.receiveWaiting(into: &input) {
+    guard request != nil, reader.body.isComplete else { return }
+    if let count = try? socket.receiveWaiting(into: &reader.unread) {
       log.withLock { $0.connections[index].received += count }
     }
-    // RFC 9112 §9.3.2 allows a client to send its next request before the answer.
-    if RequestHead.couldBegin(input) { return }
-    noteStray(input)
-    input = []
+    // RFC 9112 §9.3.2 allows a client to send its next request before the response.
+    if HTTPHead.couldBeginRequest(reader.unread) { return }
+    noteStray(reader.unread)
+    reader.unread = []
   }
 
-  /// Notes, at the end, what came and was not read, and whether it was too little.
-  private func salvage(_ end: RecordedConnection.End) {
+  /// At the end, reads what is left, and notes whether it was too much or too little.
+  private func readRest(_ end: RecordedConnection.End) {
     if end != .closedByServer, end != .resetByServer {
-      while let count = try? socket.receiveWaiting(into: &input), count > 0 {
+      while let count = try? socket.receiveWaiting(into: &reader.unread), count > 0 {
         log.withLock { $0.connections[index].received += count }
         takeBody()
       }
     }
     takeBody()
-    // A request that was only begun is no surplus. A client that closed has begun one where at least its
-    // method is there.
+    // The beginning of a request is not a fault. If the client closed, it must have sent at least its method.
     let isBegun =
-      RequestHead.couldBegin(input) && (end != .closedByClient || input.contains(UInt8(ascii: " ")))
-    if request?.decoder.isComplete != false, !isBegun { noteStray(input) }
-    guard end == .closedByClient, let open = request, !open.isAnswered, !open.decoder.isComplete
-    else {
-      return
-    }
-    let what = "the client closed after \(open.bodyCount) bytes of the body, which is not whole"
+      HTTPHead.couldBeginRequest(reader.unread)
+      && (end != .closedByClient || reader.unread.contains(UInt8(ascii: " ")))
+    if request == nil || reader.body.isComplete, !isBegun { noteStray(reader.unread) }
+    guard end == .closedByClient, let open = request, !open.hasResponse, !reader.body.isComplete
+    else { return }
+    let what = "the client closed after \(open.bodyCount) bytes of the body, which is not complete"
     log.withLock { log in
       log.faults.append(WireFault(kind: .cutShort, request: open.number, what: what))
     }
@@ -233,19 +215,19 @@ final class ScriptedConnection {
         try socket.pause(time)
         try send([byte])
       }
-    case .answer(let answer): try send(answer)
+    case .response(let response): try send(response)
     case .sendContinue(let always):
       guard let request else { return }
       let record = log.withLock { $0.requests[request.number] }
       if always || record.expectsContinue { try send(Array("HTTP/1.1 100 Continue\r\n\r\n".utf8)) }
     case .informational(let status, let headers, let times):
-      let answer = ScriptedResponse(
+      let response = ScriptedResponse(
         status: status, headers: headers, body: [], framing: .contentLength)
-      for _ in 0..<times { try send(answer.bytes(toHead: false)) }
+      for _ in 0..<times { try send(response.bytes(toHEAD: false)) }
     case .stall: try socket.waitForPeersEnd()
     case .waitFor(let gate): try socket.waitForOpening(of: gate)
     case .open(let gate): gate.open()
-    case .skipBody: request?.decoder = BodyDecoder(.none)
+    case .skipBody: reader.skipBody()
     case .closeWrite: socket.shutdown()
     case .close: throw Ended(how: .closedByServer)
     case .finish: try finish()
@@ -268,17 +250,17 @@ final class ScriptedConnection {
     try socket.send(bytes) { count in log.withLock { $0.connections[index].sent += count } }
   }
 
-  private func send(_ answer: ScriptedResponse) throws {
+  private func send(_ response: ScriptedResponse) throws {
     noteSurplus()
     if let number = request?.number {
-      request?.isAnswered = true
-      request?.closesBehind = answer.closes
+      request?.hasResponse = true
+      request?.closesAfterResponse = response.closes
       log.withLock { log in
-        log.requests[number].responseStatus = answer.status
+        log.requests[number].responseStatus = response.status
         log.requests[number].bodyCountAtResponse = log.requests[number].bodyCount
       }
     }
-    try send(answer.bytes(toHead: request?.toHead ?? false))
+    try send(response.bytes(toHEAD: request?.isHEAD ?? false))
   }
 
   private func finish() throws {
@@ -286,9 +268,9 @@ final class ScriptedConnection {
     do {
       while true {
         takeBody()
-        // A body that can't be read is not kept, nor more than enough of what is too much.
-        let isLost = request.map { $0.decoder.isOver && !$0.decoder.isComplete } ?? false
-        if isLost || input.count > 1 << 20 { input = [] }
+        // A body whose end is unknown is not kept, nor more than enough surplus.
+        let isLost = request != nil && reader.body.isOver && !reader.body.isComplete
+        if isLost || reader.unread.count > 1 << 20 { reader.unread = [] }
         if try !receive() { break }
       }
     } catch let ended as Ended where ended.how == .resetByClient {}

@@ -1,7 +1,9 @@
-/// A server on the loopback, for tests of clients. It does what a script says, notes what it is sent, and
-/// what of that no client should send (`faults`).
+import FormStreamPlatform
+
+/// A server on the loopback for tests of clients. It follows a script, records the requests, and records what no
+/// client should send as `faults`.
 ///
-/// Of each request it reads the head, and then asks for its script:
+/// It reads the head of each request and asks for the request's script:
 ///
 ///     let server = try ScriptedServer { request in
 ///       switch (request.connection, request.index) {
@@ -11,31 +13,31 @@
 ///       }
 ///     }
 ///
-/// At the end of a script the rest of the body is read, and then the next request of the connection, if
-/// the script did not close it. Each connection has a thread of its own.
+/// After a script it reads the rest of the body and the next request of the connection, unless the script closed
+/// it. Each connection has its own thread.
 public final class ScriptedServer: Sendable {
-  /// Decides what is done with a request, of which it knows the head.
+  /// Decides what to do with a request, of which the head has arrived.
   public typealias Script = @Sendable (RecordedRequest) -> [ScriptedStep]
 
-  /// What can be set of a server.
+  /// The options of a server.
   public struct Options: Sendable {
-    /// `SO_RCVBUF` of the connections; the system's where nil.
+    /// The `SO_RCVBUF` of the connections, or nil for the system's default.
     public var receiveBuffer: Int?
-    /// How many bytes of a body are kept.
+    /// How many bytes of each body are kept.
     public var keptBodyLimit = 8 << 20
-    /// Done with each connection before its first request is read, by the connection's index.
+    /// The steps for a connection before its first request, by the connection's index.
     public var onConnect: (@Sendable (Int) -> [ScriptedStep])?
-    /// Is given all bytes of all bodies as they come, with the request's number. It is called on the
-    /// connections' threads.
+    /// Receives the bytes of all bodies as they arrive, with the request's number. It is called on the threads of
+    /// the connections.
     public var onBody: (@Sendable (Int, UnsafeRawBufferPointer) -> Void)?
 
-    /// All as it is by itself.
+    /// The defaults.
     public init() {}
   }
 
-  /// The port; 0 for a socket in the file system.
+  /// The port, or 0 for a socket in the file system.
   public var port: UInt16 { listener.port }
-  /// Where it listens, for a URL: `http://127.0.0.1:40123`, without a slash at its end.
+  /// The URL, without a slash at its end: `http://127.0.0.1:40123`.
   public let url: String
 
   private let listener: LoopbackListener
@@ -71,8 +73,8 @@ public final class ScriptedServer: Sendable {
     }
   }
 
-  /// Starts a server that has a script for each request, in the order in which their heads come,
-  /// whatever their connections. One request more is a fault, and its connection is closed.
+  /// Starts a server with a script for each request, in the order in which their heads arrive on all connections.
+  /// One request more is a fault, and its connection is closed.
   public convenience init(
     on address: LoopbackAddress = .local, _ options: Options = Options(),
     requests scripts: [[ScriptedStep]]
@@ -84,17 +86,17 @@ public final class ScriptedServer: Sendable {
 
   deinit { stop() }
 
-  /// Ends all connections, and returns when no thread and no descriptor of them is left. What was noted
-  /// stays. Where a socket lies in the file system, it goes on lying there.
+  /// Ends all connections, and returns when their threads and descriptors are gone. The records stay, and so does
+  /// a socket in the file system.
   public func stop() { listener.stop() }
 
-  /// Where it listens, by another name of this host.
+  /// The URL with another name of this host.
   public func url(host: String) -> String { "http://\(host):\(port)" }
 
-  /// All requests, in the order in which their heads were whole.
+  /// All requests, in the order in which their heads were complete.
   public var requests: [RecordedRequest] { log.withLock { $0.requests } }
 
-  /// All connections, in the order in which they were let in.
+  /// All connections, in the order in which they were accepted.
   public var connections: [RecordedConnection] {
     log.withLock { log in
       log.connections.map { connection in
@@ -105,33 +107,41 @@ public final class ScriptedServer: Sendable {
     }
   }
 
-  /// All that no client should have done, in the order in which it was seen. A client that has to break
-  /// off does `cutShort`: `faults(except: .cutShort)` tells the others.
+  /// How many connections were accepted or wait to be accepted; of those that wait, one is counted. A client that
+  /// has connected is always counted.
+  public var connectionCount: Int {
+    listener.betweenAccepts { isWaiting in
+      log.withLock { $0.connections.count } + (isWaiting ? 1 : 0)
+    }
+  }
+
+  /// What no client should have done, in the order in which it was seen. For a client that can't complete its body,
+  /// `faults(except: .cutShort)` returns the others.
   public var faults: [WireFault] { log.withLock { $0.faults } }
 
-  /// The faults that are not of these kinds.
+  /// The faults of all other kinds.
   public func faults(except kinds: WireFault.Kind...) -> [WireFault] {
     faults.filter { !kinds.contains($0.kind) }
   }
 
-  /// How many requests announced a body of which all came.
+  /// How many requests had a body that arrived completely.
   public var completeBodyCount: Int { requests.count { $0.hasCompleteBody } }
 
-  /// Waits until so many requests' heads have come; false where they don't within a minute.
+  /// Waits until that many heads of requests have arrived. Returns false after a minute.
   public func waitForRequests(_ count: Int) -> Bool {
     log.wait(within: 60) { $0.requests.count >= count }
   }
 
-  /// Waits until all connections, and at least so many, have ended; false where they don't within a
-  /// minute. After that nothing that was sent is missing in the notes.
+  /// Waits until all connections, and at least that many, have ended. After that the records are complete. Returns
+  /// false after a minute.
   public func waitForEnds(_ count: Int = 1) -> Bool {
     log.wait(within: 60) { log in
       log.connections.count >= count && log.connections.allSatisfy { $0.end != nil }
     }
   }
 
-  /// Waits until `isSo` holds of the requests; false where it doesn't within a minute.
-  public func wait(until isSo: ([RecordedRequest]) -> Bool) -> Bool {
-    log.wait(within: 60) { isSo($0.requests) }
+  /// Waits until a condition of the requests is true. Returns false after a minute.
+  public func wait(until condition: ([RecordedRequest]) -> Bool) -> Bool {
+    log.wait(within: 60) { condition($0.requests) }
   }
 }

@@ -1,4 +1,4 @@
-/// Random numbers that are the same in each run (SplitMix64), so that a failure can be seen again.
+/// Random numbers that are the same in each run (SplitMix64), so that a failure can be repeated.
 public struct SeededSequence: RandomNumberGenerator {
   private var state: UInt64
 
@@ -15,7 +15,7 @@ public struct SeededSequence: RandomNumberGenerator {
   }
 }
 
-/// So many bytes in which no two stretches look alike, none of them a CR, LF or hyphen.
+/// Pseudorandom bytes without CR, LF and hyphens, in which no two stretches are alike.
 public func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
   var sequence = SeededSequence(seed: seed)
   var bytes: [UInt8] = []

@@ -1,14 +1,15 @@
 import Glibc
+import FormStreamPlatform
 
-/// A proxy of plain bytes that takes what a client sends at a given rate, and passes it on; the other way
-/// it is as fast as it can be. With a small receive buffer, the client's own buffers fill: what it has
-/// handed to its system is then far from what was receivedCount.
+/// A proxy of plain bytes that receives from clients at a given rate. In the other direction it is as fast as
+/// possible. With a small receive buffer the client's own buffers fill, so that many bytes are handed over to the
+/// client's system and not received yet.
 public final class SlowProxy: Sendable {
   /// The port.
   public var port: UInt16 { listener.port }
-  /// Where it listens, for a URL: `http://127.0.0.1:40123`, without a slash at its end.
+  /// The URL, without a slash at its end: `http://127.0.0.1:40123`.
   public var url: String { "http://127.0.0.1:\(port)" }
-  /// How many bytes were receivedCount from clients so far.
+  /// How many bytes were received from clients so far.
   public var receivedCount: Int { count.withLock(\.self) }
 
   private let listener: LoopbackListener
@@ -18,8 +19,8 @@ public final class SlowProxy: Sendable {
   ///
   /// - Parameters:
   ///   - port: the server's, on 127.0.0.1.
-  ///   - bytesPerSecond: for each connection.
-  ///   - receiveBuffer: the `SO_RCVBUF` towards clients; the system's where nil.
+  ///   - bytesPerSecond: the rate of each connection.
+  ///   - receiveBuffer: the `SO_RCVBUF` of the clients' connections, or nil for the system's default.
   public init(to port: UInt16, bytesPerSecond rate: Int, receiveBuffer: Int? = 4096) throws {
     let listener = try LoopbackListener(.local, receiveBuffer: receiveBuffer)
     self.listener = listener
@@ -32,7 +33,7 @@ public final class SlowProxy: Sendable {
           _ = fcntl(server, F_SETFL, O_NONBLOCK)
           pass(client, PolledSocket(server, stopping: listener.stopping), rate: rate, count)
         } catch {
-          // Who can't reach the server has nothing to say to the client.
+          // The server can't be reached, so the client gets a reset.
           client.close(resetting: true)
         }
       }
@@ -41,21 +42,21 @@ public final class SlowProxy: Sendable {
 
   deinit { stop() }
 
-  /// Ends all connections, and returns when no thread and no descriptor of them is left.
+  /// Ends all connections, and returns when their threads and descriptors are gone.
   public func stop() { listener.stop() }
 
-  /// Waits until so many bytes were receivedCount; false where they aren't within a minute.
+  /// Waits until that many bytes were received. Returns false after a minute.
   public func wait(untilReceived bytes: Int) -> Bool { count.wait(within: 60) { $0 >= bytes } }
 }
 
-/// Both ways of a connection: this thread takes from the client, another gives back to it.
+/// Forwards both directions of a connection: this thread from the client, another one to it.
 private func pass(
   _ client: PolledSocket, _ server: PolledSocket, rate: Int, _ count: Guarded<Int>
 ) {
   nonisolated(unsafe) let (client, server) = (client, server)
   let back = startJoinableThread {
     var bytes: [UInt8] = []
-    // A reset is no end: it is passed on when both are closed below, and hangs up the other way at once.
+    // A reset is passed on when both sockets are closed below.
     while (try? server.receive(into: &bytes, most: .max)) ?? 0 > 0 {
       if (try? client.send(bytes, sent: { _ in })) == nil { break }
       bytes = []

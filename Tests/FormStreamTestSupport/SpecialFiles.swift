@@ -1,13 +1,12 @@
 import Glibc
 public import FormStreamMultipart
-import Synchronization
 
-/// Makes a FIFO.
+/// Creates a FIFO.
 public func makeFIFO(_ path: LocalPath) throws {
   guard withCPath(path.bytes, { mkfifo($0, 0o600) }) == 0 else { throw SystemError(number: errno) }
 }
 
-/// Makes a symbolic link at `path` that says `target`.
+/// Creates a symbolic link at `path` to `target`.
 public func makeSymlink(_ path: LocalPath, to target: LocalPath) throws {
   let result = withCPath(path.bytes) { path in
     withCPath(target.bytes) { target in symlink(target, path) }
@@ -15,12 +14,12 @@ public func makeSymlink(_ path: LocalPath, to target: LocalPath) throws {
   guard result == 0 else { throw SystemError(number: errno) }
 }
 
-/// Makes a directory.
+/// Creates a directory.
 public func makeDirectory(_ path: LocalPath) throws {
   guard withCPath(path.bytes, { mkdir($0, 0o700) }) == 0 else { throw SystemError(number: errno) }
 }
 
-/// Makes a socket in the file system, to which nobody listens.
+/// Creates a socket in the file system on which nothing is listening.
 public func makeSocket(_ path: LocalPath) throws {
   let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
   guard descriptor >= 0 else { throw SystemError(number: errno) }
@@ -36,25 +35,25 @@ public func makeSocket(_ path: LocalPath) throws {
   guard result == 0 else { throw SystemError(number: errno) }
 }
 
-/// Runs `work` on a thread of its own, which ends with it.
+/// Runs `work` on a new detached thread.
 public func runDetached(_ work: @escaping @Sendable () -> Void) {
   pthread_detach(startJoinableThread(work))
 }
 
-/// Runs `work` on so many threads at once, each with its number, and waits until all have ended.
+/// Runs `work` on several threads at once, each with its number, and waits until all have ended.
 public func onThreads(_ count: Int, _ work: @escaping @Sendable (Int) -> Void) {
   let threads = (0..<count).map { number in startJoinableThread { work(number) } }
   for thread in threads { pthread_join(thread, nil) }
 }
 
-/// Runs `work` on a thread of its own, which has to be joined. Its stack is small: there may be many.
+/// Runs `work` on a new thread, which must be joined. Its stack is small, because there may be many.
 ///
-/// - Parameter name: what the system shows for it, up to 15 bytes.
+/// - Parameter name: the thread's name in the system, up to 15 bytes.
 func startJoinableThread(named name: String? = nil, _ work: @escaping @Sendable () -> Void)
   -> pthread_t
 {
   let job = Job {
-    // `pthread_setname_np` is not in the headers that Swift sees.
+    // Swift's Glibc has no `pthread_setname_np`.
     if let name { try? _ = writeFile("/proc/thread-self/comm", Array(name.utf8)) }
     work()
   }
@@ -70,7 +69,7 @@ func startJoinableThread(named name: String? = nil, _ work: @escaping @Sendable 
       if let pointer { Unmanaged<Job>.fromOpaque(pointer).takeRetainedValue().work() }
       return nil
     }, box.toOpaque())
-  precondition(failure == 0, "no thread can be started: \(failure)")
+  precondition(failure == 0, "a thread can't be started: \(failure)")
   return thread
 }
 
@@ -79,7 +78,7 @@ private final class Job: Sendable {
   init(_ work: @escaping @Sendable () -> Void) { self.work = work }
 }
 
-/// Whether this process may do what permissions forbid.
+/// Whether this process is exempt from file permissions.
 public var isSuperuser: Bool { geteuid() == 0 }
 
 /// Sets a file's permissions.

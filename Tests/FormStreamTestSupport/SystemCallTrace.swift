@@ -1,20 +1,19 @@
 import Foundation
 
-/// The calls that a traced program made on some files, as `strace -f -a 1` wrote them down.
+/// The system calls that a traced program made on some files, from the output of `strace -f -a 1`.
 public struct SystemCallTrace {
-  /// The sizes that `read` and `pread64` were asked for on those files.
+  /// The sizes that `read` and `pread64` asked for.
   public private(set) var readSizes: [Int] = []
-  /// The most of those files that were open at one time.
+  /// The largest number of those files that were open at the same time.
   public private(set) var mostOpen = 0
-  /// How many times one of them was opened.
+  /// How many times a file was opened.
   public private(set) var opens = 0
-  /// Those that were never closed.
+  /// The files that were never closed.
   public private(set) var leftOpen: [String] = []
-  /// The flags of each open.
+  /// The flags of each `openat`.
   public private(set) var flags: [String] = []
 
-  /// Takes a trace, of which the calls on `files` count. Only calls on one line are understood: the
-  /// program that is watched works on one thread.
+  /// Reads the calls on `files`. A call must be on one line of the trace: the traced program works on one thread.
   public init(_ text: String, files: [String]) {
     var open: [String: String] = [:]
     for line in text.split(separator: "\n") {

@@ -1,32 +1,34 @@
-/// TLS in front of a plain server: a program of its own (`tls-proxy.py`) that passes all bytes and all
-/// ends through, as faithfully as TLS can. The server sees a connection when its handshake is done.
+import FormStreamPlatform
+
+/// A proxy that ends TLS in front of a plain server. The program `tls-proxy.py` passes on all bytes and all ends of
+/// connections, as exactly as TLS can. The server sees a connection after its handshake.
 public final class TLSProxy: Sendable {
-  /// What can be set of a front.
+  /// The options of a proxy.
   public struct Options: Sendable {
-    /// Demand a certificate of the client, made by this authority (a file's path).
+    /// The authority that must have signed the client's certificate, a file's path. Nil asks for no certificate.
     public var clientAuthority: String?
-    /// The protocols to agree on with ALPN; without any, ALPN is not answered.
+    /// The protocols to negotiate with ALPN. If there are none, ALPN is ignored.
     public var protocols: [String] = ["http/1.1"]
-    /// The newest version of TLS to speak: `1.1`, `1.2` or `1.3`; all where nil.
+    /// The newest version of TLS to use: `1.1`, `1.2` or `1.3`. Nil allows all.
     public var newestVersion: String?
-    /// End connections without a close_notify.
+    /// Ends connections without a close_notify.
     public var omitsCloseNotify = false
-    /// Where to listen, on a free port.
+    /// The address to listen on.
     public var host = "127.0.0.1"
 
-    /// All as it is by itself.
+    /// The defaults.
     public init() {}
   }
 
   /// The port.
   public let port: UInt16
-  /// Where it listens, for a URL: `https://localhost:40123`, without a slash at its end.
+  /// The URL, without a slash at its end: `https://localhost:40123`.
   public var url: String { url(host: "localhost") }
 
   private let child: Guarded<ChildProcess?>
   private let place: TemporaryDirectory
 
-  /// Starts a front on a free port.
+  /// Starts a proxy on a free port.
   ///
   /// - Parameter port: the plain server's, on 127.0.0.1.
   public init(
@@ -46,13 +48,13 @@ public final class TLSProxy: Sendable {
     let child = try ChildProcess(
       program: "/usr/bin/env", arguments: arguments.map { Array($0.utf8) }, takesInput: true,
       directory: place.path, environment: [:])
-    self.port = UInt16(try child.firstLine(within: 60)) ?? 0
+    self.port = UInt16(try child.nextLine(within: 60)) ?? 0
     self.child = Guarded(child)
   }
 
   deinit { stop() }
 
-  /// Ends the front, and with it all connections.
+  /// Ends the proxy and all its connections.
   public func stop() {
     child.withLock { child in
       child?.end()
@@ -60,6 +62,6 @@ public final class TLSProxy: Sendable {
     }
   }
 
-  /// Where it listens, by another name of this host.
+  /// The URL with another name of this host.
   public func url(host: String) -> String { "https://\(host):\(port)" }
 }

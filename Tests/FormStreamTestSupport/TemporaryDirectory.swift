@@ -1,15 +1,14 @@
 import Glibc
 public import FormStreamMultipart
 
-/// A directory of its own for one test, removed with all that is in it when it is let go.
+/// A directory for one test, removed with its contents when this object is released.
 public final class TemporaryDirectory: Sendable {
   /// The directory's path, without a slash at its end.
   public let path: String
 
-  /// Makes the directory under the system's place for such things.
+  /// Creates the directory below the system's directory for temporary files.
   ///
-  /// - Parameter inMemory: under the place for what no disk has to keep, where there is one: a disk's journal
-  ///   takes its time over ten thousand names.
+  /// - Parameter inMemory: whether it is in memory, if possible. A disk's journal is slow with ten thousand names.
   public init(inMemory: Bool = false) throws {
     let shared = "/dev/shm"
     let parent =
@@ -22,19 +21,19 @@ public final class TemporaryDirectory: Sendable {
 
   deinit { removeTree(Array(path.utf8)) }
 
-  /// The path that `name` has, or would have, in this directory.
+  /// The path of `name` in this directory, whether it exists or not.
   public func path(_ name: String) -> String { "\(path)/\(name)" }
 
-  /// The same, as the library takes it.
+  /// The path of `name` as a `LocalPath`.
   public func local(_ name: String) -> LocalPath { LocalPath(path(name)) }
 
-  /// Writes a file, over one that is there, and returns its path.
+  /// Writes a file, replacing the contents of an existing one, and returns its path.
   @discardableResult
   public func write(_ name: String, _ bytes: some Sequence<UInt8>) throws -> LocalPath {
     try writeFile(local(name), bytes)
   }
 
-  /// Makes a file of so many zeros that takes no room.
+  /// Creates a file of zeros that takes no space on the disk.
   public func sparse(_ name: String, size: Int64) throws -> LocalPath {
     let path = try write(name, [])
     guard withCPath(path.bytes, { truncate($0, off_t(size)) }) == 0 else {
@@ -50,7 +49,7 @@ public final class TemporaryDirectory: Sendable {
   }
 }
 
-/// Writes a file at any path, also one that is not UTF-8, in place where the file is there already.
+/// Writes a file at any path, which need not be UTF-8, replacing the contents of an existing one in place.
 @discardableResult
 public func writeFile(_ path: LocalPath, _ bytes: some Sequence<UInt8>) throws -> LocalPath {
   let flags = O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC
@@ -74,23 +73,23 @@ public func writeAll(_ bytes: [UInt8], to descriptor: Int32) throws {
   }
 }
 
-/// Lends a path to a C function.
+/// Calls a C function with a path.
 public func withCPath<Result>(
   _ path: [UInt8], _ body: (UnsafePointer<CChar>) throws -> Result
 ) rethrows -> Result {
   let terminated = path.map(CChar.init(bitPattern:)) + [0]
   return try terminated.withUnsafeBufferPointer { buffer in
-    guard let start = buffer.baseAddress else { preconditionFailure("a C string has a NUL") }
+    guard let start = buffer.baseAddress else { preconditionFailure("a C string ends with a NUL") }
     return try body(start)
   }
 }
 
-/// Removes a file, or a directory and all in it, whatever bytes the names are made of.
+/// Removes a file, or a directory and its contents, whatever bytes their names have.
 private func removeTree(_ path: [UInt8]) {
   if withCPath(path, { unlink($0) }) == 0 { return }
   if let directory = withCPath(path, { opendir($0) }) {
     while let entry = readdir(directory) {
-      // An entry is only as long as its name: a copy of the whole field would read behind it.
+      // An entry is only as long as its name: a copy of the complete field would read after its end.
       guard let start = entry.pointer(to: \.d_name) else { continue }
       let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
       let name = UnsafeRawBufferPointer(start: text, count: strlen(text)).map(\.self)

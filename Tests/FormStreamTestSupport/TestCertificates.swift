@@ -1,7 +1,7 @@
-/// Certificates for a test, made by the command `openssl`: an authority, and what it has signed. They lie
-/// in a directory that goes with this object.
+/// Certificates for a test, made by the command `openssl`: an authority and certificates that it signed. Their
+/// directory is removed with this object.
 public final class TestCertificates: Sendable {
-  /// A certificate and its key, both paths of PEM files.
+  /// The paths of a certificate and its key, both PEM files.
   public struct Pair: Sendable {
     /// The certificate's file.
     public let certificate: String
@@ -9,19 +9,19 @@ public final class TestCertificates: Sendable {
     public let key: String
   }
 
-  /// What `openssl` said where it failed.
+  /// A failure of `openssl`.
   public struct Failed: Error, CustomStringConvertible {
-    /// The arguments, and what was said.
+    /// The arguments and the output of `openssl`.
     public let description: String
   }
 
   /// The authority's certificate, a path.
   public let authority: String
-  /// The certificate of an authority that signed none of these, a path.
+  /// The certificate of another authority, which signed none of these, a path.
   public let otherAuthority: String
   /// For `localhost`, 127.0.0.1, 127.0.0.2 and ::1.
   public let server: Pair
-  /// For the same, until some years ago.
+  /// For the same names, expired some years ago.
   public let expired: Pair
   /// For `elsewhere.example` only.
   public let wrongHost: Pair
@@ -30,7 +30,7 @@ public final class TestCertificates: Sendable {
 
   private let place: TemporaryDirectory
 
-  /// Makes them all, which takes some tenths of a second.
+  /// Makes all certificates, which takes some tenths of a second.
   public init() throws {
     let place = try TemporaryDirectory()
     self.place = place
@@ -95,10 +95,10 @@ private func sign(
 }
 
 private func openssl(_ place: TemporaryDirectory, _ arguments: String) throws {
-  let said = try run(
+  let result = try run(
     program: "/usr/bin/env", ["openssl"] + arguments.split(separator: " ").map(String.init),
     in: place)
-  guard said.exit == 0 else {
-    throw TestCertificates.Failed(description: "openssl \(arguments): \(said.stderr)")
+  guard result.exit == 0 else {
+    throw TestCertificates.Failed(description: "openssl \(arguments): \(result.stderr)")
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
+import FormStreamPlatform
 
-/// Does what blocks on a thread of its own: the few threads that tasks share stay free.
+/// Runs a blocking function on a new thread, because the threads that tasks share are few.
 public func onNewThread<Result: Sendable>(
   _ body: @escaping @Sendable () -> Result
 ) async -> Result {
@@ -9,7 +10,7 @@ public func onNewThread<Result: Sendable>(
   }
 }
 
-/// The same for what throws.
+/// Runs a blocking function that may throw on a new thread.
 public func onNewThread<Result: Sendable>(
   _ body: @escaping @Sendable () throws -> Result
 ) async throws -> Result {
@@ -18,12 +19,25 @@ public func onNewThread<Result: Sendable>(
   }
 }
 
-/// Looks again and again until it is so; false where it isn't within half a minute.
-public func eventually(_ isSo: () -> Bool) async -> Bool {
+/// Checks a condition until it is true. Returns false if it is still false after half a minute.
+public func eventually(_ condition: () -> Bool) async -> Bool {
   let deadline = ContinuousClock.now + .seconds(30)
-  while !isSo() {
-    if ContinuousClock.now > deadline { return isSo() }
+  while !condition() {
+    if ContinuousClock.now > deadline { return condition() }
     try? await Task.sleep(for: .milliseconds(2))
   }
   return true
+}
+
+extension Guarded {
+  /// Checks a condition of the value, on this thread, until it is true. Returns false if it is still false after
+  /// that many seconds.
+  func wait(within seconds: Int, until condition: (inout Value) -> Bool) -> Bool {
+    let deadline = ContinuousClock.now + .seconds(seconds)
+    while !withLock({ condition(&$0) }) {
+      if ContinuousClock.now > deadline { return withLock { condition(&$0) } }
+      usleep(1000)
+    }
+    return true
+  }
 }

@@ -1,6 +1,6 @@
-"""Ends TLS in front of a plain server on the loopback, byte for byte, for as long as standard input is open.
+"""Ends TLS in front of a plain server on the loopback, until its standard input ends. It prints its port.
 
-It prints its port. Ends are carried through both ways: a close_notify or a bare FIN becomes a FIN, a FIN
+The ends of connections are passed on in both directions: a close_notify or a bare FIN becomes a FIN, a FIN
 becomes a close_notify and a FIN (with --bare-ends only the FIN), and a reset becomes a reset.
 """
 
@@ -18,9 +18,9 @@ options.add_argument("--to", type=int, required=True, help="the plain server's p
 options.add_argument("--listen", default="127.0.0.1")
 options.add_argument("--certificate", required=True)
 options.add_argument("--key", required=True)
-options.add_argument("--client-ca", help="demand a certificate of this authority")
-options.add_argument("--alpn", action="append", help="a protocol to agree on")
-options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to speak")
+options.add_argument("--client-ca", help="demand a certificate signed by this authority")
+options.add_argument("--alpn", action="append", help="a protocol to negotiate")
+options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to use")
 options.add_argument("--bare-ends", action="store_true", help="end without a close_notify")
 options = options.parse_args()
 
@@ -39,23 +39,23 @@ if options.newest:
 
 
 class Reset(Exception):
-    """One side reset, or broke TLS."""
+    """One side sent a reset, or violated TLS."""
 
 
 class Side:
-    """A socket, what is to be written to it, and which ways are closed."""
+    """A socket, the bytes to be written to it, and its closed directions."""
 
     def __init__(self, plain):
         self.socket = plain
         self.socket.setblocking(False)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.waiting = bytearray()  # to be sent
-        self.has_ended = False  # it sends no more
-        self.ends = False  # nothing more is sent to it, once all is sent
+        self.has_ended = False  # the peer sends no more
+        self.ends = False  # close after the waiting bytes
         self.is_shut = False
 
     def receive(self):
-        """What has come; b"" at the end, None for nothing yet."""
+        """The received bytes: b"" at the end, None if there are none yet."""
         try:
             return self.socket.recv(65536)
         except (BlockingIOError, InterruptedError):
@@ -79,7 +79,7 @@ class Side:
 class Connection:
     def __init__(self, accepted):
         self.client = Side(accepted)
-        self.server = None  # until the handshake is done: who fails it is not seen by the server
+        self.server = None  # connected after the handshake, so that the server sees no failed one
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
 
@@ -103,7 +103,7 @@ class Connection:
             side.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
 
     def refuse(self):
-        """Sends the alert that OpenSSL has made, and sees that it arrives."""
+        """Sends OpenSSL's alert, and waits until the client has closed."""
         self.client.socket.setblocking(True)
         self.client.socket.settimeout(5)
         try:
@@ -116,7 +116,7 @@ class Connection:
 
     def step(self):
         poll = select.poll()
-        # A side is read only while the other takes it: so neither is hurried by this.
+        # A side is read only if the other side has received everything, so that this proxy buffers little.
         self.watch(poll, self.client, not (self.server and self.server.waiting))
         self.watch(poll, self.server, not self.client.waiting)
         ready = dict(poll.poll())
@@ -131,8 +131,8 @@ class Connection:
                 side.flush()
 
     def watch(self, poll, side, reads):
-        # Where nothing is asked for, a reset is still told; where both ways are closed, it is the last
-        # thing to tell.
+        # Without events, poll still reports a reset. After both directions are closed there is nothing to
+        # report.
         if side and not (side.has_ended and side.is_shut):
             events = select.POLLIN if reads and not side.has_ended else 0
             poll.register(side.socket, events | (select.POLLOUT if side.waiting else 0))
@@ -178,21 +178,21 @@ class Connection:
                 try:
                     self.tls.unwrap()
                 except ssl.SSLError:
-                    pass  # it waits for the client's own
+                    pass  # it waits for the client's close_notify
         self.move_out()
 
     def move_out(self):
         self.client.waiting += self.outgoing.read()
 
 
-def live():
-    """Lives no longer than who started it."""
+def end_with_parent():
+    """Ends the program with the one that started it."""
     sys.stdin.buffer.read()
     os._exit(0)
 
 
 listener = socket.create_server((options.listen, 0), backlog=512)
-threading.Thread(target=live, daemon=True).start()
+threading.Thread(target=end_with_parent, daemon=True).start()
 print(listener.getsockname()[1], flush=True)
 while True:
     connected, _ = listener.accept()

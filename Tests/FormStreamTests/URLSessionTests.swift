@@ -20,7 +20,7 @@ import Testing
       Part.stream("s") { StaccatoSource(noise(3000), seed: 1) }
       Part.text("z", "end")
     }.layout()
-    let server = try LoopbackServer()
+    let server = try ScriptedServer(requests: [.closing()])
     var request = URLRequest(
       url: try #require(URL(string: "http://127.0.0.1:\(server.port)/upload")))
     request.httpMethod = "POST"
@@ -31,10 +31,10 @@ import Testing
     let (_, response) = try await session.data(for: request)
     #expect((response as? HTTPURLResponse)?.statusCode == 200)
 
-    let received = try #require(ReceivedRequest(server.received))
-    #expect(received.head.hasPrefix("POST /upload HTTP/1.1\r\n"))
-    #expect(received.head.contains(layout.contentType))
-    #expect(received.head.lowercased().contains("transfer-encoding: chunked"))
+    let received = try #require(server.requests.first)
+    #expect((received.method, received.target) == ("POST", "/upload"))
+    #expect(received.header("Content-Type") == layout.contentType)
+    #expect(received.framing == .chunked)
     let body = try layout.bytes(limit: 1 << 20)
     #expect(received.body == body)
   }
@@ -44,12 +44,12 @@ import Testing
     let directory = try TemporaryDirectory()
     try directory.write("one", noise(100_000))
     try directory.write("two", noise(10))
-    let server = try LoopbackServer()
+    let server = try ScriptedServer(requests: [.closing()])
     let said = try run(
       "formstream-drain-probe",
       ["chunk=0", "session=\(server.port)", directory.path("one"), directory.path("two")],
       environment: ["no_proxy": "127.0.0.1"])
-    let body = try #require(ReceivedRequest(server.received)).body
+    let body = try #require(server.requests.first).body
     #expect(said.output == "descriptors left: 0\nbytes read: \(body.count)\n")
     #expect(body.count > 100_010)
   }

@@ -39,7 +39,7 @@ import FormStreamTransfer
     request.options.retry = RetryPolicy(attempts: 3)
     let task = session.start(request)
     #expect(await onNewThread { reached.wait() })
-    try change.happen(to: file, size: size)
+    try change.apply(to: file, size: size)
     goOn.open()
     let result = await task.result
     // The server records what it received when the connection ends, or after its response.
@@ -99,7 +99,7 @@ import FormStreamTransfer
     let file = try place.sparse("large", size: size)
     let task = try session().start(TransferRequest(.put, server.url, body: .file(file)))
     #expect(await onNewThread { reached.wait() })
-    try change.happen(to: file, size: Int(size))
+    try change.apply(to: file, size: Int(size))
     goOn.open()
     let result = await task.result
     #expect(result.outcome == .sourceChanged)

@@ -11,9 +11,9 @@ struct FormUploadDelegateTests {
   func `a redirect to another origin is the answer, and nothing goes there`(
     kind: TaskKind, status: Int
   ) async throws {
-    let elsewhere = try LoopbackServer(answers: [])
+    let elsewhere = try ScriptedServer(requests: [])
     let location = try elsewhere.url("/there").absoluteString
-    let server = try LoopbackServer(answers: [LoopbackServer.redirect(status, to: location)])
+    let server = try ScriptedServer(requests: [.redirect(status, to: location)])
     let directory = try TemporaryDirectory()
     let layout = try sampleForm(in: directory).layout()
     let request = try uploadRequest(of: layout, to: server)
@@ -25,21 +25,21 @@ struct FormUploadDelegateTests {
     #expect(delegate.redirects == 1)
     let body = try layout.bytes(limit: 1 << 20)
     #expect(try server.onlyRequest().body == body)
-    #expect(!elsewhere.hasCaller)
+    #expect(elsewhere.connectionCount == 0)
   }
 
   @Test(arguments: TaskKind.allCases)
   func `a redirect to the same origin is the answer, and nothing more is sent`(
     kind: TaskKind
   ) async throws {
-    let server = try LoopbackServer(answers: [LoopbackServer.redirect(307, to: "/there")])
+    let server = try ScriptedServer(requests: [.redirect(307, to: "/there")])
     let layout = try Form { Part.text("a", "1") }.layout()
     let response = try await send(
       try uploadRequest(of: layout, to: server), as: kind,
       with: NotingDelegate(FormUploadDelegate(layout)))
     #expect(response.statusCode == 307)
     #expect(server.requests.count == 1)
-    #expect(!server.hasCaller)
+    #expect(server.connectionCount == 1)
   }
 
   @Test(arguments: TaskKind.allCases)
@@ -101,7 +101,7 @@ struct FormUploadDelegateTests {
   private static func reports(
     of layout: BodyLayout, as kind: TaskKind
   ) async throws -> [FormUploadProgress] {
-    let server = try LoopbackServer()
+    let server = try ScriptedServer(requests: [.closing()])
     let reports = Reports()
     _ = try await send(
       try uploadRequest(of: layout, to: server), as: kind,

@@ -18,26 +18,28 @@ func sampleForm(in directory: TemporaryDirectory) throws -> Form {
   }
 }
 
-extension LoopbackServer {
-  func url(_ path: String) throws -> URL {
-    try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
-  }
+extension ScriptedServer {
+  func url(_ path: String) throws -> URL { try #require(URL(string: url + path)) }
 
-  func onlyRequest() throws -> ReceivedRequest {
+  func onlyRequest() throws -> RecordedRequest {
     try #require(requests.count == 1)
-    return try #require(ReceivedRequest(received))
-  }
-
-  static func redirect(_ status: Int, to url: String) -> String {
-    "HTTP/1.1 \(status) Elsewhere\r\nLocation: \(url)\r\nContent-Length: 0\r\n"
-      + "Connection: close\r\n\r\n"
+    return requests[0]
   }
 }
 
-extension ReceivedRequest {
-  /// The headers that say where the body ends.
+extension [ScriptedStep] {
+  static func redirect(_ status: Int, to url: String) -> Self {
+    closing(status, headers: [("Location", url)])
+  }
+}
+
+extension RecordedRequest {
+  /// The request line.
+  var line: String { "\(method) \(target)" }
+
+  /// The headers that mark the end of the body.
   var framings: [String] {
-    head.split(separator: "\r\n").map { $0.lowercased() }.filter {
+    headers.map { "\($0.name): \($0.value)".lowercased() }.filter {
       $0.hasPrefix("content-length:") || $0.hasPrefix("transfer-encoding:")
     }
   }
@@ -52,7 +54,7 @@ enum TaskKind: CaseIterable {
 }
 
 /// A request that sends a form; it gives up where a test would hang.
-func uploadRequest(of layout: BodyLayout, to server: LoopbackServer) throws -> URLRequest {
+func uploadRequest(of layout: BodyLayout, to server: ScriptedServer) throws -> URLRequest {
   var request = URLRequest(url: try server.url("/upload"), timeoutInterval: 30)
   request.setBody(of: layout)
   return request

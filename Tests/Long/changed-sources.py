@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Changes a file of 1 GiB while formstream sends it, in each way, many times.
+"""Changes a file of 1 GiB in several ways while formstream sends it, many times each.
 
 usage: changed-sources.py FORMSTREAM [ROUNDS]
 
-Each time the command must end with 74 and "source-changed" within a second of the change, and no body may
-arrive whole. It runs for minutes, so it is no part of `make test`.
+Each time the command must end with 74 and "source-changed" within a second after the change, and no body may
+arrive completely. It runs for minutes, so it is not part of `make test`.
 """
 
 import json
@@ -19,18 +19,18 @@ import threading
 import time
 
 SIZE = 1 << 30
-# So slow that a change always comes in the middle.
+# So slow that the change always happens during the upload.
 RATE = "600M"
 
 
 class Server:
-    """Takes one request after the other, counts the bytes of its body, and answers with 200 where all came."""
+    """Reads one request after another, counts the bytes of its body, and responds with 200 if it is complete."""
 
     def __init__(self):
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.port = self.listener.getsockname()[1]
         self.received = 0
-        self.whole = 0
+        self.complete = 0
         threading.Thread(target=self.serve, daemon=True).start()
 
     def serve(self):
@@ -38,11 +38,11 @@ class Server:
             client, _ = self.listener.accept()
             with client:
                 try:
-                    self.take(client)
+                    self.read_request(client)
                 except OSError:
                     pass
 
-    def take(self, client):
+    def read_request(self, client):
         head = b""
         while b"\r\n\r\n" not in head:
             piece = client.recv(65536)
@@ -60,7 +60,7 @@ class Server:
             if not piece:
                 return
             self.received += len(piece)
-        self.whole += 1
+        self.complete += 1
         client.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
 
 
@@ -70,7 +70,7 @@ def grow(path):
 
 
 def shrink(path):
-    # Only by what is not sent yet: then it is the size that tells.
+    # Only bytes that are not sent yet are cut off, so that only the size can show the change.
     os.truncate(path, SIZE - 4096)
 
 
@@ -101,7 +101,6 @@ def main():
             for number in range(rounds):
                 with open(path, "wb") as file:
                     file.truncate(SIZE)
-                # Until it has rested, nobody could tell it from one that is being written.
                 server.received = 0
                 form = number % 2 == 0
                 body = ["-F", f"f=@{path};type=a/b"] if form else ["-T", str(path)]
@@ -113,17 +112,17 @@ def main():
                     time.sleep(0.001)
                 change(path)
                 begun = time.monotonic()
-                said, errors = program.communicate(timeout=60)
+                output, errors = program.communicate(timeout=60)
                 slowest = max(slowest, time.monotonic() - begun)
-                outcome = json.loads(said)["outcome"] if said else None
+                outcome = json.loads(output)["outcome"] if output else None
                 if program.returncode != 74 or outcome != "source-changed":
                     failures += 1
                     print(f"{change.__name__} {number}: {program.returncode} {outcome} {errors.decode()}")
             if slowest > 1:
                 failures += 1
             print(f"{change.__name__}: {rounds} times, noticed within {slowest:.3f} s")
-    print(f"Bodies that arrived whole: {server.whole}")
-    return 1 if failures or server.whole else 0
+    print(f"Bodies that arrived completely: {server.complete}")
+    return 1 if failures or server.complete else 0
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Lets `formstream receive` work long and hard, and looks at what came of it.
+"""Runs `formstream receive` under load and faults, and checks the results.
 
 usage: receiving.py FORMSTREAM [TRIAL...]
 
-Each trial prints a line with its figures, and says what is wrong. It runs for minutes, so it is no part of
-`make test`, which has short versions of most of them.
+Each trial prints its figures and its failures. The run takes minutes, so it is not part of `make test`, which has
+short versions of most trials.
 """
 
 import concurrent.futures
@@ -27,15 +27,15 @@ MIB = 1 << 20
 failures = 0
 
 
-def check(is_so, what):
+def check(condition, failure):
     global failures
-    if not is_so:
+    if not condition:
         failures += 1
-        print(f"  WRONG: {what}")
+        print(f"  FAILED: {failure}")
 
 
 class Receiver:
-    """A receiver that runs until it is ended, and the records that it prints."""
+    """A running receiver, and the records that it prints."""
 
     def __init__(self, formstream, *flags):
         self.program = subprocess.Popen(
@@ -67,14 +67,14 @@ class Receiver:
         self.reading.join()
         with self.program.stdout, self.program.stderr:
             for line in self.program.stderr.read().decode().splitlines():
-                check("Ended by a signal" in line, f"it said: {line}")
+                check("Ended by a signal" in line, f"its errors: {line}")
         check(code == exit_code, f"the receiver ended with {code}, not {exit_code}")
 
 
-def until(is_so, seconds=30):
-    """Waits for what must come to be so; false where it does not."""
+def until(condition, seconds=30):
+    """Waits until a condition is true. Returns false after that many seconds."""
     deadline = time.monotonic() + seconds
-    while not is_so():
+    while not condition():
         if time.monotonic() > deadline:
             return False
         time.sleep(0.001)
@@ -99,18 +99,18 @@ def status_by_formstream(formstream, url, *words):
 
 
 def peak_of(*words):
-    """Runs a program, and returns the most memory that it had, in KiB.
+    """Runs a program, and returns its peak memory in KiB.
 
-    `time` is between, since a program begins with its parent's peak, and Python's is larger.
+    `time` starts it, because a program begins with its parent's peak, and Python's is larger.
     """
     with tempfile.NamedTemporaryFile() as figures:
-        said = run("time", "-f", "%M", "-o", figures.name, *words)
-        check(said.returncode == 0, f"{words[:2]} ended with {said.returncode}: {said.stderr.decode()}")
+        done = run("time", "-f", "%M", "-o", figures.name, *words)
+        check(done.returncode == 0, f"{words[:2]} ended with {done.returncode}: {done.stderr.decode()}")
         return int(figures.read().split()[-1])
 
 
 def many_uploads(formstream, place, count=1000, at_once=64):
-    """Many uploads at once from each of three clients: client, answer and disk agree."""
+    """Many uploads at once from each of three clients: the client, the response and the disk agree."""
     sent = place / "sent"
     sent.mkdir()
     digests = {}
@@ -135,30 +135,30 @@ def many_uploads(formstream, place, count=1000, at_once=64):
             receiver = Receiver(formstream, "--into", str(kept))
             begun = time.monotonic()
             with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
-                answers = list(pool.map(
+                responses = list(pool.map(
                     lambda name: (name, upload(receiver.url, sent / name)), digests))
             seconds = time.monotonic() - begun
             peak = receiver.status("VmHWM")
             receiver.end()
             equal = 0
-            for name, answer in answers:
+            for name, response in responses:
                 try:
-                    part = json.loads(answer)["parts"][0]
+                    part = json.loads(response)["parts"][0]
                     equal += digests[name] == part["sha256"] == digest(kept / part["stored_as"])
                 except (ValueError, KeyError, IndexError, TypeError, OSError):
-                    check(False, f"{client}, {name}: {answer[:300]}")
+                    check(False, f"{client}, {name}: {response[:300]}")
             left = set(os.listdir(kept))
             check(equal == count, f"{equal} of {count} are equal")
-            check(len(left) == count and all(name in digests for name in left), "other files are there")
+            check(len(left) == count and all(name in digests for name in left), "there are other files")
             check(sum(record["complete"] for record in receiver.records) == count, "records are missing")
-            print(f"{count} uploads of 1 MiB by {client}, {at_once} at once: {equal} equal in client, answer and "
+            print(f"{count} uploads of 1 MiB by {client}, {at_once} at once: {equal} equal in client, response and "
                   f"on disk; {len(left)} files and nothing else; receiver's peak {peak} KiB; {seconds:.1f} s")
             for path in kept.iterdir():
                 path.unlink()
 
 
 def memory(formstream, place):
-    """A body of 64 GiB costs what one of 1 MiB does."""
+    """A body of 64 GiB takes as much memory as one of 1 MiB."""
     peaks = {}
     for name, size, flags in (
             ("1 MiB", MIB, ["--no-digest"]), ("64 GiB", 64 << 30, ["--no-digest"]), ("1 MiB with digest", MIB, []),
@@ -174,7 +174,7 @@ def memory(formstream, place):
         peaks[name] = (receiver.status("VmHWM"), sender)
         receiver.end()
         path.unlink()
-        check([record["parts"][0]["size"] for record in receiver.records] == [size], "the size is another")
+        check([record["parts"][0]["size"] for record in receiver.records] == [size], "the size is wrong")
         print(f"{name}: peak of the receiver {peaks[name][0]} KiB, of the sender {sender} KiB; {seconds:.1f} s")
     for name in ("64 GiB", "4 GiB with digest"):
         small = "1 MiB" if name == "64 GiB" else "1 MiB with digest"
@@ -184,9 +184,9 @@ def memory(formstream, place):
 
 
 def full_disk(formstream, place):
-    """What does not fit is refused with 507, and leaves nothing."""
+    """A body that does not fit is refused with 507, and leaves no file."""
     if os.geteuid() != 0:
-        print("full disk: not tried, since only root may mount one")
+        print("full disk: not tried, because only root may mount one")
         return
     small, large, kept = place / "small", place / "large", place / "full"
     small.write_bytes(os.urandom(MIB))
@@ -195,24 +195,24 @@ def full_disk(formstream, place):
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "formstream", str(kept)], check=True)
     try:
         receiver = Receiver(formstream, "--into", str(kept))
-        told = []
+        statuses = []
         for body in (["-F", f"f=@{large}"], ["-T", str(large)]):
-            told.append(status_by_curl(receiver.url, *body, "-X", "POST"))
+            statuses.append(status_by_curl(receiver.url, *body, "-X", "POST"))
             check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
-            told.append(status_by_formstream(formstream, receiver.url, *body))
+            statuses.append(status_by_formstream(formstream, receiver.url, *body))
             check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
-        check(told == ["507"] * 4, "they are not all told 507")
+        check(statuses == ["507"] * 4, f"the statuses are {statuses}, not 507")
         after = status_by_curl(receiver.url, "-F", f"f=@{small}")
         check(after == "200" and digest(kept / "small") == digest(small), "the next one is not stored")
         receiver.end()
-        print(f"128 MiB onto 64 MiB, a form and a file, by curl and formstream: {', '.join(told)}; nothing left; "
+        print(f"128 MiB onto 64 MiB, a form and a file, by curl and formstream: {', '.join(statuses)}; no files left; "
               f"the next 1 MiB: {after}")
     finally:
         subprocess.run(["umount", str(kept)], check=True)
 
 
 def killed_receiver(formstream, place, rounds=10, uploads=100):
-    """Whenever a receiver is killed: what has its name is whole, and so is what a client was told of."""
+    """After a receiver is killed, each file with a final name is complete, and so is each reported upload."""
     draw = random.Random(20)
     sent = place / "sent"
     sent.mkdir()
@@ -221,7 +221,7 @@ def killed_receiver(formstream, place, rounds=10, uploads=100):
         path = sent / f"{number:03}.bin"
         path.write_bytes(draw.randbytes(2 * MIB + number))
         digests[path.name] = digest(path)
-    named = told = unnamed = 0
+    named = reported = unnamed = 0
     for number in range(rounds):
         kept = place / f"kept-{number}"
         receiver = Receiver(formstream, "--into", str(kept))
@@ -234,25 +234,25 @@ def killed_receiver(formstream, place, rounds=10, uploads=100):
         time.sleep(draw.random() * 0.1)
         receiver.end(signal.SIGKILL, -signal.SIGKILL)
         for client in clients:
-            answer = client.communicate()[0]
+            response = client.communicate()[0]
             if client.returncode == 0:
-                part = json.loads(answer)["parts"][0]
-                told += 1
+                part = json.loads(response)["parts"][0]
+                reported += 1
                 check(digest(kept / part["stored_as"]) == part["sha256"] == digests[part["filename"]],
-                      f"{part['filename']} is not what was told")
+                      f"{part['filename']} is not what the response reported")
         for path in kept.iterdir():
             if path.name.startswith(".formstream-"):
                 unnamed += 1
             else:
                 named += 1
-                check(digest(path) == digests.get(path.name), f"{path.name} is not whole")
+                check(digest(path) == digests.get(path.name), f"{path.name} is not complete")
             path.unlink()
-    print(f"{rounds} receivers killed in the midst of {uploads} uploads each: {told} clients were told that all is "
-          f"well, and it was; {named} files under their names, all whole; {unnamed} .formstream-* left")
+    print(f"{rounds} receivers killed during {uploads} uploads each: {reported} uploads reported as stored, and "
+          f"all were; {named} files with final names, all complete; {unnamed} .formstream-* left")
 
 
 def killed_clients(formstream, place, rounds=100):
-    """A client that is killed leaves nothing behind."""
+    """A client that is killed leaves no file, descriptor or thread."""
     kept = place / "kept"
     large = place / "large"
     with open(large, "wb") as file:
@@ -270,7 +270,7 @@ def killed_clients(formstream, place, rounds=100):
             except FileNotFoundError:
                 return False
 
-        check(until(is_written), "nothing comes")
+        check(until(is_written), "nothing arrives")
         client.kill()
         client.wait()
         check(until(lambda: not os.listdir(kept)), f"{os.listdir(kept)} is left")
@@ -278,22 +278,22 @@ def killed_clients(formstream, place, rounds=100):
     after = receiver.descriptors_and_threads()
     check(after == before, f"descriptors and threads were {before} and are {after}")
     good = status_by_curl(receiver.url, "-F", "f=x")
-    check(good == "200", f"the next one is answered with {good}")
+    check(good == "200", f"the response to the next one is {good}")
     receiver.end()
     errors = {record["error"] and record["error"]["code"] for record in receiver.records[:-1]}
     check(errors == {"connection-lost"}, f"they ended with {errors}")
-    print(f"{rounds} clients killed in the midst of a body: nothing left; descriptors and threads before {before}, "
+    print(f"{rounds} clients killed during a body: no files left; descriptors and threads before {before}, "
           f"after {after}; the next: {good}")
 
 
 def slow_clients(formstream, place, slow=200, idle=64):
-    """Clients that send hardly anything are cut off, and hold up nobody meanwhile."""
+    """Clients that send almost nothing are disconnected, and don't delay others."""
     good = place / "good"
     good.write_bytes(os.urandom(MIB))
     receiver = Receiver(formstream, "--into", str(place / "kept"), "--min-rate", "100")
     start = receiver.status("VmRSS")
     resting = [socket.create_connection(("127.0.0.1", receiver.port)) for _ in range(idle - 20)]
-    # Others had an answer before, and keep the connection.
+    # These keep the connection after a response.
     for _ in range(20):
         kept = socket.create_connection(("127.0.0.1", receiver.port))
         kept.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
@@ -321,16 +321,16 @@ def slow_clients(formstream, place, slow=200, idle=64):
                 pass
             connection.setblocking(False)
             try:
-                answer = connection.recv(65536)
+                response = connection.recv(65536)
             except BlockingIOError:
                 continue
             except OSError:
-                answer = b""
-            statuses.append(answer[9:12].decode() or "none")
+                response = b""
+            statuses.append(response[9:12].decode() or "none")
             connection.close()
             sockets.remove(connection)
         asked = time.monotonic()
-        check(status_by_curl(receiver.url, "-F", f"f=@{good}") == "200", "a good upload is not taken")
+        check(status_by_curl(receiver.url, "-F", f"f=@{good}") == "200", "a good upload is refused")
         slowest = max(slowest, time.monotonic() - asked)
         uploads += 1
         with_slow = max(with_slow, receiver.status("VmRSS"))
@@ -338,11 +338,11 @@ def slow_clients(formstream, place, slow=200, idle=64):
     seconds = time.monotonic() - begun
     for connection in sockets:
         connection.close()
-    check(statuses.count("408") == slow, f"answers were {dict.fromkeys(statuses)}")
+    check(statuses.count("408") == slow, f"the statuses are {dict.fromkeys(statuses)}")
     peak = receiver.status("VmHWM")
     receiver.end()
     print(f"{idle} idle connections: receiver has {with_idle} KiB, {start} KiB without")
-    print(f"{slow} clients of a byte a second: {statuses.count('408')} were answered 408, all within "
+    print(f"{slow} clients of a byte per second: {statuses.count('408')} responses of 408, all within "
           f"{seconds:.0f} s; {uploads} good uploads of 1 MiB meanwhile, the slowest {slowest:.2f} s; receiver had "
           f"{with_slow} KiB then, peak {peak} KiB")
 

@@ -1,11 +1,11 @@
-// A fault on purpose: two threads, one number and no lock. The thread sanitizer must report it.
+// A planted fault: two threads, one number and no lock. The thread sanitizer must report it.
 
 import Glibc
 
 nonisolated(unsafe) let counter = UnsafeMutablePointer<Int>.allocate(capacity: 1)
 counter.initialize(to: 0)
 
-// Threads of their own: one that a pool lends may do the work of both, and that is no race.
+// New threads: a pool might run both functions on the same thread, which is not a race.
 var threads = [pthread_t](repeating: 0, count: 2)
 for index in threads.indices {
   pthread_create(

@@ -1,4 +1,4 @@
-// A fault on purpose: one byte behind the end, as a reader that miscounts would write it.
+// A planted fault: a write one byte after the end, as by a reader that miscounts.
 
 let count = 16 * CommandLine.arguments.count
 let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)

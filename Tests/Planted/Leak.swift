@@ -1,4 +1,4 @@
-// A fault on purpose: memory that nobody can reach any more. A search for leaks must find it.
+// A planted fault: memory that can't be reached any more. A leak search must find it.
 
 final class Node {
   var next: Node?

@@ -1,5 +1,5 @@
-// A fault on purpose: the address sanitizer must report it, or its silence about the tests means
-// nothing.
+// A planted fault: memory is read after it is freed. The address sanitizer must report it, or its silence about the
+// tests means nothing.
 
 let memory = UnsafeMutablePointer<Int>.allocate(capacity: 8)
 memory.initialize(repeating: CommandLine.arguments.count, count: 8)

@@ -1,4 +1,4 @@
-"""A server that keeps each request's type and body as they came in, and says no more than 200."""
+"""A server that keeps the type and the raw body of each request, and responds with 200."""
 
 import contextlib
 import http.server
@@ -8,7 +8,7 @@ import threading
 
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    # A client that sends less than it said ends with an error here, not never.
+    # A client that sends less than it announced causes an error, and no hang.
     timeout = 20
 
     def do_POST(self):
@@ -34,7 +34,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         pass
 
 
-# Not http.server's own, which looks its host's name up.
+# Not http.server's, which looks up the host's name.
 class Server(socketserver.ThreadingTCPServer):
     daemon_threads = True
 

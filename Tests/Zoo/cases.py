@@ -9,17 +9,17 @@ import unicodedata
 
 @dataclasses.dataclass
 class Part:
-    """One part: what it is, and how it is typed on the command line."""
+    """One part, and its flags on the command line."""
     name: str
     content: bytes
     filename: str = None
     type: str = None
     headers: list = dataclasses.field(default_factory=list)
     flags: list = dataclasses.field(default_factory=list)
-    # Contents that go through a file, and its name on disk where that matters.
+    # Whether the contents are in a file, and the file's name if it matters.
     is_file: bool = False
     on_disk: str = None
-    # What is in the file, where that is more than the part.
+    # The contents of the file, if they are more than the part's.
     stored: bytes = None
 
 
@@ -33,20 +33,20 @@ class Case:
 
 
 def field(name, value, type=None, headers=()):
-    """A text field, typed as --field."""
+    """A text field, given as --field."""
     content = value.encode() if isinstance(value, str) else value
     flags = [b"--field", name.encode() + b"=" + content]
     return with_flags(Part(name, content, None, type), flags, headers)
 
 
 def contents(name, value, type=None):
-    """A text field whose value is in a file, typed as -F 'NAME=<PATH'."""
+    """A text field whose value is in a file, given as -F 'NAME=<PATH'."""
     flags = ["-F", name + "=<{path}" + (f";type={type}" if type else "")]
     return Part(name, value, None, type, flags=flags, is_file=True)
 
 
 def file(name, content=b"abc", filename="a.txt", type=None, headers=(), on_disk=None):
-    """A file, typed as --file and --filename; with `on_disk` its name is that of the path."""
+    """A file, given as --file and --filename. With `on_disk` its name is that of the path."""
     content = content.encode() if isinstance(content, str) else content
     filename = on_disk or filename
     part = Part(name, content, filename, type, is_file=True, on_disk=on_disk)
@@ -54,7 +54,7 @@ def file(name, content=b"abc", filename="a.txt", type=None, headers=(), on_disk=
     if not on_disk:
         flags += ["--filename", filename]
     with_flags(part, flags, headers)
-    # Without --type it is what nothing is known of.
+    # The type for files of which nothing is known.
     part.type = type or "application/octet-stream"
     return part
 
@@ -72,14 +72,14 @@ def with_flags(part, flags, headers):
 def both(case, text, **options):
     """One text as a field's name, a file's name, and the name of a file's field."""
     parts = [file("f", filename=text)]
-    # Neither our command nor curl's -F can type a name with = in it.
+    # Neither --field nor curl's -F allows a name with =.
     if "=" not in text:
         parts = [field(text, "v"), *parts, file(text + "2", filename="b.txt")]
     return Case(case, parts, **options)
 
 
 def value(case, content):
-    """One content as a field, typed, and as a file; a field behind each shows that the reader goes on."""
+    """The same content as a field, with a type, and as a file; a field after each shows that the reader continues."""
     return Case(case, [field("v", content), field("after", "1"), file("f", content), file("last", b"2")])
 
 
@@ -97,7 +97,7 @@ CAFE = "caf\u00e9"
 SEVENTY = "abcdefghijABCDEFGHIJ0123456789-abcdefghijABCDEFGHIJ0123456789_tenthmark"[:70]
 
 CASES = [
-    # Nothing, or next to it.
+    # Empty, or almost.
     Case("no-parts", []),
     Case("empty-value", [field("a", ""), field("b", "1")]),
     Case("empty-value-last", [field("a", "1"), field("b", "")]),
@@ -133,11 +133,11 @@ CASES = [
     Case("equals-in-file-name", [file("f", filename="a=b; name=c.txt")]),
     Case("encoded-word-file-name", [file("f", filename="=?utf-8?q?a=C3=BC?=")]),
     Case("name-is-filename", [field("filename", "v"), file("name", filename="filename")]),
-    # Blanks.
+    # White space.
     both("space", "a b"),
     both("spaces-around", "  a  "),
     both("tab", "a\tb"),
-    # Other scripts, each as it was typed and not made into another form.
+    # Other scripts, each without Unicode normalisation.
     both("umlaut-composed", unicodedata.normalize("NFC", CAFE)),
     both("umlaut-decomposed", unicodedata.normalize("NFD", CAFE)),
     both("emoji", "\U0001f468\u200d\U0001f469\u200d\U0001f467.png"),
@@ -154,7 +154,7 @@ CASES = [
     both("long-1-KiB", "n" * 1024),
     Case("long-name-7-KiB", [field("n" * 7168, "v")]),
     Case("long-file-name-7-KiB", [file("f", filename="n" * 7168)]),
-    # File names that are paths, or hide.
+    # File names that are paths, and hidden ones.
     Case("path-up", [file("f", filename="../x")]),
     Case("path-root", [file("f", filename="/etc/passwd")]),
     Case("path-windows", [file("f", filename="C:\\dir\\a.txt")]),
@@ -162,7 +162,7 @@ CASES = [
     Case("dots", [file("f", filename="..")]),
     Case("dot-file", [file("f", filename=".hidden")]),
     Case("no-extension", [file("f", filename="README")]),
-    # Names with a meaning to some.
+    # Names with a special meaning for some readers.
     Case("array-names", [field("tags[]", "1"), field("tags[]", "2")]),
     Case("nested-names", [field("a[b][c]", "1"), field("a[b][d]", "2")]),
     Case("array-of-files", [file("f[]", b"1", "1.txt"), file("f[]", b"2", "2.txt")]),
@@ -194,7 +194,7 @@ CASES = [
     value("spaces-around-value", "  a\t "),
     value("unicode-value", "\u00fc \u6587 \U0001f600"),
     value("byte-order-mark-value", "\ufeffa"),
-    # Bytes that are no text. A NUL can't be typed: the value is in a file.
+    # Bytes that are not text. An argument can't have a NUL, so the value is in a file.
     Case("not-utf-8", [field("v", b"a\xff\xfeb"), file("f", b"a\xff\xfeb")]),
     Case("nul", [contents("v", b"a\0b"), file("f", b"a\0b")]),
     Case("all-bytes", [contents("v", ALL_BYTES), file("f", ALL_BYTES)]),
@@ -210,7 +210,7 @@ CASES = [
     Case("part-headers", [file("f", headers=[("X-Checksum", "sha-256=abc; q=\"1\""), ("Content-ID", "<1>")]),
                           field("a", "1", headers=[("X-Note", "h\u00fc")])]),
     Case("transfer-encoding-8bit", [field("a", "\u00fc", headers=[("Content-Transfer-Encoding", "8bit")])]),
-    # What `encode` writes is what it was told: this claims an encoding that the bytes don't have.
+    # `encode` writes headers as given: this one claims an encoding that the bytes don't have.
     Case("transfer-encoding-base64", [
         field("a", "YWJj", headers=[("Content-Transfer-Encoding", "base64")])]),
     Case("text-with-type", [field("a", "\u00fc", "text/plain"), field("b", "2")]),
@@ -248,7 +248,7 @@ CASES = [
     Case("rfc2231-lf-in-file-name", [file("f", filename="a\nb")], flags=["--escaping", "rfc2231"]),
     Case("percent-lf-in-file-name", [file("f", filename="a\nb")], flags=["--escaping", "percent"]),
     Case("percent-path", [file("f", filename="../x/y")], flags=["--escaping", "percent"]),
-    # In browsers' text each line ends in CRLF; a file's bytes stay.
+    # In browser text each line ends in CRLF. The bytes of a file are unchanged.
     Case("browser-text", [
         dataclasses.replace(field("a", "1\r\n2"), flags=["--field", "a=1\n2"]),
         dataclasses.replace(field("b", "1\r\n2\r\n"), flags=["--field", "b=1\r2\r\n"]),

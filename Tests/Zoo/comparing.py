@@ -1,11 +1,11 @@
-"""What a reader says against what was put in, and against the list of allowed differences."""
+"""Compares a reader's output with the expected parts, and with the list of allowed differences."""
 
 import hashlib
 import tomllib
 
 
 def shown(content):
-    """Bytes as the list of differences and the messages write them: exact, and short."""
+    """Bytes as text for the list of differences and for messages: exact, and short."""
     if content is None:
         return "(none)"
     if len(content) <= 400:
@@ -22,7 +22,7 @@ def summary(part):
 
 
 def by_name(parts):
-    """The order that is left of parts that were put into tables: fields, then files, each by name."""
+    """The order of parts that a reader put into tables: fields, then files, each by name."""
     places = {}
     for part in parts:
         places.setdefault((part["filename"] is not None, part["name"]), len(places))
@@ -31,7 +31,7 @@ def by_name(parts):
 
 
 def always_typed(expected, said):
-    """One difference where all fields without a type are told to be of one and the same."""
+    """One difference for all fields without a type, if the reader gives them all the same type."""
     types = {got["type"] for wanted, got in zip(expected, said)
              if wanted["filename"] is None and wanted["type"] is None and "type" in got}
     if len(types) != 1 or types == {None}:
@@ -40,7 +40,7 @@ def always_typed(expected, said):
 
 
 def differences(expected, told, order):
-    """By place, such as `0.name`, a pair of what was expected and what is said instead."""
+    """By place, such as `0.name`: the expected value and the reader's."""
     if "error" in told:
         return {"error": ("(none)", told["error"])}
     said = told["parts"]
@@ -51,7 +51,7 @@ def differences(expected, told, order):
     found = always_typed(expected, said)
     for index, (wanted, got) in enumerate(zip(expected, said)):
         for key in ("name", "filename", "type", "bytes"):
-            # A reader that has no notion of something leaves it out.
+            # A reader leaves out what it does not know of.
             is_told = key == "type" and wanted["filename"] is None and "field.type" in found
             if key in got and got[key] != wanted[key] and not is_told:
                 found[f"{index}.{key}"] = (shown(wanted[key]), shown(got[key]))
@@ -70,7 +70,7 @@ def differences(expected, told, order):
 
 
 def quoted(said):
-    """A text or a list as TOML has it, in ASCII: what is invisible is seen."""
+    """A text or a list in TOML, in ASCII, so that invisible characters can be seen."""
     if isinstance(said, list):
         return "[" + ", ".join(map(quoted, said)) + "]"
     if isinstance(said, int):
@@ -93,7 +93,7 @@ class Allowed:
     """
 
     def __init__(self, path, readers):
-        """`readers` has the names of each reader's cases."""
+        """`readers` has the names of the cases of each reader."""
         self.table = {}
         self.used = set()
         for entry in tomllib.loads(path.read_text())["difference"]:
@@ -113,7 +113,7 @@ class Allowed:
         known.update(places)
 
     def judge(self, reader, case, found):
-        """The failures as lines, and how many differences were allowed."""
+        """The failures as lines, and the number of allowed differences."""
         always = {place: said for place, said in self.table.get((reader, "*"), {}).items()
                   if place in found}
         self.used |= {(reader, place) for place in always}
@@ -132,6 +132,6 @@ class Allowed:
         return failures, allowed
 
     def unused(self, reader):
-        """What is said to be so always, and never was."""
+        """The listed differences that never occurred."""
         return [f"{reader}, {place}: the difference that is listed for all forms is in none; take it off"
                 for place in self.table.get((reader, "*"), {}) if (reader, place) not in self.used]

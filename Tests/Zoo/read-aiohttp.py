@@ -1,4 +1,4 @@
-"""Bodies as an aiohttp server's handler gets them from `await request.multipart()`."""
+"""Reads bodies as the handler of an aiohttp server does: with `await request.multipart()`."""
 
 import asyncio
 

@@ -1,4 +1,4 @@
-"""Bodies as a view in Django gets them: through `HttpRequest`."""
+"""Reads bodies as a Django view does: with `HttpRequest`."""
 
 import io
 
@@ -22,7 +22,7 @@ def read(body, content_type):
              for name, values in request.POST.lists() for value in values]
     for name, files in request.FILES.lists():
         for file in files:
-            # Django keeps a type's parameters apart from it.
+            # Django keeps the parameters of a type separately.
             extra = "".join(f"; {key}={value.decode()}"
                             for key, value in (file.content_type_extra or {}).items())
             parts.append(part(name, file.read(), filename=file.name, type=file.content_type + extra))

@@ -1,6 +1,6 @@
 <?php
-// A body as a script under php-cgi gets it: $_POST and $_FILES. Names are put together again from
-// the arrays that PHP has made of brackets.
+// Reads a body as a script under php-cgi does: from $_POST and $_FILES. PHP makes arrays of names with brackets,
+// and this restores the names.
 
 function told(string $name, string $content, array $known): array
 {
@@ -29,7 +29,7 @@ function files(string $name, $names, $types, $places, $errors): array
         }
         return $parts;
     }
-    // UPLOAD_ERR_NO_FILE is what PHP calls an empty file name.
+    // PHP reports an empty file name as UPLOAD_ERR_NO_FILE.
     $content = $errors === UPLOAD_ERR_OK ? file_get_contents($places) : "upload error $errors";
     return [told($name, $content, ['filename' => $names, 'type' => $types])];
 }

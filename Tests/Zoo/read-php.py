@@ -1,4 +1,4 @@
-"""Bodies as PHP gives them to a script: each is POSTed to `read-php.php` as a web server does by CGI."""
+"""Reads bodies as a PHP script does: POSTs each to `read-php.php` with CGI, like a web server."""
 
 import json
 import os
@@ -18,7 +18,7 @@ def post(body, content_type):
         "PATH": os.environ["PATH"], "GATEWAY_INTERFACE": "CGI/1.1", "REDIRECT_STATUS": "200",
         "REQUEST_METHOD": "POST", "SCRIPT_FILENAME": str(HERE / "read-php.php"),
         "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body))}
-    # -n leaves out what php.ini says.
+    # -n ignores php.ini.
     done = subprocess.run(["php-cgi", "-n", *options], input=body, env=environment,
                           capture_output=True, check=True)
     headers, _, said = done.stdout.partition(b"\r\n\r\n")

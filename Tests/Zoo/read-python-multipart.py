@@ -1,4 +1,4 @@
-"""Bodies as python-multipart gives them; Starlette and FastAPI read forms with it."""
+"""Reads bodies with python-multipart, as Starlette and FastAPI do."""
 
 import importlib.metadata
 import io

@@ -1,5 +1,5 @@
-# Bodies as an application on Rack (Rails, Sinatra) gets them: through Rack::Request#POST. Names are put
-# together again from the hashes that Rack has made of brackets.
+# Reads bodies as an application on Rack (Rails, Sinatra) does: with Rack::Request#POST. Rack makes hashes of names
+# with brackets, and this restores the names.
 require "json"
 require "stringio"
 require "rack"
@@ -17,7 +17,7 @@ end
 
 def parts(value, name)
   if file?(value)
-    # The part's own name is kept beside the file.
+    # Rack keeps the part's name next to the file.
     [{ name: coded(value[:name]), filename: coded(value[:filename]), type: coded(value[:type]),
        bytes: coded(value[:tempfile].read) }]
   elsif value.is_a?(Hash)

@@ -1,4 +1,4 @@
-"""Bodies as an application on Werkzeug (or Flask) gets them: through `Request`."""
+"""Reads bodies as a Werkzeug or Flask application does: with `Request`."""
 
 import importlib.metadata
 import io
@@ -17,7 +17,7 @@ def read(body, content_type):
     request = RoomyRequest({
         "REQUEST_METHOD": "POST", "CONTENT_TYPE": content_type, "CONTENT_LENGTH": str(len(body)),
         "wsgi.input": io.BytesIO(body)})
-    # Without this, a body that can't be read is an empty form and no error.
+    # Without this, a body that can't be read is an empty form instead of an error.
     request.make_form_data_parser = lambda: parser(request)
     parts = [part(name, value, filename=None) for name, value in request.form.items(multi=True)]
     for name, file in request.files.items(multi=True):

@@ -1,4 +1,4 @@
-"""What the readers in Python share: bodies in, one line of JSON a body out; see README.md."""
+"""What the readers in Python share: they print one line of JSON per body; see README.md."""
 
 import base64
 import json
@@ -16,7 +16,7 @@ def coded(value):
 
 
 def part(name, content, **known):
-    """A part as a reader tells it. What it has no notion of is left out, what it found missing is None."""
+    """A part for the output. What the reader does not know of is left out, and what is missing is None."""
     headers = known.pop("headers", None)
     told = {"name": coded(name), "bytes": coded(content)}
     told |= {key: coded(value) for key, value in known.items()}
@@ -26,13 +26,13 @@ def part(name, content, **known):
 
 
 def read_all(reader, order, read):
-    """Calls `read(body, content_type)` for each body of the directory that is named on the command line."""
+    """Calls `read(body, content_type)` for each body in the directory on the command line."""
     directory = pathlib.Path(sys.argv[1])
     print(json.dumps({"reader": reader, "order": order}))
     for case in json.loads((directory / "bodies.json").read_text()):
         told = {"case": case["case"]}
         try:
             told["parts"] = read((directory / case["body"]).read_bytes(), case["content_type"])
-        except Exception as error:  # What it says is compared, whatever kind it is of.
+        except Exception as error:  # Its text is compared, whatever its class.
             told["error"] = f"{type(error).__name__}: {error}"
         print(json.dumps(told))

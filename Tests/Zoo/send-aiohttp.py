@@ -1,4 +1,4 @@
-"""Sends forms with aiohttp's `FormData`; with a third argument, `raw`, without quoting beyond need."""
+"""Sends forms with aiohttp's `FormData`; with a third argument, `raw`, without the quoting that is not required."""
 
 import asyncio
 import sys
@@ -25,7 +25,7 @@ async def post(url, parts):
             async with session.post(url, data=form) as response:
                 response.raise_for_status()
         except aiohttp.ClientConnectionError as error:
-            # Its own text names the port, which is another each time.
+            # Its text has the port, which differs each time.
             raise error.__cause__ or error
 
 

@@ -1,4 +1,4 @@
-"""What the senders in Python share: forms in, one POST each; see README.md."""
+"""What the senders in Python share: they send one POST per form; see README.md."""
 
 import base64
 import json
@@ -7,7 +7,7 @@ import sys
 
 
 def send_all(sender, send):
-    """Calls `send(url, parts)` for each form; what a client can't send is told with its reason."""
+    """Calls `send(url, parts)` for each form; prints what a client can't send, and why."""
     directory, url = pathlib.Path(sys.argv[1]), sys.argv[2]
     print(json.dumps({"sender": sender}))
     for form in json.loads((directory / "forms.json").read_text()):

@@ -1,4 +1,4 @@
-// Bodies as Go's mime/multipart gives them, part after part.
+// Reads bodies with Go's mime/multipart, part by part.
 package main
 
 import (
@@ -63,7 +63,7 @@ func parts(data []byte, contentType string) ([]part, error) {
 		if err != nil {
 			return nil, err
 		}
-		// FileName() says "" both for no file name and for an empty one.
+		// FileName() returns "" both for no file name and for an empty one.
 		_, disposition, _ := mime.ParseMediaType(next.Header.Get("Content-Disposition"))
 		_, hasFilename := disposition["filename"]
 		types, hasType := next.Header["Content-Type"]

@@ -144,7 +144,7 @@ def attempt(mutation):
 def first_failure(log):
     """The name of a test that failed, or how the program ended."""
     text = log.read_text()
-    found = re.search(r"Test (.+?) (?:with .*?)?recorded an issue", text) or re.search(
+    found = re.search(r'Test ("[^\n]*?"|\S+?)(?: with [^\n]*)? recorded an issue', text) or re.search(
         r"unexpected signal.*", text)
     return (found[1] if found and found.groups() else found[0] if found else "see the log")[:90]
 

@@ -1,7 +1,7 @@
-"""Awkward forms, as a page has them and as our command line has them.
+"""Awkward forms, as controls of a page and as flags of our command.
 
-An entry says what is in the page, and what that is on the command line: the same name and value, unless it
-says otherwise. What a browser makes of them is written by hand nowhere here; it is what Chromium sends.
+An entry describes a control of the page. Its flags have the same name and value unless `typed` says otherwise. The expected
+bytes are what Chromium sends; they are not written down here, except for forms that our command line can't express.
 """
 
 import dataclasses
@@ -9,7 +9,7 @@ import dataclasses
 
 @dataclasses.dataclass
 class Entry:
-    """One control of a form. `typed` is what it is on our command line: any number of parts."""
+    """One control of a form. `typed` lists its parts on our command line if they differ from the name and value."""
     control: str
     name: str
     value: str = ""
@@ -19,11 +19,11 @@ class Entry:
 
 @dataclasses.dataclass
 class File:
-    """A file that is chosen: made by a script, or lying on the disk under that name."""
+    """A file that is chosen: made by a script, or on the disk under that name."""
     name: str
     content: bytes = b"abc"
     type: str = ""
-    # What is on the command line, where it is something else.
+    # On the command line, if it differs.
     typed_name: str = None
     typed_type: str = None
 
@@ -32,12 +32,12 @@ class File:
 class Case:
     name: str
     entries: list
-    # How it is sent: by the form itself, and by fetch with the form's FormData.
+    # How the form is sent: by itself, and by fetch with the form's FormData.
     ways: tuple = ("form", "fetch")
-    # Why it can't be typed on our command line. It is sent all the same, for its bytes are `sent`.
+    # Why our command line can't express the form. Chromium must then send the bytes `sent`.
     untypable: str = None
     sent: bytes = None
-    # Of the form.
+    # The accept-charset of the form.
     charset: str = None
 
 
@@ -46,23 +46,23 @@ def field(name, value, control="hidden", typed=None):
 
 
 def made(name, *files, typed=None):
-    """Files that a script put into the field: they can have any name."""
+    """Files that a script puts into the field; they can have any name."""
     return Entry("made", name, files=list(files), typed=typed)
 
 
 def disk(name, *files):
-    """Files that were chosen from the disk."""
+    """Files that are chosen from the disk."""
     return Entry("disk", name, files=list(files))
 
 
 def both(case, text):
-    """One text as a field's name, as its value, and as a file's name."""
+    """One text as the name of a field, as a value, and as a file name."""
     named = [] if "=" in text else [field(text, "v"), made(text + "2", File("b"))]
     return Case(case, [*named, field("v", text), made("f", File(text))])
 
 
 def value(case, text):
-    """One text as a value, in a hidden field and in one that is typed, and in a file."""
+    """One text as the value of a hidden field and of a text area, and in a file."""
     return Case(case, [field("hidden", text), field("area", text, "textarea"),
                        made("file", File("a", text.encode())), field("after", "1")])
 
@@ -72,10 +72,10 @@ NO_NAME_WITH_EQUALS = "--field and --file end the name at the first ="
 NO_NUL = "an argument ends at a NUL, and no profile writes one into a header"
 
 CASES = [
-    # Nothing, or next to it.
+    # Empty forms and values.
     Case("no-entries", []),
     Case("empty-value", [field("a", ""), field("b", "1"), field("c", "", "textarea")]),
-    # A form leaves such controls out; FormData that is filled by hand has them.
+    # A form leaves out controls without a name; FormData filled by a script contains them.
     Case("empty-name-of-a-control", [field("", "v", typed=[]), field("b", "1")]),
     Case("empty-name", [field("", "v", "append"), field("b", "1", "append")], ways=("fetch",)),
     Case("empty-file", [made("f", File("empty.txt", b"", "text/plain")), field("b", "1")]),
@@ -100,7 +100,7 @@ CASES = [
     both("html", "<b>&quot;&amp;</b>"),
     both("equals", "a=b"),
     both("encoded-word", "?utf-8?q?a?"),
-    # Blanks and characters that can't be seen.
+    # Blanks and invisible characters.
     both("space", "a b"),
     both("spaces-around", "  a  "),
     both("only-spaces", "   "),
@@ -110,7 +110,7 @@ CASES = [
     both("next-line-and-separators", "a\u0085b\u2028c\u2029d"),
     both("no-break-space", "a\u00a0b"),
     both("zero-width", "a\u200bb\u2060c\u00add"),
-    # Other scripts, each as it was typed.
+    # Other scripts, not normalised.
     both("umlaut-composed", "caf\u00e9"),
     both("umlaut-decomposed", "cafe\u0301"),
     both("combining-alone", "\u0301\u0308"),
@@ -121,10 +121,10 @@ CASES = [
     both("byte-order-mark", "\ufeffa"),
     both("noncharacter", "a\ufffe\uffffb"),
     both("private-use", "\ue000\U0010ffff"),
-    # A string of JavaScript can have half of a pair; it is repaired, and so it is typed.
+    # A JavaScript string can contain half a surrogate pair. Browsers replace it by U+FFFD, and so do the flags.
     Case("half-of-a-pair", [field("a\ud83d", "b\ude00c", typed=[("a\ufffd", "b\ufffdc")]),
                             made("f", File("x\ud83d", typed_name="x\ufffd"))]),
-    # Line breaks: made CRLF in names and values, left alone in file names and files.
+    # Line breaks: browsers make them CRLF in names and values, not in file names and files.
     both("lf", "a\nb"),
     both("cr", "a\rb"),
     both("crlf", "a\r\nb"),
@@ -149,7 +149,7 @@ CASES = [
                                  File("b", b"{}", "application/json"),
                                  File("c", b"x", "text/plain; charset=utf-8".replace(" ", "")),
                                  File("d.unknown", b"x"))]),
-    # The File's own constructor makes a type small letters.
+    # The File constructor makes the type lower case.
     Case("type-in-capitals", [made("f", File("a", b"x", "Text/PLAIN", typed_type="text/plain"))]),
     Case("all-bytes", [made("f", File("a", bytes(range(256)) * 5))]),
     Case("path-as-name", [made("f", File("../a\\b/c"), File("C:\\d"), File("."), File(".."))]),
@@ -173,7 +173,7 @@ CASES = [
          ways=("form",), charset="windows-1252"),
     Case("submit-button", [field("a", "1"), field("go", "b\nc", "submit")], ways=("form",)),
     Case("image-button", [field("go", "b", "image", typed=[("go.x", "0"), ("go.y", "0")])], ways=("form",)),
-    # What can't be typed.
+    # Forms that the command line can't express.
     Case("equals-in-name", [field("a=b", "v")], untypable=NO_NAME_WITH_EQUALS,
          sent=b'--B\r\nContent-Disposition: form-data; name="a=b"\r\n\r\nv\r\n--B--\r\n'),
     Case("nul-in-name", [field("a\0b", "v")], untypable=NO_NUL,
@@ -181,6 +181,6 @@ CASES = [
     Case("nul-in-file-name", [made("f", File("a\0b", b"v"))], untypable=NO_NUL,
          sent=b'--B\r\nContent-Disposition: form-data; name="f"; filename="a\0b"\r\n'
               b'Content-Type: application/octet-stream\r\n\r\nv\r\n--B--\r\n'),
-    # A value can come from a file, which may have a NUL.
+    # A value can be read from a file, which may contain a NUL.
     Case("nul-in-value", [field("a", "b\0c", typed=[("a", b"b\0c")])]),
 ]

@@ -1,4 +1,4 @@
-"""What Chromium sends for a form, against what `formstream encode` makes of the same: byte for byte."""
+"""Compares what Chromium sends for a form with what `formstream encode` makes of the same parts, byte for byte."""
 
 import base64
 import contextlib
@@ -78,18 +78,18 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self):
         if self.path.startswith("/case/"):
-            self.answer(200, as_json(CASES[int(self.path.removeprefix("/case/"))]), "application/json")
+            self.respond(200, as_json(CASES[int(self.path.removeprefix("/case/"))]), "application/json")
         else:
-            self.answer(200, PAGE, "text/html")
+            self.respond(200, PAGE, "text/html")
 
     def do_POST(self):
         length = self.headers["Content-Length"]
         body = self.rfile.read(int(length))
-        # The page stays where it is.
-        self.answer(204)
+        # After 204 the browser stays on the page.
+        self.respond(204)
         self.server.captured.put((self.path, self.headers["Content-Type"], length, body))
 
-    def answer(self, status, body=b"", type=None):
+    def respond(self, status, body=b"", type=None):
         self.send_response(status)
         if status != 204:
             self.send_header("Content-Length", str(len(body)))
@@ -106,7 +106,7 @@ class Server(socketserver.ThreadingTCPServer):
 
 
 def as_json(case):
-    """A case for the page. Half a pair of UTF-16 passes in JSON's escapes, and in no encoding."""
+    """A case as JSON. Half a surrogate pair can be an escape in JSON, but can't be encoded in UTF-8."""
     entries = [{"control": entry.control, "name": entry.name, "value": entry.value,
                 "files": [{"name": file.name, "type": file.type,
                            "content": base64.b64encode(file.content).decode()} for file in entry.files]}
@@ -132,7 +132,7 @@ def bytes_of(text):
 
 
 def flags(case, directory):
-    """The case as it is typed. Files lie in the directory, those from the disk under their own names."""
+    """The flags for a case. Its files are written to the directory, those from the disk under their own names."""
     result = []
     for number, entry in enumerate(case.entries):
         if entry.typed is not None:
@@ -163,7 +163,7 @@ def flags(case, directory):
 
 
 def expected(formstream, case, typed, boundary):
-    """The body, and the two headers that belong to it."""
+    """The expected body and its two headers."""
     if case.untypable:
         return case.sent.replace(b"--B", b"--" + boundary.encode()), None
     command = [formstream, "encode", "--browser-text", "--boundary", boundary, *typed]
@@ -183,7 +183,7 @@ def difference(wanted, sent):
 
 
 def check(formstream, browser):
-    """Runs all the cases. Gives how many bodies were the same, and what was wrong."""
+    """Runs all cases. Returns how many bodies were the same, and the failures."""
     same, wrong = 0, []
     with capturing() as (address, captured):
         browser.go(address)
@@ -199,12 +199,12 @@ def check(formstream, browser):
                     try:
                         same += compare(formstream, case, typed, path, captured.get(timeout=DEADLINE))
                     except (AssertionError, queue.Empty) as error:
-                        wrong.append(f"{path}: {error or 'nothing is sent'}")
+                        wrong.append(f"{path}: {error or 'nothing was sent'}")
     return same, wrong
 
 
 def choose(browser, case, directory):
-    """Chooses the files that lie on the disk."""
+    """Chooses the files that are on the disk."""
     fields = [(number, entry) for number, entry in enumerate(case.entries) if entry.control == "disk"]
     for place, (number, entry) in enumerate(fields):
         paths = [directory / f"{number}-{index}" / file.name for index, file in enumerate(entry.files) if file.name]
@@ -214,8 +214,8 @@ def choose(browser, case, directory):
 
 
 def compare(formstream, case, typed, path, captured):
-    came, type, length, body = captured
-    assert came == path, f"{came} is sent"
+    captured_path, type, length, body = captured
+    assert captured_path == path, f"{captured_path} was sent"
     boundary = re.fullmatch(r"multipart/form-data; boundary=(----WebKitFormBoundary\w{16})", type)
     assert boundary, f"the type is {type}"
     wanted, headers = expected(formstream, case, typed, boundary[1])

@@ -1,4 +1,4 @@
-"""The page of `formstream receive`, as people use it: by mouse, by keyboard, without a script."""
+"""Tests the page of `formstream receive`: by mouse, by keyboard, and without JavaScript."""
 
 import base64
 import hashlib
@@ -12,18 +12,18 @@ from webdriver import ELEMENT, browsing, until
 TAB, ENTER = "\ue004", "\ue007"
 HOSTILE = ["<img src=x onerror=\"document.title='owned'\">.txt", "evil\u202egpj.exe", "&lt;b&gt;'\"",
            "\u05e9\u05dc\u05d5\u05dd.txt", "long-" * 40 + ".txt"]
-# What the page shows of each file.
+# What the page shows for each file.
 ROWS = """return [...document.querySelectorAll("li")].map(row => ({
-  state: row.className, name: row.querySelector("bdi").textContent, told: row.querySelector("progress + p").textContent,
+  state: row.className, name: row.querySelector("bdi").textContent, details: row.querySelector("progress + p").textContent,
   digest: row.querySelector("code").textContent.replace("SHA-256 ", ""), value: row.querySelector("progress").value,
   bar: !row.querySelector("progress").hidden}))"""
-# Writes down all that a row ever was, and how many were on their way at once.
+# Records every state of each row, and how many files were being sent at once.
 WATCH = """window.seen = []; window.most = 0;
 new MutationObserver(() => {
   for (const row of document.querySelectorAll("li")) seen.push([row.className, row.querySelector("progress").value]);
   most = Math.max(most, document.querySelectorAll("li.sending, li.sent").length);
 }).observe(document.querySelector("ul"), {subtree: true, childList: true, attributes: true})"""
-# The least contrast of any text with what is behind it (WCAG 2.2, "contrast ratio"), and whose it is.
+# The lowest contrast of a text with its background (WCAG 2.2, "contrast ratio"), and the element.
 CONTRAST = """
 const channels = colour => colour.match(/[\\d.]+/g).map(Number);
 const light = colour => channels(colour).slice(0, 3).map(value => value / 255)
@@ -51,7 +51,7 @@ def check(function):
 
 
 class Stage:
-    """What every check has: the command, a browser, files to send, a place for pictures."""
+    """What every check uses: the command, the driver, files to send, a directory for pictures."""
 
     def __init__(self, formstream, driver, files, pictures):
         self.formstream = formstream
@@ -69,7 +69,7 @@ class Stage:
 
 
 def throttle(browser, rate):
-    """From now on the browser sends so many bytes a second; 0 is as many as it can."""
+    """Limits uploads to `rate` bytes a second; 0 removes the limit."""
     browser.devtools("Network.enable")
     browser.devtools("Network.emulateNetworkConditions", offline=False, latency=0, downloadThroughput=-1,
                      uploadThroughput=rate or -1)
@@ -90,7 +90,7 @@ def digest(content):
 
 
 def stored(directory):
-    """The digests of what lies in the directory."""
+    """The digests of the files in the directory."""
     return sorted(digest(path.read_bytes()) for path in directory.iterdir())
 
 
@@ -103,9 +103,9 @@ def status(browser):
 
 
 def is_quiet(browser, allowed=()):
-    """Nothing is complained of but what the check asks for: a refusal is an error to the console."""
-    said = [line for line in browser.complaints() if not any(text in line for text in allowed)]
-    assert not said, f"the console says {said}"
+    """The console shows no messages except the allowed ones: a refused request is an error there."""
+    messages = [line for line in browser.complaints() if not any(text in line for text in allowed)]
+    assert not messages, f"the console shows {messages}"
 
 
 def drop(browser, paths, on="label"):
@@ -117,12 +117,12 @@ def drop(browser, paths, on="label"):
 
 
 def tab_to(browser, script, what):
-    """Presses Tab until the focus is where the script says, as often as there is something to pass."""
+    """Presses Tab until the script returns true for the focused element."""
     for _ in range(12):
         browser.press(TAB)
         if browser.run("const it = document.activeElement; return " + script):
             return
-    raise AssertionError(f"Tab does not come to {what}")
+    raise AssertionError(f"Tab does not reach {what}")
 
 
 @check
@@ -134,18 +134,18 @@ def files_that_are_chosen_arrive(stage):
         browser.send_keys("#file", "\n".join(map(str, paths)))
         rows = wait_for(browser, *["arrived"] * 3)
         assert [row["digest"] for row in rows] == [digest(path.read_bytes()) for path in paths], rows
-        assert rows[0]["told"] == "Stored as one.txt, 2,997 bytes", rows
+        assert rows[0]["details"] == "Stored as one.txt, 2,997 bytes", rows
         assert stored(directory) == digests(paths)
         assert status(browser) == "3 of 3 arrived.", status(browser)
         stage.picture(browser, "after")
-        # The same once more is another file, and never lies over the first.
+        # The same file again is stored beside the first, and never replaces it.
         browser.send_keys("#file", str(paths[0]))
-        assert "one-2.txt" in wait_for(browser, *["arrived"] * 4)[3]["told"]
+        assert "one-2.txt" in wait_for(browser, *["arrived"] * 4)[3]["details"]
         is_quiet(browser)
 
 
 @check
-def files_that_are_dropped_arrive_also_beside_the_zone(stage):
+def files_that_are_dropped_arrive_even_beside_the_drop_zone(stage):
     paths = [stage.file("dropped", b"d" * 70000), stage.file("beside", b"b")]
     with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
@@ -173,21 +173,21 @@ def hostile_names_are_text(stage):
 
 
 @check
-def without_a_script_a_page_answers(stage):
+def without_javascript_the_response_is_a_page(stage):
     paths = [stage.file(name, name.encode()) for name in HOSTILE]
     with receiving(stage.formstream) as (url, directory), browsing(stage.driver, scripts=False) as browser:
         browser.go(url)
         stage.picture(browser, "plain-before")
-        assert browser.run("return document.querySelector('#drop').hidden"), "a script has run"
+        assert browser.run("return document.querySelector('#drop').hidden"), "JavaScript has run"
         browser.choose("#file", paths)
-        # By the keyboard alone, from the start.
-        tab_to(browser, "it.id === 'file'", "the file's field")
+        # By the keyboard alone.
+        tab_to(browser, "it.id === 'file'", "the file field")
         tab_to(browser, "it.id === 'send'", "the button")
         browser.press(ENTER)
-        until(lambda: browser.run("return document.title") == "All has arrived", "the answer's page")
+        until(lambda: browser.run("return document.title") == "Upload complete", "the response page")
         text = browser.run("return document.querySelector('main').innerText")
         for name in HOSTILE:
-            # Names stand as they came: a browser writes %22 for a quote, and does not escape the percent sign.
+            # Names are shown as the browser sent them: %22 for a quote, and a percent sign unchanged.
             assert name.replace("\u202e", "\\u{202E}").replace('"', "%22") in text, text
             assert digest(name.encode()) in text, text
         assert browser.run("return document.images.length") == 0
@@ -195,38 +195,38 @@ def without_a_script_a_page_answers(stage):
         stage.picture(browser, "plain-after")
         is_quiet(browser)
         browser.click("a")
-        until(lambda: browser.run("return document.title") == "Send files", "the way back")
+        until(lambda: browser.run("return document.title") == "Send files", "the link back")
 
 
 @check
-def without_a_script_a_refusal_is_told(stage):
+def without_javascript_a_refusal_is_shown(stage):
     with receiving(stage.formstream, "--max-body", "1000") as (url, directory):
         with browsing(stage.driver, scripts=False) as browser:
             browser.go(url)
             browser.send_keys("#file", str(stage.file("large", bytes(3 << 20))))
             browser.click("#send")
-            until(lambda: browser.run("return document.title") == "Nothing was stored", "the answer's page")
+            until(lambda: browser.run("return document.title") == "Nothing was stored", "the response page")
             assert "1000 bytes" in browser.run("return document.querySelector('.bad').textContent")
             assert stored(directory) == []
             stage.picture(browser, "plain-refused")
 
 
 @check
-def a_bar_is_full_when_the_server_has_answered_and_not_before(stage):
+def a_bar_is_full_only_after_the_response(stage):
     paths = [stage.file(f"slow-{number}", os.urandom(400000)) for number in range(4)]
     with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
         browser.run(WATCH)
         throttle(browser, 500_000)
         browser.send_keys("#file", "\n".join(map(str, paths)))
-        until(lambda: any(0.2 < row["value"] < 1 for row in browser.run(ROWS)), "a bar that is under way")
+        until(lambda: any(0.2 < row["value"] < 1 for row in browser.run(ROWS)), "a bar in progress")
         assert browser.call("GET", f"/element/{browser.find('progress')}/computedlabel") == "Progress of slow-0"
         stage.picture(browser, "during")
         throttle(browser, 0)
         wait_for(browser, *["arrived"] * 4)
         seen = browser.run("return seen")
-        under_way = [value for state, value in seen if state in ("sending", "sent")]
-        assert len({value for value in under_way if 0 < value < 1}) > 3, under_way
+        in_progress = [value for state, value in seen if state in ("sending", "sent")]
+        assert len({value for value in in_progress if 0 < value < 1}) > 3, in_progress
         assert all(value < 1 for state, value in seen if state != "arrived"), seen
         assert all(value == 1 for state, value in seen if state == "arrived"), seen
         assert browser.run("return most") == 2, browser.run("return most")
@@ -235,7 +235,7 @@ def a_bar_is_full_when_the_server_has_answered_and_not_before(stage):
 
 
 @check
-def what_is_cancelled_leaves_nothing_and_can_be_sent_again(stage):
+def a_cancelled_upload_leaves_nothing_and_can_be_sent_again(stage):
     paths = [stage.file(f"cancelled-{number}", os.urandom(300000)) for number in range(3)]
     with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
@@ -243,7 +243,7 @@ def what_is_cancelled_leaves_nothing_and_can_be_sent_again(stage):
         browser.send_keys("#file", "\n".join(map(str, paths)))
         wait_for(browser, "sending", "sending", "waiting")
         browser.click("li:first-child button")
-        # The third one has its turn.
+        # The third file is sent next.
         wait_for(browser, "cancelled", "sending", "sending")
         browser.click("#cancel")
         rows = wait_for(browser, *["cancelled"] * 3)
@@ -254,12 +254,12 @@ def what_is_cancelled_leaves_nothing_and_can_be_sent_again(stage):
         throttle(browser, 0)
         browser.click("li:nth-child(2) button")
         wait_for(browser, "cancelled", "arrived", "cancelled")
-        until(lambda: stored(directory) == digests(paths[1:2]), "one file, and nothing that was cancelled")
+        until(lambda: stored(directory) == digests(paths[1:2]), "one file, and none of the cancelled ones")
         is_quiet(browser)
 
 
 @check
-def a_broken_connection_is_not_known_and_can_be_tried_again(stage):
+def after_a_broken_connection_the_result_is_unknown_and_can_be_retried(stage):
     paths = [stage.file(f"broken-{number}", os.urandom(2_000_000)) for number in range(2)]
     with receiving(stage.formstream) as (address, directory), relaying(address) as (url, relay):
         with browsing(stage.driver) as browser:
@@ -267,26 +267,26 @@ def a_broken_connection_is_not_known_and_can_be_tried_again(stage):
             relay.breaks_after = 200_000
             browser.send_keys("#file", "\n".join(map(str, paths)))
             rows = wait_for(browser, "unknown", "unknown")
-            assert "not known whether the file arrived" in rows[0]["told"], rows
-            assert status(browser) == "0 of 2 arrived, 2 not known.", status(browser)
-            stage.picture(browser, "not-known")
+            assert "not known whether the file arrived" in rows[0]["details"], rows
+            assert status(browser) == "0 of 2 arrived, 2 unknown.", status(browser)
+            stage.picture(browser, "unknown")
             relay.breaks_after = None
             browser.click("#retry")
             wait_for(browser, "arrived", "arrived")
-            until(lambda: stored(directory) == digests(paths), "the files, and no halves")
+            until(lambda: stored(directory) == digests(paths), "the complete files")
             is_quiet(browser, allowed=["net::ERR_"])
 
 
 @check
-def a_refusal_is_told_in_the_servers_words_and_retried_by_keyboard(stage):
+def a_refusal_shows_the_servers_message_and_is_retried_by_keyboard(stage):
     with receiving(stage.formstream, "--max-body", "1000") as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
         browser.send_keys("#file", str(stage.file("large", bytes(3 << 20))))
         rows = wait_for(browser, "failed")
-        assert "1000 bytes" in rows[0]["told"] and not rows[0]["bar"], rows
+        assert "1000 bytes" in rows[0]["details"] and not rows[0]["bar"], rows
         stage.picture(browser, "refused")
         browser.run(WATCH)
-        tab_to(browser, "it.getAttribute('aria-label') === 'Retry large'", "the file's own button")
+        tab_to(browser, "it.getAttribute('aria-label') === 'Retry large'", "the button of the file")
         browser.press(ENTER)
         until(lambda: ["failed", 0] in browser.run("return seen") and browser.run(ROWS)[0]["state"] == "failed",
               "a second failure")
@@ -296,7 +296,7 @@ def a_refusal_is_told_in_the_servers_words_and_retried_by_keyboard(stage):
 
 
 @check
-def a_file_that_is_gone_before_its_turn_has_failed(stage):
+def a_file_that_is_removed_before_it_is_sent_fails(stage):
     paths = [stage.file(f"gone-{number}", os.urandom(200000 if number < 3 else 0)) for number in range(4)]
     with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
@@ -308,31 +308,31 @@ def a_file_that_is_gone_before_its_turn_has_failed(stage):
             path.unlink()
         throttle(browser, 0)
         rows = wait_for(browser, "arrived", "arrived", "failed", "failed")
-        assert all(row["told"].startswith("It can't be read") for row in rows[2:]), rows
+        assert all(row["details"].startswith("The file can't be read") for row in rows[2:]), rows
         assert stored(directory) == kept
         is_quiet(browser, allowed=["net::ERR_"])
 
 
 @check
-def the_keyboard_reaches_all_and_names_are_told(stage):
+def the_keyboard_reaches_every_control_and_each_has_a_label(stage):
     with receiving(stage.formstream) as (url, _), browsing(stage.driver) as browser:
         browser.go(url)
-        tab_to(browser, "it.id === 'file'", "the file's field")
+        tab_to(browser, "it.id === 'file'", "the file field")
         assert browser.run("return getComputedStyle(document.querySelector('label')).outlineStyle") == "solid"
         stage.picture(browser, "focus")
-        # Enter would open the system's window, which no test can reach.
+        # Enter would open the system's file dialog, which no test can use.
         browser.run("document.querySelector('#file').addEventListener('click', event => {"
                     "event.preventDefault(); window.clicked = true})")
         browser.press(ENTER)
-        until(lambda: browser.run("return window.clicked"), "Enter opens what files are chosen in")
+        until(lambda: browser.run("return window.clicked"), "Enter opens the file dialog")
         field = browser.find("#file")
         assert browser.call("GET", f"/element/{field}/computedlabel").startswith("Choose files, or drop them here")
-        assert browser.call("GET", f"/element/{browser.find('#told')}/computedrole") == "status"
+        assert browser.call("GET", f"/element/{browser.find('#status')}/computedrole") == "status"
         assert browser.run("return document.documentElement.lang") == "en"
 
 
 @check
-def the_policy_lets_nothing_else_run(stage):
+def the_policy_blocks_all_other_code(stage):
     with receiving(stage.formstream) as (url, _), browsing(stage.driver) as browser:
         browser.go(url)
         is_quiet(browser)
@@ -343,12 +343,12 @@ def the_policy_lets_nothing_else_run(stage):
                     "document.body.lastChild.click()")
         assert browser.run("return window.owned === undefined")
         assert browser.run("return getComputedStyle(document.body.lastChild).color") != "rgb(255, 0, 0)"
-        said = until(lambda: browser.complaints(), "the policy's complaint")
-        assert any("Content Security Policy" in line for line in said), said
+        messages = until(lambda: browser.complaints(), "a message about the policy")
+        assert any("Content Security Policy" in line for line in messages), messages
 
 
 @check
-def it_can_be_read_in_light_and_dark_and_on_narrow_screens(stage):
+def the_page_is_legible_in_light_and_dark_and_on_narrow_screens(stage):
     paths = [stage.file("fine.txt", b"f"), stage.file("w" * 120 + ".txt", b"w"), stage.file("large", bytes(2000))]
     for kind, width, dark in (("light", 1000, False), ("dark", 1000, True),
                               ("narrow", 360, False), ("narrow-dark", 360, True)):
@@ -363,7 +363,7 @@ def it_can_be_read_in_light_and_dark_and_on_narrow_screens(stage):
                     else:
                         browser.send_keys("#file", "\n".join(map(str, paths[:2])))
                         browser.click("#send")
-                        until(lambda: browser.run("return document.title") == "All has arrived", "the answer")
+                        until(lambda: browser.run("return document.title") == "Upload complete", "the response page")
                     legible(browser, kind)
                     stage.picture(browser, f"{kind}-{'script' if scripts else 'plain'}")
 
@@ -376,7 +376,7 @@ def legible(browser, kind):
 
 
 def run(formstream, driver, pictures, only=None):
-    """Runs the checks. Gives how many held, and what was wrong."""
+    """Runs the checks. Returns how many passed, and the failures."""
     held, wrong = 0, []
     for function in checks:
         name = function.__name__.replace("_", " ")
@@ -387,5 +387,5 @@ def run(formstream, driver, pictures, only=None):
                 function(Stage(formstream, driver, pathlib.Path(files), pictures))
                 held += 1
             except AssertionError as error:
-                wrong.append(f"{name}: {error or 'does not hold'}")
+                wrong.append(f"{name}: {error or 'failed'}")
     return held, wrong

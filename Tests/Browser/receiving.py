@@ -1,4 +1,4 @@
-"""`formstream receive`, and a relay before it that can hold connections up and break them."""
+"""Runs `formstream receive`, and a relay in front of it that can break connections."""
 
 import contextlib
 import pathlib
@@ -16,21 +16,21 @@ from webdriver import DEADLINE, Broken
 
 @contextlib.contextmanager
 def receiving(formstream, *flags):
-    """A receiver on a free port: its address, and the directory that it stores in."""
+    """Runs a receiver on a free port. Yields its URL and its storage directory."""
     with tempfile.TemporaryDirectory(prefix="formstream-received-") as name:
         process = subprocess.Popen(
             [formstream, "receive", "--listen", "127.0.0.1:0", "--into", name, *flags],
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
-        # What it has to say is read to the end, or it would wait for us.
-        said = []
+        # Its messages are read to the end, or it would block.
+        lines = []
         try:
             for line in process.stderr:
-                said.append(line)
+                lines.append(line)
                 if found := re.search(r"http://127\.0\.0\.1:\d+/", line):
                     break
             else:
-                raise Broken("formstream receive does not start: " + "".join(said))
-            rest = threading.Thread(target=said.extend, args=(process.stderr,))
+                raise Broken("formstream receive does not start: " + "".join(lines))
+            rest = threading.Thread(target=lines.extend, args=(process.stderr,))
             rest.start()
             yield found[0], pathlib.Path(name)
         finally:
@@ -40,13 +40,13 @@ def receiving(formstream, *flags):
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
-                raise Broken("formstream receive does not end when it is told to") from None
+                raise Broken("formstream receive does not end after SIGTERM") from None
         rest.join()
         process.stderr.close()
 
 
 class Relay(socketserver.ThreadingTCPServer):
-    """Hands bytes on, both ways. While `breaks_after` is set, a connection is reset when that many came."""
+    """Relays bytes in both directions. If `breaks_after` is set, resets a connection after that many uploaded bytes."""
     daemon_threads = True
     breaks_after = None
 
@@ -55,7 +55,7 @@ class Relay(socketserver.ThreadingTCPServer):
         self.to = port
 
     def finish_request(self, request, _):
-        # Looked up by number: no name of anything is asked for.
+        # A numeric address: no name is looked up.
         with request, socket.create_connection(("127.0.0.1", self.to)) as onward:
             back = threading.Thread(target=self.pump, args=(onward, request, False))
             back.start()
@@ -69,7 +69,7 @@ class Relay(socketserver.ThreadingTCPServer):
                 count += len(piece)
                 if is_upload and self.breaks_after is not None and count > self.breaks_after:
                     for end in (source, sink):
-                        # Closed with what was not sent thrown away: a reset.
+                        # Closing without lingering discards unsent bytes and sends a reset.
                         end.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
                         end.shutdown(socket.SHUT_RD)
                     return
@@ -81,7 +81,7 @@ class Relay(socketserver.ThreadingTCPServer):
 
 @contextlib.contextmanager
 def relaying(address):
-    """A relay before the receiver at an address: its own address, and itself."""
+    """Runs a relay in front of a receiver. Yields the relay's URL and the relay."""
     with Relay(int(re.search(r":(\d+)/", address)[1])) as relay:
         thread = threading.Thread(target=relay.serve_forever)
         thread.start()

@@ -1,4 +1,4 @@
-"""A browser of its own for a test, by the plain WebDriver protocol (W3C): no library is asked for."""
+"""Starts and controls a browser by the plain WebDriver protocol (W3C), without a library."""
 
 import contextlib
 import json
@@ -12,9 +12,9 @@ import time
 import urllib.error
 import urllib.request
 
-# The key under which WebDriver writes down an element.
+# The key of an element reference in WebDriver.
 ELEMENT = "element-6066-11e4-a52e-4f735466cecf"
-# How long anything may take. It bounds a wait that has gone wrong, and is never slept through.
+# The time limit of every wait, in seconds. A test that succeeds never waits that long.
 DEADLINE = 30
 FLAGS = [
     "--headless=new", "--no-first-run", "--no-default-browser-check", "--no-pings", "--disable-sync",
@@ -23,20 +23,20 @@ FLAGS = [
     "--disable-features=OptimizationHints,MediaRouter,Translate", "--metrics-recording-only",
     "--no-proxy-server", "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
 ]
-# The loopback alone, whatever the environment says.
+# Only the loopback, even if the environment sets a proxy.
 OPENER = urllib.request.build_opener(urllib.request.ProxyHandler({}))
 
 
 class Broken(Exception):
-    """What keeps a test from being made: no browser, no answer, a script that fails."""
+    """A test could not be run: no browser, no response, or a failing script."""
 
 
 def until(condition, what, deadline=DEADLINE):
-    """Asks again and again until the condition gives something, and gives it."""
+    """Polls the condition until it returns something true, and returns that."""
     end = time.monotonic() + deadline
     while not (result := condition()):
         if time.monotonic() > end:
-            raise AssertionError(f"waited {deadline} s in vain for this: {what}")
+            raise AssertionError(f"waited {deadline} s in vain for: {what}")
         time.sleep(0.02)
     return result
 
@@ -54,11 +54,11 @@ class Browser:
         self.call("POST", "/url", {"url": url})
 
     def run(self, script, *arguments):
-        """What a function of that body returns, in the page."""
+        """Runs the body of a function in the page, and returns its result."""
         return self.call("POST", "/execute/sync", {"script": script, "args": arguments})
 
     def run_async(self, script, *arguments):
-        """The same, of a promise."""
+        """The same for an async function."""
         return self.call("POST", "/execute/async", {
             "script": f"const done = arguments[arguments.length - 1];"
                       f"(async (...given) => {{ {script} }})(...arguments).then(done);",
@@ -77,22 +77,22 @@ class Browser:
         self.call("POST", f"/element/{self.find(selector)}/value", {"text": text})
 
     def press(self, key):
-        """Presses a key as on the keyboard, wherever the focus is."""
+        """Presses and releases a key, wherever the focus is."""
         self.call("POST", "/actions", {"actions": [{"type": "key", "id": "keyboard", "actions": [
             {"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]}]})
 
     def choose(self, selector, paths):
-        """Chooses files by whatever name: a line break would end a name that WebDriver is told."""
+        """Chooses files with any names. (WebDriver itself splits a list of files at line breaks.)"""
         root = self.devtools("DOM.getDocument")["root"]["nodeId"]
         node = self.devtools("DOM.querySelector", nodeId=root, selector=selector)["nodeId"]
         self.devtools("DOM.setFileInputFiles", nodeId=node, files=[str(path) for path in paths])
 
     def complaints(self):
-        """What the browser had to say since it was asked last: errors, and what the policy forbade."""
+        """The messages on the console since the last call: errors, and violations of the policy."""
         return [entry["message"] for entry in self.call("POST", "/se/log", {"type": "browser"})]
 
     def screenshot(self):
-        """The whole page as PNG, in base 64."""
+        """The complete page as PNG, in base 64."""
         shot = self.devtools("Page.captureScreenshot", captureBeyondViewport=True, clip={
             "x": 0, "y": 0, "scale": 1,
             **self.run("return {width: innerWidth, height: document.documentElement.scrollHeight}")})
@@ -103,8 +103,8 @@ def call(method, url, body=None):
     data = None if body is None else json.dumps(body).encode()
     request = urllib.request.Request(url, data, {"Content-Type": "application/json"}, method=method)
     try:
-        with OPENER.open(request, timeout=2 * DEADLINE) as answer:
-            return json.load(answer)["value"]
+        with OPENER.open(request, timeout=2 * DEADLINE) as response:
+            return json.load(response)["value"]
     except urllib.error.HTTPError as error:
         value = json.load(error)["value"]
         raise Broken(f"{method} {url}: {value['error']}: {value['message']}") from None
@@ -112,13 +112,13 @@ def call(method, url, body=None):
 
 @contextlib.contextmanager
 def driving():
-    """chromedriver on a free port. It ends with all that it started."""
+    """Runs chromedriver on a free port, and ends it and all its children."""
     program = shutil.which("chromedriver")
     if not program:
-        raise Broken("chromedriver is not here: .ci/install browser")
+        raise Broken("chromedriver is not installed: run .ci/install browser")
     directory = tempfile.mkdtemp(prefix="formstream-browser-")
     environment = {key: value for key, value in os.environ.items() if not key.lower().endswith("_proxy")}
-    # Its home is its own: nothing is read from the person's, and nothing is left there.
+    # A new home directory: nothing is read from the user's home, and nothing is left there.
     environment |= {"HOME": directory, "TMPDIR": directory, "XDG_CONFIG_HOME": directory,
                     "XDG_CACHE_HOME": directory}
     process = subprocess.Popen([program, "--port=0"], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -139,7 +139,7 @@ def driving():
 
 
 def end_group(process):
-    """Ends a program and its children, whose group is its own by start_new_session, and sees them gone."""
+    """Ends a program and its children, which start_new_session put into one group, and waits until they are gone."""
     def is_gone():
         process.poll()
         try:
@@ -148,7 +148,7 @@ def end_group(process):
             return True
     os.killpg(process.pid, signal.SIGTERM)
     try:
-        until(is_gone, "the browser's end")
+        until(is_gone, "the end of the browser")
     except AssertionError:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
@@ -156,12 +156,12 @@ def end_group(process):
 
 @contextlib.contextmanager
 def browsing(driver, width=1000, height=800, dark=False, scripts=True):
-    """A fresh browser, of a profile of its own."""
+    """Runs a browser with a new profile."""
     address, directory = driver
     profile = tempfile.mkdtemp(dir=directory)
     flags = [*FLAGS, f"--user-data-dir={profile}"]
     if os.geteuid() == 0:
-        # Chromium's sandbox can't be made by root.
+        # Chromium's sandbox does not work for root.
         flags.append("--no-sandbox")
     options = {"args": flags}
     if not scripts:

@@ -69,9 +69,9 @@ import FormStreamTransfer
     let server = try kind.server()
     let arguments = kind.curlArguments(
       try kind.file(in: directory), to: server.receiver.url, times: Self.rounds)
-    let said = try await onNewThread { try curl(arguments) }
-    #expect(said.exit == 0, "\(said.stderr.prefix(500))")
-    #expect(said.output == String(repeating: "\(kind.status) ", count: Self.rounds))
+    let result = try await onNewThread { try curl(arguments) }
+    #expect(result.exit == 0, "\(result.stderr.prefix(500))")
+    #expect(result.output == String(repeating: "\(kind.status) ", count: Self.rounds))
     #expect(server.handler.openUploads == 0)
   }
 

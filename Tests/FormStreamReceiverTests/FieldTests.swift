@@ -27,7 +27,7 @@ import Testing
     }
   }
 
-  /// Each piece is sent as a chunk of its own, so that the receiver reads the pieces separately.
+  /// Each piece is sent as a separate chunk, so that the receiver reads the pieces separately.
   private static func body(_ pieces: [ArraySlice<UInt8>]) -> [UInt8] {
     var bytes = Array(
       ("POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n"

@@ -210,8 +210,8 @@ import Testing
     func statuses(_ arguments: String...) async throws -> [String] {
       let all =
         ["-k", "-w", "\n%{http_code}", "-o", "/dev/null"] + arguments + [server.receiver.url]
-      let said = try await onNewThread { try curl(all) }
-      return said.output.split(separator: "\n").map(String.init)
+      let result = try await onNewThread { try curl(all) }
+      return result.output.split(separator: "\n").map(String.init)
     }
     #expect(try await statuses("-d", "abc") == ["401"])
     #expect(try await statuses("-d", "abc", "-H", "Transfer-Encoding: chunked") == ["401"])

@@ -131,10 +131,10 @@ import Testing
       ["::", "0.0.0.0"].contains(address)
       ? "localhost" : address.contains(":") ? "[\(address)]" : address
     #expect(server.receiver.url == "http://\(shown):\(port)/")
-    let said = try await onNewThread {
+    let result = try await onNewThread {
       try curl("-d", "a", "-w", "%{http_code}", "-o", "/dev/null", "http://\(host):\(port)/")
     }
-    #expect(said.output == "200")
+    #expect(result.output == "200")
     #expect(try await server.reportedRequests(1).first?.peer.isEmpty == false)
   }
 
@@ -201,7 +201,7 @@ import Testing
   @Test(arguments: ["-tls1", "-tls1_1"])
   func `broken versions of TLS are refused`(_ version: String) async throws {
     let server = try TestServer { $0.tls = try? .forTests() }
-    let said = try await onNewThread {
+    let result = try await onNewThread {
       try run(
         program: "/usr/bin/env",
         [
@@ -209,7 +209,7 @@ import Testing
           "127.0.0.1:\(server.receiver.port)",
         ])
     }
-    #expect(said.exit != 0)
-    #expect(said.output.contains("Cipher is (NONE)"))
+    #expect(result.exit != 0)
+    #expect(result.output.contains("Cipher is (NONE)"))
   }
 }

@@ -35,7 +35,7 @@ import Testing
         .init(index: 1, name: "a&b", size: 3, value: Array("<i>".utf8)),
         .init(index: 2, name: "file", filename: "", size: 1),
       ], failure: nil)
-    #expect(page.contains("<h1>All has arrived</h1>"))
+    #expect(page.contains("<h1>Upload complete</h1>"))
     #expect(
       page.contains(
         "<li class=\"arrived\"><p><bdi>&lt;b onclick=&#39;x&#39;&gt;&amp;&quot;\\u{202E}\\u{0}</bdi></p>"
@@ -60,7 +60,7 @@ import Testing
     #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
     let other = UploadPage.response(
       parts: [none, .init(index: 1, name: "a", size: 1, value: [0x78])], failure: nil)
-    #expect(other.contains("<h1>All has arrived</h1>"))
+    #expect(other.contains("<h1>Upload complete</h1>"))
     #expect(other.contains("<bdi>file</bdi></p><p>No file was chosen</p>"))
   }
 

@@ -4,7 +4,7 @@ public import FormStreamMultipart
 /// Stores files in a directory under safe names: never outside of it, and never incomplete.
 ///
 /// While a request arrives, its files have names that begin with `.formstream-`. When it is complete, each file gets
-/// its final name. A request that is refused or breaks off leaves nothing behind, with two exceptions: the process was
+/// its final name. A request that is refused or breaks off leaves nothing, with two exceptions: the process was
 /// killed, or `overwrites` is set and the last step failed. In that case files that had already replaced others stay,
 /// because those can't be restored; files that replace nothing are stored first.
 public struct DirectoryHandler: UploadHandler {

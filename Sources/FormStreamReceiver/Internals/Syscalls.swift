@@ -37,7 +37,7 @@ struct Socket: Sendable {
         rest = rest.dropFirst(count)
       } else if errno != EINTR {
         guard errno == EAGAIN else { return }
-        // The client may be blocked because nobody reads what it sends. Even after its end of stream it may still
+        // The client may be blocked because the receiver does not read. Even after its end of stream it may still
         // read.
         if isReadable { isReadable = discardReceived() }
         guard isReady(for: isReadable ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }

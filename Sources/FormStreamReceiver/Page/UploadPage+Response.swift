@@ -6,7 +6,7 @@ extension UploadPage {
   package static func response(parts: [ParsedPartRecord], failure: RecordFailure?) -> String {
     let isEmpty = !parts.isEmpty && parts.allSatisfy(isUnusedFileField)
     let title =
-      failure != nil ? "Nothing was stored" : isEmpty ? "No file was chosen" : "All has arrived"
+      failure != nil ? "Nothing was stored" : isEmpty ? "No file was chosen" : "Upload complete"
     let message = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
     let list =
       parts.isEmpty || isEmpty && failure == nil

@@ -4,7 +4,7 @@ import FormStreamPlatform
 /// The page for people who upload with a browser: one document without any other assets.
 ///
 /// Without JavaScript it is a plain form, and the server responds with a page (``response(parts:failure:)``). With
-/// JavaScript each file is sent in a request of its own, and counts as arrived only when the server's response says so.
+/// JavaScript each file is sent in its own request, and counts as arrived only when the server's response says so.
 ///
 /// The files beside this one are embedded at build time: `page.html` surrounds both pages, `upload.html` is the form,
 /// `page.css` and `page.js` are inserted into them.

@@ -1,5 +1,5 @@
-/// What the fuzzer decides, taken from the front of its input. Where that has ended, all is zero; so
-/// zero is the usual choice of everything.
+/// The choices of the fuzzer, read from the front of its input. After its end all choices are zero,
+/// so zero is the ordinary choice everywhere.
 struct Choices {
   private(set) var rest: ArraySlice<UInt8>
 
@@ -11,7 +11,7 @@ struct Choices {
 
   mutating func below(_ limit: Int) -> Int { Int(byte()) % limit }
 
-  /// A place in something larger than a byte can say; only what is done with it brings it into range.
+  /// An offset that may be larger than a byte. The caller reduces it to its range.
   mutating func place() -> Int { Int(byte()) << 8 | Int(byte()) }
 
   mutating func bytes(_ count: Int) -> [UInt8] {
@@ -19,14 +19,14 @@ struct Choices {
     return Array(rest.prefix(count))
   }
 
-  /// A text of up to 255 bytes, which are repaired where they are not UTF-8.
+  /// A text of up to 255 bytes; bytes that are not UTF-8 become U+FFFD.
   mutating func text() -> String {
     String(decoding: bytes(Int(byte())), as: UTF8.self)
   }
 
-  /// All that is left. Where the first byte says so, a stretch of it stands there over and over, so
-  /// long that reading it in quadratic time takes longer than the fuzzer waits. One input in sixteen of
-  /// those is enough: they take a hundred times as long as others.
+  /// The rest of the input. If the first byte chooses it, a piece of the rest is repeated so often
+  /// that reading it in quadratic time takes longer than the fuzzer waits. One input in sixteen is
+  /// enough, because such inputs take a hundred times as long as others.
   mutating func restOrStretch() -> (text: [UInt8], isStretched: Bool) {
     let isOneOfMany = rest.reduce(0, &+) & 15 == 0
     let wantsStretch = byte() == 0xFF && isOneOfMany
@@ -42,6 +42,6 @@ struct Choices {
 }
 
 extension Sequence<Int> {
-  /// These places in a body of `size` bytes, in order.
+  /// The cuts in a body of `size` bytes, in order.
   func cuts(of size: Int) -> [Int] { map { $0 % (size + 1) }.sorted() }
 }

@@ -1,6 +1,7 @@
 import FormStreamMultipart
 
-/// The input: 3 bytes for a stretch (see ``Choices/restOrStretch()``), then the header's value.
+/// The input: 3 bytes for a repetition (see ``Choices/restOrStretch()``), then the value of the
+/// header.
 func checkContentType(_ choices: inout Choices) throws {
   let (bytes, isStretched) = choices.restOrStretch()
   let text = String(decoding: bytes, as: UTF8.self)
@@ -11,7 +12,7 @@ func checkContentType(_ choices: inout Choices) throws {
   }
   try checkBoundary(in: text)
   try checkMediaType(text)
-  // The same text as a boundary, where it is one.
+  // The same text as a boundary, if it is valid.
   if let boundary = try? Boundary(text) {
     let type = Form(boundary: boundary).contentType
     let read = FormParser.boundary(inContentType: type)
@@ -34,7 +35,7 @@ private func checkBoundary(in text: String) throws {
     }
   }
   guard let boundary else { return }
-  // Folded at its blanks, it says the same.
+  // Folded at its blanks, it has the same meaning.
   let folded = text.replacing(" ", with: "\r\n ")
   let again = FormParser.boundary(inContentType: folded)
   let isSame = again.map { $0.utf8.filter { $0 != 0x20 } } == boundary.utf8.filter { $0 != 0x20 }

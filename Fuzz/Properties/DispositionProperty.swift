@@ -1,6 +1,7 @@
 import FormStreamMultipart
 
-/// The input: 3 bytes for a stretch (see ``Choices/restOrStretch()``), then the header's value.
+/// The input: 3 bytes for a repetition (see ``Choices/restOrStretch()``), then the value of the
+/// header.
 func checkDisposition(_ choices: inout Choices) throws {
   let (value, isStretched) = choices.restOrStretch()
   let unknown = ContentDisposition(parsing: value)
@@ -9,7 +10,7 @@ func checkDisposition(_ choices: inout Choices) throws {
   for escaping in EscapingProfile.all {
     guard let read = ContentDisposition(parsing: value, escaping: escaping) else { continue }
     try checkType(of: read)
-    // Where the sender isn't known, a backslash may be one in the end.
+    // If the sender isn't known, a backslash may be read as an ordinary character.
     if escaping != .backslash {
       try hold(unknown != nil, "only \(escaping) reads it: \(read)")
     }
@@ -24,8 +25,8 @@ private func checkType(of read: ContentDisposition) throws {
   try hold(read.type == read.type.lowercased(), "\(read.type) is not in lower case")
 }
 
-/// What was read from a sender that uses a profile, that profile writes so that it is read again: a
-/// name that was read holds none of its escapes any more.
+/// Names that were read with a profile, and are written with it again, are read the same: a name
+/// that was read contains no escapes of the profile.
 private func checkRewritten(_ read: ContentDisposition, _ escaping: EscapingProfile) throws {
   let name = read.name ?? ""
   let part = Part(name: name, filename: read.filename, type: "a/b", body: .text(""))
@@ -47,12 +48,12 @@ private func checkRewritten(_ read: ContentDisposition, _ escaping: EscapingProf
 }
 
 extension MultipartError {
-  /// Whether a part's names give the encoder a reason for this error.
+  /// Whether the names of a part are a reason for this error of the encoder.
   func isJustified(by part: Part, _ escaping: EscapingProfile) -> Bool {
     switch code {
     case .invalidName: !part.name.canBeWritten(by: escaping)
     case .invalidFilename: !(part.filename ?? "").canBeWritten(by: escaping)
-    // The largest escape makes three bytes of one, and `filename*` writes it once more.
+    // The longest escape has three bytes for one, and `filename*` writes the name a second time.
     case .headersTooLarge:
       8 * (part.name.utf8.count + (part.filename ?? "").utf8.count)
         + 4 * (part.type?.description ?? "").utf8.count

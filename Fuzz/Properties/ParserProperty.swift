@@ -31,10 +31,11 @@ func checkParser(_ choices: inout Choices) throws {
   Planted.overread(body, whole)
 }
 
-/// Boundaries that repeat themselves, or look like what stands around them.
+/// Boundaries that overlap themselves, or look like the text around them.
 private let boundaries = ["B", "-", "--", "abab", "aaaa", "--a-", "a b", "\"", "é"]
 
-/// The boundary that the body's first line of two hyphens names; so any body from a file will do.
+/// The boundary in the first line of the body that begins with two hyphens, so that any body from a
+/// file can be a seed.
 private func namedBoundary(in body: [UInt8]) -> String {
   let lines = body.split(omittingEmptySubsequences: true) { $0 == 0x0A || $0 == 0x0D }
   let line = lines.first { $0.starts(with: Array("--".utf8)) } ?? Array("--B".utf8)[...]
@@ -107,7 +108,7 @@ private func checkLimits(_ run: ParserRun, _ limits: FormParser.Limits) throws {
   try hold(headers <= limits.allHeaders, "\(headers) bytes of all headers")
 }
 
-/// The parser gives the parts that stand there, up to where it fails, and misses no end.
+/// Checks that the parser finds the same parts, up to its error, and does not miss the end.
 private func checkPlainly(
   _ run: ParserRun, of body: [UInt8], _ boundary: String, _ options: FormParser.Options
 ) throws {
@@ -121,7 +122,7 @@ private func checkPlainly(
   try hold(!(isIncomplete && plain.isComplete), "the end was not seen: \(run)")
 }
 
-/// Collecting a form is another way to the same.
+/// Checks that collecting the form gives the same parts.
 private func checkCollected(
   _ body: [UInt8], _ boundary: String, _ options: FormParser.Options, like run: ParserRun,
   seed: UInt64

@@ -1,5 +1,5 @@
-/// What stands between a body's delimiters, found by looking at all of it again and again: slow, and as
-/// unlike the parser as can be. It does not look into headers, and knows no limits.
+/// The parts of a body, found by searching all of it for each delimiter: slow, and written as
+/// differently from the parser as possible. It does not parse headers, and has no limits.
 struct PlainReading {
   private(set) var parts: [[UInt8]] = []
   /// Whether the last delimiter was found.
@@ -32,8 +32,8 @@ struct PlainReading {
     lineEnds.first { has($0, at: place) }.map { place + $0.count }
   }
 
-  /// The first delimiter, which needs no line end before it at `start` itself. Its line has no end where
-  /// there is more on it than white space.
+  /// The first delimiter. At `start` it needs no line break before it. The end of its line is nil
+  /// if the line contains more than white space.
   private func delimiter(from start: Int) -> (start: Int, end: Int?, isLast: Bool)? {
     for place in start...body.count {
       let behind = lineEnds.filter { has($0, at: place) }.map { place + $0.count }

@@ -1,14 +1,14 @@
 import FormStreamMultipart
 import FormStreamTestSupport
 
-/// A form as the fuzzer chose it, and what must come of it.
+/// A form that the fuzzer chose, and the expected result.
 struct PlannedForm {
   let boundary: String
   let escaping: EscapingProfile
   let browserText: Bool
   let parts: [PlannedPart]
 
-  /// Marks that stand in boundaries, and letters enough for them to begin like each other.
+  /// Characters of boundaries: marks, and so few letters that boundaries often begin alike.
   private static let alphabet = Array("aB-'()+_,./:=? 0".utf8)
 
   init(chosenBy choices: inout Choices, depth: Int = 0) {
@@ -20,7 +20,7 @@ struct PlannedForm {
     parts = (0..<choices.below(4)).map { _ in PlannedPart(chosenBy: &choices, depth: depth) }
   }
 
-  /// Nil where the boundary is none, or a header can't be.
+  /// Nil if the boundary or a header is not valid.
   func form() throws -> Form? {
     guard let boundary = try? Boundary(boundary) else {
       try hold(boundary.isEmpty || boundary.last == " ", "no boundary: \(boundary)")
@@ -34,7 +34,7 @@ struct PlannedForm {
     return Form(boundary: boundary, escaping: escaping, browserText: browserText, parts: made)
   }
 
-  /// All parts, with the escaping of the form that they stand in.
+  /// All parts, with the escaping profile of their form.
   private var all: [(part: PlannedPart, escaping: EscapingProfile)] {
     parts.flatMap { [($0, escaping)] + ($0.inner?.all ?? []) }
   }
@@ -50,7 +50,7 @@ struct PlannedForm {
     }
   }
 
-  /// Whether there is reason for an error that the encoder throws.
+  /// Whether there is a reason for an error of the encoder.
   func justifies(_ error: MultipartError) -> Bool {
     switch error.code {
     case .invalidMediaType:
@@ -74,9 +74,9 @@ struct PlannedForm {
 }
 
 extension PlannedForm {
-  /// Reads the form's bytes back, and those of each form in it, and compares.
+  /// Parses the bytes of the form and of each form in it, and compares them.
   ///
-  /// - Returns: the parts as they came.
+  /// - Returns: the parsed parts.
   func check(
     _ bytes: [UInt8], _ named: String, cuts: [Int], _ options: FormParser.Options
   ) throws -> [ParserRun.Part] {

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamTestSupport
 
-/// A part as the fuzzer chose it, and what must come of it.
+/// A part that the fuzzer chose, and the expected result.
 struct PlannedPart {
   private enum Source {
     case text, memory, stream, streamOfUnknownLength
@@ -15,7 +15,7 @@ struct PlannedPart {
   private let headers: [(name: String, value: String)]
   private let source: Source
 
-  /// The form that the part holds, if it does.
+  /// The form inside the part, if any.
   var inner: PlannedForm? {
     if case .form(let form) = source { form } else { nil }
   }
@@ -23,7 +23,8 @@ struct PlannedPart {
   init(chosenBy choices: inout Choices, depth: Int) {
     let flags = choices.byte()
     name = choices.text()
-    // Some are so long that headers pass their limit, and bodies what stands among the literal bytes.
+    // Some are so long that headers exceed their limit, and contents the size that is copied into
+    // the literal bytes.
     let times = flags & 1 == 0 ? 1 : 64
     filename = flags & 2 == 0 ? nil : String(repeating: choices.text(), count: times)
     headers = (0..<Int(flags >> 2 & 3)).map { _ in (choices.text(), choices.text()) }
@@ -36,7 +37,7 @@ struct PlannedPart {
     default: source = .text
     }
     if case .form = source {
-      // Others than multipart types are refused, and so is a boundary: tests say so.
+      // Other types are refused, and so are boundaries: unit tests cover that.
       type = hasType ? "multipart/alternative; a=\"b\"" : nil
       bytes = []
       return
@@ -46,14 +47,14 @@ struct PlannedPart {
     bytes = Array(repeatElement(text, count: times).joined())
   }
 
-  /// All in which a boundary may stand.
+  /// Everything that may contain a boundary.
   var texts: [[UInt8]] {
     let lines = headers.map { "\($0.name): \($0.value)" }
     return [bytes, Array(text.utf8)]
       + ([name, filename ?? "", type ?? ""] + lines).map { Array($0.utf8) }
   }
 
-  /// Nil where a header can't be, or what stands in the part.
+  /// Nil if a header or the contents are not valid.
   func part() throws -> Part? {
     var headers = PartHeaders()
     for (name, value) in self.headers {
@@ -81,7 +82,7 @@ struct PlannedPart {
 
   private var text: String { String(decoding: bytes, as: UTF8.self) }
 
-  /// Compares what came with what was chosen.
+  /// Compares the parsed part with the chosen one.
   func check(_ read: ParserRun.Part, from form: PlannedForm) throws {
     let escaping = form.escaping
     try hold(
@@ -117,13 +118,14 @@ struct PlannedPart {
   }
 
   private func expectedFilename(_ escaping: EscapingProfile) -> [UInt8]? {
-    // `percent` escapes the percent sign, `rfc2231` sends `filename*` where there is one.
+    // `percent` escapes the percent sign; `rfc2231` sends `filename*` if the name contains one.
     escaping == .browser ? filename.bytes?.withItsOwnCodesRead : filename.bytes
   }
 }
 
 extension [UInt8] {
-  /// Browsers don't escape the percent sign: what looks like one of their escapes is read as one.
+  /// Browsers don't escape the percent sign, so text that looks like one of their escapes is read
+  /// as one.
   fileprivate var withItsOwnCodesRead: [UInt8] {
     var result: [UInt8] = []
     var rest = self[...]
@@ -138,7 +140,7 @@ extension [UInt8] {
     return result
   }
 
-  /// Blanks around a header's value are not part of it.
+  /// Blanks around the value of a header are not part of it.
   fileprivate var trimmed: [UInt8] {
     let isBlank = { (byte: UInt8) in byte == 0x20 || byte == 0x09 }
     return Array(drop(while: isBlank).reversed().drop(while: isBlank).reversed())

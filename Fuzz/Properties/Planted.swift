@@ -1,8 +1,8 @@
 import FormStreamMultipart
 import FormStreamTestSupport
 
-/// Faults on purpose, one of each kind that the fuzzer is there for, each behind something that no seed
-/// has. Where they are planted (`-D PLANTED`), it must find them, or its silence means nothing.
+/// Deliberate faults, one of each kind that the fuzzer must find. Each needs input that no seed
+/// has. With `-D PLANTED` the fuzzer must find them, which shows that it works.
 enum Planted {
   #if PLANTED
     private static let isPlanted = true
@@ -10,8 +10,8 @@ enum Planted {
     private static let isPlanted = false
   #endif
 
-  /// The parser's: looks at the byte behind a body that breaks off behind a delimiter and a tab, with a
-  /// part before it.
+  /// For the parser: reads the byte after a body that ends after a delimiter and a tab, with a part
+  /// before it.
   static func overread(_ body: [UInt8], _ run: ParserRun) {
     guard isPlanted, run.code == .bodyIncomplete, run.parts.last?.isComplete == true,
       body.last == 0x09
@@ -24,13 +24,13 @@ enum Planted {
     }
   }
 
-  /// The disposition's: traps on an empty name beside a file name.
+  /// For the disposition: traps on an empty name and a file name.
   static func trap(_ disposition: ContentDisposition?) {
     guard isPlanted, let disposition, let filename = disposition.filename else { return }
     precondition(disposition.name?.isEmpty != true || filename.isEmpty, "planted")
   }
 
-  /// The content type's: looks at all that follows from each quote on.
+  /// For the content type: reads everything after each quote.
   static func linger(_ type: String) {
     guard isPlanted else { return }
     let bytes = Array(type.utf8)
@@ -41,7 +41,7 @@ enum Planted {
     if quotes == -1 { print("no quotes") }
   }
 
-  /// The round trip's: loses the last byte of a part's two tabs.
+  /// For the round trip: loses the last byte of a part that is two tabs.
   static func change(_ bytes: inout [UInt8]) {
     guard isPlanted, let tabs = bytes.firstRange(of: [0x09, 0x09]) else { return }
     bytes.remove(at: tabs.lowerBound)

@@ -1,17 +1,17 @@
-/// What must hold of the library whatever bytes come: one property for each target of the fuzzer.
+/// Properties of the library that must hold for any input: one for each target of the fuzzer.
 public enum Property: String, CaseIterable, Sendable {
-  /// A body is read alike however it is cut, and within its limits.
+  /// The result of parsing a body does not depend on how it is divided, and respects the limits.
   case parser
-  /// A `Content-Disposition` is read the same when it is written again, and in linear time.
+  /// A `Content-Disposition` that is read and written again is read the same, in linear time.
   case disposition
-  /// So is a `Content-Type`.
+  /// The same for a `Content-Type`.
   case contentType = "content-type"
-  /// What is encoded is read back, or was refused when it was laid out.
+  /// An encoded form is parsed to the same parts, or is refused when it is laid out.
   case roundTrip = "round-trip"
 
-  /// Tries the property with what the bytes choose.
+  /// Checks the property for the input that the bytes choose.
   ///
-  /// - Throws: where it does not hold, a ``PropertyBroken``.
+  /// - Throws: ``PropertyBroken`` if the property does not hold.
   public func check(_ input: [UInt8]) throws {
     var choices = Choices(input)
     switch self {
@@ -22,7 +22,7 @@ public enum Property: String, CaseIterable, Sendable {
     }
   }
 
-  /// One run of the fuzzer, which takes a trap for a find.
+  /// One run of the fuzzer. It traps if the property does not hold.
   public func fuzz(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
       try check(Array(UnsafeBufferPointer(start: start, count: count)))
@@ -33,9 +33,9 @@ public enum Property: String, CaseIterable, Sendable {
   }
 }
 
-/// What did not hold.
+/// A property that did not hold.
 public struct PropertyBroken: Error, CustomStringConvertible {
-  /// In words, with what was seen.
+  /// What was expected and what was found.
   public let description: String
 }
 
@@ -46,6 +46,6 @@ func hold(
 }
 
 extension Optional where Wrapped == String {
-  /// For comparing: two texts of other bytes may be the same text to Swift.
+  /// The bytes to compare: Swift may regard texts of different bytes as equal.
   var bytes: [UInt8]? { map { Array($0.utf8) } }
 }

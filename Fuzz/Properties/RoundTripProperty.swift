@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamTestSupport
 
-/// The input: the sizes of reads, cuts, a place to go to, then a form (see ``PlannedForm``).
+/// The input: the sizes of reads, cuts, an offset to seek to, then a form (see ``PlannedForm``).
 func checkRoundTrip(_ choices: inout Choices) throws {
   let sizes = (0..<3).map { _ in 1 + Int(choices.byte()) }
   let places = (0..<4).map { _ in choices.place() }
@@ -41,7 +41,7 @@ func checkRoundTrip(_ choices: inout Choices) throws {
   }
 }
 
-/// Reads to the end, each time into memory that has room for no more than was asked for.
+/// Reads to the end, each time into a block of exactly the size that is read.
 private func read(_ reader: BodyReader, _ sizes: [Int]) throws -> [UInt8] {
   var bytes: [UInt8] = []
   var turn = 0

@@ -1,6 +1,6 @@
 import FormStreamFuzzProperties
 
-/// What libFuzzer calls.
+/// The entry point that libFuzzer calls.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func testOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
   Property.parser.fuzz(start, count)

@@ -1,4 +1,4 @@
-// libcrypto's EVP. Records takes SHA-256 from it and nothing else, in one file; the header has more.
+// libcrypto's EVP. Only FormStreamDigest/Internals/SHA256.swift uses it, and only for SHA-256.
 #ifndef FORMSTREAM_CCRYPTO_H
 #define FORMSTREAM_CCRYPTO_H
 

@@ -1,4 +1,4 @@
-// libmagic. MediaTypes uses it in one file.
+// libmagic. Only FormStreamMediaTypes/Internals/Magic.swift uses it.
 #ifndef FORMSTREAM_CMAGIC_H
 #define FORMSTREAM_CMAGIC_H
 

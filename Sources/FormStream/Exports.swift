@@ -1,2 +1,2 @@
-// Who imports FormStream has the whole model: one import is enough.
+// Users of FormStream need the form model too: one import is enough.
 @_exported public import FormStreamMultipart

@@ -1,21 +1,21 @@
 public import Foundation
 
-/// A form's body as an `InputStream`, read lazily: nothing is opened before its turn comes, nothing is
-/// read before it is asked for, and nothing is kept.
+/// The body of a form as an `InputStream`. Files and streams are opened when their first byte is
+/// read, and nothing is buffered.
 ///
 /// ```swift
 /// let stream = try FormInputStream(form)
 /// request.setValue(stream.contentType, forHTTPHeaderField: "Content-Type")
 /// ```
 ///
-/// Where it is given to a `URLSession` on Linux, set no `Content-Length` beside it: this Foundation
-/// sends streams chunked, and both framings at once are refused or worse.
+/// Don't set `Content-Length` for a `URLSession` on Linux: Foundation sends streams chunked there,
+/// and RFC 9112 §6.2 forbids both framings in one request.
 ///
-/// The stream is polled: `read` waits for bytes. It is not scheduled on run loops, and no delegate is
-/// called. It belongs to one thread at a time and is not Sendable: pass the `BodyLayout`, which is,
-/// and make the stream where it is read. A copy (`NSCopying`) is a fresh stream at the start.
+/// `read` waits for bytes. Run loops and delegates are not supported. One thread at a time may use
+/// a stream. It is not `Sendable`: pass the `BodyLayout`, which is, and create the stream on the
+/// thread that reads it. A copy (`NSCopying`) is a new stream at the start.
 ///
-/// `close()` frees what is open, and so does letting the stream go.
+/// `close()` closes what is open; so does releasing the stream.
 public final class FormInputStream: InputStream {
   /// The body that is read.
   public let layout: BodyLayout
@@ -23,53 +23,54 @@ public final class FormInputStream: InputStream {
   private let reader: BodyReader
   private var isOpen = false
   private var isClosed = false
-  /// The stream was read before it was opened, or after it was closed.
+  /// The error of reading the stream before it was opened, or after it was closed.
   private var misuse: MultipartError?
 
-  /// A stream over a body that is laid out already: no file is looked at again.
+  /// Creates a stream of a body that is already laid out.
   public init(_ layout: BodyLayout) {
     self.layout = layout
     reader = layout.makeReader()
-    // The superclass asks for bytes of its own; every method that would read them is overridden.
+    // The superclass requires data. Every method that would read it is overridden.
     super.init(data: Data())
   }
 
-  /// Lays a form out and makes a stream over it.
+  /// Lays out a form and creates a stream of its body. See
+  /// ``FormStreamMultipart/Form/layout(guessing:verify:)``.
   public convenience init(
     _ form: Form, guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
   ) throws(MultipartError) {
     self.init(try form.layout(guessing: guesser, verify: verify))
   }
 
-  /// The exact number of bytes that the stream will give; nil where that can't be known.
+  /// The exact number of bytes in the body; nil if it is not known.
   public var contentLength: Int64? { layout.contentLength }
 
   /// The value of the request's `Content-Type` header.
   public var contentType: String { layout.contentType }
 
-  /// How many bytes lie before the next one.
+  /// The offset of the next byte.
   public var position: Int64 { reader.position }
 
-  /// Goes to any place in the body. See ``Multipart/BodyReader/seek(to:)``.
+  /// Moves to an offset in the body. See ``FormStreamMultipart/BodyReader/seek(to:)``.
   public func seek(to offset: Int64) throws(MultipartError) {
     try reader.seek(to: offset)
   }
 
   // MARK: Stream
 
-  /// Readies the stream. A stream can be opened once.
+  /// Opens the stream. A stream can be opened once.
   public override func open() {
     if !isClosed { isOpen = true }
   }
 
-  /// Frees what is open. Reading fails from here on; the stream can't be opened again.
+  /// Closes what is open. Reading fails afterwards, and the stream can't be opened again.
   public override func close() {
     reader.close()
     isOpen = false
     isClosed = true
   }
 
-  /// `.notOpen` until `open()`; `.atEnd` behind the last byte; `.error` once reading has failed.
+  /// `.notOpen` before `open()`, `.atEnd` after the last byte, `.error` after a failure.
   public override var streamStatus: Stream.Status {
     if isClosed { return .closed }
     if reader.failure != nil { return .error }
@@ -77,29 +78,31 @@ public final class FormInputStream: InputStream {
     return reader.isAtEnd ? .atEnd : .open
   }
 
-  /// Why reading failed: a `MultipartError`.
+  /// The `MultipartError` that reading failed with.
   public override var streamError: (any Error)? { reader.failure ?? misuse }
 
-  /// The position, for `.fileCurrentOffsetKey`, as file streams tell it; nil for any other key.
+  /// The position for `.fileCurrentOffsetKey`, as in file streams; nil for any other key.
   public override func property(forKey key: Stream.PropertyKey) -> AnyObject? {
     key == .fileCurrentOffsetKey ? NSNumber(value: position) : nil
   }
 
-  /// Seeks, for a number under `.fileCurrentOffsetKey`; false where that failed, and for other keys.
+  /// Seeks to a number for `.fileCurrentOffsetKey`. Returns false if that fails, and for other
+  /// keys.
   public override func setProperty(_ property: AnyObject?, forKey key: Stream.PropertyKey) -> Bool {
     guard key == .fileCurrentOffsetKey, let offset = property as? NSNumber else { return false }
     return (try? seek(to: offset.int64Value)) != nil
   }
 
-  /// Does nothing: the stream is polled.
+  /// Does nothing: run loops are not supported.
   public override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
-  /// Does nothing: the stream is polled.
+  /// Does nothing: run loops are not supported.
   public override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
 
   // MARK: InputStream
 
-  /// Reads at least 1 byte, waiting for it; 0 at the end; -1 on failure, with `streamError` set.
+  /// Reads bytes and returns their number: at least 1, 0 at the end, or -1 after a failure (see
+  /// `streamError`). It waits for streams.
   public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
     do throws(MultipartError) {
       guard isOpen, length >= 0 else { throw Self.misused }
@@ -112,10 +115,10 @@ public final class FormInputStream: InputStream {
 
   private static let misused = MultipartError(
     .notOpen, on: "the stream",
-    "The stream can't be read: open it first, ask for 0 bytes or more, and make a new one after "
+    "The stream can't be read: open it first, read 0 bytes or more, and create a new one after "
       + "closing it.")
 
-  /// Always false: no buffer is kept that could be lent.
+  /// Always false: the stream has no buffer.
   public override func getBuffer(
     _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>,
     length: UnsafeMutablePointer<Int>
@@ -123,13 +126,13 @@ public final class FormInputStream: InputStream {
     false
   }
 
-  /// True until the last byte has been read, whatever else has happened: readers take false for the
-  /// end of the body, so a stream that has failed or was closed early must not say it.
+  /// True until the last byte was read, even after a failure or an early `close()`: readers
+  /// understand false as the end of the body.
   public override var hasBytesAvailable: Bool { !reader.isAtEnd }
 }
 
 extension FormInputStream: NSCopying {
-  /// A fresh, unopened stream over the same layout.
+  /// Creates an unopened stream of the same layout.
   public func copy(with zone: NSZone? = nil) -> Any {
     FormInputStream(layout)
   }

@@ -1,23 +1,23 @@
 public import Foundation
 
 extension FormParser {
-  /// Opens an `InputStream`, reads it to its end, and hands each event over as it comes. The stream is
-  /// closed, whatever happens.
+  /// Opens an `InputStream`, parses it to its end, and calls `handle` with each event. Always
+  /// closes the stream.
   ///
-  /// - Throws: `MultipartError` where the body is not a form; what the stream or `handle` throws.
+  /// - Throws: `MultipartError` if the body is malformed; what the stream and `handle` throw.
   public func parse(_ stream: InputStream, to handle: (Event) throws -> Void) throws {
     try parse(InputStreamSource(stream), to: handle)
   }
 }
 
 extension CollectedForm {
-  /// Reads a body from an unopened `InputStream`; it is closed, whatever happens.
+  /// Parses a body from an unopened `InputStream`. Always closes the stream.
   ///
   /// - Parameters:
-  ///   - stream: gives the body.
-  ///   - parser: a fresh parser; it is used up.
-  ///   - limit: the most bytes that all parts together may have.
-  /// - Throws: `limitExceeded` past the limit; whatever parsing and reading throw.
+  ///   - stream: the body.
+  ///   - parser: a parser that was not used yet.
+  ///   - limit: the maximum number of bytes in all parts together.
+  /// - Throws: `limitExceeded` past the limit, and what the parser and the stream throw.
   public init(reading stream: InputStream, with parser: FormParser, limit: Int) throws {
     try self.init(reading: InputStreamSource(stream), with: parser, limit: limit)
   }

@@ -6,7 +6,7 @@ final class InputStreamSource: ByteSource {
   private let stream: InputStream
 
   init(_ stream: InputStream?) throws {
-    guard let stream else { throw StreamFailure(description: "there is no stream") }
+    guard let stream else { throw StreamFailure(description: "no stream was created") }
     self.stream = stream
     stream.open()
     if stream.streamStatus == .error { throw error }

@@ -1,6 +1,6 @@
 public import Foundation
 
 extension MultipartError: LocalizedError {
-  /// The full sentence, for whoever shows `localizedDescription`.
+  /// The description, for programs that show `localizedDescription`.
   public var errorDescription: String? { description }
 }

@@ -1,9 +1,9 @@
 public import Foundation
 
 extension LocalPath {
-  /// The path of a file URL.
+  /// Creates the path of a file URL.
   ///
-  /// - Throws: `notAFile` where the URL is not one of a file.
+  /// - Throws: `notAFile` if it is not a file URL.
   public init(_ url: URL) throws(MultipartError) {
     guard url.isFileURL else { throw .notAFileURL(url) }
     let bytes: [UInt8] = url.withUnsafeFileSystemRepresentation { name in
@@ -19,14 +19,14 @@ extension MultipartError {
   fileprivate static func notAFileURL(_ url: URL) -> MultipartError {
     MultipartError(
       .notAFile, on: url.absoluteString,
-      "The URL \"\(url.absoluteString)\" does not name a file on this machine: give a file URL.")
+      "The URL \"\(url.absoluteString)\" does not name a file on this machine: use a file URL.")
   }
 }
 
 extension Part {
-  /// A file, called by its own name unless `filename` says otherwise.
+  /// A file. Its file name is the last component of the URL, unless `filename` is given.
   ///
-  /// - Throws: `notAFile` where the URL is not one of a file.
+  /// - Throws: `notAFile` if it is not a file URL.
   public static func file(
     _ name: String, _ url: URL, filename: String? = nil, type: MediaType? = nil,
     range: FileRange? = nil, provenance: FileProvenance = .named
@@ -38,13 +38,13 @@ extension Part {
 }
 
 extension PartBody {
-  /// What an `InputStream` gives; `make` is called each time the body is read, and the stream that it
-  /// makes is opened, read and closed here.
+  /// The bytes of an `InputStream`. Each time the body is read, `make` creates a stream, which is
+  /// opened, read and closed.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes that the stream will give, where it is known.
-  ///   - replay: whether `make` gives the same bytes each time.
-  ///   - make: makes an unopened stream; nil where it can't.
+  ///   - length: the number of bytes, if it is known.
+  ///   - replay: whether `make` can be called again for the same bytes.
+  ///   - make: creates an unopened stream; nil if that fails.
   public static func inputStream(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ make: @escaping @Sendable () -> InputStream?

@@ -2,17 +2,17 @@ import FormStreamPlatform
 import Foundation
 
 extension PartBody {
-  /// What an asynchronous sequence of chunks gives, such as `Data` or `[UInt8]` from a download.
+  /// The bytes of an asynchronous sequence of chunks, such as `Data` or `[UInt8]` from a download.
   ///
-  /// The sequence runs ahead of the reader by one chunk. Whoever reads the body blocks a thread until
-  /// there is one, so read on a thread of your own: not in a Swift task, since tasks share a few threads
-  /// and what feeds the sequence may need one of them, and not on the main thread, where every `Task`
-  /// of a `main.swift` runs. The loop over the sequence has a thread of its own.
+  /// The sequence runs one chunk ahead of the reader, on its own thread. Reading the body blocks
+  /// the thread of the reader until there is a chunk. So read on a separate thread: not in a Swift
+  /// task, because tasks share a few threads and the sequence may need one of them; and not on the
+  /// main thread, where the tasks of a `main.swift` run.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes in all chunks, where it is known.
-  ///   - replay: whether `make` gives the same bytes each time.
-  ///   - make: makes the sequence; called each time the body is read.
+  ///   - length: the number of bytes in all chunks, if it is known.
+  ///   - replay: whether `make` can be called again for the same bytes.
+  ///   - make: creates the sequence. It is called each time the body is read.
   public static func asyncChunks<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ make: @escaping @Sendable () -> Chunks
@@ -21,10 +21,9 @@ extension PartBody {
     .stream(length: length, replay: replay) { AsyncSource(make) }
   }
 
-  /// What an asynchronous sequence of single bytes gives. Chunks cost less, and come through at once:
-  /// bytes are gathered to 16 KiB before they are handed on.
-  ///
-  /// See ``asyncChunks(length:replay:_:)``.
+  /// The bytes of an asynchronous sequence of single bytes. They are collected into chunks of 16
+  /// KiB, so ``asyncChunks(length:replay:_:)`` is faster and has no delay; see there for the
+  /// threads.
   public static func asyncBytes<Bytes: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ make: @escaping @Sendable () -> Bytes
@@ -33,7 +32,7 @@ extension PartBody {
   }
 }
 
-/// Single bytes gathered into chunks.
+/// Collects single bytes into chunks.
 private struct ByteChunks<Bytes: AsyncSequence & SendableMetatype>: AsyncSequence
 where Bytes.Element == UInt8, Bytes.AsyncIterator: SendableMetatype {
   static var size: Int { 16 * 1024 }
@@ -54,7 +53,7 @@ where Bytes.Element == UInt8, Bytes.AsyncIterator: SendableMetatype {
   }
 }
 
-/// A bridge from a sequence that is awaited to a source that is pulled.
+/// Makes an asynchronous sequence a source that can be read synchronously.
 private final class AsyncSource: ByteSource {
   private let channel = Channel()
   private let task: Task<Void, Never>
@@ -62,8 +61,8 @@ private final class AsyncSource: ByteSource {
 
   init<Chunks: AsyncSequence & SendableMetatype>(_ make: @escaping @Sendable () -> Chunks)
   where Chunks.Element: Collection<UInt8> & Sendable, Chunks.AsyncIterator: SendableMetatype {
-    // A thread of its own: the reader may be blocking one of the threads that tasks share.
-    task = Task.detached(executorPreference: OwnThreads()) { [channel] in
+    // The loop needs its own thread: the reader may block one of the threads that tasks share.
+    task = Task.detached(executorPreference: SerialQueueExecutor()) { [channel] in
       do {
         for try await chunk in make() {
           guard await channel.put(Array(chunk)) else { return }
@@ -92,8 +91,8 @@ private final class AsyncSource: ByteSource {
   }
 }
 
-/// Runs jobs of one task on a serial queue, whose thread is not one that tasks share.
-private final class OwnThreads: TaskExecutor {
+/// Runs the jobs of a task on a serial queue, so that they don't use the threads that tasks share.
+private final class SerialQueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "FormStream.AsyncSource")
 
   func enqueue(_ job: consuming ExecutorJob) {
@@ -102,20 +101,20 @@ private final class OwnThreads: TaskExecutor {
   }
 }
 
-/// Room for one chunk between a task that makes them and a thread that waits for them.
+/// Passes chunks, one at a time, from a task that creates them to a thread that waits for them.
 private final class Channel: Sendable {
   private struct State {
     var chunk: [UInt8]?
     var hasFinished = false
     var isAbandoned = false
     var failure: (any Error)?
-    /// The task, which waits until the chunk has been taken.
+    /// The task, while it waits until the chunk is read.
     var producer: CheckedContinuation<Void, Never>?
   }
 
   private let state = Guarded(State())
 
-  /// Hands a chunk over and waits until it is taken; returns false if no reader will take it.
+  /// Passes a chunk on and waits until it is read. Returns false if the reader is gone.
   func put(_ next: [UInt8]) async -> Bool {
     await withCheckedContinuation { continuation in
       state.withLock { state in

@@ -1,11 +1,11 @@
-/// Why a digest could not be made, and what to do about it.
+/// An error of computing a digest: what failed and what to do about it.
 package struct DigestError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   package struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records.
+    /// The code as written in records.
     package let rawValue: String
 
-    /// Takes a code by its text.
+    /// Wraps the text of a code.
     package init(rawValue: String) {
       self.rawValue = rawValue
     }
@@ -16,9 +16,9 @@ package struct DigestError: Error, Sendable, CustomStringConvertible {
 
   /// The kind of failure.
   package let code: Code
-  /// The thing that the failure is about.
+  /// What the failure is about.
   package let subject: String
-  /// A full sentence, and the remedy.
+  /// A sentence that says what failed and what to do.
   package let description: String
 
   init(_ code: Code, on subject: String, _ description: String) {

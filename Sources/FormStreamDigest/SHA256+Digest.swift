@@ -1,15 +1,15 @@
 import FormStreamPlatform
 
 extension SHA256 {
-  /// What SHA-256 makes of some bytes.
+  /// A SHA-256 digest.
   package struct Digest: Hashable, Sendable {
     /// FIPS 180-4, figure 1: "Message Digest Size (bits)" 256.
     package static let byteCount = 32
 
-    /// The digest's 32 bytes.
+    /// The 32 bytes of the digest.
     package let bytes: [UInt8]
 
-    /// Takes a digest that was made elsewhere; nil where it is not `byteCount` long.
+    /// Wraps the bytes of a digest; nil if there are not `byteCount`.
     package init?(_ bytes: [UInt8]) {
       guard bytes.count == Self.byteCount else { return nil }
       self.bytes = bytes
@@ -18,7 +18,7 @@ extension SHA256 {
 }
 
 extension SHA256.Digest: CustomStringConvertible {
-  /// The digest as `sha256sum` writes it: 64 lower-case hexadecimal digits.
+  /// The digest as `sha256sum` writes it: 64 lowercase hexadecimal digits.
   package var description: String {
     var text: [UInt8] = []
     text.reserveCapacity(2 * bytes.count)
@@ -31,7 +31,7 @@ extension SHA256.Digest: CustomStringConvertible {
 }
 
 extension SHA256.Digest {
-  /// Takes a digest as `sha256sum` writes it; nil where it is none.
+  /// Parses 64 hexadecimal digits of either case; nil if the text is anything else.
   package init?(hexadecimal text: String) {
     let digits = text.utf8.compactMap(Hexadecimal.value)
     guard digits.count == text.utf8.count, digits.count == 2 * Self.byteCount else { return nil }

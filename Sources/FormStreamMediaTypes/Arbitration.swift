@@ -1,14 +1,16 @@
 import FormStreamMultipart
 
-/// Between what a file's content says and what its name says.
+/// Decides between the type of a file's contents and the type of its name.
 enum Arbitration {
-  /// The policy `auto`: the content decides, but where it is told in general terms only, the first type of
-  /// the extension that does not contradict it says the rest.
+  /// Implements the policy `auto`: the contents decide. But if their type is general, the first
+  /// type of the extension that does not contradict it decides.
   ///
-  /// - Parameter content: what the content is told to be; nil where there is none, or it tells nothing.
+  /// - Parameters:
+  ///   - content: the type of the contents; nil if there are none, or it was not detected.
+  ///   - candidates: the types of the extension.
   static func type(content: MediaType?, candidates: [MediaType]) -> SniffedType? {
     let family = Family(content)
-    if family != .known, let refined = candidates.first(where: { family.mayBe($0.essence) }),
+    if family != .known, let refined = candidates.first(where: { family.canBe($0.essence) }),
       refined.essence != content?.essence
     {
       return SniffedType(type: refined, source: .extension)
@@ -17,19 +19,19 @@ enum Arbitration {
   }
 }
 
-/// How much the content says.
+/// How specific the type of the contents is.
 private enum Family {
-  /// What it is.
+  /// It names a format.
   case known
-  /// Nothing.
+  /// It names none.
   case bytes
-  /// It is text; of which language is a guess.
+  /// Text. The language is a guess.
   case text
-  /// It is an archive, as many formats are within.
+  /// Archives. Many formats are archives inside.
   case zip
   case gzip
   case compound
-  /// It is a font; of which outlines, nobody says (RFC 8081 §4.2).
+  /// A font. RFC 8081 §4.2: the type does not say which kind of outlines it has.
   case font
 
   init(_ content: MediaType?) {
@@ -49,8 +51,9 @@ private enum Family {
     }
   }
 
-  /// Whether content of this family may be of a type: text is never a photo, an archive never a song.
-  func mayBe(_ essence: String) -> Bool {
+  /// Whether contents of this family can have a type: text is never a photo, and an archive is
+  /// never a song.
+  func canBe(_ essence: String) -> Bool {
     switch self {
     case .known: false
     case .bytes: true

@@ -1,5 +1,5 @@
 extension ExtensionTable {
-  /// IANA's registry of media types where that has the format; where not, what is most in use.
+  /// The types in IANA's registry; for formats that are not registered, the most common type.
   static let builtInText = """
     text/plain txt text log conf ini
     text/html html htm

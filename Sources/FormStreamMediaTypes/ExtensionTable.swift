@@ -1,12 +1,12 @@
 public import FormStreamMultipart
 
-/// Which media types a file name's extension stands for. Some stand for several: `ts` is a video to some
-/// and a program to others.
+/// The media types of file name extensions. An extension may have several: `ts` is a video or a
+/// TypeScript program.
 public struct ExtensionTable: Sendable {
   private var types: [String: [MediaType]] = [:]
 
-  /// Reads a table in the form of `mime.types`: a type in each line, and behind it its extensions. What is
-  /// no media type is passed over.
+  /// Reads a table in the format of `mime.types`: each line has a type and its extensions. Lines
+  /// without a valid type are skipped.
   public init(_ text: some StringProtocol) {
     for line in text.split(whereSeparator: \.isNewline) {
       let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
@@ -15,7 +15,7 @@ public struct ExtensionTable: Sendable {
     }
   }
 
-  /// The types that this table and then another have for an extension.
+  /// A table with the types of this table, followed by those of another.
   public func adding(_ other: ExtensionTable) -> ExtensionTable {
     var sum = self
     for (name, more) in other.types {
@@ -24,18 +24,18 @@ public struct ExtensionTable: Sendable {
     return sum
   }
 
-  /// The types of a file name's extension, the likeliest first; none where it has no extension, or one
-  /// that is not in the table.
+  /// The types of the extension of a file name, the most likely first. Empty if there is no
+  /// extension, or it is not in the table.
   public func types(of filename: String) -> [MediaType] {
     let name = filename.utf8
     guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return [] }
     return types[String(filename[filename.utf8.index(after: dot)...]).lowercased()] ?? []
   }
 
-  /// What is known without asking the system, and known better than the system knows it.
+  /// The built-in table.
   public static let builtIn = ExtensionTable(builtInText)
 
-  /// The built-in table, and behind it `/etc/mime.types` where the system has one.
+  /// The built-in table, followed by `/etc/mime.types` if it exists.
   public static let system: ExtensionTable = {
     guard let bytes = try? head(of: "/etc/mime.types", limit: 4 * 1024 * 1024) else {
       return builtIn

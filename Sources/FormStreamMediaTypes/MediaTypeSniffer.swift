@@ -1,33 +1,36 @@
 public import FormStreamMultipart
 
-/// Tells the media types of files and bytes.
+/// Detects the media types of files and bytes.
 ///
-/// One is enough for a program, and may be used from any thread. It reads the first 64 KiB of a file at the
-/// most.
+/// A sniffer may be used from any thread, and one is enough for a program. It reads at most the
+/// first 64 KiB of a file.
 public final class MediaTypeSniffer: Sendable {
-  /// How much of a file is looked at.
+  /// The maximum number of bytes that are read from a file.
   public static let headSize = 64 * 1024
 
-  /// What decides.
+  /// What decides the type.
   public let policy: SniffingPolicy
-  /// Why content can't be looked at, where that is asked for and libmagic's database can't be used. All
-  /// else goes on: extensions and overrides decide.
+  /// Why contents are not used although the policy requires them: libmagic's database is unusable.
+  /// Extensions and overrides then decide alone.
   public let warning: MediaTypesError?
 
-  /// Whether the types of text bear their charset, where the content tells it.
+  /// Whether the types of text include a charset, if it is detected.
   public let includesCharset: Bool
 
   private let overrides: [TypeOverride]
   private let extensions: ExtensionTable
   private let magic: Magic?
 
+  /// Creates a sniffer. If it needs libmagic's database, the database is loaded here.
+  ///
   /// - Parameters:
-  ///   - policy: what decides.
-  ///   - overrides: what goes before it; of those that match a file, the first.
-  ///   - extensions: which types extensions stand for.
-  ///   - database: libmagic's database, compiled (`magic.mgc`); its own where nil.
-  ///   - includesCharset: whether text is told with its charset, as in `text/plain; charset=utf-8`. It is a
-  ///     guess from the first bytes, and one that receivers believe.
+  ///   - policy: what decides the type.
+  ///   - overrides: rules that take precedence over the policy; the first that matches a file
+  ///     decides.
+  ///   - extensions: the types of file name extensions.
+  ///   - database: a compiled database of libmagic (`magic.mgc`); nil means the system's.
+  ///   - includesCharset: whether the types of text include a charset, such as `text/plain;
+  ///     charset=utf-8`. It is a guess from the first bytes, and receivers will trust it.
   public init(
     policy: SniffingPolicy = .auto, overrides: [TypeOverride] = [],
     extensions: ExtensionTable = .system, database: LocalPath? = nil, includesCharset: Bool = false
@@ -49,8 +52,8 @@ public final class MediaTypeSniffer: Sendable {
     }
   }
 
-  /// The type that a name tells, where nothing can be read: by the overrides, and by the extension where
-  /// the policy is one that asks it.
+  /// The type of a file name, if there is nothing to read: from the overrides and, if the policy
+  /// uses it, the extension.
   public func type(forFilename filename: String) -> SniffedType {
     if let type = typeByName(filename, path: nil) { return type }
     guard policy == .auto, let type = extensions.types(of: filename).first else { return .unknown }
@@ -60,8 +63,8 @@ public final class MediaTypeSniffer: Sendable {
   /// The type of bytes.
   ///
   /// - Parameters:
-  ///   - bytes: the first bytes of what is to be told; more than `headSize` are not looked at.
-  ///   - filename: what it is called.
+  ///   - bytes: the first bytes; at most `headSize` of them are used.
+  ///   - filename: the file name, if there is one.
   public func type(of bytes: UnsafeRawBufferPointer, filename: String = "") -> SniffedType {
     typeByName(filename, path: nil)
       ?? typeByContent(UnsafeRawBufferPointer(rebasing: bytes.prefix(Self.headSize)), filename)
@@ -69,8 +72,8 @@ public final class MediaTypeSniffer: Sendable {
 
   /// The type of a file.
   ///
-  /// - Throws: `inputMissing`, `inputUnreadable` where it has to be read and can't be, or is a directory, a
-  ///   FIFO or a device.
+  /// - Throws: `inputMissing`, or `inputUnreadable` if the file has to be read and that fails, or
+  ///   it is a directory, a FIFO or a device.
   public func type(of path: LocalPath) throws(MediaTypesError) -> SniffedType {
     let filename = path.lastComponent
     if let type = typeByName(filename, path: path) { return type }
@@ -86,12 +89,12 @@ public final class MediaTypeSniffer: Sendable {
     return head.withUnsafeBytes { typeByContent($0, filename) }
   }
 
-  /// The type of a file that is open, whose place stays as it is.
+  /// The type of an open file. Its file offset does not change.
   ///
   /// - Parameters:
   ///   - descriptor: a regular file, open for reading.
-  ///   - filename: what it is called.
-  /// - Throws: `inputUnreadable` where it has to be read and can't be.
+  ///   - filename: the file name.
+  /// - Throws: `inputUnreadable` if the file has to be read and that fails.
   public func type(
     ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {
@@ -108,7 +111,7 @@ public final class MediaTypeSniffer: Sendable {
     return head.withUnsafeBytes { typeByContent($0, filename) }
   }
 
-  /// What can be said without looking at the content; nil where that has to be looked at.
+  /// The type if the contents are not needed; nil if they are.
   private func typeByName(_ filename: String, path: LocalPath?) -> SniffedType? {
     if let rule = overrides.first(where: { $0.matches(filename: filename, path: path) }) {
       return SniffedType(type: rule.type, source: .override)
@@ -122,21 +125,21 @@ public final class MediaTypeSniffer: Sendable {
   }
 
   private func typeByContent(_ bytes: UnsafeRawBufferPointer, _ filename: String) -> SniffedType {
-    // Of no bytes libmagic makes a type of its own, which nobody else knows. What it says otherwise passes
-    // the same gate as what people say: it may come from any database.
+    // libmagic has a type for empty contents that is not registered. Its other types are checked
+    // like any text, because they may come from any database.
     let content =
       bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.withRegisteredName }
     let candidates = policy == .auto ? extensions.types(of: filename) : []
-    let told = Arbitration.type(
+    let detected = Arbitration.type(
       content: content.flatMap { MediaType($0.essence) }, candidates: candidates)
-    return told.map { $0.bearing(content?.charset) } ?? .unknown
+    return detected.map { $0.including(content?.charset) } ?? .unknown
   }
 }
 
 extension MediaType {
-  /// What libmagic says that text is encoded in; nil where it says nothing, or only that it does not know.
+  /// The charset that libmagic detected; nil if there is none, or it is unknown.
   fileprivate var charset: String? {
-    // libmagic writes this one parameter, and no other.
+    // libmagic writes no other parameter.
     guard let place = description.utf8.lastIndex(of: UInt8(ascii: "=")) else { return nil }
     let name = String(description[description.utf8.index(after: place)...])
     return ["binary", "unknown-8bit"].contains(name) ? nil : name
@@ -144,8 +147,8 @@ extension MediaType {
 }
 
 extension SniffedType {
-  /// The type of text with its charset; any other as it is.
-  fileprivate func bearing(_ charset: String?) -> SniffedType {
+  /// Adds the charset if this is a type of text.
+  fileprivate func including(_ charset: String?) -> SniffedType {
     guard let charset, type.essence.hasPrefix("text/"),
       let full = MediaType("\(type); charset=\(charset)")
     else { return self }
@@ -158,11 +161,11 @@ extension SniffedType {
 }
 
 extension MediaTypeSniffer: MediaTypeGuessing {
-  /// The type of a part; nil where nothing tells it.
+  /// The type of a part; nil if none was detected.
   public func mediaType(of part: UntypedPart) -> MediaType? {
-    let told =
+    let detected =
       typeByName(part.filename, path: part.path)
       ?? part.firstBytes(upTo: Self.headSize).withUnsafeBytes { typeByContent($0, part.filename) }
-    return told.source == .default ? nil : told.type
+    return detected.source == .default ? nil : detected.type
   }
 }

@@ -1,32 +1,32 @@
-/// What went wrong while a media type was looked for, on what, and what to do about it.
+/// An error of detecting a media type: what failed, on what, and what to do about it.
 public struct MediaTypesError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open: later versions add to it.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records.
+    /// The code as written in records.
     public let rawValue: String
 
-    /// Takes a code by its text.
+    /// Wraps the text of a code.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// libmagic's database is not there, can't be read, or is not one that it takes.
+    /// libmagic's database does not exist, can't be read, or is not valid.
     public static let databaseUnusable = Code(rawValue: "database-unusable")
-    /// An override is not of the form `GLOB=TYPE`.
+    /// An override does not have the form `GLOB=TYPE`.
     public static let invalidOverride = Code(rawValue: "invalid-override")
-    /// There is no such file.
+    /// The file does not exist.
     public static let inputMissing = Code(rawValue: "input-missing")
-    /// The file is there but can't be read.
+    /// The file exists but can't be read.
     public static let inputUnreadable = Code(rawValue: "input-unreadable")
   }
 
   /// The kind of failure.
   public let code: Code
-  /// The thing that the failure is about: a path, an override.
+  /// What the failure is about: a path, an override.
   public let subject: String
-  /// The cause, where another error is one.
+  /// The error that caused this one, if any.
   public let underlying: (any Error)?
-  /// A full sentence, and the remedy.
+  /// A sentence that says what failed and what to do.
   public let description: String
 
   init(

@@ -1,16 +1,15 @@
 import FormStreamMultipart
 
 extension MediaType {
-  /// The type by the name that IANA's registry has for it, where libmagic has an older one: names of its
-  /// own from before a format was registered, and names that were made obsolete. Receivers know the
-  /// registry's.
+  /// The type with its name in IANA's registry, if libmagic uses another: one from before the
+  /// format was registered, or one that is obsolete. Receivers know the registered names.
   var withRegisteredName: MediaType {
     guard let name = registeredNames[essence] else { return self }
     return MediaType(name + description.dropFirst(essence.utf8.count)) ?? self
   }
 }
 
-/// What the registry calls the formats that libmagic, in any of its versions, calls otherwise.
+/// The registered names of formats that some version of libmagic names differently.
 private let registeredNames = [
   // RFC 9239 §6: "application/javascript", "application/x-javascript" are obsolete aliases.
   "application/javascript": "text/javascript",
@@ -22,16 +21,16 @@ private let registeredNames = [
   "application/x-font-otf": "font/otf",
   "application/x-font-ttf": "font/ttf",
   "application/x-font-woff": "font/woff",
-  // RFC 6713, RFC 8878, and the tree of vendors.
+  // RFC 6713, RFC 8878, and the vendor tree.
   "application/x-gzip": "application/gzip",
   "application/x-rar": "application/vnd.rar",
   "application/x-sqlite3": "application/vnd.sqlite3",
   "application/x-zip-compressed": "application/zip",
   "application/x-zstd": "application/zstd",
-  // Registered under both; one name for one format.
+  // Both are registered; one format gets one name.
   "text/rtf": "application/rtf",
-  // RFC 9639, RFC 4337, RFC 9559. Nothing is registered for WAVE that anyone sends: RFC 2361 only
-  // mentions audio/vnd.wave, and what browsers send is audio/wav.
+  // RFC 9639, RFC 4337, RFC 9559. No type for WAVE that is in use is registered: RFC 2361 mentions
+  // audio/vnd.wave, but browsers send audio/wav.
   "audio/x-flac": "audio/flac",
   "audio/x-m4a": "audio/mp4",
   "audio/x-matroska": "audio/matroska",

@@ -1,22 +1,22 @@
 public import FormStreamMultipart
 
-/// A file and its type, or why it has none.
+/// A file and its type, or the error of detecting it.
 public struct SniffedFile: Sendable {
-  /// The file's path, as it was given.
+  /// The path of the file, as it was given.
   public let path: LocalPath
-  /// Its type.
+  /// The type, or the error.
   public let result: Result<SniffedType, MediaTypesError>
 }
 
 extension MediaTypeSniffer {
-  /// The types of many files, in their order. A few are looked at ahead of the one that is asked for, on
-  /// other threads; more are not, however many there are.
+  /// Detects the types of many files and returns them in order. At most eight files are read ahead,
+  /// on other threads.
   public func types<Paths: AsyncSequence>(of paths: Paths) -> SniffedFiles<Paths>
   where Paths.Element == LocalPath {
     SniffedFiles(paths: paths, sniffer: self)
   }
 
-  fileprivate func look(at path: LocalPath) -> SniffedFile {
+  fileprivate func sniff(_ path: LocalPath) -> SniffedFile {
     do throws(MediaTypesError) {
       return SniffedFile(path: path, result: .success(try type(of: path)))
     } catch {
@@ -25,26 +25,26 @@ extension MediaTypeSniffer {
   }
 }
 
-/// What ``MediaTypeSniffer/types(of:)`` gives.
+/// The files of ``MediaTypeSniffer/types(of:)``, each with its type.
 public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Element == LocalPath {
-  /// Enough to keep libmagic's cookies busy, and no more.
-  private static var ahead: Int { 8 }
+  /// The number of files that are read ahead: enough to keep the cookies of libmagic busy.
+  private static var maximumAhead: Int { 8 }
 
   let paths: Paths
   let sniffer: MediaTypeSniffer
 
-  /// Begins with the first path.
+  /// Starts with the first path.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(paths: paths.makeAsyncIterator(), sniffer: sniffer)
   }
 
-  /// Gives one file after the other.
+  /// Returns one file after the other.
   public struct AsyncIterator: AsyncIteratorProtocol {
     private var paths: Paths.AsyncIterator
     private let sniffer: MediaTypeSniffer
-    private var looks: [Task<SniffedFile, Never>] = []
+    private var running: [Task<SniffedFile, Never>] = []
     private var isAtEnd = false
-    /// Why there are no more paths; thrown behind what was found out before.
+    /// The error of `paths`; thrown after the files before it.
     private var failure: (any Error)?
 
     init(paths: Paths.AsyncIterator, sniffer: MediaTypeSniffer) {
@@ -52,14 +52,15 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
       self.sniffer = sniffer
     }
 
-    /// The next file; nil behind the last.
+    /// The next file; nil after the last.
     ///
-    /// - Throws: what the paths throw, behind all files that came before. What goes wrong with a file is its `result`.
+    /// - Throws: what `paths` throws, after all files before the error. The error of a file is its
+    ///   `result`.
     public mutating func next() async throws -> SniffedFile? {
-      while !isAtEnd, looks.count < SniffedFiles.ahead {
+      while !isAtEnd, running.count < SniffedFiles.maximumAhead {
         do {
           if let path = try await paths.next() {
-            looks.append(Task { [sniffer] in sniffer.look(at: path) })
+            running.append(Task { [sniffer] in sniffer.sniff(path) })
           } else {
             isAtEnd = true
           }
@@ -67,12 +68,12 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
           (failure, isAtEnd) = (error, true)
         }
       }
-      guard !looks.isEmpty else {
+      guard !running.isEmpty else {
         defer { failure = nil }
         if let failure { throw failure }
         return nil
       }
-      return await looks.removeFirst().value
+      return await running.removeFirst().value
     }
   }
 }

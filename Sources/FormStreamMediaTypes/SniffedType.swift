@@ -1,24 +1,24 @@
 public import FormStreamMultipart
 
-/// A media type, and what told it.
+/// A media type, and how it was detected.
 public struct SniffedType: Hashable, Sendable {
-  /// What told a type. The set is open: later versions add to it.
+  /// How a type was detected. The set is open: later versions add to it.
   public struct Source: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
     /// The source in one word.
     public let rawValue: String
 
-    /// Takes a source by its word.
+    /// Wraps the word of a source.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The bytes.
+    /// From the contents.
     public static let content = Source(rawValue: "content")
-    /// The file name's extension.
+    /// From the file name extension.
     public static let `extension` = Source(rawValue: "extension")
-    /// An override.
+    /// From an override.
     public static let override = Source(rawValue: "override")
-    /// Nothing did: it is `application/octet-stream`.
+    /// It was not detected: it is `application/octet-stream`.
     public static let `default` = Source(rawValue: "default")
 
     /// The source in one word.
@@ -27,6 +27,6 @@ public struct SniffedType: Hashable, Sendable {
 
   /// The type.
   public let type: MediaType
-  /// What told it.
+  /// How it was detected.
   public let source: Source
 }

@@ -1,4 +1,4 @@
-/// What decides over a file's media type.
+/// What decides the media type of a file.
 public struct SniffingPolicy: Hashable, Sendable, CustomStringConvertible {
   private enum Kind: String {
     case content
@@ -9,19 +9,19 @@ public struct SniffingPolicy: Hashable, Sendable, CustomStringConvertible {
 
   private let kind: Kind
 
-  /// The content alone, as libmagic sees it.
+  /// The contents alone, as detected by libmagic.
   public static let content = SniffingPolicy(kind: .content)
-  /// The file name's extension alone; nothing is read.
+  /// The file name extension alone. Nothing is read.
   public static let `extension` = SniffingPolicy(kind: .extension)
-  /// The content; where that is told in general terms only (text, an archive, bytes), an extension that
-  /// does not contradict it says the rest.
+  /// The contents. If their type is general (text, an archive, bytes), an extension that does not
+  /// contradict it decides.
   public static let auto = SniffingPolicy(kind: .auto)
-  /// Nothing: a type is told only where an override names it.
+  /// Nothing: only overrides give types.
   public static let none = SniffingPolicy(kind: .none)
 
   /// Every policy, the default first.
   public static let all: [SniffingPolicy] = [auto, content, `extension`, none]
 
-  /// The policy's name, such as `auto`.
+  /// The name of the policy, such as `auto`.
   public var description: String { kind.rawValue }
 }

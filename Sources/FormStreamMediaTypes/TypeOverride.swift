@@ -1,22 +1,23 @@
 public import FormStreamMultipart
 
-/// A rule that goes before all sniffing: files whose names match a glob are of a type.
+/// A rule that takes precedence over detection: files whose names match a glob have a type.
 public struct TypeOverride: Hashable, Sendable {
-  /// The pattern, as shells have it: `*`, `?` and `[…]`. With a slash in it, it stands for the whole path;
-  /// without one, for the last component.
+  /// The pattern, as in shells: `*`, `?` and `[…]`. If it contains a slash it is matched against
+  /// the full path, otherwise against the last component.
   public let glob: String
-  /// The type of what matches.
+  /// The type of the files that match.
   public let type: MediaType
 
-  /// Makes a rule.
+  /// Creates a rule.
   public init(glob: String, type: MediaType) {
     self.glob = glob
     self.type = type
   }
 
-  /// Takes a rule as people type it, such as `*.heic=image/heic`.
+  /// Parses a rule such as `*.heic=image/heic`.
   ///
-  /// - Throws: `invalidOverride` where there is no glob before the first `=`, or no media type behind it.
+  /// - Throws: `invalidOverride` if there is no glob before the first `=`, or no media type after
+  ///   it.
   public init(_ text: String) throws(MediaTypesError) {
     guard let place = text.utf8.firstIndex(of: UInt8(ascii: "=")), place > text.startIndex,
       let type = MediaType(String(text[text.utf8.index(after: place)...]))

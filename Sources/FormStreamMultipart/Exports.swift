@@ -1,2 +1,2 @@
-/// For `SystemError`, the only public type of that module: errors of this one carry it.
+/// Exports `SystemError`, the only public type of that module: errors of this module contain it.
 @_exported public import FormStreamPlatform

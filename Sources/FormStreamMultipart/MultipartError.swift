@@ -1,77 +1,77 @@
-/// What went wrong while a form was made, measured or read, on what, and what to do about it.
+/// An error of making, laying out, reading or parsing a form: what failed, on what, and what to do
+/// about it.
 public struct MultipartError: Error, Sendable {
   /// The kind of failure. The set is open: later versions add to it.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records, such as `source-changed`.
+    /// The code as written in records, such as `source-changed`.
     public let rawValue: String
 
-    /// Takes a code by its text.
+    /// Wraps the text of a code.
     public init(rawValue: String) {
       self.rawValue = rawValue
     }
 
-    /// The boundary is empty, too long, or has a character that RFC 2046 does not allow.
+    /// The boundary is empty, too long, or has a character that RFC 2046 §5.1.1 does not allow.
     public static let invalidBoundary = Code(rawValue: "invalid-boundary")
-    /// The boundary's delimiter occurs inside a part.
+    /// The delimiter occurs inside a part.
     public static let boundaryCollision = Code(rawValue: "boundary-collision")
-    /// A part's name can't be written by the chosen escaping profile.
+    /// The escaping profile can't write the name of a part.
     public static let invalidName = Code(rawValue: "invalid-name")
-    /// A part's file name can't be written by the chosen escaping profile.
+    /// The escaping profile can't write the file name of a part.
     public static let invalidFilename = Code(rawValue: "invalid-filename")
-    /// A media type is not of the form `type/subtype; name=value`.
+    /// A media type does not have the form `type/subtype; name=value`.
     public static let invalidMediaType = Code(rawValue: "invalid-media-type")
-    /// An extra header has a bad name or value, or is one that is derived.
+    /// An extra header has an invalid name or value, or is one that the encoder derives.
     public static let invalidHeader = Code(rawValue: "invalid-header")
-    /// A part's headers are too many or too long.
+    /// A part has too many headers, or they are too long.
     public static let headersTooLarge = Code(rawValue: "headers-too-large")
     /// Forms are nested deeper than `Form.maximumNesting`.
     public static let nestedTooDeep = Code(rawValue: "nested-too-deep")
-    /// There is no such file.
+    /// The file does not exist.
     public static let inputMissing = Code(rawValue: "input-missing")
-    /// The file is there but can't be looked at or read.
+    /// The file exists but can't be read.
     public static let inputUnreadable = Code(rawValue: "input-unreadable")
-    /// The path names a directory, or a FIFO, device, socket or link where only a file will do.
+    /// The path names a directory, or a FIFO, device, socket or link and only a file is accepted.
     public static let notAFile = Code(rawValue: "not-a-file")
-    /// The range that was asked for does not lie within the file.
+    /// The range is not within the file.
     public static let rangeOutsideFile = Code(rawValue: "range-outside-file")
-    /// The body would be longer than a 64-bit length can say.
+    /// The length of the body does not fit into 64 bits.
     public static let bodyTooLarge = Code(rawValue: "body-too-large")
-    /// A file is no longer the one that was laid out; `MultipartError.change` says how.
+    /// A file changed after the form was laid out; `MultipartError.change` says how.
     public static let sourceChanged = Code(rawValue: "source-changed")
     /// Reading a file failed.
     public static let readFailed = Code(rawValue: "read-failed")
-    /// A stream failed, or broke its contract.
+    /// A stream failed, or violated the contract of ``ByteSource``.
     public static let streamFailed = Code(rawValue: "stream-failed")
-    /// A stream ended before it had given what it promised.
+    /// A stream had fewer bytes than its length.
     public static let streamTooShort = Code(rawValue: "stream-too-short")
-    /// A stream had more to give than it promised.
+    /// A stream had more bytes than its length.
     public static let streamTooLong = Code(rawValue: "stream-too-long")
-    /// A stream that can be read once was asked for again.
+    /// A one-shot stream would have to be read a second time.
     public static let notReplayable = Code(rawValue: "not-replayable")
-    /// The offset lies outside the body.
+    /// The offset is outside the body.
     public static let offsetOutsideBody = Code(rawValue: "offset-outside-body")
-    /// The body is larger than the caller would hold.
+    /// The body or a part of it exceeds a limit of the caller.
     public static let limitExceeded = Code(rawValue: "limit-exceeded")
-    /// The body that was read is not one that RFC 2046 and RFC 7578 allow; `MultipartError.offset` says
-    /// where.
+    /// The parsed body violates RFC 2046 or RFC 7578; `MultipartError.offset` says where.
     public static let malformedBody = Code(rawValue: "malformed-body")
-    /// The body that was read ended before its last delimiter.
+    /// The parsed body ended before its last delimiter.
     public static let bodyIncomplete = Code(rawValue: "body-incomplete")
-    /// The reader or stream was closed, or not yet opened.
+    /// The reader or stream was closed, or not opened yet.
     public static let notOpen = Code(rawValue: "not-open")
   }
 
   /// The kind of failure.
   public let code: Code
-  /// The thing that the failure is about: a path, a part's name, a boundary.
+  /// What the failure is about: a path, the name of a part, a boundary.
   public let subject: String
-  /// How the source changed, where `code` is `sourceChanged`.
+  /// How the source changed, if `code` is `sourceChanged`.
   public let change: SourceChange?
-  /// The place in a body that was read, where the failure has one.
+  /// The offset of the failure in the parsed body, if it has one.
   public let offset: Int64?
-  /// The cause, where another error is one.
+  /// The error that caused this one, if any.
   public let underlying: (any Error)?
-  /// A full sentence, and the remedy.
+  /// A sentence that says what failed and what to do.
   public let description: String
 
   package init(

@@ -1,14 +1,15 @@
-/// A path or a file name as the system takes it: bytes without a NUL.
+/// A path or a file name as the system calls expect it: bytes.
 package protocol PathBytes: Sendable {
-  /// The bytes, without a closing NUL.
+  /// The bytes, without the terminating NUL.
   var bytes: [UInt8] { get }
 }
 
 extension PathBytes {
-  /// Whether C can take the path whole. A path with a NUL inside would be cut there, and name another file.
+  /// Whether the path contains no NUL. C would cut the path there, and it would name another file.
   package var isUsable: Bool { !bytes.contains(0) }
 
-  /// The directory that the path's last component is in: all up to the last slash, else the current one.
+  /// The directory of the path's last component: everything up to the last slash, or the current
+  /// directory.
   package var directory: FileName {
     let end = bytes.lastIndex(of: UInt8(ascii: "/"))
     return FileName(bytes: end.map { Array(bytes[...$0]) } ?? [UInt8(ascii: ".")])
@@ -20,30 +21,33 @@ extension PathBytes {
     return FileName(bytes: slash.map { Array(bytes[($0 + 1)...]) } ?? bytes)
   }
 
-  /// Lends the path to a C function. Callers check ``isUsable`` first.
+  /// Calls `body` with the path as a C string. Check ``isUsable`` first.
   package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
     withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
       for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
       buffer[bytes.count] = 0
-      // There is room for the NUL at least, so there is an address.
+      // There is room at least for the NUL, so the address is not nil.
       return body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))
     }
   }
 }
 
-/// A part of a path, or a name that this package makes up.
+/// One component of a path, or its first components.
 package struct FileName: PathBytes, Hashable {
+  /// The bytes, without the terminating NUL.
   package let bytes: [UInt8]
 
+  /// Wraps the bytes of a name.
   package init(bytes: [UInt8]) {
     self.bytes = bytes
   }
 
+  /// Wraps the UTF-8 bytes of a text.
   package init(_ text: String) {
     self.init(bytes: Array(text.utf8))
   }
 
-  /// A name that no other file will have: for a file that is not complete.
+  /// A random name for a file that is not complete yet.
   package static func temporary() -> FileName {
     FileName(".formstream-\(String(UInt64.random(in: .min ... .max), radix: 36))")
   }

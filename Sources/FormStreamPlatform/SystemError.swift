@@ -1,6 +1,6 @@
-/// A failed system call: its error number and the system's own words for it.
+/// The error of a failed system call.
 public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
-  /// The error's number, as in `errno.h`.
+  /// The error number, as in `errno.h`.
   public let number: Int32
 
   /// Wraps an error number.
@@ -8,6 +8,6 @@ public struct SystemError: Error, Hashable, Sendable, CustomStringConvertible {
     self.number = number
   }
 
-  /// The system's own words, such as "Permission denied".
+  /// The system's message, such as "Permission denied".
   public var description: String { systemMessage(for: number) }
 }

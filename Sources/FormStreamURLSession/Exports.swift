@@ -1,2 +1,2 @@
-// Who sends forms needs the model to make them: one import is enough.
+// Users need the form model too: one import is enough.
 @_exported public import FormStream

@@ -6,8 +6,8 @@ import FormStreamPlatform
   public import FoundationNetworking
 #endif
 
-/// What a `URLSession` has to ask while it sends one form: for the body, and what to do with a redirect.
-/// It also tells how far the upload is, with the form's own total.
+/// The delegate of a `URLSession` that uploads a form: it creates the body, refuses redirects, and
+/// reports progress with the total of the form.
 ///
 /// ```swift
 /// let layout = try form.layout()
@@ -18,56 +18,58 @@ import FormStreamPlatform
 /// session.dataTask(with: request).resume()
 /// ```
 ///
-/// It belongs to one upload. The delegate of a session that does more holds one of these for each
-/// upload, and passes the three calls on; it also gets the answer and the end of the task.
+/// It is for one upload. The delegate of a session with several uploads creates one of these for
+/// each, and forwards the three calls to it; the other calls, such as the response and the end of
+/// the task, are its own.
 ///
-/// **Redirects are not followed.** The answer of the task is the 3xx itself, with its `Location`, so that
-/// neither the form nor the request's headers go where you did not send them. To follow it, look at
-/// where it leads and send a new request.
+/// **Redirects are not followed.** The response of the task is the 3xx response with its
+/// `Location`, so that neither the form nor the headers of the request are sent to another server.
+/// To follow the redirect, check where it leads and send a new request.
 ///
 /// ## What can't be done on Linux
 ///
-/// URLSession sits on libcurl there, and four things are lost between them:
+/// URLSession uses libcurl there, and four things are lost between them:
 ///
-/// 1. **The length is not announced.** A body from a stream goes out chunked; with a `Content-Length`
-///    beside it, both framings go out. Servers that insist on a length can't be served.
-/// 2. **A form is not sent again.** Where a 307 or 308 is followed, the second request has an empty body
-///    and all of the first one's headers, whatever host it goes to, and no new stream is asked for.
-///    Only this delegate keeps the session from it, and only as the session's delegate: a session without
-///    one, such as `URLSession.shared`, follows redirects of `data(for:delegate:)` without asking; and a
-///    task's own delegate is not told of a plain task's progress and end.
-/// 3. **The reason of a failure is lost.** Where a file has changed or a stream fails, the error is
-///    `NSURLErrorDomain` -1 and nothing else: keep the stream, and ask it for its `streamError`.
-///    Nor is the stream closed, at the end or after an error: its files close when it is let go.
-/// 4. **The session knows no total.** `totalBytesExpectedToSend` is 0, and the task's `progress` has
-///    nothing to go by; hence ``FormUploadProgress``.
+/// 1. **The length is not announced.** A body from a stream is sent chunked. If you set a
+///    `Content-Length`, both framings are sent. Servers that require a length refuse such uploads.
+/// 2. **A form is not sent again.** If a 307 or 308 is followed, the second request has an empty
+///    body and all headers of the first, even to another host, and the session does not ask for a
+///    new stream. This delegate prevents it, but only as the delegate of the session: a session
+///    without one, such as `URLSession.shared`, follows redirects of `data(for:delegate:)` without
+///    asking; and the delegate of a task does not receive the progress and the end of a plain task.
+/// 3. **The reason of a failure is lost.** If a file has changed or a stream fails, the error is
+///    `NSURLErrorDomain` -1. Keep the stream and read its `streamError`. The session does not close
+///    the stream either: its files are closed when it is released.
+/// 4. **The session has no total.** `totalBytesExpectedToSend` is 0, and the `progress` of the task
+///    is useless. Use ``FormUploadProgress``.
 ///
-/// Where that is too little, send the form with libcurl itself and not with URLSession.
+/// If that is not enough, send the form with FormStreamTransfer, which uses libcurl directly.
 public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
   /// The form that is sent.
   public let layout: BodyLayout
 
   private let report: (@Sendable (FormUploadProgress) -> Void)?
-  /// The most bytes that were reported.
+  /// The number of bytes in the last report.
   private let mostSent = Guarded<Int64>(0)
 
-  /// Makes a delegate for one upload.
+  /// Creates a delegate for one upload.
   ///
   /// - Parameters:
-  ///   - layout: the form, laid out: the one that the request was given.
-  ///   - progress: called on the session's delegate queue, each time with more bytes than before and
-  ///     with no more than the form has, also where the session begins anew.
+  ///   - layout: the layout that the request was created with.
+  ///   - progress: called on the delegate queue of the session. The byte count grows with each
+  ///     call, and never exceeds the length of the form, even if the session starts again.
   public init(_ layout: BodyLayout, progress: (@Sendable (FormUploadProgress) -> Void)? = nil) {
     self.layout = layout
     report = progress
   }
 
-  /// Gives the session a fresh stream at the start of the form.
+  /// Gives the session a new stream at the start of the form.
   ///
-  /// `uploadTask(withStreamedRequest:)` asks for one. On Linux such a task sends `Expect: 100-continue`, and
-  /// waits a second where the server ignores that; a data task takes the request's own stream at once.
+  /// `uploadTask(withStreamedRequest:)` needs one. On Linux such a task sends `Expect:
+  /// 100-continue`, and waits a second if the server ignores that. A data task reads the stream of
+  /// the request immediately.
   ///
-  /// A form that can be read once is not sent twice: the second stream fails with `notReplayable`.
+  /// A one-shot form is not sent twice: the second stream fails with `notReplayable`.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
@@ -75,7 +77,7 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
     completionHandler(FormInputStream(layout))
   }
 
-  /// Refuses: the redirect becomes the task's answer.
+  /// Refuses to follow the redirect: it becomes the response of the task.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,
@@ -84,7 +86,7 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
     completionHandler(nil)
   }
 
-  /// Reports how far the upload is, where it got further.
+  /// Reports progress, if there is any.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64,
     totalBytesSent: Int64, totalBytesExpectedToSend: Int64

@@ -1,12 +1,13 @@
-/// How far an upload is, in bytes of the form's body: framing and headers are not counted.
+/// The progress of an upload, in bytes of the body. The framing and the headers of the request are
+/// not counted.
 public struct FormUploadProgress: Sendable, Hashable {
-  /// How many bytes the session has taken. On Linux it counts them when libcurl gets them, so some of
-  /// them may still wait to leave.
+  /// The number of bytes that the session has read. On Linux they are counted when libcurl receives
+  /// them, so some may not be sent yet.
   public let bytesSent: Int64
-  /// How many bytes the form has; nil where that can't be known.
+  /// The length of the body; nil if it is not known.
   public let bytesTotal: Int64?
 
-  /// Says how far an upload is.
+  /// Creates a progress value.
   public init(bytesSent: Int64, bytesTotal: Int64?) {
     self.bytesSent = bytesSent
     self.bytesTotal = bytesTotal

@@ -7,7 +7,8 @@ public import FormStream
 #endif
 
 extension URLRequest {
-  /// Makes this the request that sends a form: its method, its `Content-Type`, and a stream of its body.
+  /// Makes this request an upload of a form: sets its method, `Content-Type` and body stream. Opens
+  /// nothing.
   ///
   /// ```swift
   /// var request = URLRequest(url: url)
@@ -15,14 +16,14 @@ extension URLRequest {
   /// session.dataTask(with: request).resume()
   /// ```
   ///
-  /// On Apple's platforms `Content-Length` is set where the length is known. On Linux it is not set, and
-  /// is removed where it was: URLSession sends a stream chunked there, and RFC 9112 §6.2 forbids both
-  /// framings in one request. Don't set it afterwards either.
+  /// On Apple's platforms `Content-Length` is set if the length is known. On Linux it is removed:
+  /// URLSession sends a stream chunked there, and RFC 9112 §6.2 forbids both framings in one
+  /// request. Don't set it afterwards.
   ///
-  /// The stream in the request can be read once, so one request is one upload: call this again for
-  /// another. On Linux the same request sent again has an empty body, and no error says so.
+  /// The stream can be read once, so use a request for one upload, and call this again for another.
+  /// On Linux, a request that is sent a second time has an empty body, without an error.
   ///
-  /// Nothing is opened here. Redirects are the matter of a ``FormUploadDelegate``.
+  /// Redirects are handled by ``FormUploadDelegate``.
   ///
   /// - Parameters:
   ///   - layout: the form, laid out.

@@ -98,18 +98,18 @@ import Testing
         + "Content-Disposition: form-data; name=b\r\n\r\nyy",
       #""body_bytes":99,"complete":false,"parts":[{"index":0,"name":"a","#,
       #""error":{"code":"body-incomplete","message":"The body ends at byte 99 without its last "#
-        + #"delimiter: it was cut off, or its boundary is another. This is in part 2, \"b\", of which 2 "#
+        + #"delimiter: it was cut off, or it has another boundary. This is in part 2, \"b\", of which 2 "#
         + #"bytes arrived."}}"#
     ),
     (
       "--B\r\nno colon\r\n\r\nx\r\n--B--\r\n", #""body_bytes":5,"complete":false,"parts":[],"#,
       #""error":{"code":"malformed-body","message":"The body is malformed at byte 5: a header has no "#
-        + #"colon. Send one that RFC 7578 allows."}}"#
+        + #"colon. Send a body as RFC 7578 defines it."}}"#
     ),
     (
       "", #""body_bytes":0,"complete":false,"parts":[],"#,
       #""error":{"code":"body-incomplete","message":"The body ends at byte 0 without its last "#
-        + #"delimiter: it was cut off, or its boundary is another."}}"#
+        + #"delimiter: it was cut off, or it has another boundary."}}"#
     ),
   ])
   func `a malformed body ends with 1, and the error says where`(
@@ -138,9 +138,9 @@ import Testing
   @Test(arguments: [
     ("boundary=0", 64, "must have 1 to 0 bytes"), ("header-block=45", 1, "more than 45 bytes"),
     ("headers=0", 1, "more than 0 headers"),
-    ("all-headers=90", 1, "headers of all parts take more than 90 bytes, seen at byte 110"),
+    ("all-headers=90", 1, "headers of all parts have more than 90 bytes, seen at byte 110"),
     ("parts=1", 1, "more than 1 parts"),
-    ("preamble=2", 1, "before its first delimiter"), ("epilogue=1", 1, "behind its last delimiter"),
+    ("preamble=2", 1, "before its first delimiter"), ("epilogue=1", 1, "after its last delimiter"),
     ("part-bytes=2", 1, "A part has more than 2 bytes"),
     ("body=50", 1, "The body has more than 50"),
   ])

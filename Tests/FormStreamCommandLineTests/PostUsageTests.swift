@@ -74,8 +74,8 @@ import Testing
     BadInput(
       64, "a line break", "post", "--json", "--escaping", "backslash", "--field", "a\nb=c",
       "http://h/"),
-    BadInput(66, "is not there", "post", "-F", "f=@missing", "http://127.0.0.1:1/"),
-    BadInput(66, "is not there", "put", "-T", "missing", "http://127.0.0.1:1/"),
+    BadInput(66, "does not exist", "post", "-F", "f=@missing", "http://127.0.0.1:1/"),
+    BadInput(66, "does not exist", "put", "-T", "missing", "http://127.0.0.1:1/"),
     BadInput(66, "is a directory", "put", "-T", "/etc", "http://127.0.0.1:1/"),
     BadInput(66, "can't be read", "post", "--cacert", "missing", "-d", "", "https://127.0.0.1:1/"),
     BadInput(74, "can't be written", "post", "-o", "no/such", "-d", "", "http://127.0.0.1:1/"),

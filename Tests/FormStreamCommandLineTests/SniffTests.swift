@@ -150,6 +150,6 @@ import Testing
       $F encode --boundary B -F f=@x -F g=@p > body; echo $?; wait
       """, in: place())
     #expect(run.output == "74\n", "\(run.stderr)")
-    #expect(run.stderr.contains("another file took its place"), "\(run.stderr)")
+    #expect(run.stderr.contains("it was replaced by another file"), "\(run.stderr)")
   }
 }

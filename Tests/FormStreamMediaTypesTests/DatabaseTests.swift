@@ -3,32 +3,32 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// libmagic's database where it is not as it should be, and many callers at once.
+/// Invalid databases of libmagic, and many callers at once.
 @Suite struct DatabaseTests {
   private static let png: [UInt8] = [
     0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A, 0, 0, 0, 0x0D, 0x49, 0x48, 0x44, 0x52, 0, 0, 0,
     1, 0,
     0, 0, 1, 8, 6, 0, 0, 0, 0x1F, 0x15, 0xC4, 0x89,
   ]
-  /// What a compiled database begins with; the number of its version follows.
+  /// The first bytes of a compiled database; the version follows.
   private static let mark: [UInt8] = [0x1C, 0x04, 0x1E, 0xF1]
 
   @Test(
     arguments: [
       ("missing", nil, "can't be read: No such file"),
       ("empty", [], "can't be read"),
-      ("text", Array("just text".utf8), "no database that libmagic takes"),
+      ("text", Array("just text".utf8), "not a database that libmagic can use"),
       (
         "turned around", Array(mark.reversed()) + [UInt8](repeating: 0, count: 100),
         "from another machine"
       ),
       (
         "old", mark + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 1000),
-        "no database that libmagic takes"
+        "not a database that libmagic can use"
       ),
-      ("cut", mark + [18, 0, 0, 0, 1], "no database that libmagic takes"),
+      ("cut", mark + [18, 0, 0, 0, 1], "not a database that libmagic can use"),
     ] as [(String, [UInt8]?, String)])
-  func `a database that can't be used is one warning, and extensions go on`(
+  func `an unusable database is a warning, and extensions still decide`(
     _ name: String, _ bytes: [UInt8]?, _ says: String
   ) throws {
     let place = try TemporaryDirectory()
@@ -37,9 +37,9 @@ import Testing
     #expect(sniffer.warning?.code == .databaseUnusable)
     #expect(
       sniffer.warning?.description.contains(says) == true, "\(sniffer.warning?.description ?? "")")
-    let told = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a.gif") }
-    #expect(told.type == "image/gif")
-    #expect(told.source == .extension)
+    let detected = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a.gif") }
+    #expect(detected.type == "image/gif")
+    #expect(detected.source == .extension)
     let unknown = Self.png.withUnsafeBytes { sniffer.type(of: $0, filename: "a") }
     #expect(unknown.source == .default)
   }
@@ -51,21 +51,21 @@ import Testing
     }
   }
 
-  /// A type comes from whoever compiled the database: what would break a header is none.
+  /// A database may contain any text as a type. One that would break a header is not a type.
   @Test(arguments: ["text/x\\r\\nX-Evil: 1", "a b/c", "notype"])
-  func `a database's word passes the gate, or counts for nothing`(_ type: String) throws {
+  func `an invalid type from a database is ignored`(_ type: String) throws {
     let place = try TemporaryDirectory()
     try place.write("evil", "0\tstring\tEVIL\tdescription\n!:mime\t\(type)\n")
     let compiled = try run(program: "/usr/bin/env", ["file", "-C", "-m", "evil"], in: place)
     #expect(compiled.exit == 0, "\(compiled.stderr)")
     let sniffer = MediaTypeSniffer(policy: .content, database: place.local("evil.mgc"))
     #expect(sniffer.warning == nil, "\(sniffer.warning?.description ?? "")")
-    let told = Array("EVIL bytes".utf8).withUnsafeBytes { sniffer.type(of: $0) }
-    #expect(!told.type.description.contains("\n") && !told.type.description.contains("\r"))
-    #expect(MediaType(told.type.description) != nil)
+    let detected = Array("EVIL bytes".utf8).withUnsafeBytes { sniffer.type(of: $0) }
+    #expect(!detected.type.description.contains("\n") && !detected.type.description.contains("\r"))
+    #expect(MediaType(detected.type.description) != nil)
   }
 
-  @Test func `a file that can't be sniffed is told why`() throws {
+  @Test func `a file that can't be sniffed is an error that says why`() throws {
     let place = try TemporaryDirectory()
     let sniffer = MediaTypeSniffer()
     func code(_ path: LocalPath) -> MediaTypesError.Code? {
@@ -82,16 +82,16 @@ import Testing
     #expect(code("a\0b") == .inputMissing)
   }
 
-  @Test func `an open file is sniffed without moving its place`() throws {
+  @Test func `sniffing an open file does not change its offset`() throws {
     let place = try TemporaryDirectory()
     try place.write("x", Self.png)
     let file = try OpenFile(place.local("x"))
-    let told = try MediaTypeSniffer().type(ofDescriptor: file.descriptor, filename: "x.txt")
-    #expect(told.type == "image/png")
+    let detected = try MediaTypeSniffer().type(ofDescriptor: file.descriptor, filename: "x.txt")
+    #expect(detected.type == "image/png")
     #expect(file.offset == 0)
   }
 
-  @Test func `many files come in their order, and many callers get their own answers`() async throws
+  @Test func `many files are returned in order, and many callers get the right types`() async throws
   {
     let place = try TemporaryDirectory()
     try place.write("png", Self.png)

@@ -3,9 +3,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Real kinds of files, and what each policy makes of them. What `auto` must say was written from IANA's
-/// registry by someone who had not seen what it says; for the few that the registry has no name for (ELF,
-/// TypeScript, and types with an `x-`) it is the name in use, or libmagic's.
+/// Real kinds of files, and their types by each policy. The types for `auto` were written from
+/// IANA's registry, before running it. For the few formats that are not registered (ELF,
+/// TypeScript, and types with `x-`) they are the common name, or libmagic's.
 @Suite struct KindsTests {
   private static let kinds: [(name: String, auto: String, content: String, extension: String)] = [
     ("photo.png", "image/png", "image/png", "image/png"),
@@ -21,7 +21,7 @@ import Testing
     ),
     ("drawing.svg", "image/svg+xml", "image/svg+xml", "image/svg+xml"),
     ("drawing.svgz", "image/svg+xml", "application/gzip", "image/svg+xml"),
-    // RFC 2361 only mentions audio/vnd.wave; what is sent is this.
+    // RFC 2361 mentions audio/vnd.wave; in use is this.
     ("sound.wav", "audio/wav", "audio/wav", "audio/wav"),
     ("song.mp3", "audio/mpeg", "audio/mpeg", "audio/mpeg"),
     ("song.flac", "audio/flac", "audio/flac", "audio/flac"),
@@ -52,13 +52,13 @@ import Testing
       "application/x-7z-compressed"
     ),
     ("pack.tar", "application/x-tar", "application/x-tar", "application/x-tar"),
-    // Nothing is registered for ELF.
+    // No type is registered for ELF.
     ("program", "application/x-sharedlib", "application/x-sharedlib", "application/octet-stream"),
     ("module.wasm", "application/wasm", "application/wasm", "application/wasm"),
     (
       "data.sqlite", "application/vnd.sqlite3", "application/vnd.sqlite3", "application/vnd.sqlite3"
     ),
-    // RFC 8081: font/sfnt is what TrueType and OpenType are both kept in.
+    // RFC 8081: font/sfnt is the container of both TrueType and OpenType.
     ("letters.ttf", "font/ttf", "font/sfnt", "font/ttf"),
     ("letters.otf", "font/otf", "font/otf", "font/otf"),
     ("letters.woff", "font/woff", "font/woff", "font/woff"),
@@ -68,7 +68,7 @@ import Testing
     ("style.css", "text/css", "text/plain", "text/css"),
     ("script.js", "text/javascript", "text/javascript", "text/javascript"),
     ("script.mjs", "text/javascript", "text/javascript", "text/javascript"),
-    // No type is registered for TypeScript; its ending is that of a film.
+    // No type is registered for TypeScript, and its extension is also that of a video.
     ("script.ts", "text/plain", "text/javascript", "video/mp2t"),
     ("table.csv", "text/csv", "text/csv", "text/csv"),
     ("table.tsv", "text/tab-separated-values", "text/plain", "text/tab-separated-values"),
@@ -110,7 +110,7 @@ import Testing
   private static let odt = "application/vnd.oasis.opendocument.text"
   private static let ods = "application/vnd.oasis.opendocument.spreadsheet"
 
-  @Test func `each kind is told as it should be, by each policy`() async throws {
+  @Test func `each kind has the right type by each policy`() async throws {
     let place = try TemporaryDirectory()
     let script = "\(#filePath)".replacing("KindsTests.swift", with: "make-kinds.py")
     let made = try run(program: "/usr/bin/env", ["python3", script, place.path])
@@ -127,9 +127,9 @@ import Testing
       let sniffer = MediaTypeSniffer(policy: policy, extensions: .builtIn)
       #expect(sniffer.warning == nil)
       for (kind, expected) in zip(Self.kinds, expected) {
-        let told = try sniffer.type(of: place.local(kind.name))
-        #expect(told.type.description == expected, "\(kind.name) by \(policy)")
-        #expect(!told.type.description.hasPrefix("inode/"))
+        let detected = try sniffer.type(of: place.local(kind.name))
+        #expect(detected.type.description == expected, "\(kind.name) by \(policy)")
+        #expect(!detected.type.description.hasPrefix("inode/"))
       }
     }
   }

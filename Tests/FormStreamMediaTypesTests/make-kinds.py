@@ -42,7 +42,7 @@ def zipped(*entries):
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
         for name, content in entries:
-            # What names the format is stored, as the formats ask for.
+            # The entry that names the format is stored uncompressed, as the formats require.
             method = zipfile.ZIP_STORED if name == "mimetype" else zipfile.ZIP_DEFLATED
             archive.writestr(zipfile.ZipInfo(name), content, method)
     return packed.getvalue()
@@ -78,7 +78,7 @@ put("icon.ico", struct.pack("<HHHBBBBHHII", 0, 1, 1, 16, 16, 0, 0, 1, 32, len(pn
 put("drawing.svg", svg)
 put("drawing.svgz", gzip.compress(svg.encode()))
 
-# Sounds and films.
+# Audio and video.
 with wave.open(str(place / "sound.wav"), "wb") as sound:
     sound.setnchannels(1)
     sound.setsampwidth(2)
@@ -104,7 +104,7 @@ put("letter.odt", opendocument("text"))
 put("sheet.ods", opendocument("spreadsheet"))
 put("book.epub", zipped(("mimetype", "application/epub+zip"), ("META-INF/container.xml", "<x/>")))
 put("letter.rtf", r"{\rtf1\ansi Hello.}")
-# A compound file: a header, one sector of its table, and a directory with a root and nothing else.
+# A compound file: a header, one sector of its table, and a directory with only a root.
 header = (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1" + b"\0" * 16 + struct.pack(
     "<HHHHHHIIIIIIIII", 0x3E, 3, 0xFFFE, 9, 6, 0, 0, 0, 1, 1, 0, 4096, 0xFFFFFFFE, 0, 0xFFFFFFFE)
     + struct.pack("<I", 0) + struct.pack("<I", 0) + struct.pack("<I", 0xFFFFFFFF) * 108)
@@ -136,7 +136,7 @@ put("letters.otf", b"OTTO\0\x0a\0\x80\0\3\0\x20" + b"CFF " + b"\0" * 300)
 put("letters.woff", b"wOFF\0\1\0\0" + b"\0" * 60)
 put("letters.woff2", b"wOF2\0\1\0\0" + b"\0" * 60)
 
-# Text that is a language.
+# Text in a language.
 put("page.html", "<!DOCTYPE html>\n<html><head><title>A page</title></head><body></body></html>\n")
 put("page.xhtml", '<?xml version="1.0"?>\n<!DOCTYPE html PUBLIC "-//W3C//DTD XHTML 1.0 Strict//EN" "x">\n<html xmlns="http://www.w3.org/1999/xhtml"></html>\n')
 put("style.css", "body { color: #123456; }\n/* all */\n")
@@ -157,7 +157,7 @@ put("program.py", "#!/usr/bin/env python3\nimport sys\n\n\ndef main():\n    sys.
 put("program.sh", "#!/bin/sh\nset -e\necho hello\n")
 put("program.c", "#include <stdio.h>\n\nint main(void) {\n  return 0;\n}\n")
 
-# Text that is none in particular, and bytes that are nothing.
+# Plain text, and bytes of no format.
 put("plain.txt", "Just some words.\n")
 put("utf-8.txt", "Größe: 1 µm\n")
 put("utf-16.txt", "Größe\r\n".encode("utf-16"))

@@ -3,24 +3,24 @@ import FormStreamTestSupport
 import Testing
 
 @Suite struct BoundaryTests {
-  /// RFC 2046 §5.1.1: bcharsnospace := DIGIT / ALPHA / "'" / "(" / ")" / "+" / "_" / "," / "-" / "." /
-  /// "/" / ":" / "=" / "?".
+  /// RFC 2046 §5.1.1: bcharsnospace := DIGIT / ALPHA / "'" / "(" / ")" / "+" / "_" / "," / "-" /
+  /// "." / "/" / ":" / "=" / "?".
   private static let allowed =
     "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz'()+_,-./:=?"
 
   @Test(arguments: [1, 2, 69, 70])
-  func `lengths that RFC 2046 allows`(length: Int) throws {
+  func `a boundary has 1 to 70 characters`(length: Int) throws {
     let text = String(repeating: "x", count: length)
     #expect(try Boundary(text).description == text)
   }
 
   @Test(arguments: [0, 71, 72, 1000])
-  func `lengths that it does not allow`(length: Int) {
+  func `a boundary of another length is refused`(length: Int) {
     #expect(
       failure { try Boundary(String(repeating: "x", count: length)) }?.code == .invalidBoundary)
   }
 
-  @Test func `every ASCII character is allowed or refused as the grammar has it`() {
+  @Test func `each ASCII character is accepted or refused as the grammar says`() {
     for byte in UInt8(0)...127 {
       let character = String(UnicodeScalar(byte))
       let isAllowed = Self.allowed.contains(character)
@@ -43,7 +43,7 @@ import Testing
     ("a/b", "\"a/b\""), ("a=b", "\"a=b\""), ("a?b", "\"a?b\""), ("a(b", "\"a(b\""),
     ("a)b", "\"a)b\""), ("a,b", "\"a,b\""),
   ])
-  func `a boundary is quoted in the header where a character asks for it`(
+  func `a boundary is quoted in the header if a character requires it`(
     text: String, parameter: String
   ) throws {
     let boundary = try Boundary(text)
@@ -51,7 +51,7 @@ import Testing
     #expect(Form(boundary: boundary).contentType == "multipart/form-data; boundary=\(parameter)")
   }
 
-  @Test func `ten thousand drawn at random are valid, distinct and need no quotes`() throws {
+  @Test func `ten thousand random boundaries are valid, distinct and need no quotes`() throws {
     var seen: Set<Boundary> = []
     var letters: Set<Character> = []
     for _ in 0..<10_000 {
@@ -67,7 +67,7 @@ import Testing
     #expect(letters.count == 62)
   }
 
-  @Test func `each form draws its own`() {
+  @Test func `each form has its own random boundary`() {
     #expect(Form().boundary != Form().boundary)
   }
 }

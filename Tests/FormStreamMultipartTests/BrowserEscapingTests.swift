@@ -9,10 +9,12 @@ import Testing
 ///    string consisting of a U+000D (CR) and U+000A (LF)." "If entry's value is not a File object,
 ///    then replace [the same] in entry's value".
 /// 2. "For field names and filenames for file fields, the result of the encoding in the previous
-///    bullet point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D
-///    (CR) with `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes."
+///    bullet point must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`,
+///    0x0D (CR) with `%0D` and 0x22 (") with `%22`. The user agent must not perform any other
+///    escapes."
 @Suite struct BrowserEscapingTests {
-  /// A text, and by hand from the above: as a name, as a file name, as a value.
+  /// A text, and how it is written as a name, as a file name and as a value: derived by hand from
+  /// the rules above.
   struct Row: Sendable, CustomTestStringConvertible {
     let text: String
     let name: String
@@ -23,7 +25,7 @@ import Testing
       (self.text, self.name, self.filename, self.value) = (text, name, filename, value)
     }
 
-    /// A text that stays itself everywhere.
+    /// A text that is written as it is everywhere.
     init(plain text: String) {
       self.init(text, name: text, filename: text, value: text)
     }
@@ -43,7 +45,7 @@ import Testing
     Row("a\rb", name: "a%0D%0Ab", filename: "a%0Db", value: "a\r\nb"),
     Row("a\nb", name: "a%0D%0Ab", filename: "a%0Ab", value: "a\r\nb"),
     Row("a\r\nb", name: "a%0D%0Ab", filename: "a%0D%0Ab", value: "a\r\nb"),
-    // LF, then a CR that no LF follows: both are alone.
+    // An LF, then a CR without an LF after it: both are alone.
     Row("a\n\rb", name: "a%0D%0A%0D%0Ab", filename: "a%0A%0Db", value: "a\r\n\r\nb"),
     Row("\r\r\n", name: "%0D%0A%0D%0A", filename: "%0D%0D%0A", value: "\r\n\r\n"),
     Row("\r\n\n", name: "%0D%0A%0D%0A", filename: "%0D%0A%0A", value: "\r\n\r\n"),
@@ -71,7 +73,7 @@ import Testing
   }
 
   @Test(arguments: rows)
-  func `values are byte-exact unless browserText asks for more`(row: Row) throws {
+  func `values are byte-exact unless browserText is set`(row: Row) throws {
     let form = Form(boundary: try Boundary("B")) { Part.text("a", row.text) }
     #expect(
       Array(try sent(form).utf8)
@@ -80,7 +82,7 @@ import Testing
         ))
   }
 
-  @Test func `browserText leaves bytes and files alone`() throws {
+  @Test func `browserText does not change bytes and files`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", "1\n2\r3")
     let form = Form(boundary: try Boundary("B"), browserText: true) {

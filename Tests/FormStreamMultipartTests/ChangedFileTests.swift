@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// A file that is no longer what was laid out never makes a complete body. The files are written in
-/// the very moment before they are laid out, where a change within the kernel's tick of time could
-/// go unseen if the layout did not wait for the tick to pass.
+/// A file that changed after it was laid out never becomes a complete body. The files are written
+/// immediately before they are laid out: a change within the same tick of the kernel's clock would
+/// not be seen if the layout did not wait.
 @Suite struct ChangedFileTests {
   private static let size = 3000
   private let directory: TemporaryDirectory
@@ -23,7 +23,7 @@ import Testing
       (FileChange.shrink, SourceChange.shrunk), (.grow, .grown), (.rewrite, .rewritten),
       (.rewriteWithTimeSetBack, .rewritten), (.renameOver, .replaced), (.unlink, .replaced),
     ])
-  func `a file that is changed before it is opened`(
+  func `a change before the file is opened is an error`(
     change: FileChange, expected: SourceChange
   ) throws {
     for round in 1...20 {
@@ -43,14 +43,14 @@ import Testing
       (FileChange.shrink, SourceChange.shrunk), (.grow, .grown), (.rewrite, .rewritten),
       (.rewriteWithTimeSetBack, .rewritten), (.renameOver, .replaced), (.unlink, .replaced),
     ])
-  func `a file that is changed while it is read`(
+  func `a change while the file is read is an error`(
     change: FileChange, expected: SourceChange
   ) throws {
     for round in 1...20 {
       let layout = try freshLayout("\(round)")
       let start = Int(try #require(layout.placedPart(at: 0).bodyOffset))
       let reader = layout.makeReader()
-      // Rounds differ in how much was read: from the first byte to all but the last.
+      // The rounds differ in how much was read before: from the first byte to all but the last.
       let read = start + 1 + (round - 1) * (Self.size - 2) / 19
       while reader.position < read { _ = try reader.read(upTo: read - Int(reader.position)) }
       try change.apply(to: directory.local("\(round)"), size: Self.size)
@@ -62,14 +62,14 @@ import Testing
   }
 
   @Test(arguments: FileChange.allCases)
-  func `a change outside the range that is sent counts too`(change: FileChange) throws {
+  func `a change outside the range that is sent is an error too`(change: FileChange) throws {
     let layout = try freshLayout("f", range: FileRange(offset: 10, length: 20))
     try change.apply(to: directory.local("f"), size: Self.size)
     #expect(failure { try layout.bytes(limit: 1 << 20) }?.code == .sourceChanged)
   }
 
   @Test(arguments: FileChange.allCases)
-  func `a change is seen after a seek past the beginning`(change: FileChange) throws {
+  func `a change is detected after a seek past the beginning`(change: FileChange) throws {
     let layout = try freshLayout("f")
     let reader = layout.makeReader()
     try reader.seek(to: 2000)
@@ -81,7 +81,7 @@ import Testing
   }
 
   @Test(arguments: FileChange.allCases)
-  func `a change while files are searched for the boundary is seen when they are sent`(
+  func `a change while files are searched for the boundary is detected when they are sent`(
     change: FileChange
   ) throws {
     let path = try directory.write("f", noise(Self.size))
@@ -90,13 +90,13 @@ import Testing
     #expect(failure { try layout.bytes(limit: 1 << 20) }?.code == .sourceChanged)
   }
 
-  @Test func `a file that stays as it was is read by any number of readers`() throws {
+  @Test func `an unchanged file can be read by any number of readers`() throws {
     let layout = try freshLayout("f")
     let first = try layout.bytes(limit: 1 << 20)
     for _ in 1...10 { #expect(try layout.bytes(limit: 1 << 20) == first) }
   }
 
-  @Test func `an empty file whose name another empty one took is not the same`() throws {
+  @Test func `an empty file that was replaced by another empty file is an error`() throws {
     let path = try directory.write("empty", "")
     let layout = try Form { Part.file("a", path) }.layout()
     try FileChange.renameOver.apply(to: path, size: 0)

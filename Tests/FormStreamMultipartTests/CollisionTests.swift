@@ -11,7 +11,7 @@ import Testing
     "--frontier", "--frontier--", "--frontierX", "a\r\n--frontier", "a\n--frontier\n",
     "a\r--frontier",
     "\r\n--frontier", "a\r\n\r\n--frontier and more",
-    // Django's parser and Rack's cut a part here, too, without a word.
+    // The parsers of Django and Rack end a part here too, without an error.
     "a--frontier", "\r\n --frontier", "\r\n---frontier", "\u{2028}--frontier", "----frontier",
     "-\r\n-------frontier", "--frontie--frontier",
     String(repeating: "x", count: 3000) + "\r\n--frontier",
@@ -23,14 +23,14 @@ import Testing
   ]
 
   @Test(arguments: colliding)
-  func `text with the delimiter in it is refused`(text: String) {
+  func `text that contains the delimiter is refused`(text: String) {
     let error = failure { try Form(boundary: boundary) { Part.text("a", text) }.layout() }
     #expect(error?.code == .boundaryCollision)
     #expect(error?.subject == "a")
   }
 
   @Test(arguments: colliding)
-  func `bytes with the delimiter are refused`(text: String) {
+  func `bytes that contain the delimiter are refused`(text: String) {
     let part = Part.bytes("a", Array(text.utf8))
     #expect(
       failure { try Form(boundary: boundary, parts: [part]).layout() }?.code == .boundaryCollision)
@@ -46,7 +46,7 @@ import Testing
   }
 
   @Test(arguments: colliding)
-  func `files are searched where that is asked for, and only there`(text: String) throws {
+  func `files are searched only if verify is set`(text: String) throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", text)
     let form = Form(boundary: boundary) { Part.file("a", path) }
@@ -54,7 +54,7 @@ import Testing
     #expect(failure { try form.layout() } == nil)
   }
 
-  @Test func `a range of a file is searched, and no more of it`() throws {
+  @Test func `only the range of a file that is sent is searched`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", "0123\n--frontier")
     func form(_ range: FileRange) -> Form {
@@ -66,7 +66,7 @@ import Testing
     #expect(failure { try form(FileRange(offset: 6)).layout(verify: true) } == nil)
   }
 
-  @Test func `a delimiter across the file reader's buffer is found`() throws {
+  @Test func `a delimiter at the end of the file reader's buffer is found`() throws {
     let directory = try TemporaryDirectory()
     let delimiter = Array("\n--frontier".utf8)
     for shift in -1...delimiter.count {
@@ -78,7 +78,9 @@ import Testing
   }
 
   @Test(arguments: colliding, [1, 2, 3, 7, 11, 12, 13, 4096])
-  func `streams are searched as they pass, however they are cut`(text: String, chunk: Int) throws {
+  func `streams are searched while they are read, in pieces of any size`(text: String, chunk: Int)
+    throws
+  {
     let form = Form(boundary: boundary) { Part.stream("s") { OneByteSource(Array(text.utf8)) } }
     let whole = Form(boundary: boundary) { Part.stream("s") { ScriptedSource(Array(text.utf8)) } }
     for form in [form, whole] {
@@ -101,7 +103,7 @@ import Testing
     #expect(failure { try Form(boundary: boundary, parts: [fine]).layout() } == nil)
   }
 
-  @Test func `no delimiter of an inner form may hold an outer one`() throws {
+  @Test func `the delimiter of an inner form can't contain the outer one`() throws {
     func nested(_ outer: String, _ inner: String) throws -> Form {
       let inside = Form(boundary: try Boundary(inner)) { Part.text("a", "1") }
       return Form(boundary: try Boundary(outer)) { Part.form("f", inside) }
@@ -109,7 +111,7 @@ import Testing
     #expect(failure { try nested("A", "A").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("A", "AB").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("AB", "A").layout() } == nil)
-    // The last line of the inner form is the inner boundary and two hyphens: it once went unseen.
+    // The last delimiter of the inner form ends with two hyphens: it was once not searched.
     #expect(failure { try nested("A--", "A").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("A-", "A").layout() }?.code == .boundaryCollision)
     #expect(failure { try nested("A-B", "A").layout() } == nil)
@@ -118,7 +120,9 @@ import Testing
     #expect(failure { try nested("A", "B--A").layout() }?.code == .boundaryCollision)
   }
 
-  @Test func `parts of a form inside may hold neither its delimiter nor the outer one`() throws {
+  @Test func `the parts of an inner form can contain neither its delimiter nor the outer one`()
+    throws
+  {
     for text in ["\n--inner", "--outer"] {
       let inner = Form(boundary: try Boundary("inner")) { Part.text("a", text) }
       let form = Form(boundary: try Boundary("outer")) { Part.form("f", inner) }
@@ -130,7 +134,7 @@ import Testing
         .layout(verify: true)
       #expect(failure { try streamed.bytes(limit: 4096) }?.code == .boundaryCollision)
     }
-    // Behind the inner form its delimiter means nothing.
+    // After the inner form, its delimiter is ordinary text.
     let inner = Form(boundary: try Boundary("inner")) { Part.text("a", "1") }
     let form = Form(boundary: try Boundary("outer")) {
       Part.form("f", inner)

@@ -2,13 +2,13 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Every small body with every small read, and both around the sizes of buffers.
+/// Every small body with every small read, and sizes around those of the buffers.
 ///
-/// In a release build (`make test-release`) each grid is whole: sizes 0…5,000 by reads of 1…70. A debug
-/// build takes all pairs up to 200 (for memory also around 1,024, where it stops being copied). Of the
-/// rest it takes each fourteenth pair for memory, so that still every size and every read occurs; for
-/// streams and files, which cost a call for each read, every size with few reads (one-byte streams: each
-/// eleventh size).
+/// In a release build (`make test-release`) each grid is complete: sizes 0…5,000 by reads of 1…70.
+/// A debug build tests all pairs up to 200 (for memory also around 1,024, above which it is not
+/// copied). Of the other pairs it tests every fourteenth for memory, so that every size and every
+/// read occurs; for streams and files, which need a call for each read, every size with a few reads
+/// (one-byte streams: every eleventh size).
 @Suite struct EverySizeTests {
   private static let content = noise(262_147)
   private static let edges = [4096, 65_536, 262_144].flatMap { ($0 - 3)...($0 + 3) }
@@ -39,7 +39,7 @@ import Testing
     return sourceReads(for: size, few: (1...70).filter { isDense || ($0 + size) % 14 == 0 })
   }
 
-  /// All reads where the grid is whole or the size is small; otherwise few.
+  /// All reads if the grid is complete or the size is small; otherwise a few.
   private func sourceReads(for size: Int, few: [Int]) -> [Int] {
     #if DEBUG
       if size > 200 { return few }
@@ -47,7 +47,7 @@ import Testing
     return Array(1...70)
   }
 
-  /// All sizes where the grid is whole or the size is small; otherwise each eleventh.
+  /// All sizes if the grid is complete or they are small; otherwise every eleventh.
   private var slowSizes: [Int] {
     #if DEBUG
       return Array(0...200) + stride(from: 201, through: 5000, by: 11)
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test func `streams of every size that give one byte at a time`() throws {
+  @Test func `streams of every size that return one byte at a time`() throws {
     for size in slowSizes {
       let content = Array(Self.content[..<size])
       for length in [nil, Int64(size)] {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `streams of every size that give pieces of many sizes`() throws {
+  @Test func `streams of every size that return pieces of many sizes`() throws {
     for size in 0...5000 {
       let content = Array(Self.content[..<size])
       for length in [nil, Int64(size)] {
@@ -93,7 +93,8 @@ import Testing
 
   @Test func `files of every size`() throws {
     let directory = try TemporaryDirectory()
-    // All are written before the first is laid out: a layout waits for files just written.
+    // All are written before the first is laid out, because a layout waits for files that were just
+    // written.
     for size in 0...5000 { try directory.write("\(size)", Self.content[..<size]) }
     for size in 0...5000 {
       try expect(
@@ -132,7 +133,7 @@ import Testing
     }
   }
 
-  @Test func `small bodies in large reads arrive in one piece where nothing can block`() throws {
+  @Test func `a large read returns a small body in one piece if nothing can block`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", "123")
     let layout = try Form {

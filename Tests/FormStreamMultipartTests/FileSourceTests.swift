@@ -30,7 +30,7 @@ import Testing
     return error
   }
 
-  @Test func `a file that is not there is missing`() throws {
+  @Test func `a file that does not exist is missing`() throws {
     try directory.write("file", "1")
     #expect(refusal(directory.local("none"))?.code == .inputMissing)
     #expect(refusal(directory.local("none/none"))?.code == .inputMissing)
@@ -40,8 +40,8 @@ import Testing
     #expect(error?.description == "No such file or directory")
   }
 
-  @Test func `a file that can't be looked at is unreadable`() throws {
-    // A name longer than any may be fails for everyone, root too.
+  @Test func `a file whose status can't be read is unreadable`() throws {
+    // A name that is too long fails for root too.
     let name = String(repeating: "n", count: 300)
     #expect(refusal(directory.local(name))?.code == .inputUnreadable)
     try makeSymlink(directory.local("loop"), to: "loop")
@@ -64,7 +64,7 @@ import Testing
     #expect(failure { try nul.layout() }?.code == .inputMissing)
   }
 
-  @Test func `devices are streams where they are named and refused where they are found`() throws {
+  @Test func `devices are streams if they are named, and refused if they are found`() throws {
     let layout = try layOut("/dev/null")
     #expect(layout.contentLength == nil)
     #expect(!layout.isReplayable)
@@ -80,7 +80,7 @@ import Testing
     return Int(reader.position)
   }
 
-  @Test func `a FIFO is read once where it is named and refused where it is found`() throws {
+  @Test func `a FIFO is one-shot if it is named, and refused if it is found`() throws {
     let path = directory.local("fifo")
     try makeFIFO(path)
     #expect(refusal(path, .found)?.code == .notAFile)
@@ -88,15 +88,15 @@ import Testing
 
     let layout = try layOut(path)
     #expect(layout.contentLength == nil)
-    // The writer waits in open() until the reader comes, the reader until the writer does.
+    // The writer waits in open() for the reader, and the reader for the writer.
     let bytes = noise(100_000)
     runDetached { _ = try? writeFile(path, bytes) }
     #expect(try content(layout) == bytes)
     #expect(failure { try content(layout) }?.code == .notReplayable)
   }
 
-  /// Each layout, and each of two parts, once read a FIFO as if it were the first.
-  @Test func `a FIFO is read once by all layouts and parts together`() throws {
+  /// Two layouts, and two parts, could once read the same FIFO.
+  @Test func `a FIFO can be read by one layout and one part`() throws {
     let directory = try TemporaryDirectory()
     let path = directory.local("fifo")
     try makeFIFO(path)
@@ -112,7 +112,7 @@ import Testing
     #expect(failure { try twice.layout() }?.code == .notReplayable)
   }
 
-  @Test func `a descriptor that is not open is unreadable, and one is no part twice`() throws {
+  @Test func `a closed descriptor is unreadable, and an open one can't be two parts`() throws {
     let closed = Form { Part(name: "f", body: .descriptor(9999)) }
     #expect(failure { try closed.layout() }?.code == .inputUnreadable)
     var ends: [Int32] = [0, 0]
@@ -128,7 +128,7 @@ import Testing
     #expect(failure { try twice.layout() }?.code == .notReplayable)
   }
 
-  @Test func `links are followed where they are named and refused where they are found`() throws {
+  @Test func `links are followed if they are named, and refused if they are found`() throws {
     try directory.write("file", "linked")
     try makeSymlink(directory.local("link"), to: "file")
     try makeSymlink(directory.local("dangling"), to: "none")
@@ -140,7 +140,7 @@ import Testing
     #expect(try content(layOut(directory.local("file"), .found)) == Array("linked".utf8))
   }
 
-  @Test func `a file found that becomes a link before it is opened is refused`() throws {
+  @Test func `a found file that becomes a link before it is opened is refused`() throws {
     let path = try directory.write("file", "1")
     let layout = try layOut(path, .found)
     try directory.write("other", "1")
@@ -149,16 +149,16 @@ import Testing
     #expect(failure { try content(layout) }?.change == .replaced)
   }
 
-  @Test func `a file found that is moved and linked to from its old place is refused`() throws {
+  @Test func `a found file that is moved and replaced by a link to it is refused`() throws {
     let path = try directory.write("file", "1")
     let layout = try layOut(path, .found)
     #expect(rename(path.description, directory.path("moved")) == 0)
     try makeSymlink(path, to: "moved")
-    // Through the link it would be the same file, with a new change time.
+    // Through the link it is the same file, with a new change time.
     #expect(failure { try content(layout) }?.change == .replaced)
   }
 
-  @Test func `a file that becomes a FIFO does not hold the reader up`() throws {
+  @Test func `a file that becomes a FIFO does not block the reader`() throws {
     let path = try directory.write("file", "1")
     let layout = try layOut(path)
     try FileChange.unlink.apply(to: path, size: 1)
@@ -166,7 +166,7 @@ import Testing
     #expect(failure { try content(layout) }?.change == .replaced)
   }
 
-  @Test func `a path that is not UTF-8 is read, and its name repaired`() throws {
+  @Test func `a path that is not UTF-8 can be read, and its file name is repaired`() throws {
     let path = LocalPath(bytes: Array(directory.path("x").utf8) + [0xFF, 0xFE])
     try writeFile(path, "odd".utf8)
     let layout = try layOut(path)
@@ -178,12 +178,12 @@ import Testing
     ("/a/b.txt", "b.txt"), ("b", "b"), ("/a/b/", "b"), ("/a//", "a"), ("/", ""), ("", ""),
     ("a\\b", "a\\b"),
   ])
-  func `a file is called by its last component`(path: String, name: String) {
+  func `the file name is the last component of the path`(path: String, name: String) {
     #expect(LocalPath(path).lastComponent == name)
     #expect(Part.file("x", LocalPath(path)).filename == name)
   }
 
-  @Test func `ranges within the file are taken`() throws {
+  @Test func `ranges within the file are sent`() throws {
     let path = try directory.write("file", "0123456789")
     #expect(try content(layOut(path, range: FileRange(offset: 0))) == Array("0123456789".utf8))
     #expect(try content(layOut(path, range: FileRange(offset: 4))) == Array("456789".utf8))
@@ -205,7 +205,7 @@ import Testing
     #expect(refusal(path, range: range)?.code == .rangeOutsideFile)
   }
 
-  @Test func `a file that the kernel makes up is not sent as nothing`() throws {
+  @Test func `a file that the kernel generates is not sent as empty`() throws {
     let layout = try layOut("/proc/cpuinfo")
     let error = try #require(failure { try content(layout) })
     #expect(error.code == .sourceChanged)
@@ -213,7 +213,7 @@ import Testing
     #expect(error.subject == "/proc/cpuinfo")
   }
 
-  @Test func `an empty file is sent, and is still watched`() throws {
+  @Test func `an empty file is sent, and changes to it are detected`() throws {
     let path = try directory.write("empty", "")
     let layout = try layOut(path)
     #expect(try content(layout) == [])

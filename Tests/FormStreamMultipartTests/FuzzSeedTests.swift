@@ -2,8 +2,7 @@ import Foundation
 import FormStreamFuzzProperties
 import Testing
 
-/// What the fuzzer starts from, and what it has found, holds in a debug build too, where Swift checks more
-/// than in the fuzzer's.
+/// The fuzzer's seeds and findings pass in a debug build too, in which Swift checks more.
 @Suite struct FuzzSeedTests {
   private static let folder = URL(filePath: #filePath)
     .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
@@ -20,7 +19,7 @@ import Testing
     }
   }
 
-  @Test func `a target's file is called as its property is`() throws {
+  @Test func `each fuzz target has the name of its property`() throws {
     let folder = Self.folder.deletingLastPathComponent().appending(path: "Targets")
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
     #expect(names.sorted() == Property.allCases.map { "\($0.rawValue).swift" }.sorted())

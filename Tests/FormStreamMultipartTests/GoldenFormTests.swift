@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Whole small forms, byte for byte as RFC 2046 §5.1.1 and RFC 7578 §4 have them.
+/// Complete small forms, byte for byte as RFC 2046 §5.1.1 and RFC 7578 §4 define them.
 @Suite struct GoldenFormTests {
-  @Test func `a form without parts is its closing delimiter`() throws {
+  @Test func `a form without parts is only its last delimiter`() throws {
     #expect(try sent(Form(boundary: Boundary("B"))) == "--B--\r\n")
   }
 
@@ -46,7 +46,7 @@ import Testing
         + "--B--\r\n")
   }
 
-  @Test func `a form in a form is multipart mixed with a boundary of its own`() throws {
+  @Test func `a form inside a form is multipart/mixed with its own boundary`() throws {
     let inner = Form(boundary: try Boundary("in ner")) { Part.text("a", "1") }
     let form = Form(boundary: try Boundary("outer")) {
       Part.form("set", inner)
@@ -71,7 +71,7 @@ import Testing
         + "--outer--\r\n")
   }
 
-  @Test func `a form in a form may bear another multipart type, and no other`() throws {
+  @Test func `a form inside a form can have another multipart type, and no other type`() throws {
     let inner = Form(boundary: try Boundary("I"))
     var part = Part(name: "a", type: MediaType("multipart/related; x=y"), body: .form(inner))
     #expect(
@@ -87,7 +87,7 @@ import Testing
     #expect(failure { try sent(Form(parts: [part])) }?.code == .invalidMediaType)
   }
 
-  @Test func `extra headers follow the derived ones in their order`() throws {
+  @Test func `extra headers follow the derived ones in order`() throws {
     var headers = PartHeaders()
     try headers.append(name: "X-One", value: "1; a=\"b\"")
     try headers.append(name: "x-two", value: "")
@@ -107,7 +107,9 @@ import Testing
         + "--B--\r\n")
   }
 
-  @Test func `a part with a file name and no type is octet-stream, with an empty one too`() throws {
+  @Test func `a part with a file name and no type is octet-stream, even if the file name is empty`()
+    throws
+  {
     let form = Form(boundary: try Boundary("B")) {
       Part.bytes("a", Array("1".utf8), filename: "x.png")
       Part.bytes("b", [UInt8](), filename: "")
@@ -138,7 +140,7 @@ import Testing
         + "--B--\r\n")
   }
 
-  @Test func `text that ends in a line break or in hyphens keeps it`() throws {
+  @Test func `text that ends with a line break or hyphens keeps them`() throws {
     let form = Form(boundary: try Boundary("B")) { Part.text("a", "x\r\n--\r\n") }
     #expect(
       try sent(form)
@@ -149,7 +151,7 @@ import Testing
         + "--B--\r\n")
   }
 
-  @Test func `the builder takes if, for, switch and lists`() throws {
+  @Test func `the builder accepts if, for, switch and arrays`() throws {
     let names = ["a", "b"]
     let form = Form {
       for name in names { Part.text(name, "") }
@@ -167,8 +169,8 @@ import Testing
     #expect(longer.parts.last?.name == "last")
   }
 
-  /// The outer type once got a second boundary parameter behind one that it had.
-  @Test func `a nested form's type has no boundary of its own`() throws {
+  /// The outer type once got a second boundary parameter after the first.
+  @Test func `the type of a form inside a form must not have a boundary`() throws {
     func form(_ type: MediaType) -> Form {
       Form { Part(name: "f", type: type, body: .form(Form())) }
     }
@@ -178,7 +180,7 @@ import Testing
   }
 }
 
-/// The whole body of a small form, as text.
+/// The complete body of a small form, as text.
 func sent(_ form: Form) throws -> String {
   let layout = try form.layout()
   let body = try layout.bytes(limit: 1 << 20)

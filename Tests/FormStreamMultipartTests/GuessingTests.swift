@@ -4,7 +4,7 @@ import FormStreamTestSupport
 import Testing
 
 @Suite struct GuessingTests {
-  /// Notes what it is asked, and answers by the file name's last letters.
+  /// Records its calls, and returns a type for some extensions.
   private final class Guesser: MediaTypeGuessing {
     let asked = Mutex<[String]>([])
 
@@ -14,7 +14,7 @@ import Testing
     }
   }
 
-  /// Makes a type of the first bytes, so that what it saw is on the wire.
+  /// Returns a type that contains the first bytes, so that the body shows them.
   private struct Looker: MediaTypeGuessing {
     var count = 4
 
@@ -36,7 +36,7 @@ import Testing
       + "Content-Type: \(type)\r\n\r\n\(content)\r\n--B--\r\n"
   }
 
-  @Test func `a guesser sees the first bytes of what will be sent`() throws {
+  @Test func `a guesser gets the first bytes that will be sent`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("on-disk", "0123456789")
     let text = Part(name: "a", filename: "f", body: .text("abcdef"))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(arguments: [Replay.once, .repeatable])
-  func `of a stream that was looked at nothing is lost`(_ replay: Replay) throws {
+  func `a stream whose first bytes were guessed from is sent completely`(_ replay: Replay) throws {
     let part = Part.stream("a", filename: "f", length: 10, replay: replay) {
       OneByteSource(Array("0123456789".utf8))
     }
@@ -61,7 +61,7 @@ import Testing
     #expect(try body(empty) == expected("application/octet-stream", ""))
   }
 
-  @Test func `a pipe that was looked at can be read once, by this layout alone`() throws {
+  @Test func `a pipe that was guessed from can be read once, and only by that layout`() throws {
     let part = Part.stream("a", filename: "f", replay: .once) { OneByteSource([1, 2, 3]) }
     let form = Form(boundary: try Boundary("B"), parts: [part])
     let layout = try form.layout(guessing: Looker())
@@ -70,7 +70,7 @@ import Testing
     #expect(failure { try layout.bytes(limit: 4096) }?.code == .notReplayable)
   }
 
-  @Test func `a source that was looked at and never read is closed`() throws {
+  @Test func `a source that was guessed from and never read is closed`() throws {
     let record = SourceRecord()
     let part = Part.stream("a", filename: "f", replay: .once) {
       ScriptedSource([1, 2, 3], record: record)
@@ -80,7 +80,7 @@ import Testing
     #expect(record.closes == 1)
   }
 
-  @Test func `what can't be looked at can't be laid out`() throws {
+  @Test func `if the first bytes can't be read, the form can't be laid out`() throws {
     let part = Part.stream("a", filename: "f") { throw TestError(7) }
     let form = Form(boundary: try Boundary("B"), parts: [part])
     let error = failure { try form.layout(guessing: Looker()) }
@@ -89,7 +89,7 @@ import Testing
     #expect(failure { try form.layout() } == nil)
   }
 
-  @Test func `only parts with a file name and no type are guessed, and the path is told`() throws {
+  @Test func `only parts with a file name and no type are guessed, with the path`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("on-disk", "1")
     let form = Form(boundary: try Boundary("B")) {
@@ -137,7 +137,7 @@ import Testing
     #expect(types == [nil, "image/png", "a/b", "application/octet-stream"])
   }
 
-  @Test func `placed parts tell their headers, places and lengths`() throws {
+  @Test func `placed parts have their headers, offsets and lengths`() throws {
     let form = Form(boundary: try Boundary("B")) {
       Part.text("a", "12345")
       Part.stream("s") { OneByteSource([1]) }
@@ -157,7 +157,7 @@ import Testing
     #expect(layout.contentLength == nil)
   }
 
-  @Test func `a form inside counts as one part, with all of its bytes`() throws {
+  @Test func `a form inside the form counts as one part with all of its bytes`() throws {
     let inner = Form(boundary: try Boundary("I")) {
       Part.text("x", "1")
       Part.stream("s", length: 3) { OneByteSource([1, 2, 3]) }
@@ -165,7 +165,7 @@ import Testing
     }
     let layout = try Form(boundary: Boundary("B")) { Part.form("f", inner) }.layout()
     #expect(layout.partCount == 1)
-    // The inner body is a whole body of its own.
+    // The inner body is a complete body.
     #expect(layout.placedPart(at: 0).bodyLength == (try inner.layout().contentLength))
   }
 }

@@ -32,14 +32,14 @@ import Testing
     "a/b; x=\"\0\"",
     "a/b; x=\"\\\n\"", "a/b; x=\u{7F}", "inode/x-empty (x)", "(a)/b", "a:b/c",
   ])
-  func `what is no media type is refused`(text: String) {
+  func `a text that is not a media type is refused`(text: String) {
     #expect(MediaType(text) == nil)
   }
 
-  /// A quoted string that failed on its first byte was once read on as a token: `x="` and a line break
-  /// passed, and forged a header behind it.
+  /// A quoted string that failed on its first byte was once read as a token: `x="` and a line break
+  /// passed, and could add a header.
   @Test(arguments: ["\n", "\r", "\0", "\\\n", "\\\0", "\u{7F}", "\u{1B}"])
-  func `nothing unprintable hides behind an opening quote`(_ smuggled: String) throws {
+  func `control characters after an opening quote are refused`(_ smuggled: String) throws {
     for text in [
       "a/b;x=\"\(smuggled)foo", "a/b;x=\"\(smuggled)X-Evil;y=\":z\"", "a/b;x=\"a\(smuggled)b\"",
     ] {
@@ -49,13 +49,13 @@ import Testing
     }
   }
 
-  @Test func `a type in the source that is none is an error of the layout, not another type`() {
+  @Test func `a literal that is not a media type is an error of the layout`() {
     let form = Form { Part.file("f", "/etc/passwd", type: "image/jpeg ") }
     #expect(failure { try form.layout() }?.code == .invalidMediaType)
   }
 
   /// RFC 6838 §4.2: "127 characters" for each of the two names.
-  @Test func `names have 127 characters at most, the whole 1024`() {
+  @Test func `a name has at most 127 characters, and a type at most 1024`() {
     let name = String(repeating: "n", count: 127)
     #expect(MediaType("\(name)/\(name)") != nil)
     #expect(MediaType("\(name)n/b") == nil)

@@ -2,10 +2,11 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// The profiles that are there by choice. Each row's right side is derived by hand from the RFC named.
+/// The profiles other than the default. The expected text of each row is derived by hand from the
+/// RFC.
 @Suite struct OtherEscapingTests {
-  /// RFC 8187 §3.2.1: ext-value = charset "'" [ language ] "'" value-chars; attr-char = ALPHA / DIGIT /
-  /// "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~".
+  /// RFC 8187 §3.2.1: ext-value = charset "'" [ language ] "'" value-chars; attr-char = ALPHA /
+  /// DIGIT / "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" / "_" / "`" / "|" / "~".
   @Test(arguments: [
     ("plain.txt", "filename=\"plain.txt\""),
     ("", "filename=\"\""),
@@ -15,7 +16,7 @@ import Testing
     ("😀.png", "filename=\"😀.png\"; filename*=UTF-8''%F0%9F%98%80.png"),
     ("a\"b", "filename=\"a%22b\"; filename*=UTF-8''a%22b"),
     ("a\\b", "filename=\"a%5Cb\"; filename*=UTF-8''a%5Cb"),
-    // Written as it was, it hid the closing quote, and with it filename*, from four receivers of seven.
+    // A raw backslash hid the closing quote and `filename*` from four of seven receivers.
     ("ab\\", "filename=\"ab%5C\"; filename*=UTF-8''ab%5C"),
     ("50%", "filename=\"50%\"; filename*=UTF-8''50%25"),
     ("a\rb", "filename=\"a%0Db\"; filename*=UTF-8''a%0Db"),
@@ -27,7 +28,7 @@ import Testing
         + "%2A%27%25%28%29%3C%3E%40%2C%3B%3A%2F%5B%5D%3F%3D%7B%7D%20%22"
     ),
   ])
-  func `rfc2231 adds an extended file name where it is needed`(
+  func `rfc2231 adds an extended file name if it is needed`(
     filename: String, parameters: String
   ) throws {
     #expect(try disposition(.rfc2231, name: "n", filename) == "name=\"n\"; \(parameters)")
@@ -38,7 +39,7 @@ import Testing
     ("plain", "plain"), ("", ""), ("a\"b", "a\\\"b"), ("a\\b", "a\\\\b"), ("\\\"", "\\\\\\\""),
     ("é😀", "é😀"), ("50%22", "50%22"), ("a;b'c", "a;b'c"), ("\t", "\t"),
   ])
-  func `backslash writes quoted pairs, in names as in file names`(
+  func `backslash writes quoted pairs in names and in file names`(
     text: String, quoted: String
   ) throws {
     #expect(
@@ -56,8 +57,8 @@ import Testing
     #expect(failure { try filename.layout() }?.subject == text)
   }
 
-  /// RFC 7578 §2: percent-encoding as in RFC 3986 §2.1, for what a file: URI's segment can't have;
-  /// §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
+  /// RFC 7578 §2: percent-encoding as in RFC 3986 §2.1, for what a segment of a file: URI can't
+  /// contain; §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
   @Test(arguments: [
     ("plain.txt", "plain.txt"), ("", ""), ("-._~!$&'()*+,;=:@", "-._~!$&'()*+,;=:@"),
     ("a b", "a%20b"), ("50%", "50%25"), ("a/b", "a%2Fb"), ("a\\b", "a%5Cb"), ("\"", "%22"),
@@ -92,13 +93,13 @@ import Testing
     }
   }
 
-  @Test func `the profiles are four, the browser's first`() {
+  @Test func `there are four profiles, and the first is the browser's`() {
     #expect(
       EscapingProfile.all.map(\.description) == ["browser", "rfc2231", "backslash", "percent"])
     #expect(Form().escaping == .browser)
   }
 
-  /// What stands behind `form-data; ` in the header of a part.
+  /// The text after `form-data; ` in the header of a part.
   private func disposition(
     _ profile: EscapingProfile, name: String, _ filename: String
   ) throws -> String {

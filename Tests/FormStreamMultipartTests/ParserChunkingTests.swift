@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// However a body is cut, the same comes out of it.
+/// The events do not depend on how a body is divided.
 @Suite struct ParserChunkingTests {
-  /// A body and how it is read.
+  /// A body and its options.
   struct Case: Sendable, CustomTestStringConvertible {
     let text: String
     var boundary = "B"
@@ -14,7 +14,7 @@ import Testing
       (self.text, self.boundary, self.bareLF) = (text, boundary, bareLF)
     }
 
-    /// One part without headers that are of use here.
+    /// One part with one header.
     init(part: String, boundary: String = "B") {
       self.init("--\(boundary)\r\na:\r\n\r\n\(part)\r\n--\(boundary)--\r\n", boundary: boundary)
     }
@@ -37,7 +37,7 @@ import Testing
     Case(part: "\r\n--B-\r\n--B-x"), Case(part: "\r\n--B--x"), Case(part: "\r\n--B\rX"),
     Case(part: "\r\n--B\r"), Case(part: "\r\n--B\r\r\n--B\rx"), Case(part: "--BX\r\n--B\r\r"),
     Case(part: "\r\n--B\nX"), Case(part: "\n--B\r\n"), Case(part: "--\r\n--\r\n--"),
-    // Boundaries that repeat themselves.
+    // Boundaries that overlap themselves.
     Case(part: "-----", boundary: "-"), Case(part: "\r\n---x\r\n----x", boundary: "-"),
     Case(part: "\r\n--ababa\r\n--aba", boundary: "abab"), Case(part: "--aaa\r", boundary: "aaaa"),
     Case(part: "\r\n----a\r\n--a--", boundary: "--a-"),
@@ -47,11 +47,11 @@ import Testing
     Case("pre\r\n--B-x\r\n--B \t\r\na: b\r\n c\r\n\r\n\r\n--B\t\r\n\r\n--B--"),
     Case("--BX\r\n--B\r\r\n--B\r\n\r\n--B--"),
     Case("--B\r\na:\r\n\r\n1\r\n--B\r\nb:\r\n\r\n2\r\n--B--"),
-    // Bodies with a fault.
+    // Malformed bodies.
     Case(""), Case("--B"), Case("--B-"), Case("--B\r\nnone\r\n\r\n"), Case("--B x\r\n"),
     Case("--B\r\na: \0\r\n\r\n"), Case("--B\r\na: b\nc: d\r\n\r\n"), Case("--B\r\n a\r\n\r\n"),
     Case("--B\r\na:\r\n\r\nx\r\n--B"), Case("--B\r\na:\r\n\r\nx\r\n--B \r"),
-    // Lines that end with LF.
+    // Lines that end with an LF alone.
     Case("--B\na: b\n\nx\n--B--\n", bareLF: true),
     Case("--B\n\n\r\r\n--BX\r\n--B\n\n", bareLF: true),
     Case("p\r\n--B \n\r\n\r\r\n--B\r\n\n\r\n--B\rX\n--B--", bareLF: true),
@@ -59,7 +59,7 @@ import Testing
   ]
 
   @Test(arguments: cases)
-  func `each cut in two and byte by byte gives the same events`(one: Case) throws {
+  func `a body in any two pieces and in single bytes gives the same events`(one: Case) throws {
     let whole = try one.run()
     let size = one.text.utf8.count
     for cut in 0...size where try one.run(cuts: [cut]) != whole {
@@ -71,7 +71,7 @@ import Testing
   }
 
   @Test(arguments: cases)
-  func `each cut in three gives the same events`(one: Case) throws {
+  func `a body in any three pieces gives the same events`(one: Case) throws {
     let whole = try one.run()
     let size = one.text.utf8.count
     for first in 0...size {
@@ -83,7 +83,7 @@ import Testing
     }
   }
 
-  @Test func `the cases are what they are meant to be`() throws {
+  @Test func `the cases are valid or malformed as intended`() throws {
     let outcomes = try Self.cases.map { try $0.run() }
     #expect(outcomes.count(where: \.isComplete) == 37)
     #expect(outcomes.count { $0.code == .bodyIncomplete } == 6)

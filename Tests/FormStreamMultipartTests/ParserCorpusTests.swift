@@ -3,7 +3,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// The bodies in `Tests/Corpus/parse`; its README says where they are from.
+/// The bodies in `Tests/Corpus/parse`. The README there names their origins.
 @Suite struct ParserCorpusTests {
   /// What is expected of a body.
   struct Expected: Decodable {
@@ -40,12 +40,12 @@ import Testing
       .sorted()
   }
 
-  @Test func `each body has its expectation, and there are some`() {
+  @Test func `each body has an expectation, and there is at least one body`() {
     #expect(Self.names(of: ".http").count >= 40)
     #expect(Self.names(of: ".http") == Self.names(of: ".expected.json"))
   }
 
-  /// A body, and what is expected of it.
+  /// A body and its expectation.
   private struct Case {
     let body: [UInt8]
     let expected: Expected
@@ -69,7 +69,7 @@ import Testing
     }
   }
 
-  @Test(arguments: names(of: ".http")) func `a body is read as expected`(name: String) throws {
+  @Test(arguments: names(of: ".http")) func `a body is parsed as expected`(name: String) throws {
     let one = try Case(named: name)
     let run = try one.run()
     #expect(run.isComplete == (one.expected.error == nil))
@@ -84,8 +84,8 @@ import Testing
       } == parts)
   }
 
-  /// At every one and two places, and everywhere at once.
-  @Test(arguments: names(of: ".http")) func `however it is cut it is read the same`(
+  /// In any two and three pieces, and in single bytes.
+  @Test(arguments: names(of: ".http")) func `a divided body is parsed the same`(
     name: String
   ) throws {
     let one = try Case(named: name)

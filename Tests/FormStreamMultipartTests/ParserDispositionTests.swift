@@ -2,9 +2,9 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// RFC 6266 §4.1, RFC 7578 §4.2 and what senders make of them.
+/// RFC 6266 §4.1, RFC 7578 §4.2, and what senders really write.
 @Suite struct ParserDispositionTests {
-  /// A header's value and what it says.
+  /// A header value and its meaning.
   struct Row: Sendable, CustomTestStringConvertible {
     let value: String
     let name: String?
@@ -47,14 +47,14 @@ import Testing
     Row(#"form-data; name=a; filename="x"; filename*=y"#, "a", "x"),
     Row(#"form-data; name=a; filename*=UTF-8'y"#, "a"),
     Row(#"form-data; name=a; filename*=UTF-8''it's"#, "a", "it's"),
-    // White space, letters' case and empty parameters.
+    // White space, case and empty parameters.
     Row("form-data ; name = \"a\" ; filename\t=\tb ", "a", "b"),
     Row(#"FORM-Data; NAME="A"; FileName=B"#, "A", "B"), Row(#"form-data;; name=a; ;"#, "a"),
     Row(#"form-data; name=" a ""#, " a "), Row(#"form-data; x="y"; name=a"#, "a"),
     Row(#"form-data; name=a b"#, "a b"), Row(#"form-data; name="é日😀""#, "é日😀"),
   ]
 
-  @Test(arguments: rows) func `a header is read`(row: Row) {
+  @Test(arguments: rows) func `a header is parsed`(row: Row) {
     let disposition = ContentDisposition(parsing: Array(row.value.utf8))
     #expect(disposition?.type == "form-data")
     #expect(disposition?.name == row.name)
@@ -71,15 +71,15 @@ import Testing
       "form-data; filename*=UTF-8''a; filename*=UTF-8''b",
       "form-data; na me=a", "form-data; \"name\"=a", "form-data, name=a", "\"form-data\"; name=a",
     ])
-  func `a header of another form is none`(value: String) {
+  func `a malformed header is refused`(value: String) {
     #expect(ContentDisposition(parsing: Array(value.utf8)) == nil)
   }
 
-  /// RFC 9110 §5.6.6: a parameter's value is a token or a quoted string. Taken as text, a quote in one
-  /// hides from one reader the semicolon that another sees: `x=a"; filename="b"`.
+  /// RFC 9110 §5.6.6: the value of a parameter is a token or a quoted string. If a quote in a token
+  /// were text, two parsers could disagree about the next semicolon: `x=a"; filename="b"`.
   @Test(
     arguments: [#"form-data; name=a"b"#, #"form-data; name=a; x=y"; filename="b""#])
-  func `a value without quotes around it has none in it`(value: String) {
+  func `a value without quotes around it can't contain one`(value: String) {
     #expect(ContentDisposition(parsing: Array(value.utf8)) == nil)
   }
 
@@ -87,7 +87,7 @@ import Testing
     arguments: [
       (EscapingProfile.browser, "\"\r\n%41"), (.rfc2231, "\"\r\n%41"), (.percent, "\"\r\nA"),
     ])
-  func `percent codes are decoded as the sender is known to write them`(
+  func `percent codes are decoded as the profile of the sender writes them`(
     escaping: EscapingProfile, filename: String
   ) {
     let value = #"form-data; name="%22%0D%0a%41"; filename="%22%0D%0a%41""#
@@ -96,16 +96,19 @@ import Testing
     #expect(disposition?.filename == filename)
   }
 
-  /// aiohttp writes names in quoted pairs and file names in percent codes: the whole body was refused.
+  /// aiohttp writes names with quoted pairs and file names with percent codes. Its bodies were once
+  /// refused.
   @Test(arguments: [EscapingProfile.browser, .rfc2231, .percent])
-  func `a header that can be read in quoted pairs alone is read so`(escaping: EscapingProfile) {
+  func `a header that is valid only with quoted pairs is parsed with them`(
+    escaping: EscapingProfile
+  ) {
     let header = #"form-data; name="a\"b"; filename="c.txt""#
     let disposition = ContentDisposition(parsing: Array(header.utf8), escaping: escaping)
     #expect(disposition?.name == #"a"b"#)
     #expect(disposition?.filename == "c.txt")
   }
 
-  @Test func `the backslash profile takes every pair apart, and percent codes never`() {
+  @Test func `the backslash profile decodes every quoted pair and no percent codes`() {
     let value = #"form-data; name="a\\\"\b%22"; filename="C:\\x\\""#
     let disposition = ContentDisposition(parsing: Array(value.utf8), escaping: .backslash)
     #expect(disposition?.name == "a\\\"b%22")

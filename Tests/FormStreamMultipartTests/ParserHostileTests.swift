@@ -2,12 +2,12 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Bodies made to be slow or confusing: the right bytes come out of them.
+/// Bodies that are made to be slow or confusing are parsed correctly.
 @Suite struct ParserHostileTests {
   private static let head = "\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"
   private static let size = 1 << 20
 
-  /// What fills a part, and the boundary that it is made against.
+  /// The text that fills a part, and the boundary that it is made to confuse.
   struct Filling: Sendable, CustomTestStringConvertible {
     let unit: String
     let boundary: String
@@ -30,11 +30,13 @@ import Testing
   ]
 
   @Test(arguments: fillings)
-  func `a megabyte made against the search comes out as it went in`(filling: Filling) throws {
+  func `a megabyte that is made to slow down the search is parsed correctly`(filling: Filling)
+    throws
+  {
     let unit = Array(filling.unit.utf8)
     var part = Array("x".utf8)
     while part.count < Self.size { part += unit }
-    // So that the part's end can't be taken for the delimiter's beginning, nor the other way round.
+    // So that the end of the part is not the beginning of the delimiter.
     part += Array("x".utf8)
     let start = "--\(filling.boundary)\(Self.head)"
     let body = Array(start.utf8) + part + Array("\r\n--\(filling.boundary)--\r\n".utf8)
@@ -47,7 +49,7 @@ import Testing
     }
   }
 
-  @Test func `a megabyte of hyphens by small reads comes out as it went in`() throws {
+  @Test func `many hyphens in small pieces are parsed correctly`() throws {
     let part = [UInt8](repeating: UInt8(ascii: "-"), count: 100_000) + [0x78]
     let body =
       Array("--\(Self.hyphens)\(Self.head)x".utf8) + part
@@ -59,34 +61,47 @@ import Testing
     }
   }
 
-  /// Each event's bytes are looked at once more, unharmed, just before the parser is called again.
-  @Test func `lent bytes stand until the parser is called again`() throws {
+  /// The bytes of each event are read only just before the next call, after other memory was
+  /// allocated and written: if they were in memory that the parser has freed, they would be
+  /// overwritten.
+  @Test func `the bytes of an event stay valid until the next call of the parser`() throws {
     var options = FormParser.Options()
     options.allowsBareLF = true
     let text = "x\r\n--BX\r\r\n--B\r\r\n--B-\n--B--y\r\n--B\ry\r"
-    let parser = try FormParser(boundary: "B", options: options)
-    var given: [UInt8] = []
-    for byte in "--B\(Self.head)\(text)\r\n--B--".utf8 {
-      try withUnsafeBytes(of: byte) { bytes in
-        var input = bytes
-        var last: (UnsafeRawBufferPointer, [UInt8])?
-        while true {
-          if let (lent, copy) = last { #expect(Array(lent) == copy) }
-          last = nil
-          guard let event = try parser.next(&input) else { break }
-          guard case .partBytes(let bytes) = event else { continue }
-          last = (bytes, Array(bytes))
-          given += Array(bytes)
+    let body = Array("--B\(Self.head)\(text)\r\n--B--".utf8)
+    for size in [1, 5, body.count] {
+      let parser = try FormParser(boundary: "B", options: options)
+      var received: [UInt8] = []
+      for start in stride(from: 0, to: body.count, by: size) {
+        try body[start..<min(start + size, body.count)].withUnsafeBytes { bytes in
+          var input = bytes
+          while let event = try parser.next(&input) {
+            Self.overwriteFreedMemory()
+            if case .partBytes(let bytes) = event { received += Array(bytes) }
+          }
         }
       }
+      #expect(String(decoding: received, as: UTF8.self) == text)
     }
-    #expect(String(decoding: given, as: UTF8.self) == text)
   }
 
-  /// What may be held is longest where a part begins with a delimiter's text that is none, and the
-  /// input goes on with as much as the search may look at.
+  /// Allocates blocks of all small sizes, writes to them, and frees them.
+  private static func overwriteFreedMemory() {
+    let blocks = stride(from: 8, through: 256, by: 8).flatMap { size in
+      (0..<8).map { _ in
+        UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 1)
+      }
+    }
+    for block in blocks {
+      block.initializeMemory(as: UInt8.self, repeating: 0xA5)
+      block.deallocate()
+    }
+  }
+
+  /// The parser holds most bytes if a part begins with text like a delimiter, and the input
+  /// continues with as much as the search reads.
   @Test(arguments: [false, true])
-  func `what is held has room at every cut, with boundaries of every length`(bareLF: Bool) throws {
+  func `the held bytes fit at every cut, with boundaries of every length`(bareLF: Bool) throws {
     var options = FormParser.Options()
     options.allowsBareLF = bareLF
     for length in 1...70 {

@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// What the parser lets pass, each thing by itself, and where the leniency ends.
+/// What the parser accepts beyond the strict grammar, and where it stops.
 @Suite struct ParserLeniencyTests {
   private let head = "Content-Disposition: form-data; name=\"a\"\r\n\r\n"
   private var body: String { "--B\r\n\(head)1\r\n--B--\r\n" }
@@ -15,18 +15,18 @@ import Testing
   /// RFC 2046 §5.1.1: "implementations must ignore anything that appears before the first boundary
   /// delimiter line or after the last one".
   @Test(arguments: ["\r\n", "preamble\r\n", "--A--\r\n", "--BX\r\n", "x--B\r\n\r\n", "\n\r\r\n"])
-  func `a preamble is passed over`(preamble: String) throws {
+  func `a preamble is skipped`(preamble: String) throws {
     #expect(try texts(preamble + body) == ["1"])
   }
 
   @Test(arguments: ["\r\n", "epilogue", "\r\n--B\r\n", "--B\r\n\(String.emptyPart)\r\n--B--\r\n"])
-  func `an epilogue is passed over, whatever it looks like`(epilogue: String) throws {
+  func `an epilogue is skipped, whatever it contains`(epilogue: String) throws {
     #expect(try texts(body + epilogue) == ["1"])
   }
 
   /// RFC 2046 §5.1.1: transport-padding := *LWSP-char.
   @Test(arguments: [" ", "\t", " \t  \t", String(repeating: " ", count: 5000)])
-  func `white space may stand behind a delimiter`(padding: String) throws {
+  func `white space can follow a delimiter`(padding: String) throws {
     #expect(
       try texts("--B\(padding)\r\n\(head)1\r\n--B\(padding)\r\n\(head)2\r\n--B--\(padding)") == [
         "1", "2",
@@ -34,17 +34,17 @@ import Testing
   }
 
   @Test(arguments: ["", " ", "\r\n", "\r"])
-  func `the last delimiter may end the body, and is whole with its hyphens`(end: String) throws {
+  func `the last delimiter is complete with its two hyphens`(end: String) throws {
     #expect(try texts("--B\r\n\(head)1\r\n--B--\(end)") == ["1"])
   }
 
-  @Test func `a delimiter may follow a header block at once`() throws {
+  @Test func `a delimiter can follow a header block immediately`() throws {
     #expect(try texts("--B\r\n\(head)--B\r\n\(head)--B--") == ["", ""])
     #expect(try texts("--B\r\n\(head)\r\n--B--") == [""])
     #expect(try texts("--B\r\n\(head)--BX\r\n--B--") == ["--BX"])
   }
 
-  @Test func `headers may go on over several lines`() throws {
+  @Test func `a header can continue on the next line`() throws {
     let run = try ParserRun(
       "--B\r\nContent-Disposition: form-data;\r\n\tname=\"a b\";\r\n   filename=\"c\r\n d\"\r\n"
         + "X: 1\r\n \t \r\n 2 \r\n\r\n\r\n--B--")

@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Each limit, kept to the byte, and told with its place.
+/// Each limit is exact, and its error has the offset.
 @Suite struct ParserLimitTests {
   private static let head = "Content-Disposition: form-data; name=\"a\"\r\n"
 
@@ -15,7 +15,7 @@ import Testing
     return try ParserRun(body, cuts: cuts, options: options)
   }
 
-  /// A body passes; one that is too long by a byte fails at that byte, however it is cut.
+  /// A body at the limit passes. One more byte fails at that byte, however the body is divided.
   private func expect(
     _ fits: String, _ tooLong: String, at place: Int, _ change: (inout FormParser.Limits) -> Void
   ) throws {
@@ -49,7 +49,7 @@ import Testing
     try expect(lines(most), lines(most + 1), at: 5 + 16 * 1024) { _ in }
   }
 
-  /// Was told as a malformed body.
+  /// It was once reported as a malformed body.
   @Test func `headers in a part`() throws {
     let lines = { "--B\r\n\(Self.head)\(String(repeating: "X: y\r\n", count: $0))\r\n\r\n--B--" }
     #expect(try run(lines(31)).isComplete)
@@ -81,8 +81,8 @@ import Testing
     #expect(try run("--BX\r\n--B--") { $0.preamble = 3 }.code == .limitExceeded)
   }
 
-  /// There was none on this: a body could go on for ever without an event.
-  @Test func `white space behind a delimiter, as much as a header block`() throws {
+  /// There was once no limit: a body could continue forever without an event.
+  @Test func `white space after a delimiter, limited like a header block`() throws {
     let body = { "--B\(String(repeating: " ", count: $0))\r\n\r\n\r\n--B--" }
     var options = FormParser.Options()
     options.requiresNames = false
@@ -93,9 +93,9 @@ import Testing
     #expect(tooLong.offset == 12)
   }
 
-  /// The line end of the last delimiter was counted in part: with no epilogue allowed, what this
-  /// library's own encoder writes was refused.
-  @Test func `an epilogue, without the line end before it`() throws {
+  /// The line break of the last delimiter was once counted: with an epilogue limit of 0, bodies of
+  /// our own encoder were refused.
+  @Test func `an epilogue, without the line break before it`() throws {
     let body = { "--B--\r\n" + String(repeating: "x", count: $0) }
     try expect(body(7), body(8), at: 14) { $0.epilogue = 7 }
     try expect(body(0), body(1), at: 7) { $0.epilogue = 0 }
@@ -119,7 +119,7 @@ import Testing
     for limit in 5..<size { try expect("--B--", body, at: limit) { $0.totalBytes = Int64(limit) } }
   }
 
-  /// Feeds `piece` until the parser fails, and gives the error: endless bodies end.
+  /// Parses `piece` again and again until the parser throws, and returns the error.
   private func failureOfEndless(_ start: String, _ piece: String) throws -> MultipartError? {
     let parser = try FormParser(boundary: "B")
     for bytes in [start] + Array(repeating: piece, count: 100_000) {
@@ -139,7 +139,7 @@ import Testing
       ("", "x"), ("", "\r\n"), ("", "\r\n--BX"), ("", "\r\n--B-"), ("--B--", "x"),
       ("--B--\r\n", "\r\n--B\r\n"), ("--B", " "), ("--B", " \t  \t"),
     ])
-  func `headers, preambles and epilogues without an end are refused`(
+  func `endless headers, preambles and epilogues are refused`(
     start: String, piece: String
   ) throws {
     let error = try failureOfEndless(start, piece)
@@ -147,8 +147,8 @@ import Testing
     #expect((error?.offset ?? .max) <= 65_536 + 7)
   }
 
-  /// Subtracting from the lowest number there is ended in a trap.
-  @Test func `a limit below nothing is as one of nothing`() throws {
+  /// Subtracting from `Int64.min` once trapped.
+  @Test func `a negative limit is the same as 0`() throws {
     var options = FormParser.Options()
     options.requiresNames = false
     options.limits.totalBytes = .min

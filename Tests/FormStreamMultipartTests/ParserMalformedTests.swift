@@ -2,12 +2,12 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// What the parser refuses, and at which byte.
+/// What the parser refuses, and the offset of the error.
 @Suite struct ParserMalformedTests {
   private static let start = "--B\r\n"
   private static let disposition = "Content-Disposition: form-data; name=\"a\"\r\n"
 
-  /// A part's header lines, and the place of the fault in them.
+  /// The header lines of a part, and the offset of the error in them.
   struct Row: Sendable, CustomTestStringConvertible {
     let lines: String
     let place: Int
@@ -36,14 +36,14 @@ import Testing
     Row("Content-Disposition: form-data; name=a; name=a\r\n", 0),
   ]
 
-  @Test(arguments: rows) func `a bad header is refused at its place`(row: Row) throws {
+  @Test(arguments: rows) func `a malformed header is refused with its offset`(row: Row) throws {
     let run = try ParserRun("p\r\n\(Self.start)\(row.lines)\r\nx\r\n--B--\r\n")
     #expect(run.events == [])
     #expect(run.code == .malformedBody)
     #expect(run.offset == Int64(8 + row.place))
   }
 
-  @Test func `bytes over 0x7F may stand in a value, and are kept`() throws {
+  @Test func `bytes over 0x7F are allowed in a value, and are kept`() throws {
     let lines = Array("--B\r\n\(Self.disposition)X: ".utf8) + [0x80, 0xFF, 0x7F, 0x01]
     let run = try ParserRun(lines + Array("\r\n\r\n\r\n--B--".utf8))
     #expect(run.parts.first?.head["x"]?.bytes == [0x80, 0xFF, 0x7F, 0x01])
@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: [
     "--B x\r\n", "--B \rx", "--B \r\r\n", "--B \r \n", "--B \r\t\n", "--B\t--\r\n", "--B \n",
   ])
-  func `white space behind a delimiter and then something else is refused`(line: String) throws {
+  func `text after the white space after a delimiter is refused`(line: String) throws {
     let run = try ParserRun(line + "\(Self.disposition)\r\n\r\n--B--\r\n")
     #expect(run.code == .malformedBody)
     let place = line.utf8.dropFirst(3).enumerated().first { index, byte in
@@ -62,8 +62,8 @@ import Testing
     #expect(run.offset == place.map { Int64($0.offset + 3) })
   }
 
-  /// A boundary may have a colon in it, so that its line looks like a header: to one parser the part's
-  /// headers go on, to another the next part begins.
+  /// A boundary may contain a colon, so that its line looks like a header: for one parser the
+  /// headers continue, for another the next part begins.
   @Test(arguments: ["B", "a:b", "a:", "a: b"])
   func `a delimiter among the headers is refused`(boundary: String) throws {
     for end in ["\r\n", "--\r\n", " \r\n"] {
@@ -76,7 +76,7 @@ import Testing
     }
   }
 
-  @Test func `a body cut anywhere is incomplete, or malformed, and never whole`() throws {
+  @Test func `a body that is cut anywhere is incomplete or malformed, and never complete`() throws {
     let body = Array(
       "pre\r\n--B \r\n\(Self.disposition)X: y\r\n z\r\n\r\nx\r\n--BX\r\n--B\r\n\(Self.disposition)\r\n--B--"
         .utf8)
@@ -100,7 +100,7 @@ import Testing
     #expect(run.offset == Int64(body.utf8.count))
   }
 
-  @Test func `a parser that has failed stays failed`() throws {
+  @Test func `a parser throws its first error again`() throws {
     let parser = try FormParser(boundary: "B")
     Array("--B\r\nbad\r\n\r\n--B--".utf8).withUnsafeBytes { bytes in
       var input = bytes
@@ -115,7 +115,7 @@ import Testing
     }
   }
 
-  @Test func `a parser that was told of the end too early stays failed`() throws {
+  @Test func `a parser that ended too early throws that error again`() throws {
     let parser = try FormParser(boundary: "B")
     #expect(failure { try parser.finish() }?.code == .bodyIncomplete)
     Array("--B--".utf8).withUnsafeBytes { bytes in
@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: ["", "a\r\nb", "a\nb", "\r", String(repeating: "a", count: 71)])
-  func `a boundary that can't part a body is refused`(boundary: String) {
+  func `an invalid boundary is refused`(boundary: String) {
     #expect(failure { try FormParser(boundary: boundary) }?.code == .invalidBoundary)
   }
 }

@@ -2,8 +2,8 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// Bodies thrown together from what delimiters and headers are made of, with limits that they pass: the
-/// same comes of them however they are cut, the failures and their places too.
+/// Random bodies from pieces of delimiters and headers, with limits that they exceed: events,
+/// errors and their offsets do not depend on how the bodies are divided.
 @Suite struct ParserRandomTests {
   private static let bits = [
     "\r\n--B\r\na:\r\n\r\n", "\r\n--B", "--B", "\r\n", "\r", "\n", "-", "--", " ", "\t", "x", "B",
@@ -33,7 +33,7 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `any cuts give the same end, limits or not`(limited: Bool) throws {
+  func `random pieces give the same result, with and without limits`(limited: Bool) throws {
     var random = SeededSequence(seed: limited ? 1 : 2)
     var codes: [MultipartError.Code?: Int] = [:]
     for round in 0..<6000 {

@@ -2,12 +2,12 @@ import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 
-/// What the encoder writes, the parser reads.
+/// The parser reads what the encoder writes.
 @Suite struct ParserRoundTripTests {
   private static let boundary = "ab-ab"
 
-  /// What names are made of. Under all profiles but `backslash` a name's own `%22`, `%0A` and `%0D`
-  /// can't be told from escapes: browsers don't escape the percent sign. So none may come about here.
+  /// The pieces of names. Except with `backslash`, a `%22`, `%0A` or `%0D` in a name is read as an
+  /// escape, because browsers don't escape the percent sign. So the pieces must not combine to one.
   private static let nameBits = [
     "a", "tags[]", "\"", "\\", "\\\"", ";", "; filename=", "=", " ", "%", "%41", "%zz", "é", "日本",
     "😀", "'", "\t", "\u{7F}", "C:\\dir\\", "/", ",", ":",
@@ -33,7 +33,7 @@ import Testing
     text(of: escaping == .backslash ? nameBits : nameBits + breaks, atMost: 6, using: &random)
   }
 
-  /// A body in which the encoder finds no delimiter.
+  /// A body that does not contain the delimiter.
   private static func body(using random: inout SeededSequence) throws -> String {
     while true {
       let body = text(of: bodyBits, atMost: 12, using: &random)
@@ -60,7 +60,7 @@ import Testing
   }
 
   @Test(arguments: EscapingProfile.all)
-  func `what is encoded is read back, whatever the names and bytes`(
+  func `an encoded form is parsed to the same names and bytes`(
     escaping: EscapingProfile
   ) throws {
     var random = SeededSequence(seed: 2046)
@@ -102,17 +102,19 @@ import Testing
     return Array(bytes.dropFirst(head.utf8.count).dropLast("\r\n--Z--\r\n".utf8.count))
   }
 
-  /// A browser's field `a\` beside a file called `;x=y` is such a header. Read with `\"` as a quote it
-  /// has another meaning, and was read so although the sender was known.
+  /// A browser sends such a header for the field `a\` and a file named `;x=y`. With `\"` as a quote
+  /// it has another meaning, and it was once parsed so although the sender was known.
   @Test(arguments: [EscapingProfile.browser, .rfc2231, .percent])
-  func `a backslash is no escape where the sender writes none`(escaping: EscapingProfile) {
+  func `a backslash is not an escape if the profile of the sender has none`(
+    escaping: EscapingProfile
+  ) {
     let header = "form-data; name=\"a\\\"; filename=\";x=y\""
     let disposition = ContentDisposition(parsing: Array(header.utf8), escaping: escaping)
     #expect(disposition?.name == "a\\")
     #expect(disposition?.filename == ";x=y")
   }
 
-  @Test func `a name's own percent code is read as an escape by the profile that has it`() throws {
+  @Test func `a percent code in a name is read as an escape if the profile has it`() throws {
     let form = Form(boundary: try Boundary("B")) { Part.text("a%22%0a%41", "") }
     let bytes = try drain(form.layout().makeReader(), chunk: 4096)
     var options = FormParser.Options()

@@ -9,7 +9,7 @@ import Testing
   }
 
   /// RFC 9110 §5.6.2: tchar.
-  @Test func `every ASCII character is a header name or not as the grammar has it`() {
+  @Test func `each ASCII character is accepted or refused in a header name as the grammar says`() {
     let tokens =
       "!#$%&'*+-.^_`|~0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
     for byte in UInt8(0)...127 {
@@ -20,7 +20,7 @@ import Testing
   }
 
   @Test(arguments: ["", "é", "X Y", "X:", " X", "X\r\nY", "X\0"])
-  func `a name that is no token is refused`(name: String) {
+  func `a name that is not a token is refused`(name: String) {
     #expect(append(name, "1")?.code == .invalidHeader)
     #expect(append(name, "1")?.subject == name)
   }
@@ -34,7 +34,7 @@ import Testing
   }
 
   /// RFC 9110 §5.5.
-  @Test func `control characters but the tab are refused in values`() {
+  @Test func `control characters except the tab are refused in values`() {
     for byte in UInt8(0)...127 {
       let character = String(UnicodeScalar(byte))
       let isRefused = byte < 0x20 && byte != 0x09 || byte == 0x7F
@@ -44,7 +44,7 @@ import Testing
     #expect(append("X", "a\r\nY: 1")?.code == .invalidHeader)
   }
 
-  @Test func `a part bears 32 headers, derived ones included`() throws {
+  @Test func `a part can have 32 headers, including derived ones`() throws {
     var headers = PartHeaders()
     for number in 1...30 { try headers.append(name: "X-\(number)", value: "\(number)") }
     let before = headers
@@ -54,8 +54,8 @@ import Testing
     #expect(headers.count == 30)
   }
 
-  /// The block `Content-Disposition: form-data; name=""` with its two line ends takes 43 bytes.
-  @Test func `a header block takes 16 KiB and not one byte more`() throws {
+  /// The block `Content-Disposition: form-data; name=""` with its two line breaks has 43 bytes.
+  @Test func `a header block can have 16 KiB and not one byte more`() throws {
     let room = 16 * 1024 - 43
     func layout(_ count: Int) throws -> BodyLayout {
       try Form { Part.text(String(repeating: "n", count: count), "") }.layout()
@@ -64,7 +64,7 @@ import Testing
     #expect(failure { try layout(room + 1) }?.code == .headersTooLarge)
   }
 
-  @Test func `a name of one MiB is refused with a message that can be read`() throws {
+  @Test func `a name of 1 MiB is refused with a short message`() throws {
     let name = String(repeating: "n", count: 1 << 20)
     let error = try #require(failure { try Form { Part.text(name, "") }.layout() })
     #expect(error.code == .headersTooLarge)

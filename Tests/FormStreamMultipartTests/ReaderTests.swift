@@ -9,7 +9,7 @@ import Testing
     layout = try Form(boundary: Boundary("B")) { Part.bytes("a", noise(3000)) }.layout()
   }
 
-  @Test func `a reader that has failed stays failed`() throws {
+  @Test func `a reader throws its first error again`() throws {
     let layout = try Form { Part.stream("s") { FailingSource(onCall: 1, with: TestError(1)) } }
       .layout()
     let reader = layout.makeReader()
@@ -24,7 +24,7 @@ import Testing
     #expect(failure { try reader.read(upTo: 1) }?.code == .streamFailed)
   }
 
-  @Test func `a reader that was closed reads nothing more`() throws {
+  @Test func `a closed reader reads nothing`() throws {
     let reader = layout.makeReader()
     _ = try reader.read(upTo: 10)
     reader.close()
@@ -34,7 +34,7 @@ import Testing
     #expect(reader.position == 10)
   }
 
-  @Test func `an empty buffer is given nothing, and that is not the end`() throws {
+  @Test func `a read into an empty buffer returns 0, and is not the end`() throws {
     let reader = layout.makeReader()
     let empty = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     #expect(try reader.read(into: empty) == 0)
@@ -46,7 +46,7 @@ import Testing
     #expect(try drain(reader, chunk: 7).count == layout.contentLength.map(Int.init))
   }
 
-  @Test func `at the end there is nothing, again and again`() throws {
+  @Test func `at the end each read returns 0`() throws {
     let reader = layout.makeReader()
     let body = try drain(reader, chunk: 4096)
     #expect(reader.isAtEnd)
@@ -56,7 +56,7 @@ import Testing
     #expect(try drain(reader, chunk: 99) == body)
   }
 
-  @Test func `a body within the limit is held in memory, one over it is not`() throws {
+  @Test func `a body within the limit is read into memory, and one over it is not`() throws {
     let length = Int(try #require(layout.contentLength))
     #expect(try layout.bytes(limit: length).count == length)
     #expect(failure { try layout.bytes(limit: length - 1) }?.code == .limitExceeded)
@@ -65,14 +65,14 @@ import Testing
     #expect(failure { try endless.bytes(limit: 1_000_000) }?.code == .limitExceeded)
   }
 
-  /// All that can be had at once is the natural thing to ask for; it once ended in a trap.
-  @Test func `a read of everything gives a piece`() throws {
+  /// `read(upTo: .max)` once trapped.
+  @Test func `a read of everything returns a piece`() throws {
     #expect(try layout.makeReader().read(upTo: .max).isEmpty == false)
     let large = try Form { Part.bytes("b", [UInt8](repeating: 0, count: 3_000_000)) }.layout()
     #expect(try large.makeReader().read(upTo: .max).count == 1_048_576)
   }
 
-  @Test func `a body known to be over the limit uses up no stream`() throws {
+  @Test func `a body that is known to be over the limit does not use a one-shot stream`() throws {
     let once = try Form {
       Part.stream("s", length: 100, replay: .once) { ScriptedSource(noise(100)) }
     }.layout()
@@ -80,9 +80,9 @@ import Testing
     #expect(failure { try once.bytes(limit: 500) } == nil)
   }
 
-  /// A collection may hold a reference; one that shrank once made the reader spin for ever.
+  /// A collection may refer to shared storage; one that shrank once made the reader loop forever.
   @Test(arguments: [0, 1, 1999, 2001, 5000])
-  func `bytes in memory that change their number are never sent as more or less`(_ later: Int)
+  func `bytes in memory whose count changes are never sent as more or fewer`(_ later: Int)
     throws
   {
     let bytes = ShiftingBytes(2000)
@@ -95,7 +95,7 @@ import Testing
     }
   }
 
-  @Test func `readers of one layout do not disturb each other`() throws {
+  @Test func `readers of one layout are independent`() throws {
     let one = layout.makeReader()
     let other = layout.makeReader()
     var bodies: ([UInt8], [UInt8]) = ([], [])
@@ -111,13 +111,13 @@ import Testing
   @Test func `errors say what failed, on what, and what to do`() throws {
     let error = try #require(failure { try Form { Part.file("photo", "/none") }.layout() })
     #expect(
-      error.description == "The file \"/none\" of part \"photo\" is not there: check the path.")
+      error.description == "The file \"/none\" of part \"photo\" does not exist: check the path.")
     #expect("\(error)" == error.description)
     #expect(error.code.rawValue == "input-missing")
   }
 }
 
-/// A collection whose number of bytes changes under its owner's hands.
+/// A collection whose count changes while it is used.
 private final class ShiftingBytes: Collection, Sendable {
   private let bytes: Mutex<[UInt8]>
 

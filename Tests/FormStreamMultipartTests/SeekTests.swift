@@ -12,7 +12,7 @@ import Testing
     try directory.write("empty", "")
   }
 
-  /// One part of each kind, with zero-length ones between.
+  /// A part of each kind, with empty parts between them.
   private func parts() -> [Part] {
     let inner = Form(boundary: .random()) {
       Part.text("x", "in")
@@ -42,11 +42,11 @@ import Testing
     try layout.bytes(limit: 1 << 20)
   }
 
-  @Test func `from every offset on the rest of a body of known length is read`() throws {
+  @Test func `a body of known length can be read from every offset`() throws {
     try seekEverywhere(Form(boundary: boundary, parts: parts()).layout())
   }
 
-  @Test func `from every offset on the rest of a body of unknown length is read`() throws {
+  @Test func `a body of unknown length can be read from every offset`() throws {
     try seekEverywhere(Form(boundary: boundary, parts: withUnknown()).layout())
   }
 
@@ -68,7 +68,7 @@ import Testing
   }
 
   @Test(arguments: [1, 2, 3] as [UInt64])
-  func `a walk at random finds each time what stands there`(seed: UInt64) throws {
+  func `random seeks find the right bytes`(seed: UInt64) throws {
     for parts in [parts(), withUnknown()] {
       let layout = try Form(boundary: boundary, parts: parts).layout()
       let body = try whole(layout)
@@ -85,7 +85,7 @@ import Testing
     }
   }
 
-  @Test func `offsets outside a body of known length are refused, and reading goes on`() throws {
+  @Test func `offsets outside a body of known length are refused, and reading continues`() throws {
     let layout = try Form(boundary: boundary, parts: parts()).layout()
     let body = try whole(layout)
     let reader = layout.makeReader()
@@ -99,7 +99,10 @@ import Testing
     #expect(try drain(reader, chunk: 999) == Array(body[10...]))
   }
 
-  @Test func `an offset behind a body of unknown length is refused, and reading goes on`() throws {
+  @Test
+  func `an offset after the end of a body of unknown length is refused, and reading continues`()
+    throws
+  {
     let layout = try Form(boundary: boundary, parts: withUnknown()).layout()
     let body = try whole(layout)
     for start in [10, body.count - 10, body.count] {
@@ -113,7 +116,7 @@ import Testing
     }
   }
 
-  /// Text, a stream that can be read once, text.
+  /// A text, a one-shot stream, a text.
   private func oneShot(length: Int64?) throws -> (BodyLayout, body: [UInt8], stream: Range<Int>) {
     func form(_ replay: Replay) -> Form {
       Form(boundary: boundary) {
@@ -132,7 +135,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 200] as [Int64?])
-  func `before a one-shot stream has been begun, anything before it is in reach`(
+  func `before a one-shot stream was begun, every offset before it can be reached`(
     length: Int64?
   ) throws {
     let (layout, body, stream) = try oneShot(length: length)
@@ -145,7 +148,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 200] as [Int64?])
-  func `a one-shot stream is not crossed forward`(length: Int64?) throws {
+  func `a one-shot stream is not skipped`(length: Int64?) throws {
     let (layout, body, stream) = try oneShot(length: length)
     let reader = layout.makeReader()
     _ = try reader.read(upTo: 10)
@@ -159,7 +162,7 @@ import Testing
   }
 
   @Test(arguments: [nil, 200] as [Int64?])
-  func `a one-shot stream that has been begun is not crossed backward`(length: Int64?) throws {
+  func `a one-shot stream that was begun is not read again`(length: Int64?) throws {
     let (layout, body, stream) = try oneShot(length: length)
     for goal in [stream.lowerBound + 1, stream.upperBound, stream.upperBound + 5, body.count] {
       let reader = try oneShot(length: length).0.makeReader()
@@ -173,7 +176,7 @@ import Testing
     #expect(layout.contentLength == length.map { _ in Int64(body.count) })
   }
 
-  @Test func `a one-shot stream behind one of unknown length is not crossed either`() throws {
+  @Test func `a one-shot stream after one of unknown length is not skipped either`() throws {
     func form(_ replay: Replay) -> Form {
       Form(boundary: boundary) {
         Part.stream("unknown") { StaccatoSource(noise(300, seed: 7), seed: 4) }

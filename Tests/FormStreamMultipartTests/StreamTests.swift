@@ -17,7 +17,7 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 4096])
-  func `a stream that gives less than it promised`(chunk: Int) throws {
+  func `a stream with fewer bytes than its length is an error`(chunk: Int) throws {
     let record = record
     let layout = try layout(length: 11) { StaccatoSource(noise(10), seed: 1, record: record) }
     let reader = layout.makeReader()
@@ -29,20 +29,20 @@ import Testing
   }
 
   @Test(arguments: [1, 10, 4096])
-  func `a stream that gives more than it promised`(chunk: Int) throws {
+  func `a stream with more bytes than its length is an error`(chunk: Int) throws {
     let record = record
     for promised in [0, 1, 9] as [Int64] {
       let layout = try layout(length: promised) { ScriptedSource(noise(10), record: record) }
       let reader = layout.makeReader()
       #expect(failure { try drain(reader, chunk: chunk) }?.code == .streamTooLong)
-      // The last of what was promised is held back, or a body that is this stream alone would be complete.
+      // The last bytes are not returned, or a body of this stream alone would be complete.
       let start = try #require(layout.placedPart(at: 1).bodyOffset)
       #expect(reader.position < start + max(promised, 1))
     }
     #expect(record.closes == 3)
   }
 
-  @Test func `a stream without end that promised one is stopped`() throws {
+  @Test func `an endless stream with a length is stopped`() throws {
     let record = record
     let layout = try layout(length: 1000) { EndlessSource(record: record) }
     #expect(failure { try layout.bytes(limit: 1 << 20) }?.code == .streamTooLong)
@@ -64,7 +64,7 @@ import Testing
     #expect(record.closes == 2)
   }
 
-  @Test func `a stream that fails where its end is looked for is no complete body`() throws {
+  @Test func `a stream that fails when its end is checked is not a complete body`() throws {
     let layout = try layout(length: 20) { FailingSource(onCall: 3, with: TestError(3)) }
     let error = failure { try layout.bytes(limit: 1 << 20) }
     #expect(error?.code == .streamFailed)
@@ -78,7 +78,7 @@ import Testing
   }
 
   @Test(arguments: [1, 1000, Int.max - 4096])
-  func `a stream that says it gave more than there is room for`(excess: Int) throws {
+  func `a stream that returns more than the size of the buffer is an error`(excess: Int) throws {
     let record = record
     for length in [nil, 5000] as [Int64?] {
       let layout = try layout(length: length) {
@@ -90,14 +90,14 @@ import Testing
   }
 
   @Test(arguments: [-1, Int.min])
-  func `a stream that says it gave less than nothing`(claim: Int) throws {
+  func `a stream that returns a negative count is an error`(claim: Int) throws {
     for length in [nil, 5000] as [Int64?] {
       let layout = try layout(length: length) { LyingSource { _ in claim } }
       #expect(failure { try drain(layout.makeReader(), chunk: 64) }?.code == .streamFailed)
     }
   }
 
-  @Test func `a stream is not opened before its turn, nor asked for more than its reader was`()
+  @Test func `a stream is opened at its first byte, and is not asked for more than its reader`()
     throws
   {
     let record = record
@@ -112,7 +112,7 @@ import Testing
     #expect(record.closes == 1)
   }
 
-  @Test func `a stream is closed once and not read again: at its end, early, dropped, in a seek`()
+  @Test func `a stream is closed once and not read again: at its end, early, released, in a seek`()
     throws
   {
     let record = record
@@ -144,7 +144,7 @@ import Testing
     #expect(record.readsAfterClose == 0)
   }
 
-  @Test func `a stream that can be read once is not read twice`() throws {
+  @Test func `a one-shot stream is not read twice`() throws {
     let record = record
     let layout = try layout(length: 10, replay: .once) { OneByteSource(noise(10), record: record) }
     let copy = layout
@@ -157,13 +157,13 @@ import Testing
     #expect(record.opens == 1)
   }
 
-  @Test func `a repeatable stream is read as often as asked for`() throws {
+  @Test func `a replayable stream can be read several times`() throws {
     let layout = try layout { OneByteSource(noise(10)) }
     #expect(layout.isReplayable)
     #expect(try layout.bytes(limit: 1000) == layout.bytes(limit: 1000))
   }
 
-  @Test func `a descriptor is read once, and stays open for its owner`() throws {
+  @Test func `a descriptor is one-shot, and stays open for its owner`() throws {
     let directory = try TemporaryDirectory()
     let bytes = noise(10_000)
     let file = try OpenFile(directory.write("f", bytes))
@@ -179,11 +179,11 @@ import Testing
     }
   }
 
-  @Test func `a promise of less than nothing is refused`() throws {
+  @Test func `a negative length is refused`() throws {
     #expect(failure { try layout(length: -1) { OneByteSource([]) } }?.code == .streamFailed)
   }
 
-  @Test func `lengths whose sum 64 bits can't hold are refused`() throws {
+  @Test func `lengths whose sum does not fit into 64 bits are refused`() throws {
     let huge = Part.stream("s", length: .max) { EndlessSource() }
     #expect(failure { try Form(parts: [huge, huge]).layout() }?.code == .bodyTooLarge)
     #expect(failure { try Form(parts: [huge]).layout() }?.code == .bodyTooLarge)
@@ -196,7 +196,7 @@ import Testing
       failure { try Form(boundary: Boundary("B"), parts: [over]).layout() }?.code == .bodyTooLarge)
   }
 
-  @Test func `forms stand in forms 32 deep and no deeper`() throws {
+  @Test func `forms can be nested 32 deep and no deeper`() throws {
     func nest(_ depth: Int) throws -> Form {
       var form = Form(boundary: try Boundary("B\(depth)B")) { Part.text("a", "1") }
       for level in (1..<depth).reversed() {

@@ -57,7 +57,7 @@ import Testing
     let error = try #require(failure { try Boundary("") })
     #expect(
       RecordFailure(error).json.description
-        == #"{"code":"invalid-boundary","message":"The boundary \"\" is empty: take 1 to 70 letters, "#
+        == #"{"code":"invalid-boundary","message":"The boundary \"\" is empty: use 1 to 70 letters, "#
         + #"digits or '()+_,-./:=? (spaces inside only)."}"#)
   }
 

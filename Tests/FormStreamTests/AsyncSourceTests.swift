@@ -36,7 +36,7 @@ import Testing
     }
   }
 
-  @Test func `a sequence that throws keeps its error, behind what it gave`() throws {
+  @Test func `a sequence that throws keeps its error, after its chunks`() throws {
     let layout = try layout(
       .asyncChunks {
         AsyncThrowingStream<[UInt8], any Error> { continuation in
@@ -51,14 +51,14 @@ import Testing
     #expect(reader.position == 49 + 3)
   }
 
-  @Test func `a sequence is held to its promise`() throws {
+  @Test func `a sequence must have its announced length`() throws {
     let three = PartBody.asyncBytes(length: 4) { stream(of: [1, 2, 3] as [UInt8]) }
     #expect(failure { try content(three) }?.code == .streamTooShort)
     let more = PartBody.asyncChunks(length: 2) { stream(of: [[1, 2, 3] as [UInt8]]) }
     #expect(failure { try content(more) }?.code == .streamTooLong)
   }
 
-  @Test func `a sequence is not begun before its turn`() throws {
+  @Test func `a sequence is begun at its first byte`() throws {
     do {
       let counter = Counter()
       let layout = try layout(
@@ -74,7 +74,7 @@ import Testing
     }
   }
 
-  @Test func `a body that is dropped early ends the sequence's task, waiting or giving`()
+  @Test func `a body that is released early ends the task of the sequence`()
     async throws
   {
     for isEndless in [true, false] {
@@ -86,7 +86,7 @@ import Testing
       var reader: BodyReader? = layout.makeReader()
       while let reader, reader.position < 55 { _ = try reader.read(upTo: 1) }
       reader = nil
-      // The sequence's iterator goes when its task does; a hang here is the failure.
+      // The iterator is released when its task ends. If the task does not end, this waits forever.
       for await _ in ended.stream {}
     }
   }
@@ -118,7 +118,7 @@ private func stream<Element: Sendable>(of elements: [Element]) -> AsyncStream<El
   }
 }
 
-/// Gives ten bytes; then for ever more, or waits for ever; and says when its iterator is let go.
+/// Returns ten bytes, then more or nothing forever. Reports when its iterator is released.
 private struct Watched: AsyncSequence {
   let isEndless: Bool
   let whenGone: @Sendable () -> Void
@@ -142,7 +142,7 @@ private struct Watched: AsyncSequence {
   func makeAsyncIterator() -> AsyncIterator { AsyncIterator(isEndless, whenGone) }
 }
 
-/// Gives bytes and yields the thread before each, as a sequence does that waits for others.
+/// Returns bytes, and yields the thread before each.
 private struct Relayed: AsyncSequence {
   let bytes: [UInt8]
 

@@ -2,7 +2,7 @@ import FormStream
 import FormStreamTestSupport
 import Testing
 
-/// What a form does with its files, seen from outside: `formstream-drain-probe` under strace.
+/// What a form does with its files, observed with strace: `formstream-drain-probe`.
 @Suite struct DescriptorTests {
   private let directory: TemporaryDirectory
   private let files: [String]
@@ -40,7 +40,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 4096])
-  func `to its end, a form reads no more than it is asked for, one file at a time`(chunk: Int)
+  func `a form reads no more than it is asked for, one file at a time`(chunk: Int)
     throws
   {
     let sight = try watch(chunk: chunk, "end")
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test(arguments: ["close-early", "drop-early", "error"], [1, 7, 4096])
-  func `left early, a form leaves nothing open`(mode: String, chunk: Int) throws {
+  func `a form that is not read to its end leaves nothing open`(mode: String, chunk: Int) throws {
     let sight = try watch(chunk: chunk, mode)
     #expect(sight.trace.opens == 3)
     #expect(sight.trace.mostOpen == 1)

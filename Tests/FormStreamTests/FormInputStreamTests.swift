@@ -19,7 +19,7 @@ import Testing
     return stream.read(&buffer, maxLength: count)
   }
 
-  @Test func `it is not open, then open, then at its end, then closed`() throws {
+  @Test func `the status is notOpen, open, atEnd, closed`() throws {
     let stream = FormInputStream(try small())
     #expect(stream.streamStatus == .notOpen)
     #expect(stream.hasBytesAvailable)
@@ -36,7 +36,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 64, 4096])
-  func `it gives the layout's bytes, and their number`(chunk: Int) throws {
+  func `it returns the bytes of the layout, and their count`(chunk: Int) throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", noise(10_000))
     let layout = try layout([.text("a", "1"), .file("f", path), .bytes("b", noise(2000))])
@@ -46,7 +46,7 @@ import Testing
     #expect(stream.contentType == "multipart/form-data; boundary=B")
   }
 
-  @Test func `there is more until the last byte has been read`() throws {
+  @Test func `hasBytesAvailable is true until the last byte was read`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     let length = try #require(stream.contentLength)
@@ -59,7 +59,7 @@ import Testing
     #expect(stream.streamStatus == .atEnd)
   }
 
-  @Test func `a failure is -1 with streamError, and never looks like the end`() throws {
+  @Test func `a failure is -1 with a streamError, and is not the end`() throws {
     let stream = FormInputStream(try failing())
     #expect(failure { try drain(stream, chunk: 64) }?.code == .streamFailed)
     #expect(stream.streamStatus == .error)
@@ -69,14 +69,14 @@ import Testing
     #expect(error.underlying as? TestError == TestError(2))
   }
 
-  @Test func `before it is opened it reads nothing, and can be opened then`() throws {
+  @Test func `a read before opening fails, and the stream can still be opened`() throws {
     let stream = FormInputStream(try small())
     #expect(read(stream, 10) == -1)
     #expect(stream.streamStatus == .notOpen)
     #expect(try drain(stream, chunk: 10).count == stream.contentLength.map(Int.init))
   }
 
-  @Test func `closed early it reads nothing, and does not look like the end`() throws {
+  @Test func `a read after an early close fails, and is not the end`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     #expect(read(stream, 10) == 10)
@@ -89,7 +89,7 @@ import Testing
     #expect(read(stream, 10) == -1)
   }
 
-  @Test func `closed it stays closed whatever is asked of it`() throws {
+  @Test func `a closed stream stays closed`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     stream.close()
@@ -97,7 +97,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test func `opened twice it goes on where it was`() throws {
+  @Test func `opening it again does not move it`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     #expect(read(stream, 10) == 10)
@@ -106,7 +106,7 @@ import Testing
     #expect(stream.streamStatus == .open)
   }
 
-  @Test func `asked for nothing it gives nothing, and goes on`() throws {
+  @Test func `a read of 0 bytes returns 0, and reading continues`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     #expect(read(stream, 0) == 0)
@@ -114,7 +114,7 @@ import Testing
     #expect(read(stream, 10) == 10)
   }
 
-  @Test func `it lends no buffer`() throws {
+  @Test func `it has no buffer`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     var start: UnsafeMutablePointer<UInt8>?
@@ -122,7 +122,7 @@ import Testing
     #expect(!stream.getBuffer(&start, length: &count))
   }
 
-  @Test func `a copy is fresh and unopened, at the start`() throws {
+  @Test func `a copy is unopened, at the start`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     _ = read(stream, 10)
@@ -136,7 +136,7 @@ import Testing
     #expect(try drain(late, chunk: 3) == small().bytes(limit: 1000))
   }
 
-  @Test func `its offset is a property that can be read and set`() throws {
+  @Test func `the offset is a property that can be read and set`() throws {
     let stream = FormInputStream(try small())
     stream.open()
     _ = read(stream, 10)
@@ -152,7 +152,7 @@ import Testing
     #expect(try drain(stream, chunk: 9) == Array(small().bytes(limit: 1000)[4...]))
   }
 
-  @Test func `after a seek back from its end there is more again`() throws {
+  @Test func `after a seek back from the end hasBytesAvailable is true`() throws {
     let stream = FormInputStream(try small())
     let body = try drain(stream, chunk: 64)
     try stream.seek(to: 5)
@@ -163,7 +163,7 @@ import Testing
     #expect(!stream.hasBytesAvailable)
   }
 
-  @Test func `a place that can't be reached leaves it as it was`() throws {
+  @Test func `a failed seek does not move it`() throws {
     let known = FormInputStream(try small())
     let unknown = FormInputStream(try layout([.stream("s") { OneByteSource([1, 2, 3]) }]))
     let once = FormInputStream(
@@ -181,7 +181,7 @@ import Testing
     }
   }
 
-  @Test func `a seek that meets a failing source is a failure of the stream`() throws {
+  @Test func `a seek over a failing source is a failure of the stream`() throws {
     let stream = FormInputStream(try failing())
     stream.open()
     #expect(failure { try stream.seek(to: 100) }?.code == .streamFailed)
@@ -189,8 +189,8 @@ import Testing
     #expect(read(stream, 1) == -1)
   }
 
-  /// The states once contradicted each other: see each line.
-  @Test func `misuse is told, and changes nothing`() throws {
+  /// The states once contradicted each other.
+  @Test func `misuse is reported, and changes nothing`() throws {
     let stream = FormInputStream(try layout([.text("a", "1")]))
     #expect(read(stream, 1) == -1)
     #expect((stream.streamError as? MultipartError)?.code == .notOpen)
@@ -208,7 +208,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test func `let go it frees what is open`() throws {
+  @Test func `releasing it closes what is open`() throws {
     let record = SourceRecord()
     var stream: FormInputStream? = FormInputStream(
       try layout([.stream("s") { ScriptedSource(noise(500), record: record) }]))
@@ -223,6 +223,6 @@ import Testing
 }
 
 extension BodyLayout {
-  /// The number of bytes in a small body, known beforehand or not: 58 of them are around 3 of a part.
+  /// The number of bytes in a small body, known beforehand or not: 58 around a part of 3.
   fileprivate var bodyCount: Int { contentLength.map(Int.init) ?? 61 }
 }

@@ -21,7 +21,7 @@ import Testing
     #expect(try content(.bytes("a", Data())) == [])
   }
 
-  @Test func `other collections of bytes are, too, whether contiguous or not`() throws {
+  @Test func `other collections are bytes too, contiguous or not`() throws {
     let bytes = noise(3000)
     #expect(try content(.bytes("a", bytes[10...])) == Array(bytes[10...]))
     #expect(try content(.bytes("a", ContiguousArray(bytes))) == bytes)
@@ -30,7 +30,7 @@ import Testing
     #expect(try content(.bytes("a", Scattered(bytes))) == bytes)
   }
 
-  /// A collection whose bytes lie in no one place.
+  /// A collection that is not contiguous.
   private struct Scattered: Collection {
     let pieces: [[UInt8]]
     init(_ bytes: [UInt8]) { pieces = bytes.map { [$0] } }
@@ -40,7 +40,7 @@ import Testing
     subscript(index: Int) -> UInt8 { pieces[index][0] }
   }
 
-  @Test func `a file URL names a file, whatever its bytes`() throws {
+  @Test func `a file URL names a file, even if its path is not UTF-8`() throws {
     let path = try directory.write("a b%ü.txt", "1")
     let url = URL(fileURLWithPath: path.description)
     #expect(try LocalPath(url) == path)
@@ -50,14 +50,14 @@ import Testing
   }
 
   @Test(arguments: ["http://example.org/a", "https://x/y", "data:,x"])
-  func `other URLs name none`(text: String) throws {
+  func `other URLs are refused`(text: String) throws {
     let url = try #require(URL(string: text))
     let error = try #require(failure { try Part.file("a", url) })
     #expect(error.code == .notAFile)
     #expect(error.subject == text)
   }
 
-  @Test func `an input stream over data or a file is read, as often as it is made`() throws {
+  @Test func `an input stream of data or a file can be read several times`() throws {
     let bytes = noise(100_000)
     let path = try directory.write("f", bytes).description
     for length in [nil, 100_000] as [Int64?] {
@@ -71,7 +71,8 @@ import Testing
     }
   }
 
-  @Test func `an input stream that can't be made, opened or held to its length is an error`() throws
+  @Test func `an input stream that is nil, can't be opened or has another length is an error`()
+    throws
   {
     let missing = directory.path("none")
     let bodies: [(PartBody, MultipartError.Code)] = [
@@ -88,7 +89,7 @@ import Testing
     }
   }
 
-  @Test func `a form in a stream of a form fails as the inner one does`() throws {
+  @Test func `a form that contains the stream of a form fails as the inner one does`() throws {
     let inner = try Form { Part.stream("s") { FailingSource(onCall: 2, with: TestError(5)) } }
       .layout()
     let part = Part(name: "a", body: .inputStream { FormInputStream(inner) })

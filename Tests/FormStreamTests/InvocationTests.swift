@@ -1,7 +1,7 @@
 import FormStreamTestSupport
 import Testing
 
-/// `run` is what the tests of the command stand on, so it is tested itself.
+/// Tests `run`, which the tests of the command depend on.
 @Suite struct InvocationTests {
   private func shell(
     _ script: String, standardInput: [UInt8]? = nil, environment: [String: String] = [:]
@@ -10,32 +10,32 @@ import Testing
       program: "/bin/sh", ["-c", script], standardInput: standardInput, environment: environment)
   }
 
-  @Test func `exit codes and signals are told apart`() throws {
+  @Test func `exit codes and signals are distinguished`() throws {
     let exited = try shell("exit 143")
     #expect((exited.exit, exited.signal) == (143, nil))
     let killed = try shell("kill -TERM $$")
     #expect((killed.exit, killed.signal) == (nil, 15))
   }
 
-  @Test func `both outputs are taken whole, however much there is of them`() throws {
+  @Test func `both outputs are read completely, however large they are`() throws {
     let said = try shell("head -c 1000000 /dev/zero; head -c 1000000 /dev/zero | tr '\\0' e >&2")
     #expect(said.stdout == [UInt8](repeating: 0, count: 1_000_000))
     #expect(said.stderr == String(repeating: "e", count: 1_000_000))
     #expect(said.exit == 0)
   }
 
-  @Test func `standard input is fed while output is read`() throws {
+  @Test func `standard input is written while output is read`() throws {
     let bytes = noise(3_000_000)
     #expect(try run(program: "/bin/cat", [], standardInput: bytes).stdout == bytes)
     #expect(try run(program: "/bin/cat", [], standardInput: []).stdout == [])
     #expect(try run(program: "/bin/cat", []).stdout == [])
   }
 
-  @Test func `a program that does not read its input does no harm`() throws {
+  @Test func `a program that does not read its input is no error`() throws {
     #expect(try shell("exit 4", standardInput: noise(3_000_000)).exit == 4)
   }
 
-  @Test func `arguments go as bytes`() throws {
+  @Test func `arguments are passed as bytes`() throws {
     let odd: [UInt8] = [0x61, 0xFF, 0x20, 0x0A, 0xFE]
     let said = try run(program: "/usr/bin/printf", rawArguments: [Array("%s".utf8), odd])
     #expect(said.stdout == odd)
@@ -51,29 +51,29 @@ import Testing
     #expect(said.output == "here\n")
   }
 
-  @Test func `the environment is the runner's with changes`() throws {
+  @Test func `the environment is that of the test runner, with changes`() throws {
     let said = try shell(
       "echo \"$FORMSTREAM_TEST ${PATH:+path}\"", environment: ["FORMSTREAM_TEST": "x"])
     #expect(said.output == "x path\n")
   }
 
-  @Test func `signals are as at login`() throws {
+  @Test func `signals have their default actions`() throws {
     #expect(try shell("yes | head -n 1; kill -PIPE $$").signal == 13)
   }
 
-  @Test func `a program that is not there is an error`() {
+  @Test func `a program that does not exist is an error`() {
     #expect(throws: (any Error).self) { try run(program: "/none", []) }
   }
 
-  @Test func `a binary of this package is found beside the runner`() throws {
+  @Test func `a binary of this package is found beside the test runner`() throws {
     let said = try run("formstream-drain-probe", [])
     #expect(said.signal != nil)
     #expect(said.stderr.contains("usage: formstream-drain-probe"))
   }
 
   @Test(.disabled(if: sanitizer != nil, "a child inherits the peak of a runner that is large"))
-  func `memory that a program took is seen`() throws {
-    // The dd holds one block of 200 MB; the shell that waits for it is small.
+  func `the memory use of a program is measured`() throws {
+    // The dd has one block of 200 MB; the shell that waits for it is small.
     let said = try run(
       program: "/bin/dd", ["if=/dev/zero", "of=/dev/null", "bs=200M", "count=1"])
     #expect(said.peakResidentKiB > 190_000)

@@ -3,7 +3,7 @@ import Foundation
 import FormStreamTestSupport
 import Testing
 
-/// A form read back through each front of the parser.
+/// A form is parsed back through each interface of the parser.
 @Suite struct ParsingTests {
   private let form: Form
   private let body: [UInt8]
@@ -30,7 +30,7 @@ import Testing
     #expect(collected["none"] == nil)
   }
 
-  @Test func `a form is read back from the stream that it makes`() throws {
+  @Test func `a form is parsed from its own stream`() throws {
     let stream = try FormInputStream(form)
     let parser = try FormParser(contentType: stream.contentType)
     check(try CollectedForm(reading: stream, with: parser, limit: 1 << 20))
@@ -38,7 +38,7 @@ import Testing
     #expect(stream.streamStatus == .closed)
   }
 
-  @Test func `a form is read back from a source of single bytes`() throws {
+  @Test func `a form is parsed from a source of single bytes`() throws {
     let record = SourceRecord()
     let source = OneByteSource(body, record: record)
     let parser = try FormParser(contentType: form.contentType)
@@ -47,7 +47,7 @@ import Testing
   }
 
   @Test(arguments: [1, 7, 4096, 1 << 20])
-  func `a form is read back from a sequence of chunks`(_ size: Int) async throws {
+  func `a form is parsed from a sequence of chunks`(_ size: Int) async throws {
     let body = self.body
     let chunks = AsyncStream<ArraySlice<UInt8>> { feed in
       for start in stride(from: 0, to: body.count, by: size) {
@@ -73,7 +73,7 @@ import Testing
     #expect(ends == 4)
   }
 
-  @Test func `what is over the limit, cut off or failing is an error, and the source is closed`()
+  @Test func `a body that is too large, cut off or failing is an error, and the source is closed`()
     throws
   {
     func error(_ source: any ByteSource, limit: Int = 1 << 20) throws -> MultipartError? {
@@ -103,7 +103,7 @@ import Testing
     ("text/plain; boundary=abc", nil), ("multipart/form-data; boundary=\"abc", nil), ("", nil),
     ("multipart/form-data; boundary=a; boundary=b", nil),
   ])
-  func `the boundary is taken out of a Content-Type`(_ type: String, _ boundary: String?) {
+  func `the boundary is read from a Content-Type`(_ type: String, _ boundary: String?) {
     #expect(FormParser.boundary(inContentType: type) == boundary)
     #expect(
       failure { try FormParser(contentType: type) }?.code

@@ -4,8 +4,8 @@ import FoundationNetworking
 import FormStreamTestSupport
 import Testing
 
-/// The session of this Foundation opens the stream itself, asserts that it was not open, and takes
-/// `hasBytesAvailable == false` for the end.
+/// The session of Foundation on Linux opens the stream itself, asserts that it was not open, and
+/// understands `hasBytesAvailable == false` as the end.
 @Suite struct URLSessionTests {
   private static let libcurlLeaks: Comment =
     "libcurl under this Foundation loses some 50 bytes a process, whoever uses it"

@@ -8,7 +8,7 @@ import Testing
 @Suite(.timeLimit(.minutes(1)), .disabled(if: sanitizer == "address", libcurlLeaks))
 struct FormUploadDelegateTests {
   @Test(arguments: TaskKind.allCases, [301, 302, 303, 307, 308])
-  func `a redirect to another origin is the answer, and nothing goes there`(
+  func `a redirect to another origin is the response, and nothing is sent there`(
     kind: TaskKind, status: Int
   ) async throws {
     let elsewhere = try ScriptedServer(requests: [])
@@ -29,7 +29,7 @@ struct FormUploadDelegateTests {
   }
 
   @Test(arguments: TaskKind.allCases)
-  func `a redirect to the same origin is the answer, and nothing more is sent`(
+  func `a redirect to the same origin is the response, and nothing more is sent`(
     kind: TaskKind
   ) async throws {
     let server = try ScriptedServer(requests: [.redirect(307, to: "/there")])
@@ -43,7 +43,7 @@ struct FormUploadDelegateTests {
   }
 
   @Test(arguments: TaskKind.allCases)
-  func `progress grows to the form's own total`(kind: TaskKind) async throws {
+  func `progress grows to the total of the form`(kind: TaskKind) async throws {
     let directory = try TemporaryDirectory()
     let layout = try sampleForm(in: directory).layout()
     let reports = try await Self.reports(of: layout, as: kind)
@@ -64,7 +64,7 @@ struct FormUploadDelegateTests {
     #expect(reports.last?.bytesSent == Int64(length))
   }
 
-  @Test func `progress neither falls nor passes the total when a session begins anew`() throws {
+  @Test func `progress neither falls nor exceeds the total if a session starts again`() throws {
     let layout = try Form(boundary: Boundary("B")) { Part.text("a", "1") }.layout()
     try #require(layout.contentLength == 59)
     let reports = Mutex<[Int64]>([])
@@ -81,7 +81,7 @@ struct FormUploadDelegateTests {
     #expect(reports.withLock(\.self) == [10, 40, 41, 58, 59])
   }
 
-  @Test func `each stream that a session asks for begins at the start`() throws {
+  @Test func `each new stream for a session is at the start`() throws {
     let layout = try Form(boundary: Boundary("B")) { Part.text("a", "1") }.layout()
     let delegate = FormUploadDelegate(layout)
     let session = URLSession(configuration: .ephemeral)

@@ -4,8 +4,8 @@ import FoundationNetworking
 import FormStreamTestSupport
 import Testing
 
-/// What URLSession can't do on Linux, as `FormUploadDelegate` says it. Where one of these fails, Foundation
-/// has mended something: the comment above the test says what may change here then.
+/// What URLSession can't do on Linux, as documented at `FormUploadDelegate`. If one of these tests
+/// fails, Foundation has fixed something: the comment above the test says what can change here.
 @Suite(.timeLimit(.minutes(1)), .disabled(if: sanitizer == "address", libcurlLeaks))
 struct FoundationLimitTests {
   private let layout: BodyLayout
@@ -15,8 +15,8 @@ struct FoundationLimitTests {
     layout = try Form(boundary: Boundary("B")) { Part.text("a", "1") }.layout()
   }
 
-  /// Foundation mends this: `setBody` can announce the length on Linux, too, and limit 1 goes.
-  @Test func `1 – a length beside a stream makes a session send both framings`() async throws {
+  /// If fixed: `setBody` can announce the length on Linux too, and limit 1 is obsolete.
+  @Test func `1 – with a stream and a length, a session sends both framings`() async throws {
     defer { session.invalidateAndCancel() }
     let server = try ScriptedServer(requests: [.closing()])
     var request = try uploadRequest(of: layout, to: server)
@@ -27,7 +27,7 @@ struct FoundationLimitTests {
         == ["content-length: 59", "transfer-encoding: chunked"])
   }
 
-  /// Foundation mends this: limit 2 goes where no header leaves the origin either.
+  /// If fixed: limit 2 is obsolete, provided that no header is sent to another origin.
   @Test func `2 – a session follows a 307 to another host with all headers and no body`()
     async throws
   {
@@ -49,9 +49,9 @@ struct FoundationLimitTests {
     #expect(second.header("Authorization") == "Bearer secret")
   }
 
-  /// Foundation mends this: the delegate can let redirects to the same origin pass.
+  /// If fixed: the delegate can follow redirects to the same origin.
   @Test(arguments: TaskKind.allCases)
-  func `2 – a task that follows a 307 asks for no new stream`(kind: TaskKind) async throws {
+  func `2 – a task that follows a 307 does not ask for a new stream`(kind: TaskKind) async throws {
     let server = try ScriptedServer(requests: [.redirect(307, to: "/there"), .closing()])
     let delegate = NotingDelegate(FormUploadDelegate(layout), follows: true)
     let response = try await send(
@@ -64,8 +64,11 @@ struct FoundationLimitTests {
     #expect(server.requests[1].body == [])
   }
 
-  /// Foundation mends this: the delegate's documentation can recommend `data(for:delegate:)`.
-  @Test func `2 – a session without a delegate does not ask that of an awaited call`() async throws
+  /// If fixed: the documentation of the delegate can recommend `data(for:delegate:)`.
+  @Test
+  func
+    `2 – a session without a delegate does not ask the delegate of an awaited call about redirects`()
+    async throws
   {
     defer { session.invalidateAndCancel() }
     let server = try ScriptedServer(requests: [.redirect(307, to: "/there"), .closing()])
@@ -75,8 +78,8 @@ struct FoundationLimitTests {
     #expect(server.requests.count == 2)
   }
 
-  /// Not a limit, but what the documentation of limit 2 advises.
-  @Test func `a session with a delegate is asked about redirects of awaited calls, too`()
+  /// Not a limit, but the advice in limit 2.
+  @Test func `a session asks its delegate about redirects of awaited calls too`()
     async throws
   {
     let server = try ScriptedServer(requests: [.redirect(307, to: "/there")])
@@ -91,8 +94,10 @@ struct FoundationLimitTests {
     #expect(server.connectionCount == 1)
   }
 
-  /// Foundation mends this: the delegate's documentation can recommend `task.delegate`.
-  @Test func `2 – a task's own delegate is asked, but told nothing`() async throws {
+  /// If fixed: the documentation of the delegate can recommend `task.delegate`.
+  @Test func `2 – the delegate of a task is asked about redirects, but receives no progress`()
+    async throws
+  {
     let server = try ScriptedServer(requests: [.redirect(307, to: "/there")])
     let delegate = NotingDelegate(FormUploadDelegate(layout))
     let others = NotingDelegate(FormUploadDelegate(layout))
@@ -109,8 +114,8 @@ struct FoundationLimitTests {
     #expect(others.expected == [0])
   }
 
-  /// Foundation mends this: `setBody` need not say that a request is one upload.
-  @Test func `2 – a request that is sent again has no body, and no error tells it`() async throws {
+  /// If fixed: `setBody` need not say that a request is for one upload.
+  @Test func `2 – a request that is sent again has no body, without an error`() async throws {
     defer { session.invalidateAndCancel() }
     let server = try ScriptedServer(requests: [.closing(), .closing()])
     let request = try uploadRequest(of: layout, to: server)
@@ -121,8 +126,8 @@ struct FoundationLimitTests {
     #expect(server.requests.map(\.body.count) == [59, 0])
   }
 
-  /// Foundation mends this: the delegate's documentation can promise the `MultipartError` itself.
-  @Test func `3 – a session's error does not say why the stream failed`() async throws {
+  /// If fixed: the documentation of the delegate can promise the `MultipartError` itself.
+  @Test func `3 – the error of a session does not say why the stream failed`() async throws {
     defer { session.invalidateAndCancel() }
     let layout = try Form {
       Part.stream("s") { FailingSource(onCall: 3, with: TestError(7)) }
@@ -138,12 +143,12 @@ struct FoundationLimitTests {
     let cause = error.userInfo[NSUnderlyingErrorKey] as? NSError
     #expect(cause?.domain == NSURLErrorDomain)
     #expect(cause?.code == NSURLErrorUnknown)
-    // The stream knows.
+    // The stream has the error.
     #expect((stream.streamError as? MultipartError)?.underlying as? TestError == TestError(7))
     #expect(stream.streamStatus == .error)
   }
 
-  /// Foundation mends this: the delegate's documentation need not speak of files that stay open.
+  /// If fixed: the documentation of the delegate need not mention files that stay open.
   @Test func `3 – a session does not close the stream at its end`() async throws {
     defer { session.invalidateAndCancel() }
     let server = try ScriptedServer(requests: [.closing()])
@@ -154,16 +159,16 @@ struct FoundationLimitTests {
     #expect(stream.streamStatus == .atEnd)
   }
 
-  /// Foundation mends this: limit 4 goes; the form's own total can stay.
-  @Test func `4 – a session does not know how much it is going to send`() async throws {
+  /// If fixed: limit 4 is obsolete; the total of the form can stay.
+  @Test func `4 – a session has no total`() async throws {
     let server = try ScriptedServer(requests: [.closing()])
     let delegate = NotingDelegate(FormUploadDelegate(layout))
     _ = try await send(try uploadRequest(of: layout, to: server), as: .data, with: delegate)
     #expect(delegate.expected == [0])
   }
 
-  /// Foundation mends this: `FormUploadDelegate` need not prefer data tasks.
-  @Test func `a task that asks for its stream waits for leave to send it`() async throws {
+  /// If fixed: `FormUploadDelegate` need not recommend data tasks.
+  @Test func `an upload task waits for a 100 response`() async throws {
     let server = try ScriptedServer(requests: [.closing()])
     let delegate = NotingDelegate(FormUploadDelegate(layout))
     let request = try uploadRequest(of: layout, to: server)

@@ -6,7 +6,7 @@ import Testing
 
 @Suite(.timeLimit(.minutes(1)), .disabled(if: sanitizer == "address", libcurlLeaks))
 struct URLRequestTests {
-  @Test func `a form gives a request its method, its type and its body`() throws {
+  @Test func `setBody sets the method, the type and the body of a request`() throws {
     let layout = try Form(boundary: Boundary("B")) { Part.text("a", "1") }.layout()
     var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1/")))
     request.setBody(of: layout)
@@ -20,7 +20,7 @@ struct URLRequestTests {
     #expect(request.httpMethod == "PUT")
   }
 
-  @Test func `on Linux a request keeps no length beside its stream`() throws {
+  @Test func `on Linux a request with a stream has no length`() throws {
     var request = URLRequest(url: try #require(URL(string: "http://127.0.0.1/")))
     request.setValue("5", forHTTPHeaderField: "content-length")
     request.setBody(of: try Form { Part.text("a", "1") }.layout())
@@ -28,7 +28,7 @@ struct URLRequestTests {
   }
 
   @Test(arguments: TaskKind.allCases)
-  func `a session sends the whole form with exactly one framing`(kind: TaskKind) async throws {
+  func `a session sends the complete form with exactly one framing`(kind: TaskKind) async throws {
     let directory = try TemporaryDirectory()
     let layout = try sampleForm(in: directory).layout()
     let server = try ScriptedServer(requests: [.closing()])

@@ -8,7 +8,7 @@ import Testing
 let libcurlLeaks: Comment =
   "libcurl under this Foundation loses some 50 bytes a process, whoever uses it"
 
-/// A form of some 300 KB, so that it takes several reads: a text, a file in `directory`, and a text.
+/// A form of about 300 KB, which needs several reads: a text, a file in `directory`, and a text.
 func sampleForm(in directory: TemporaryDirectory) throws -> Form {
   let path = try directory.write("f", noise(300_000))
   return Form {
@@ -45,23 +45,23 @@ extension RecordedRequest {
   }
 }
 
-/// The two kinds of task that send a stream and tell a session's delegate all.
+/// The two kinds of task that send a stream and report to the delegate of the session.
 enum TaskKind: CaseIterable {
   /// A data task, with the stream in the request.
   case data
-  /// An upload task, which asks its delegate for the stream.
+  /// An upload task, which gets the stream from its delegate.
   case streamed
 }
 
-/// A request that sends a form; it gives up where a test would hang.
+/// A request that sends a form, with a timeout so that a test does not hang.
 func uploadRequest(of layout: BodyLayout, to server: ScriptedServer) throws -> URLRequest {
   var request = URLRequest(url: try server.url("/upload"), timeoutInterval: 30)
   request.setBody(of: layout)
   return request
 }
 
-/// Sends a request in a task of that kind, in a session of `delegate`'s, and waits for the end. All calls
-/// have reached the delegate then: its queue is serial, and that of the end is the last.
+/// Sends a request in a task of a kind, in a session with `delegate`, and waits for the end. The
+/// delegate has received all calls then: its queue is serial, and the end is the last call.
 func send(
   _ request: URLRequest, as kind: TaskKind, with delegate: NotingDelegate
 ) async throws -> HTTPURLResponse {
@@ -77,14 +77,14 @@ func send(
   return try #require(task.response as? HTTPURLResponse)
 }
 
-/// A delegate as an application has one: it passes the form's calls on, and notes what it was asked and
-/// told.
+/// A delegate like that of an application: it forwards the calls for the form, and records all
+/// calls.
 final class NotingDelegate: NSObject, URLSessionTaskDelegate {
   struct Notes {
     var streamsAsked = 0
     var redirects = 0
     var expected: Set<Int64> = []
-    /// Why the task failed, or nil where it did not, once it has ended.
+    /// The error of the task after its end; nil inside if it did not fail.
     var end: (any Error)??
     var completion: CheckedContinuation<(any Error)?, Never>?
   }
@@ -93,7 +93,7 @@ final class NotingDelegate: NSObject, URLSessionTaskDelegate {
   let follows: Bool
   private let state = Mutex(Notes())
 
-  /// - Parameter follows: whether redirects are followed, which the form's own delegate refuses.
+  /// - Parameter follows: whether redirects are followed. `FormUploadDelegate` refuses them.
   init(_ form: FormUploadDelegate, follows: Bool = false) {
     self.form = form
     self.follows = follows
@@ -103,7 +103,7 @@ final class NotingDelegate: NSObject, URLSessionTaskDelegate {
   var redirects: Int { state.withLock(\.redirects) }
   var expected: Set<Int64> { state.withLock(\.expected) }
 
-  /// Waits for the task's end; its error, where there is one.
+  /// Waits for the end of the task. Returns its error, if any.
   func completion() async -> (any Error)? {
     await withCheckedContinuation { continuation in
       state.withLock {

@@ -1,9 +1,8 @@
-// Writes a form to standard output, as it would go to a server, and says on standard error which
-// headers belong to it:
+// Writes the body of a form to standard output, and its headers to standard error:
 //
 //     encode-only photo.jpg > body
 //
-// `Multipart` is all that it imports. It needs no Foundation, so the program stays small.
+// It imports only FormStreamMultipart, which does not need Foundation, so the program is small.
 
 import Glibc
 import FormStreamMultipart
@@ -19,7 +18,7 @@ guard CommandLine.arguments.count > 1 else {
 }
 
 do {
-  // A form is a plain value. Naming a file opens nothing.
+  // A form is a plain value. Adding a file opens nothing.
   let form = Form {
     Part.text("title", "From the sample")
     for path in CommandLine.arguments.dropFirst() {
@@ -27,13 +26,14 @@ do {
     }
   }
 
-  // Laying it out looks at every file and sums up the length, to the byte, without reading one.
+  // Laying it out reads the status of all files and adds up the exact length, without reading
+  // contents.
   let layout = try form.layout()
   say("Content-Type: \(layout.contentType)")
   if let length = layout.contentLength { say("Content-Length: \(length)") }
 
-  // Reading is where the files are opened, one at a time. However large they are, this buffer is all
-  // the memory that it takes.
+  // The reader opens the files, one at a time. This buffer is the only memory that it needs,
+  // however large they are.
   let reader = layout.makeReader()
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
   defer { buffer.deallocate() }

@@ -1,4 +1,4 @@
-// Posts files as a form, shows how far it is, and says what became of it:
+// Posts files as a form, and prints the progress and the result:
 //
 //     post-form https://example.org/upload photo.jpg
 
@@ -23,17 +23,18 @@ let form = Form {
 
 do {
   var request = try TransferRequest(.post, url, body: .form(form))
-  // What is tried again is only what can't have been carried out.
+  // Repeats only requests that the server can't have acted on.
   request.options.retry = RetryPolicy(attempts: 3)
 
   let session = try TransferSession()
   let result = await session.result(of: request) { progress in
-    // There is no fraction where a part is a pipe. It is 1 only once the last byte was handed over.
+    // The fraction is nil if a part is a pipe. It is 1 only after the system has accepted the last
+    // byte.
     if let fraction = progress.fraction { say("\(Int(fraction * 100)) %") }
   }
 
-  // `ok` means: the server said so, to exactly the bytes that were on disk. `unknown` means what it says,
-  // and somebody should look before the same is sent again.
+  // `ok` means that the server accepted a request with exactly the bytes on the disk. `unknown`
+  // means that it may have: check before you send the form again.
   say("\(result.outcome.rawValue), after \(result.bytesSent) bytes")
   if let error = result.error { say("\(error)") }
   if let response = result.response { print(response.text) }

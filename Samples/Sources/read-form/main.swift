@@ -1,8 +1,8 @@
-// Reads a form from a file, as a server would from a connection, and says what is in it:
+// Parses a form from a file, as a server does from a connection, and lists its parts:
 //
 //     read-form "multipart/form-data; boundary=B" body
 //
-// Nothing is collected: a part's bytes are counted as they pass, so its size does not matter.
+// The bytes of a part are counted and not stored, so its size does not matter.
 
 import FormStream
 import Foundation
@@ -15,7 +15,7 @@ else {
 }
 
 do {
-  // Limits keep a hostile sender in bounds; these are in place unless you change them.
+  // Limits protect against hostile senders. There are defaults for all of them.
   var options = FormParser.Options()
   options.limits.parts = 1_000
   let parser = try FormParser(contentType: CommandLine.arguments[1], options: options)
@@ -25,16 +25,16 @@ do {
     switch event {
     case .partBegan(let head):
       size = 0
-      // What a sender calls a file is a label, never a path: show it, but don't open it.
+      // The file name is chosen by the sender: show it, but never open it as a path.
       print(head.name ?? "", head.filename ?? "(no file)", separator: "\t", terminator: "\t")
     case .partBytes(let bytes):
-      // Lent until the next event: write them somewhere, or hash them.
+      // The bytes are valid until the next event: write them to a file, or hash them.
       size += bytes.count
     case .partEnded:
       print(size)
     case .formEnded:
-      // Only now is it known that the form came whole.
-      print("The form is whole.")
+      // Only now the form is complete.
+      print("The form is complete.")
     }
   }
 } catch {

@@ -1,15 +1,16 @@
-// Takes one upload, and counts the lines of its files as they come: nothing is stored, or collected.
+// Receives one upload and counts the lines of its files, without storing them.
 //
-//     receive-form &                     prints where it listens
+//     receive-form &                     prints its URL
 //     curl -F f=@notes.txt http://127.0.0.1:…/
 
 import Glibc
 import FormStreamReceiver
 
-/// What is done with uploads. `DirectoryHandler` and `DiscardHandler` are there already; this is one of your own.
+/// Decides what becomes of uploads. The library has `DirectoryHandler` and `DiscardHandler`; this
+/// is your own.
 struct CountingHandler: UploadHandler {
   func begin(_ request: UploadRequest) throws -> any Upload {
-    // Here is the place to look at headers, and to say no.
+    // Check the headers here, and refuse the upload if necessary.
     guard request.method == "POST" else {
       throw UploadRefusal(.methodNotAllowed, status: 405, "Only forms are counted: use POST.")
     }
@@ -17,21 +18,21 @@ struct CountingHandler: UploadHandler {
   }
 }
 
-/// One request. It is used by one thread, that of the client's connection.
+/// One upload. Only the thread of its connection uses it.
 final class Counting: Upload {
   func begin(_ part: PartDescription) -> any PartSink { LineCount() }
 
-  // All of it came: only now is it certain that the client meant what it sent. Text fields are here, too.
+  // The upload is complete only now. The parts include text fields.
   func end(_ parts: [ReceivedPart]) {}
 }
 
 final class LineCount: PartSink {
   private var lines = 0
-  // What stands here is told to the client as the part's `stored_as`.
+  // The response contains this as `stored_as` of the part.
   private(set) var storedAs: String?
 
   func write(_ bytes: UnsafeRawBufferPointer) {
-    // Lent for the call. What takes its time here holds up this client, and nobody else.
+    // The bytes are valid during the call. Slow code here delays only this client.
     lines += bytes.count { $0 == UInt8(ascii: "\n") }
   }
 
@@ -41,14 +42,14 @@ final class LineCount: PartSink {
 let (requests, continuation) = AsyncStream.makeStream(of: ReceivedRequest.self)
 let receiver = try Receiver.start(handler: CountingHandler()) { continuation.yield($0) }
 print(receiver.url)
-// A pipe would get it only when there is more.
+// Without this, a pipe would get the line only when the buffer is full.
 fflush(nil)
 
 for await request in requests {
   for part in request.parts {
     print(part.filename ?? "(text)", part.size, part.storedAs ?? "", separator: "\t")
   }
-  print(request.error.map { "refused: \($0.message)" } ?? "The form is whole.")
+  print(request.error.map { "refused: \($0.message)" } ?? "The form is complete.")
   if request.isComplete { break }
 }
 await receiver.stop()

@@ -1,9 +1,10 @@
-// Reads a form as an `InputStream`, the way an HTTP client does that takes one as a request's body,
-// and shows how far it is:
+// Reads a form as an `InputStream`, as HTTP clients do that accept a stream as the body, and prints
+// the progress:
 //
 //     stream-upload photo.jpg > body
 //
-// Here the bytes go to standard output. A client would be given the same stream, and the two headers.
+// Here the bytes are written to standard output. A client would get the same stream and the two
+// headers.
 
 import FormStream
 import Foundation
@@ -24,7 +25,7 @@ do {
     form.append(try .file("file", URL(fileURLWithPath: path)))
   }
 
-  // The stream lays the form out, so its type and length are known before the first byte is read.
+  // The stream lays out the form, so its type and length are known before the first byte is read.
   let stream = try FormInputStream(form)
   say("Content-Type: \(stream.contentType)")
   if let length = stream.contentLength { say("Content-Length: \(length)") }
@@ -35,13 +36,13 @@ do {
   var lastPercentage: Int64 = -1
   while true {
     let count = stream.read(&buffer, maxLength: buffer.count)
-    // 0 is the end, and only the end. Less than 0 is a failure, and `streamError` says which: perhaps
-    // the file was written to while it was read. What was sent so far must then be thrown away.
+    // 0 is the end. A negative count is a failure, and `streamError` says why: for example, a file
+    // was changed while it was read. Then the bytes so far must be discarded.
     if count == 0 { break }
     guard count > 0 else { throw stream.streamError ?? CocoaError(.fileReadUnknown) }
     try FileHandle.standardOutput.write(contentsOf: buffer[..<count])
 
-    // The length is nil where a part has no known one, such as a pipe: then there is no percentage.
+    // The length is nil if a part has no known length, such as a pipe. Then there is no percentage.
     if let length = stream.contentLength {
       let percentage = stream.position * 100 / length
       if percentage > lastPercentage { say("\(percentage) %") }

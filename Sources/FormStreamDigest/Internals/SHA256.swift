@@ -1,18 +1,17 @@
-// The only file of this module that talks to libcrypto. Nothing above it sees `EVP` or a status that
-// is 1 for success.
+// The only file of this module that calls libcrypto. The others never see `EVP` or a status code.
 
 import CFormStreamCrypto
 
-/// SHA-256 (FIPS 180-4 §6.2) of bytes that come piece by piece.
+/// Computes the SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
 ///
-/// Its state is libcrypto's and has one owner: it is freed when that owner goes, on every way out.
+/// The state belongs to libcrypto and has one owner. It is freed when that owner is released.
 package struct SHA256: ~Copyable {
   private let context: OpaquePointer
 
-  /// Starts with no bytes.
+  /// Starts a digest.
   ///
-  /// - Throws: `digestFailed` where memory is short, or where the system's OpenSSL configuration
-  ///   leaves no provider of SHA-256.
+  /// - Throws: `digestFailed` if there is not enough memory, or the system's OpenSSL configuration
+  ///   has no provider of SHA-256.
   ///
   /// C: `EVP_MD_CTX_new`, `EVP_DigestInit_ex`
   package init() throws(DigestError) {
@@ -26,23 +25,23 @@ package struct SHA256: ~Copyable {
 
   deinit { EVP_MD_CTX_free(context) }
 
-  /// Takes the next bytes, as many as there are; none is nothing.
+  /// Adds the next bytes. An empty buffer changes nothing.
   ///
   /// C: `EVP_DigestUpdate`
   package mutating func update(_ bytes: UnsafeRawBufferPointer) throws(DigestError) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     guard EVP_DigestUpdate(context, start, bytes.count) == 1 else {
-      throw Self.failure(to: "take \(bytes.count) bytes")
+      throw Self.failure(to: "add \(bytes.count) bytes")
     }
   }
 
-  /// The digest of all the bytes. There is no going on from here: it consumes the state.
+  /// Returns the digest of all the bytes, and consumes the state.
   ///
   /// C: `EVP_DigestFinal_ex`
   package consuming func finalize() throws(DigestError) -> Digest {
     let context = context
     var status: CInt = 0
-    // `EVP_DigestFinal_ex` asks for no more room than the digest's own size, which is fixed.
+    // `EVP_DigestFinal_ex` writes exactly the bytes of the digest.
     let bytes = [UInt8](unsafeUninitializedCapacity: Digest.byteCount) { buffer, count in
       status = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
       count = status == 1 ? Digest.byteCount : 0
@@ -51,16 +50,16 @@ package struct SHA256: ~Copyable {
     return digest
   }
 
-  /// Why it failed stays in libcrypto: its queue of errors is a header that is not imported. What is
-  /// left there troubles nobody, for libcurl clears the queue before it calls into TLS.
+  /// The reason stays in libcrypto's error queue, whose header is not imported. The entries do no
+  /// harm: libcurl clears the queue before its TLS calls.
   private static func failure(to act: String) -> DigestError {
     DigestError(
       .digestFailed, on: "SHA-256",
-      "The SHA-256 digest can't be made, libcrypto failed to \(act): see that memory is left and that "
-        + "the OpenSSL configuration (openssl.cnf, OPENSSL_CONF) has a provider of SHA-256.")
+      "The SHA-256 digest can't be computed, libcrypto failed to \(act): check that there is enough memory and "
+        + "that the OpenSSL configuration (openssl.cnf, OPENSSL_CONF) has a provider of SHA-256.")
   }
 }
 
-/// libcrypto's state belongs to no thread, and this is its one owner: it can't be copied, so it moves
-/// to another thread whole, and every use of it is exclusive.
+/// The state of libcrypto is not bound to a thread, and this type is its only owner. It can't be
+/// copied, so two threads never use it at the same time.
 extension SHA256: @unchecked Sendable {}

@@ -1,17 +1,17 @@
-// The only file of this module that talks to libmagic.
+// The only file of this module that calls libmagic.
 
 import CFormStreamMagic
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// libmagic's database, and the few cookies that read it.
+/// libmagic's database, and the handles ("cookies") that read it.
 ///
-/// A cookie serves one caller at a time and costs megabytes, so there are at most two, made when they are
-/// wanted; they share one mapping of the database. A third caller waits.
+/// A cookie serves one caller at a time and uses megabytes. So there are at most two, created when
+/// they are needed, which share one mapping of the database. A third caller waits.
 final class Magic: Sendable {
   private static let maximumCookies = 2
-  /// Held while libmagic's path is asked for and copied: where `~/.magic` is there, libmagic keeps the
-  /// answer in one place, and frees it when it is asked again.
+  /// Held while the path of the database is read: if `~/.magic` exists, libmagic keeps the path in
+  /// a global variable, and frees it at the next call.
   private static let path = Guarded(())
 
   private let database: MappedFile
@@ -19,18 +19,20 @@ final class Magic: Sendable {
   private let cookies: Guarded<Cookies>
 
   private struct Cookies {
-    /// Those that no thread uses.
+    /// The cookies that no thread uses.
     var idle: [Cookie]
     var inUse = 0
   }
 
-  /// Opens the database that libmagic would use, or another.
+  /// Opens a database.
   ///
-  /// - Parameter includesCharset: whether types bear what text is encoded in.
-  /// - Throws: `databaseUnusable`, where there is none, or libmagic does not take it.
+  /// - Parameters:
+  ///   - path: the database; nil means the one that libmagic uses by default.
+  ///   - includesCharset: whether the types of text include a charset.
+  /// - Throws: `databaseUnusable` if there is no database, or it is not valid.
   init(_ path: LocalPath?, includesCharset: Bool) throws(MediaTypesError) {
     flags = MAGIC_MIME_TYPE | (includesCharset ? MAGIC_MIME_ENCODING : 0) | MAGIC_NO_CHECK_COMPRESS
-    let path = try Self.place(of: path)
+    let path = try Self.location(of: path)
     do {
       database = try MappedFile(path, limit: 256 * 1024 * 1024)
     } catch {
@@ -39,20 +41,20 @@ final class Magic: Sendable {
         "libmagic's database \(path.description.quoted) can't be read: \(error). Install libmagic-mgc, or "
           + "name another.", underlying: error)
     }
-    // Tried at once, so that a bad one is reported before anything is sniffed.
+    // A cookie is created now, so that an invalid database is reported before any file is read.
     let cookie: Cookie
     do {
       cookie = try Cookie(reading: database, flags: flags)
     } catch {
       throw MediaTypesError(
         .databaseUnusable, on: path.description,
-        "The file \(path.description.quoted) is no database that libmagic takes: \(error.description). "
+        "The file \(path.description.quoted) is not a database that libmagic can use: \(error.description). "
           + "Compile one with \"file -C\", or name another.")
     }
     cookies = Guarded(Cookies(idle: [cookie]))
   }
 
-  /// What libmagic calls bytes; nil where it fails.
+  /// The type that libmagic detects; nil if it fails.
   func type(of bytes: UnsafeRawBufferPointer) -> String? {
     let idle = cookies.waitUntil({ $0.inUse < Self.maximumCookies }) { cookies in
       cookies.inUse += 1
@@ -68,13 +70,13 @@ final class Magic: Sendable {
     return cookie?.type(of: bytes)
   }
 
-  /// The database that is named, or the first compiled one on libmagic's own path.
+  /// The given database, or the first compiled one in libmagic's search path.
   ///
   /// C: `magic_getpath`
-  private static func place(of path: LocalPath?) throws(MediaTypesError) -> LocalPath {
+  private static func location(of path: LocalPath?) throws(MediaTypesError) -> LocalPath {
     if let path { return path }
-    // A list with colons, of names that may lack the ending of compiled ones. `MAGIC` in the environment
-    // goes before it.
+    // A list with colons. The names may lack the suffix of compiled databases. The environment
+    // variable `MAGIC` replaces the list.
     let list =
       Self.path.withLock { _ in magic_getpath(nil, 0).map { String(cString: $0) } }
       ?? "/usr/share/misc/magic"
@@ -90,33 +92,35 @@ final class Magic: Sendable {
   }
 }
 
-/// Why libmagic does not take a database, in its own words.
+/// Why libmagic can't use a database.
 private struct MagicRefusal: Error {
   let description: String
 }
 
 /// A libmagic handle with one owner.
 private final class Cookie: @unchecked Sendable {
-  // A cookie is used by whoever has taken it out of `Magic.idle`, and by nobody else meanwhile.
+  // The thread that took the cookie out of `idle` has it alone.
   private let handle: magic_t
 
   /// C: `magic_open`, `magic_load_buffers`
   init(reading database: MappedFile, flags: CInt) throws(MagicRefusal) {
-    // libmagic would turn a database of the other byte order around in place, under the other cookie.
+    // libmagic would convert a database of the other byte order in place, while the other cookie
+    // reads it.
     guard database.bytes.count >= 4,
       database.bytes.loadUnaligned(as: UInt32.self) == 0xF11E_041C
     else {
-      throw MagicRefusal(description: "it does not begin like one, or is from another machine")
+      throw MagicRefusal(
+        description: "it has another format, or is from a machine with another byte order")
     }
     guard let handle = magic_open(flags) else {
-      throw MagicRefusal(description: "there is no memory for it")
+      throw MagicRefusal(description: "there is not enough memory")
     }
     var start = UnsafeMutableRawPointer(mutating: database.bytes.baseAddress)
     var size = database.bytes.count
     guard magic_load_buffers(handle, &start, &size, 1) == 0 else {
       let reason = magic_error(handle).map { String(cString: $0) }
       magic_close(handle)
-      throw MagicRefusal(description: reason ?? "it does not say why")
+      throw MagicRefusal(description: reason ?? "it gives no reason")
     }
     self.handle = handle
   }

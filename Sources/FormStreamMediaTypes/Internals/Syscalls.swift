@@ -1,9 +1,9 @@
-// The only file of this module that talks to the C library.
+// The only file of this module that calls the C library.
 
 import Glibc
 import FormStreamMultipart
 
-/// A file in memory, mapped for as long as this lives. It is private: libmagic may write to it.
+/// A file that is mapped into memory. The mapping is private, because libmagic may write to it.
 final class MappedFile: Sendable {
   nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
 
@@ -31,19 +31,21 @@ final class MappedFile: Sendable {
   deinit { munmap(UnsafeMutableRawPointer(mutating: bytes.baseAddress), bytes.count) }
 }
 
-/// Whether a shell would take the name for the pattern.
+/// Whether a name matches a pattern of the shell.
 ///
 /// C: `fnmatch`
 func isMatch(_ name: LocalPath, glob: LocalPath) -> Bool {
   glob.withCString { glob in name.withCString { fnmatch(glob, $0, 0) } } == 0
 }
 
+/// Whether this process may read a file.
+///
 /// C: `access`
 func isReadable(_ path: LocalPath) -> Bool {
   path.isUsable && path.withCString { access($0, R_OK) } == 0
 }
 
-/// The first bytes of a file that may be sniffed: FIFOs and devices are not opened for good.
+/// The first bytes of a regular file. FIFOs and devices are refused.
 ///
 /// C: `open`, `fstat`, `pread`
 func head(of path: LocalPath, limit: Int) throws(SystemError) -> [UInt8] {
@@ -60,7 +62,7 @@ func head(of path: LocalPath, limit: Int) throws(SystemError) -> [UInt8] {
   return try head(ofDescriptor: number, limit: limit)
 }
 
-/// The first bytes of what is open under a descriptor, whose place in the file stays as it is.
+/// The first bytes of an open file. Its file offset does not change.
 ///
 /// C: `pread`
 func head(ofDescriptor number: CInt, limit: Int) throws(SystemError) -> [UInt8] {

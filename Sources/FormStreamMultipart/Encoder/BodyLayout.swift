@@ -1,24 +1,25 @@
-/// A body, laid out: where each byte comes from, and how many there are. Mostly it is a form's; a file, bytes
-/// or a stream can be laid out by themselves, too (``PartBody/layout(as:)``).
+/// The layout of a body: where each byte comes from, and how many bytes there are.
 ///
-/// One walk over the form makes the list of segments; the length is their sum and nothing else, and
-/// the reader gives those segments and nothing else. A layout is a value: any number of readers can
-/// be made from it, one for each attempt.
+/// Usually it is the body of a form. A file, bytes or a stream can be laid out alone too
+/// (``PartBody/layout(as:)``).
+///
+/// One walk over the form creates the list of segments. The length is their sum, and the reader
+/// reads exactly these segments. A layout is a value: create a reader for each attempt.
 public struct BodyLayout: Sendable {
-  /// The form that was laid out; nil where the body is none.
+  /// The form that was laid out; nil if the body is not a form.
   public let form: Form?
   /// The value of the request's `Content-Type` header.
   public let contentType: String
-  /// The exact number of bytes in the body; nil where a part's length can't be known.
+  /// The exact number of bytes in the body; nil if the length of a part is not known.
   public let contentLength: Int64?
 
   let literals: [UInt8]
   let segments: [Segment]
-  /// Where each segment starts, up to and with the first of unknown length.
+  /// The offset of each segment, up to and including the first of unknown length.
   let starts: [Int64]
-  /// The segments that can be read once, in order.
+  /// The indices of the one-shot segments, in order.
   let oneShots: [Int]
-  /// The boundaries to look for in streams as they pass, for each such segment.
+  /// The boundaries to search for while streams are read, by the index of the segment.
   let scannedStreams: [Int: [Boundary]]
   private let places: [Place]
   private var parts: [Part] { form?.parts ?? [] }
@@ -49,21 +50,22 @@ public struct BodyLayout: Sendable {
   /// Whether the body can be read from its start more than once.
   public var isReplayable: Bool { oneShots.isEmpty }
 
-  /// Whether reading may have to wait for somebody: a pipe, a generator, a sequence. Files and memory do not.
+  /// Whether reading may have to wait for another program or thread: for a pipe, a generator or a
+  /// sequence.
   package var hasStreams: Bool {
     segments.contains { if case .stream = $0.content { true } else { false } }
   }
 
-  /// A reader at the body's start. Nothing is opened before the first read.
+  /// A reader at the start of the body. It opens nothing before the first read.
   public func makeReader() -> BodyReader {
     BodyReader(of: self)
   }
 
-  /// The whole body in memory: for small forms and for tests.
+  /// Reads the complete body into memory: for small forms and for tests.
   ///
-  /// - Throws: `limitExceeded` where the body has more than `limit` bytes, and whatever reading throws.
+  /// - Throws: `limitExceeded` if the body has more than `limit` bytes, and what reading throws.
   public func bytes(limit: Int) throws(MultipartError) -> [UInt8] {
-    // Known before a stream that can be read once is used up.
+    // Checked before a one-shot stream is used.
     if let contentLength, contentLength > limit { throw overLimit(limit) }
     let reader = makeReader()
     defer { reader.close() }
@@ -79,32 +81,32 @@ public struct BodyLayout: Sendable {
   private func overLimit(_ limit: Int) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the body",
-      "The body has more than the \(limit) bytes that it may take in memory: read it in pieces, or "
+      "The body has more than \(limit) bytes, the limit for reading it into memory: read it in pieces, or "
         + "raise the limit.")
   }
 }
 
 extension BodyLayout {
-  /// Where one of the form's parts stands in the body.
+  /// Where one of the parts is in the body.
   public struct PlacedPart: Sendable {
     /// The part.
     public let part: Part
-    /// Its header lines as they are sent, up to and with the empty one.
+    /// Its header lines as they are sent, including the empty line at the end.
     public let headers: String
     /// Its media type as it is sent, given or detected; nil if it has no `Content-Type`.
     public let type: MediaType?
-    /// Where its delimiter starts; nil behind a part of unknown length.
+    /// The offset of its delimiter; nil after a part of unknown length.
     public let offset: Int64?
-    /// Where its bytes start; nil behind a part of unknown length.
+    /// The offset of its contents; nil after a part of unknown length.
     public let bodyOffset: Int64?
-    /// How many bytes it has; nil where that can't be known.
+    /// The length of its contents; nil if it is not known.
     public let bodyLength: Int64?
   }
 
-  /// The number of parts, none where the body is no form; those of a form inside the form count as one.
+  /// The number of parts; 0 if the body is not a form. A form inside the form counts as one part.
   public var partCount: Int { places.count }
 
-  /// Where the part at `index` stands.
+  /// Where the part at `index` is.
   public func placedPart(at index: Int) -> PlacedPart {
     let place = places[index]
     return PlacedPart(
@@ -113,8 +115,8 @@ extension BodyLayout {
       bodyLength: place.bodyLength)
   }
 
-  /// The segment in which `offset` lies, or at whose start it lies, and how far into it. In a body of
-  /// unknown length, an offset behind the first part of unknown length lies in that part's segment.
+  /// The segment that contains `offset`, and the offset in that segment. In a body of unknown
+  /// length, every offset after the first segment of unknown length is in that segment.
   func find(_ offset: Int64) -> (segment: Int, skip: Int64) {
     if offset == contentLength { return (segments.count, 0) }
     let next = starts.partitionPoint { $0 >= offset }
@@ -124,8 +126,8 @@ extension BodyLayout {
 }
 
 extension Collection where Index == Int {
-  /// The first index, in a collection where all elements that satisfy `belongsToSecondPart` stand behind
-  /// those that don't, in O(log n).
+  /// The index of the first element that satisfies a condition, in O(log n). All elements after it
+  /// must satisfy it too.
   func partitionPoint(where belongsToSecondPart: (Element) -> Bool) -> Int {
     var (low, high) = (startIndex, endIndex)
     while low < high {

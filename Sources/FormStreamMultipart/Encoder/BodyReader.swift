@@ -1,19 +1,19 @@
-/// Reads a laid-out body, straight into its caller's memory.
+/// Reads the body of a layout, directly into the memory of the caller.
 ///
-/// Files and streams are opened when their turn comes and closed when it is over: one descriptor is
-/// open at a time. A reader belongs to one thread at a time. It stays failed once it has failed: what
-/// was read until then is no complete body.
+/// A file or stream is opened when its first byte is read and closed after its last: one descriptor
+/// is open at a time. One thread at a time may use a reader. After an error, every call throws that
+/// error again: what was read before is not a complete body.
 public final class BodyReader {
   /// The body that is read.
   public let layout: BodyLayout
-  /// How many bytes lie before the next one.
+  /// The offset of the next byte.
   public private(set) var position: Int64 = 0
 
   private var segment = 0
-  /// How much of the segment has been given.
-  private var given: Int64 = 0
+  /// The offset of the next byte in the segment.
+  private var segmentOffset: Int64 = 0
   private var source: (any SegmentReader)?
-  /// Why reading failed, where it has: the reader reads nothing more then.
+  /// The error that reading failed with; nil if it did not fail.
   public private(set) var failure: MultipartError?
   private var isClosed = false
 
@@ -24,13 +24,13 @@ public final class BodyReader {
   /// Whether every byte of the body has been read.
   public var isAtEnd: Bool { segment == layout.segments.count }
 
-  /// Reads into `buffer` and returns how many bytes are there: at least 1, or 0 at the end (or where
-  /// `buffer` is empty). It never returns 0 for "later": it waits.
+  /// Reads bytes into `buffer` and returns their number: at least 1, or 0 at the end or if `buffer`
+  /// is empty. It waits for streams.
   ///
-  /// Small neighbours share a buffer, but what is there is handed over before a stream is read that
-  /// may block.
+  /// One call may read several small segments. Before a stream, which may block, it returns what it
+  /// has.
   ///
-  /// - Throws: whatever keeps the body from being what the layout says; see ``MultipartError/Code``.
+  /// - Throws: ``MultipartError``, if the body can't be what the layout says.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
     try checkUsable()
     do throws(MultipartError) {
@@ -43,7 +43,7 @@ public final class BodyReader {
     }
   }
 
-  /// Reads up to `count` bytes, and no more than 1 MiB at a time; none at the end.
+  /// Reads up to `count` bytes, at most 1 MiB. Returns an empty array at the end.
   public func read(upTo count: Int) throws(MultipartError) -> [UInt8] {
     var failure: MultipartError?
     let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) {
@@ -58,32 +58,33 @@ public final class BodyReader {
     return bytes
   }
 
-  /// Goes to any place in the body, in O(log n) but for what lies before it in a stream, which has
-  /// to be read.
+  /// Moves to an offset in the body, in O(log n). In a stream, everything before the offset has to
+  /// be read.
   ///
-  /// Behind a stream of unknown length no place is known beforehand: to go from one to another there,
-  /// even forward, the stream is read again from its start.
+  /// After a stream of unknown length, offsets are not known beforehand. To move there, even
+  /// forward, the stream is read again from its start.
   ///
-  /// - Throws: `offsetOutsideBody`; `notReplayable` where a stream that can be read once would have to
-  ///   be passed over or read again, and the position stays; whatever reading throws, and then the
-  ///   reader has failed.
+  /// - Throws: `offsetOutsideBody`; `notReplayable` if a one-shot stream would have to be skipped
+  ///   or read again. In both cases the position stays. Also what reading throws; then the reader
+  ///   has failed.
   public func seek(to offset: Int64) throws(MultipartError) {
     try checkUsable()
     guard offset != position else { return }
     guard offset >= 0, offset <= layout.contentLength ?? .max else {
       throw MultipartError(
         .offsetOutsideBody, on: "\(offset)",
-        "There is no byte \(offset) in a body of \(layout.contentLength.map(String.init) ?? "unknown") "
-          + "bytes.")
+        "There is no byte \(offset) in a body of "
+          + (layout.contentLength.map { "\($0) bytes." } ?? "unknown length."))
     }
     let target = layout.find(offset)
     try checkCrossing(to: target)
-    let here = (segment: segment, skip: given)
+    let here = (segment: segment, skip: segmentOffset)
     let start = position
     var obstacle: MultipartError?
     do throws(MultipartError) {
       obstacle = try go(to: target, at: offset)
-      // Only reading tells what lies behind a part of unknown length: then back to where we were.
+      // After a part of unknown length, only reading shows whether the offset exists. If not, move
+      // back.
       if obstacle != nil { _ = try go(to: here, at: start) }
     } catch {
       fail(error)
@@ -92,7 +93,7 @@ public final class BodyReader {
     if let obstacle { throw obstacle }
   }
 
-  /// Closes what is open. The reader reads nothing more.
+  /// Closes what is open. Reading afterwards throws `notOpen`.
   public func close() {
     source = nil
     isClosed = true
@@ -119,7 +120,7 @@ extension BodyReader {
       let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
       let current = layout.segments[segment]
       var count = 0
-      var hasEnded: Bool { given + Int64(count) == current.length }
+      var hasEnded: Bool { segmentOffset + Int64(count) == current.length }
       var isOver = false
 
       switch current.content {
@@ -136,11 +137,11 @@ extension BodyReader {
       case .stream(let origin):
         if filled > 0 { return filled }
         count = try open(origin, of: current).read(into: room)
-        // Only the stream itself can say that there is no more.
+        // Only the stream knows its end.
         isOver = count == 0
       }
       filled += count
-      given += Int64(count)
+      segmentOffset += Int64(count)
       if isOver { advance() }
     }
     return filled
@@ -149,13 +150,13 @@ extension BodyReader {
   private func advance() {
     source = nil
     segment += 1
-    given = 0
+    segmentOffset = 0
   }
 
   private func copy(
     _ bytes: Slice<UnsafeRawBufferPointer>, to room: UnsafeMutableRawBufferPointer
   ) -> Int {
-    let piece = bytes.dropFirst(Int(given)).prefix(room.count)
+    let piece = bytes.dropFirst(Int(segmentOffset)).prefix(room.count)
     room.copyMemory(from: UnsafeRawBufferPointer(rebasing: piece))
     return piece.count
   }
@@ -165,7 +166,7 @@ extension BodyReader {
   ) throws(MultipartError) -> any SegmentReader {
     if let source { return source }
     let opened = try FileReader(
-      extent, part: segment.name, skipping: given, opened: extent.kept?.take())
+      extent, part: segment.name, skipping: segmentOffset, opened: extent.kept?.take())
     source = opened
     return opened
   }
@@ -182,12 +183,12 @@ extension BodyReader {
 }
 
 extension BodyReader {
-  /// Going past a stream that can be read once, or back to one that has been begun, can't be done.
+  /// Throws if a one-shot stream would be skipped, or was begun and would be read again.
   private func checkCrossing(to target: (segment: Int, skip: Int64)) throws(MultipartError) {
-    let isBegun = source != nil || given > 0
+    let hasBegun = source != nil || segmentOffset > 0
     let first = min(segment, target.segment)
     var last = max(segment, target.segment)
-    let touchesLast = last == target.segment && target.skip > 0 || last == segment && isBegun
+    let touchesLast = last == target.segment && target.skip > 0 || last == segment && hasBegun
     if !touchesLast { last -= 1 }
 
     let index = layout.oneShots.partitionPoint { $0 >= first }
@@ -195,21 +196,21 @@ extension BodyReader {
     throw StreamOrigin.notReplayable(layout.segments[layout.oneShots[index]].name)
   }
 
-  /// Goes to a place in a segment, or tells what keeps the reader from there.
+  /// Moves to an offset in a segment. Returns the error if it can't be reached.
   private func go(
     to place: (segment: Int, skip: Int64), at offset: Int64
   ) throws(MultipartError) -> MultipartError? {
     source = nil
-    (segment, given) = (place.segment, 0)
+    (segment, segmentOffset) = (place.segment, 0)
     position = offset - place.skip
     return try skip(place.skip)
   }
 
-  /// From the start of a segment on, passes over `count` bytes, or tells what stands in the way.
+  /// Skips `count` bytes from the start of a segment. Returns the error if they can't be skipped.
   private func skip(_ count: Int64) throws(MultipartError) -> MultipartError? {
     guard count > 0 else { return nil }
     guard case .stream = layout.segments[segment].content else {
-      given = count
+      segmentOffset = count
       position += count
       return nil
     }

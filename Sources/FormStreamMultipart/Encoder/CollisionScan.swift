@@ -1,12 +1,12 @@
-/// Looks for a boundary's delimiter in the bytes of a part, which may come in pieces of any size.
+/// Searches the contents of a part, in pieces of any size, for the delimiter of a boundary.
 ///
-/// RFC 2046 §5.1.1: "Boundary delimiters must not appear within the encapsulated material." A delimiter
-/// stands at a line's start, but some receivers cut a part at hyphens and boundary wherever they stand: so
-/// anywhere counts.
+/// RFC 2046 §5.1.1: "Boundary delimiters must not appear within the encapsulated material." A
+/// delimiter is at the start of a line. But some receivers end a part at hyphens and boundary
+/// anywhere, so they are not allowed anywhere.
 struct CollisionScan {
   let boundary: Boundary
   private let scanner: BoundaryScanner
-  /// The end of what was seen: all that may be the beginning of a delimiter.
+  /// The last bytes so far, if they may be the beginning of a delimiter.
   private var tail: [UInt8] = []
 
   init(for boundary: Boundary) {
@@ -14,15 +14,15 @@ struct CollisionScan {
     scanner = BoundaryScanner(for: Array("--\(boundary)".utf8))
   }
 
-  /// Begins a new part.
+  /// Starts with another part.
   mutating func restart() {
     tail.removeAll(keepingCapacity: true)
   }
 
-  /// Whether the delimiter occurs in the bytes so far, these included.
+  /// Searches the next piece. Returns whether the delimiter was found.
   mutating func finds(in bytes: UnsafeRawBufferPointer) -> Bool {
     if !tail.isEmpty {
-      // The seam: what is held, and enough of the piece to decide it.
+      // The kept bytes, and enough of the piece to decide whether they begin a delimiter.
       tail.append(contentsOf: bytes.prefix(scanner.delimiter.count - 1))
       guard case .data(let end) = tail.withUnsafeBytes({ scanner.scan($0) }) else { return true }
       if bytes.count < scanner.delimiter.count {
@@ -38,11 +38,11 @@ struct CollisionScan {
 }
 
 extension CollisionScan {
-  /// The error where the delimiter of `boundary` was found in `part`.
+  /// The error for a delimiter in a part.
   static func collision(_ boundary: Boundary, in part: String) -> MultipartError {
     MultipartError(
       .boundaryCollision, on: part,
       "The boundary \(boundary.description.quoted) occurs inside part \(part.quoted): choose "
-        + "another boundary, or leave it out and one is drawn at random.")
+        + "another, or none for a random one.")
   }
 }

@@ -1,4 +1,4 @@
-/// Where a part's bytes come from, once that has been looked at.
+/// Where the bytes of a part come from, after its file or descriptor was looked up.
 enum PartContent {
   case memory(MemoryBytes)
   case file(FileExtent)
@@ -6,20 +6,20 @@ enum PartContent {
   case form(Form)
 }
 
-/// A look at a part's first bytes, before its headers are made. Of what can be read once nothing is lost:
-/// `content` then begins with what was seen.
+/// Reads the first bytes of a part before its headers are written. For a one-shot stream, `content`
+/// then includes these bytes again.
 final class ContentPreview {
-  /// A pipe gives what it has, be it a byte; no type is told by so few.
-  private static let enoughOfStream = 4096
+  /// A read from a pipe may return a single byte, which is not enough to detect a type.
+  private static let minimumFromStream = 4096
 
   private(set) var content: PartContent
-  /// Why nothing could be seen.
+  /// Why reading failed.
   private(set) var failure: MultipartError?
   private let part: String
   private let keepsFile: Bool
-  private var seen: [UInt8]?
+  private var previewed: [UInt8]?
 
-  /// - Parameter keepsFile: whether a file that is opened stays open for its first reader.
+  /// - Parameter keepsFile: whether the file stays open for its first reader.
   init(_ content: PartContent, of part: String, keepsFile: Bool) {
     self.content = content
     self.part = part
@@ -30,20 +30,20 @@ final class ContentPreview {
     if case .stream(let origin) = content { origin.isOneShot } else { false }
   }
 
-  /// The first bytes. Asked again, it gives no more than the first time.
+  /// The first bytes. Later calls return no more than the first one.
   func firstBytes(upTo count: Int) -> [UInt8] {
-    if let seen { return Array(seen.prefix(count)) }
+    if let previewed { return Array(previewed.prefix(count)) }
     var head: [UInt8] = []
     do throws(MultipartError) {
-      head = try look(count)
+      head = try readFirstBytes(count)
     } catch {
       failure = error
     }
-    seen = head
+    previewed = head
     return head
   }
 
-  private func look(_ count: Int) throws(MultipartError) -> [UInt8] {
+  private func readFirstBytes(_ count: Int) throws(MultipartError) -> [UInt8] {
     switch content {
     case .memory(let bytes):
       var head: [UInt8] = []
@@ -51,7 +51,7 @@ final class ContentPreview {
       return head
     case .file(let extent):
       let reader = try FileReader(extent, part: part)
-      let head = try reader.head(upTo: count)
+      let head = try reader.firstBytes(upTo: count)
       if keepsFile {
         var extent = extent
         extent.kept = KeptFile(reader.file)
@@ -60,8 +60,8 @@ final class ContentPreview {
       return head
     case .stream(let origin):
       let source = PeekedSource(try origin.open(for: part))
-      let head = try source.peek(Self.enoughOfStream, upTo: count, of: part)
-      // One that can be opened again is, and its bytes need not be kept until then.
+      let head = try source.peek(Self.minimumFromStream, upTo: count, of: part)
+      // A replayable stream is opened again, so its bytes are not kept.
       if origin.isOneShot { content = .stream(origin.resuming(source)) }
       return head
     case .form:

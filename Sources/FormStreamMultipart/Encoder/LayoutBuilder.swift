@@ -1,15 +1,17 @@
 extension Form {
-  /// Lays the body out: checks every name and type, looks at every file, and sums up the length.
-  /// No file is opened, unless `verify` asks for it or the guesser looks into one. The first that it looks
-  /// into stays open for the first reader, if no file stands before it; all others are closed, and must be
-  /// the same when they are read.
+  /// Lays out the body: checks all names and types, reads the status of all files, and adds up the
+  /// length.
+  ///
+  /// Files are opened only for `verify`, and by a guesser that reads their first bytes. If the
+  /// first file of the form was opened by the guesser, it stays open for the first reader. All
+  /// others are closed, and opened again when they are read.
   ///
   /// - Parameters:
-  ///   - guesser: asked for the type of parts that have a file name and no type.
-  ///   - verify: whether files and streams are searched for the boundary too, as parts in memory
-  ///     always are: files now, which reads them once more, and streams while they are read. A
-  ///     boundary drawn at random needs none of it.
-  /// - Throws: the first thing that stands in the way, naming the part or the path.
+  ///   - guesser: finds the types of parts that have a file name and no type.
+  ///   - verify: whether to search files and streams for the boundary. Parts in memory always are.
+  ///     Files are searched now, so they are read twice; streams are searched while they are read.
+  ///     A random boundary does not need this.
+  /// - Throws: the first error, with the name of the part or the path.
   public func layout(
     guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
   ) throws(MultipartError) -> BodyLayout {
@@ -20,12 +22,12 @@ extension Form {
 }
 
 extension PartBody {
-  /// Lays the body out by itself, with no form around it: what a PUT of a file sends.
+  /// Lays out the body alone, without a form: for example a file that is sent by PUT.
   ///
-  /// The same holds as for a part of a form: a file must stay as it is until its last byte is read, and a
-  /// stream gives what it promises, or reading fails.
+  /// As in a form, a file must not change until its last byte is read, and a stream must have its
+  /// announced length.
   ///
-  /// - Throws: the first thing that stands in the way, naming the path.
+  /// - Throws: the first error, with the path.
   public func layout(as type: MediaType = .octetStream) throws(MultipartError) -> BodyLayout {
     if case .form(let form) = kind { return try form.layout() }
     guard type.isWellFormed else {
@@ -40,32 +42,34 @@ extension PartBody {
   }
 }
 
-/// The one walk over a form: it writes what is literal, notes what is not, and counts both.
+/// The one walk over a form: it collects the segments and counts their bytes.
 private struct LayoutBuilder {
   let guesser: any MediaTypeGuessing
   let verifies: Bool
 
   private var literals: [UInt8] = []
-  /// Where the literal bytes start that no segment covers yet.
+  /// The start of the literal bytes that are not in a segment yet.
   private var uncovered = 0
   private var segments: [Segment] = []
   private var starts: [Int64] = [0]
   private var scannedStreams: [Int: [Boundary]] = [:]
   private var places: [BodyLayout.Place] = []
-  /// Whether a file has come: the first one is the one that may stay open, so that no two ever are.
+  /// Whether a file was added. Only the first may stay open, so that two files are never open at
+  /// the same time.
   private var hasFile = false
-  /// What parts will read up: pipes, and what stands open under a descriptor.
-  private var drained: Set<FileIdentity> = []
-  /// The bytes in all segments so far; nil once one is of unknown length.
+  /// The pipes and descriptors that parts will read to their end.
+  private var readToEnd: Set<FileIdentity> = []
+  /// The number of bytes in all segments so far; nil after one of unknown length.
   private var total: Int64? = 0
-  /// A scan for each form that is open, the outermost first: a part may hold none of their delimiters.
+  /// A scan for each form that the current part is in, the outermost first: the part must not
+  /// contain their delimiters.
   private var scans: [CollisionScan] = []
 
-  /// Bytes in memory up to this size stand among the literal ones: a copy is cheaper than a segment.
+  /// Parts in memory up to this size are copied into the literal bytes, which is cheaper than a
+  /// segment.
   private static let inlineSize = 1024
-  /// Room for the literal bytes of a usual part: delimiter, headers and a short text. It is a guess
-  /// that nothing depends on: it saves an array that grows with 100,000 parts from being copied, and
-  /// its outgrown halves from lying about. Memory that is not written to is not taken.
+  /// Capacity for the literal bytes of a typical part: delimiter, headers and a short text. With
+  /// 100,000 parts it saves copies of a growing array. Capacity that is not used costs no memory.
   private static let literalRoom = 192
 
   init(guesser: any MediaTypeGuessing, verifies: Bool) {
@@ -83,10 +87,10 @@ private struct LayoutBuilder {
       scannedStreams: scannedStreams, places: places)
   }
 
-  /// Adds a body that no form is around.
+  /// Adds a body without a form.
   mutating func add(_ body: PartBody) throws(MultipartError) {
     let part = Part(name: "body", body: body)
-    try add(try look(at: part, browserText: false), of: part)
+    try add(try lookUp(part, browserText: false), of: part)
   }
 
   mutating func add(_ form: Form) throws(MultipartError) {
@@ -97,10 +101,11 @@ private struct LayoutBuilder {
       literals.reserveCapacity(form.parts.count * Self.literalRoom)
     }
 
-    // All files are looked at before a guesser reads any: a FIFO may keep it waiting.
+    // All files are looked up before a guesser reads any: a FIFO may keep it waiting, and a file
+    // could change meanwhile.
     var files: [Int: PartContent] = [:]
     for (index, part) in form.parts.enumerated() where part.body.isFile {
-      files[index] = try look(at: part, browserText: form.browserText)
+      files[index] = try lookUp(part, browserText: form.browserText)
     }
     for (index, part) in form.parts.enumerated() {
       let offset = try position()
@@ -109,7 +114,7 @@ private struct LayoutBuilder {
       if let file = files[index] {
         content = file
       } else {
-        content = try look(at: part, browserText: form.browserText)
+        content = try lookUp(part, browserText: form.browserText)
       }
       let type = try resolveType(of: part, with: &content)
       let headers = try addHeaders(of: part, type: type, in: form)
@@ -151,7 +156,7 @@ private struct LayoutBuilder {
       guard outer.essence.hasPrefix("multipart/"), let names, !names.contains("boundary") else {
         throw MultipartError(
           .invalidMediaType, on: part.name,
-          "Part \(part.name.quoted) holds a form, which can't be of type "
+          "Part \(part.name.quoted) is a form, which can't have the type "
             + "\(outer.description.quoted): give it a multipart type without a boundary, or none.")
       }
       return MediaType(unchecked: "\(outer); boundary=\(inner.boundary.parameterValue)")
@@ -159,7 +164,7 @@ private struct LayoutBuilder {
     var known = part.type
     if known == nil { known = try guessType(of: part, with: &content) }
     guard let type = known else { return nil }
-    // A guess, or a literal in somebody's source, has not been looked at yet.
+    // A guessed type and a literal were not checked yet.
     guard type.isWellFormed else {
       throw MultipartError(
         .invalidMediaType, on: part.name,
@@ -181,9 +186,9 @@ private struct LayoutBuilder {
     return type ?? .octetStream
   }
 
-  /// Looks at what a part is made from; nothing is opened.
-  private mutating func look(
-    at part: Part, browserText: Bool
+  /// Looks up the contents of a part. Opens nothing.
+  private mutating func lookUp(
+    _ part: Part, browserText: Bool
   ) throws(MultipartError) -> PartContent {
     switch part.body.kind {
     case .text(let text):
@@ -204,8 +209,8 @@ private struct LayoutBuilder {
     switch finding {
     case .extent(let extent): return .file(extent)
     case .stream(let stream, let status):
-      // A device gives each reader its own; of a pipe, the second would get what the first leaves.
-      if status.kind != .device, !drained.insert(status.identity).inserted {
+      // Two parts can read one device. Of a pipe, the second would get what the first leaves.
+      if status.kind != .device, !readToEnd.insert(status.identity).inserted {
         throw StreamOrigin.notReplayable(part.name)
       }
       return .stream(stream)
@@ -249,7 +254,7 @@ private struct LayoutBuilder {
     if let length = origin.length, length < 0 {
       throw MultipartError(
         .streamFailed, on: part.name,
-        "The stream of part \(part.name.quoted) promises \(length) bytes: promise 0 or more, or nil."
+        "The stream of part \(part.name.quoted) has a length of \(length) bytes: give 0 or more, or nil."
       )
     }
     try coverLiterals()
@@ -261,11 +266,11 @@ private struct LayoutBuilder {
     guard scans.count < Form.maximumNesting else {
       throw MultipartError(
         .nestedTooDeep, on: part.name,
-        "Part \(part.name.quoted) is a form \(scans.count) forms deep: \(Form.maximumNesting) is the "
-          + "most.")
+        "Part \(part.name.quoted) is a form inside \(scans.count) forms: at most \(Form.maximumNesting) are "
+          + "allowed.")
     }
-    // The inner delimiter lines stand inside this part, too; the last one, which two hyphens close, is
-    // as long as any.
+    // The delimiters of the inner form are inside this part too. The last one, with two hyphens at
+    // its end, is the longest.
     let delimiter = Array("--\(inner.boundary)--".utf8)
     for index in scans.indices { scans[index].restart() }
     if let collision = delimiter.withUnsafeBytes({ Self.scan($0, with: &scans) }) {
@@ -283,13 +288,13 @@ private struct LayoutBuilder {
 
   // MARK: Segments
 
-  /// Where the next byte stands, or nil behind a part of unknown length.
+  /// The offset of the next byte; nil after a part of unknown length.
   private func position() throws(MultipartError) -> Int64? {
     guard let total else { return nil }
     return try sum(total, Int64(literals.count - uncovered))
   }
 
-  /// How many bytes were added since there were so many segments and so many literal bytes.
+  /// The number of bytes that were added since there were this many segments and literal bytes.
   private func length(
     fromSegment firstSegment: Int, literal firstLiteral: Int
   ) throws(MultipartError) -> Int64? {
@@ -332,7 +337,7 @@ private struct LayoutBuilder {
     guard !overflow else {
       throw MultipartError(
         .bodyTooLarge, on: "the body",
-        "The body would have more bytes than a 64-bit Content-Length can say: leave parts out.")
+        "The length of the body does not fit into 64 bits: remove parts.")
     }
     return sum
   }

@@ -1,4 +1,4 @@
-/// A stretch of the body that comes from one place.
+/// A range of the body with one source.
 struct Segment: Sendable {
   enum Content: Sendable {
     /// Delimiters, headers and short text: a range of the layout's own bytes.
@@ -9,9 +9,9 @@ struct Segment: Sendable {
   }
 
   let content: Content
-  /// The number of bytes; nil where it can't be known.
+  /// The number of bytes; nil if it is not known.
   let length: Int64?
-  /// The name of the part that the segment belongs to, for messages; empty for what is literal.
+  /// The name of the part, for messages; empty for literal bytes.
   let name: String
 
   var isOneShot: Bool {
@@ -19,13 +19,13 @@ struct Segment: Sendable {
   }
 }
 
-/// A stretch of a file, and the identity that the file must keep.
+/// A range of a file, and the identity that the file must keep.
 struct FileExtent: Sendable {
   let path: LocalPath
   let followsSymlinks: Bool
   let identity: FileIdentity
   let offset: Int64
   let length: Int64
-  /// The file as it was opened to be looked at, for the first reader.
+  /// The open file, kept for the first reader.
   var kept: KeptFile?
 }

@@ -1,8 +1,8 @@
 /// What a header name, a header value and a media type may contain.
 ///
 /// Every header that we send passes these checks. Names and file names of parts are the exception:
-/// `EscapingProfile` makes them safe. They may contain control characters, as in browsers, but never a NUL or a
-/// line break.
+/// `EscapingProfile` makes them safe. They may contain control characters, as in browsers, but
+/// never a NUL or a line break.
 package enum HTTPSyntax {
   /// RFC 9110 §5.6.2: token = 1*tchar.
   package static func isToken(_ text: some Sequence<UInt8>) -> Bool {
@@ -14,8 +14,8 @@ package enum HTTPSyntax {
     return !isEmpty
   }
 
-  /// RFC 9110 §5.6.2: tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_" /
-  /// "`" / "|" / "~" / DIGIT / ALPHA.
+  /// RFC 9110 §5.6.2: tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_"
+  /// / "`" / "|" / "~" / DIGIT / ALPHA.
   package static func isTokenByte(_ byte: UInt8) -> Bool {
     if byte.isASCIILetterOrDigit { return true }
     switch byte {
@@ -34,8 +34,9 @@ package enum HTTPSyntax {
     text.allSatisfy(isFieldValueByte)
   }
 
-  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous". Its grammar
-  /// has no other control characters either, except the tab. Bytes over 0x7F are allowed: names are UTF-8.
+  /// RFC 9110 §5.5: "Field values containing CR, LF, or NUL characters are invalid and dangerous".
+  /// Its grammar has no other control characters either, except the tab. Bytes over 0x7F are
+  /// allowed: names are UTF-8.
   package static func isFieldValueByte(_ byte: UInt8) -> Bool {
     byte == 0x09 || (byte >= 0x20 && byte != 0x7F)
   }

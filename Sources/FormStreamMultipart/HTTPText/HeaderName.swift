@@ -1,8 +1,8 @@
 extension StringProtocol {
   /// Whether two texts name the same header. RFC 9110 §5.1: "Field names are case-insensitive".
   ///
-  /// Only ASCII letters match in either case: Swift's `lowercased()` also maps letters of other alphabets to
-  /// ASCII letters, such as the Kelvin sign to `k`.
+  /// Only ASCII letters match in either case: Swift's `lowercased()` also maps letters of other
+  /// alphabets to ASCII letters, such as the Kelvin sign to `k`.
   package func isSameHeaderName(as other: some StringProtocol) -> Bool {
     utf8.count == other.utf8.count
       && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }

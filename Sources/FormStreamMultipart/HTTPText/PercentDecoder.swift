@@ -1,6 +1,8 @@
-/// Decodes percent codes (RFC 3986 §2.1), one byte at a time, so that a code may be split between two reads.
+/// Decodes percent codes (RFC 3986 §2.1), one byte at a time, so that a code may be split between
+/// two reads.
 ///
-/// A percent sign without two hexadecimal digits after it stays as it is (WHATWG URL §1.3, "percent-decode").
+/// A percent sign without two hexadecimal digits after it stays as it is (WHATWG URL §1.3,
+/// "percent-decode").
 package struct PercentDecoder: Sendable {
   /// Which codes are decoded; the others stay as they are.
   package enum Codes: Sendable {

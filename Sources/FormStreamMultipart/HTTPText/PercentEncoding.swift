@@ -17,13 +17,13 @@ package struct PercentEncoding: Sendable {
   /// As `unreserved`, with a space written as a plus: curl's `--data-urlencode`.
   package static let unreservedWithPlus = PercentEncoding(
     keeping: "-._~", writesSpaceAsPlus: true)
-  /// WHATWG URL, application/x-www-form-urlencoded percent-encode set: all but ASCII letters, digits and
-  /// `*-._`. A space is a plus.
+  /// WHATWG URL, application/x-www-form-urlencoded percent-encode set: all but ASCII letters,
+  /// digits and `*-._`. A space is a plus.
   package static let formURLEncoded = PercentEncoding(keeping: "*-._", writesSpaceAsPlus: true)
   /// RFC 3986 §3.3: pchar = unreserved / pct-encoded / sub-delims / ":" / "@".
   package static let pathSegment = PercentEncoding(keeping: "-._~!$&'()*+,;=:@")
-  /// RFC 8187 §3.2.1: attr-char = ALPHA / DIGIT / "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" / "_" /
-  /// "`" / "|" / "~".
+  /// RFC 8187 §3.2.1: attr-char = ALPHA / DIGIT / "!" / "#" / "$" / "&" / "+" / "-" / "." / "^" /
+  /// "_" / "`" / "|" / "~".
   package static let attributeValue = PercentEncoding(keeping: "!#$&+-.^_`|~")
 
   /// The bytes encoded; ASCII only.

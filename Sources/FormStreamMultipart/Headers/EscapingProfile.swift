@@ -9,18 +9,20 @@ public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
 
   private let kind: Kind
 
-  /// As browsers do (WHATWG HTML, "multipart/form-data encoding algorithm"): `"` is `%22`, CR is
-  /// `%0D`, LF is `%0A`, all else is raw UTF-8; in names each lone CR or LF is made CRLF first.
+  /// As in browsers (WHATWG HTML, "multipart/form-data encoding algorithm"): `"` is `%22`, CR is
+  /// `%0D`, LF is `%0A`, and everything else is raw UTF-8. In names, each lone CR or LF becomes
+  /// CRLF first.
   public static let browser = EscapingProfile(kind: .browser)
-  /// As `browser`, with `filename*` (RFC 2231, RFC 8187) beside a file name that needs it; in the
-  /// `filename` before it a backslash is `%5C`. RFC 7578 §4.2 tells form senders not to; some mail-bred
-  /// receivers ask for it.
+  /// As `browser`, and with `filename*` (RFC 2231, RFC 8187) after a file name that needs it; in
+  /// that `filename` a backslash is `%5C`. RFC 7578 §4.2 forbids `filename*` in forms, but some
+  /// receivers with mail parsers need it.
   public static let rfc2231 = EscapingProfile(kind: .rfc2231)
-  /// Quoted pairs as in mail headers (RFC 822) and in old curl: `\"` and `\\`. CR and LF can't be
-  /// written: an error.
+  /// Quoted pairs, as in mail headers (RFC 822) and in old versions of curl: `\"` and `\\`. Names
+  /// with CR or LF are an error.
   public static let backslash = EscapingProfile(kind: .backslash)
-  /// File names percent-encoded as in a `file:` URI (RFC 7578 §2), so pure ASCII. Names stay as in
-  /// `browser`: the RFC's rule is for file names, and `tags[]` must stay `tags[]`.
+  /// File names percent-encoded as in a `file:` URI (RFC 7578 §2), so they are ASCII. Names are
+  /// written as in `browser`: the rule of the RFC is for file names only, and `tags[]` must stay
+  /// `tags[]`.
   public static let percent = EscapingProfile(kind: .percent)
 
   /// Every profile, the default first.
@@ -30,14 +32,14 @@ public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
   public var description: String { kind.rawValue }
 }
 
-/// What a profile can't write, so that the caller can say of which name.
-struct Inexpressible: Error {
-  let what: String
+/// A character that a profile can't write, such as "a NUL".
+struct InexpressibleCharacter: Error {
+  let description: String
 }
 
 extension EscapingProfile {
-  /// The `name` parameter's quoted text, quotes included.
-  func appendName(_ name: String, to line: inout [UInt8]) throws(Inexpressible) {
+  /// Appends the value of the `name` parameter, including quotes.
+  func appendName(_ name: String, to line: inout [UInt8]) throws(InexpressibleCharacter) {
     switch kind {
     case .browser, .rfc2231, .percent:
       try Self.appendPercentQuoted(Self.withBrowserNewlines(name.utf8), to: &line)
@@ -46,14 +48,15 @@ extension EscapingProfile {
     }
   }
 
-  /// The file name's parameters, from `filename=` on.
-  func appendFilename(_ filename: String, to line: inout [UInt8]) throws(Inexpressible) {
+  /// Appends the parameters of the file name, from `filename=` on.
+  func appendFilename(_ filename: String, to line: inout [UInt8]) throws(InexpressibleCharacter) {
     line.append(contentsOf: "filename=".utf8)
     switch kind {
     case .browser:
       try Self.appendPercentQuoted(filename.utf8, to: &line)
     case .rfc2231:
-      // One at the end would make a quoted pair of the closing quote, to some, and hide `filename*`.
+      // A backslash at the end would hide `filename*` from parsers that read it and the closing
+      // quote as a quoted pair.
       try Self.appendPercentQuoted(filename.utf8, withBackslashes: false, to: &line)
       if !filename.utf8.allSatisfy(Self.isPlain) {
         line.append(contentsOf: "; filename*=UTF-8''".utf8)
@@ -62,7 +65,7 @@ extension EscapingProfile {
     case .backslash:
       try Self.appendBackslashQuoted(filename.utf8, to: &line)
     case .percent:
-      if filename.utf8.contains(0) { throw Inexpressible(what: "a NUL") }
+      if filename.utf8.contains(0) { throw InexpressibleCharacter(description: "a NUL") }
       line.append(UInt8(ascii: "\""))
       PercentEncoding.pathSegment.append(filename.utf8, to: &line)
       line.append(UInt8(ascii: "\""))
@@ -70,9 +73,9 @@ extension EscapingProfile {
   }
 
   /// WHATWG HTML, "multipart/form-data encoding algorithm", step 1 for the entry's name (and for
-  /// text values in browsers): "Replace every occurrence of U+000D (CR) not followed by U+000A (LF),
-  /// and every occurrence of U+000A (LF) not preceded by U+000D (CR), … by a string consisting of a
-  /// U+000D (CR) and U+000A (LF)."
+  /// text values in browsers): "Replace every occurrence of U+000D (CR) not followed by U+000A
+  /// (LF), and every occurrence of U+000A (LF) not preceded by U+000D (CR), … by a string
+  /// consisting of a U+000D (CR) and U+000A (LF)."
   static func withBrowserNewlines(_ text: String.UTF8View) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(text.count)
@@ -82,7 +85,7 @@ extension EscapingProfile {
       case 0x0D:
         result.append(contentsOf: [0x0D, 0x0A])
       case 0x0A:
-        // The LF of a CRLF was already written with its CR.
+        // The LF of a CRLF was written with its CR.
         if previous != 0x0D { result.append(contentsOf: [0x0D, 0x0A]) }
       default:
         result.append(byte)
@@ -92,44 +95,45 @@ extension EscapingProfile {
     return result
   }
 
-  /// WHATWG HTML, ibid.: "For field names and filenames for file fields, the result of the encoding …
-  /// must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR) with
-  /// `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes."
+  /// WHATWG HTML, ibid.: "For field names and filenames for file fields, the result of the encoding
+  /// … must be escaped by replacing any 0x0A (LF) bytes with the byte sequence `%0A`, 0x0D (CR)
+  /// with `%0D` and 0x22 (") with `%22`. The user agent must not perform any other escapes."
   private static func appendPercentQuoted(
     _ text: some Sequence<UInt8>, withBackslashes: Bool = true, to line: inout [UInt8]
-  ) throws(Inexpressible) {
+  ) throws(InexpressibleCharacter) {
     line.append(UInt8(ascii: "\""))
     for byte in text {
       switch byte {
       case UInt8(ascii: "\\") where !withBackslashes:
         PercentEncoding.appendCode(for: byte, to: &line)
       case 0x0A, 0x0D, UInt8(ascii: "\""): PercentEncoding.appendCode(for: byte, to: &line)
-      case 0: throw Inexpressible(what: "a NUL")
+      case 0: throw InexpressibleCharacter(description: "a NUL")
       default: line.append(byte)
       }
     }
     line.append(UInt8(ascii: "\""))
   }
 
-  /// RFC 822 §3.3: quoted-string = <"> *(qtext/quoted-pair) <">; qtext is any character but `"`, `\`
-  /// and CR.
+  /// RFC 822 §3.3: quoted-string = <"> *(qtext/quoted-pair) <">; qtext is any character but `"`,
+  /// `\` and CR.
   private static func appendBackslashQuoted(
     _ text: some Sequence<UInt8>, to line: inout [UInt8]
-  ) throws(Inexpressible) {
+  ) throws(InexpressibleCharacter) {
     line.append(UInt8(ascii: "\""))
     for byte in text {
       switch byte {
       case UInt8(ascii: "\""), UInt8(ascii: "\\"):
         line.append(contentsOf: [UInt8(ascii: "\\"), byte])
-      case 0x0A, 0x0D: throw Inexpressible(what: "a line break")
-      case 0: throw Inexpressible(what: "a NUL")
+      case 0x0A, 0x0D: throw InexpressibleCharacter(description: "a line break")
+      case 0: throw InexpressibleCharacter(description: "a NUL")
       default: line.append(byte)
       }
     }
     line.append(UInt8(ascii: "\""))
   }
 
-  /// Whether a byte means itself in a quoted string to every receiver, so that `filename*` adds nothing.
+  /// Whether every receiver reads the byte in a quoted string as itself, so that `filename*` is not
+  /// needed.
   private static func isPlain(_ byte: UInt8) -> Bool {
     switch byte {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "%"): false

@@ -1,7 +1,7 @@
-/// A part's header block, written in one place and in one order: disposition, type, extra headers.
+/// Writes the header block of a part: Content-Disposition, Content-Type, extra headers.
 enum HeaderBlock {
-  /// RFC 7578 §4.2: "Each part MUST contain a Content-Disposition header field … where the disposition
-  /// type is "form-data" … MUST also contain an additional parameter of "name"".
+  /// RFC 7578 §4.2: "Each part MUST contain a Content-Disposition header field … where the
+  /// disposition type is "form-data" … MUST also contain an additional parameter of "name"".
   static func append(
     _ part: Part, type: MediaType?, escaping: EscapingProfile, to bytes: inout [UInt8]
   ) throws(MultipartError) {
@@ -28,8 +28,9 @@ enum HeaderBlock {
     guard bytes.count - start <= PartHeaders.maximumBlockSize else {
       throw MultipartError(
         .headersTooLarge, on: part.name,
-        "The headers of part \(part.name.quoted) take \(bytes.count - start) bytes, and "
-          + "\(PartHeaders.maximumBlockSize) is the most, and many receivers take less. Shorten its name, file name or extra headers."
+        "The headers of part \(part.name.quoted) have \(bytes.count - start) bytes; at most "
+          + "\(PartHeaders.maximumBlockSize) are allowed, and many receivers accept less. Shorten its name, file name or "
+          + "extra headers."
       )
     }
   }
@@ -44,12 +45,12 @@ enum HeaderBlock {
   }
 
   private static func inexpressible(
-    _ code: MultipartError.Code, _ what: String, _ text: String, _ reason: Inexpressible,
+    _ code: MultipartError.Code, _ what: String, _ text: String, _ reason: InexpressibleCharacter,
     _ escaping: EscapingProfile
   ) -> MultipartError {
     MultipartError(
       code, on: text,
-      "The \(what) \(text.quoted) has \(reason.what) in it, which the escaping profile \"\(escaping)\" "
-        + "can't write: take it out, or choose another profile.")
+      "The \(what) \(text.quoted) contains \(reason.description), which the escaping profile \"\(escaping)\" "
+        + "can't write: remove it, or choose another profile.")
   }
 }

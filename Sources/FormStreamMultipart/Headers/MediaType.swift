@@ -1,13 +1,17 @@
-/// A media type such as `image/png` or `text/plain; charset=utf-8`, kept as it was written.
+/// A media type, such as `image/png` or `text/plain; charset=utf-8`.
+///
+/// It is kept and sent as it was written, so two types that differ in case or spacing are not
+/// equal; compare their ``essence``.
 public struct MediaType: Hashable, Sendable, CustomStringConvertible {
-  /// The whole text, byte for byte what goes on the wire.
+  /// The complete text, byte for byte as it is sent.
   public let description: String
 
-  /// The longest text that is taken for a media type. RFC 6838 §4.2 allows 127 characters for each of
-  /// the two names; the rest is room for parameters.
+  /// The maximum length of the text. RFC 6838 §4.2 allows 127 characters for each of the two names;
+  /// the rest is for parameters.
   public static let maximumLength = 1024
 
-  /// Takes a text that has the form of a media type (RFC 9110 §8.3.1), or nothing.
+  /// Creates a media type from a text; nil if the text does not have the form of one (RFC 9110
+  /// §8.3.1).
   public init?(_ text: String) {
     self.init(unchecked: text)
     guard isWellFormed else { return nil }
@@ -24,8 +28,8 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     return String(text.prefix { $0 != " " && $0 != "\t" })
   }
 
-  /// The parameters in order, their names in lower case and their values out of their quotes; nil
-  /// where the text does not have the form of a media type.
+  /// The parameters in order: names in lower case, values without quotes. Nil if the text does not
+  /// have the form of a media type.
   var parameters: [(name: String, value: String)]? {
     guard description.utf8.count <= Self.maximumLength else { return nil }
     return MediaTypeText.parameters(of: Array(description.utf8))
@@ -35,20 +39,20 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension MediaType: ExpressibleByStringLiteral {
-  /// Takes a type that stands in the source. One that is not of the form of a media type is an error
-  /// when the form is laid out.
+  /// Creates a type from a literal. If it does not have the form of a media type, laying out the
+  /// form throws.
   public init(stringLiteral text: String) {
     self.init(unchecked: text)
   }
 }
 
 extension MediaType {
-  /// What is said of bytes of which nothing is known (RFC 2046 §4.5.1).
+  /// Bytes of unknown type (RFC 2046 §4.5.1).
   public static let octetStream: MediaType = "application/octet-stream"
-  /// Text of which no more is known.
+  /// Text of unknown kind.
   public static let plainText: MediaType = "text/plain"
-  /// A JSON text.
+  /// JSON (RFC 8259).
   public static let json: MediaType = "application/json"
-  /// The type of a nested form.
+  /// The default type of a form inside a form (RFC 2046 §5.1.3).
   public static let multipartMixed: MediaType = "multipart/mixed"
 }

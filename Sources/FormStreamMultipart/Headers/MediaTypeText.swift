@@ -1,4 +1,4 @@
-/// The grammar of media types, read once from left to right.
+/// A parser for media types. It reads the text once, from left to right.
 struct MediaTypeText {
   private var rest: ArraySlice<UInt8>
 
@@ -41,8 +41,8 @@ struct MediaTypeText {
     return true
   }
 
-  /// A value that begins with a quote is a quoted string or nothing: what a failed try has passed over
-  /// must not be read again as something else.
+  /// A value that begins with a quote must be a quoted string: after a failure, its text is not
+  /// read again as a token.
   private mutating func takeValue() -> [UInt8]? {
     rest.first == UInt8(ascii: "\"") ? takeQuotedString() : takeToken()
   }

@@ -1,31 +1,32 @@
-/// The headers that a part bears beside the derived ones, in order.
+/// The headers of a part in addition to the derived ones, in order.
 ///
-/// `Content-Disposition`, `Content-Type` and `Content-Length` can't be set here: the first two are made
-/// from the part's name, file name and type, and parts never carry the third.
+/// `Content-Disposition`, `Content-Type` and `Content-Length` can't be set here: the first two are
+/// derived from the name, file name and type of the part, and parts have no `Content-Length`.
 public struct PartHeaders: Hashable, Sendable {
   /// One header line.
   public struct Field: Hashable, Sendable {
-    /// The header's name, as it is written.
+    /// The name.
     public let name: String
-    /// The header's value.
+    /// The value.
     public let value: String
   }
 
   private var fields: [Field] = []
 
-  /// The most bytes that a part's header block may have, derived headers included. Receivers stop at
-  /// 16 KiB or before, Django at 1 KiB; a longer name is a value in the wrong place.
+  /// The maximum number of bytes in the header block of a part, including derived headers.
+  /// Receivers accept 16 KiB or less (Django: 1 KiB).
   public static let maximumBlockSize = 16 * 1024
-  /// The most headers that a part may bear, derived ones included.
+  /// The maximum number of headers of a part, including derived ones.
   public static let maximumCount = 32
 
   /// No extra headers.
   public init() {}
 
-  /// Adds a header behind the others.
+  /// Adds a header at the end.
   ///
-  /// - Throws: `invalidHeader` where the name is no token (RFC 9110 §5.1), the value has a control
-  ///   character, or the header is a derived one; `headersTooLarge` past `maximumCount`.
+  /// - Throws: `invalidHeader` if the name is not a token (RFC 9110 §5.1), the value contains a
+  ///   control character, or the header is a derived one; `headersTooLarge` if there are more than
+  ///   `maximumCount`.
   public mutating func append(name: String, value: String) throws(MultipartError) {
     guard HTTPSyntax.isToken(name.utf8) else {
       throw MultipartError(
@@ -40,30 +41,30 @@ public struct PartHeaders: Hashable, Sendable {
     guard HTTPSyntax.isFieldValue(value.utf8) else {
       throw MultipartError(
         .invalidHeader, on: name,
-        "The value of the header \(name.quoted) has a control character in it: take out line breaks "
-          + "and NULs.")
+        "The value of the header \(name.quoted) contains a control character: remove line breaks and "
+          + "NULs.")
     }
-    // Two places are for Content-Disposition and Content-Type.
+    // Two are reserved for Content-Disposition and Content-Type.
     guard fields.count < Self.maximumCount - 2 else {
       throw MultipartError(
         .headersTooLarge, on: name,
-        "The header \(name.quoted) is one too many: a part bears at most \(Self.maximumCount).")
+        "The header \(name.quoted) is one too many: a part has at most \(Self.maximumCount).")
     }
     fields.append(Field(name: name, value: value))
   }
 
   private static let derived = [
-    "content-disposition": "it is made from the part's name and file name; set those",
-    "content-type": "it is made from the part's type; set that",
-    "content-length": "parts carry no length of their own",
+    "content-disposition": "it is derived from the name and file name of the part; set those",
+    "content-type": "it is derived from the type of the part; set that",
+    "content-length": "parts have no Content-Length",
   ]
 }
 
 extension PartHeaders: RandomAccessCollection {
-  /// The first header's place.
+  /// The index of the first header.
   public var startIndex: Int { fields.startIndex }
-  /// The place behind the last header.
+  /// The index after the last header.
   public var endIndex: Int { fields.endIndex }
-  /// The header at a place.
+  /// The header at an index.
   public subscript(position: Int) -> Field { fields[position] }
 }

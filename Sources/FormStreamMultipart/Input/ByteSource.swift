@@ -1,22 +1,22 @@
-/// A source of bytes that is pulled: a pipe, a decompressor, a generator.
+/// A source of bytes for a stream part, such as a pipe, a decompressor or a generator.
 ///
-/// A source is made where it is read, by the factory that a part holds, and read by one thread. It is
-/// closed once, when it has been read to its end or is given up.
+/// The factory of the part creates a source on the thread that reads the body, and that thread
+/// alone uses it. It is closed once: at its end, or when reading stops before.
 public protocol ByteSource: AnyObject {
-  /// Reads into `buffer`, which is never empty, and returns how many bytes are there: at least 1, or 0
-  /// at the end, which is then final. It may block; it must not return 0 for "later".
+  /// Reads bytes into `buffer`, which is never empty, and returns their number: at least 1, or 0 at
+  /// the end. It may block. It must not return 0 if more bytes may follow.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int
 
-  /// Frees what the source holds. Nothing is read after it.
+  /// Releases what the source holds. It is not read afterwards.
   func close()
 }
 
-/// How often a stream part can be read.
+/// Whether a stream can be read more than once.
 public struct Replay: Hashable, Sendable {
   private let isOneShot: Bool
 
-  /// Every call of the factory gives the same bytes from the start: the body can be sent again.
+  /// Each call of the factory gives the same bytes from the start, so the body can be sent again.
   public static let repeatable = Replay(isOneShot: false)
-  /// The bytes are there once, as in a pipe: a second attempt is refused, not sent half.
+  /// The bytes can be read once, as from a pipe. Reading them a second time is `notReplayable`.
   public static let once = Replay(isOneShot: true)
 }

@@ -1,13 +1,13 @@
-/// A pipe, a device, or standard input, read as it comes.
+/// Reads a pipe, a device or standard input.
 package final class DescriptorSource: ByteSource {
   private var descriptor: Descriptor?
 
-  /// Opens a FIFO or device; a FIFO waits for its writer.
+  /// Opens a FIFO or device. Opening a FIFO waits for its writer.
   package init(opening path: LocalPath) throws(SystemError) {
     descriptor = try Descriptor(reading: path, followsSymlinks: true, mayBlock: true)
   }
 
-  /// Reads what an open descriptor gives, through a second one: the first stays its owner's.
+  /// Reads from an open descriptor through a duplicate, so that its owner may close it.
   package init(duplicating number: Int32) throws(SystemError) {
     descriptor = try Descriptor(duplicating: number)
   }

@@ -1,8 +1,8 @@
-/// What makes a file "the same file with the same bytes", as far as the system can tell: place, size
-/// and both times. A rewrite that sets the modification time back still moves the change time.
+/// What shows that a file still has the same bytes: device, inode, size, and both times. A program
+/// that rewrites a file and resets its modification time still changes its change time.
 ///
-/// A store through `mmap` to a page that is already dirty moves neither time, and so can't be seen; nor
-/// can what a single write goes on to do, 20 ms and more after it began.
+/// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes
+/// neither time, and a single long write sets them only at its beginning.
 struct FileIdentity: Hashable, Sendable {
   let device: UInt64
   let inode: UInt64
@@ -11,14 +11,14 @@ struct FileIdentity: Hashable, Sendable {
   let changed: Timestamp
 }
 
-/// A point in time as the file system keeps it. The two numbers stay apart: their sum in nanoseconds
-/// does not fit 64 bits for every date that a file can bear.
+/// A time of a file. In nanoseconds alone, not every time that a file can have would fit into 64
+/// bits.
 struct Timestamp: Hashable, Sendable {
   let seconds: Int64
   let nanoseconds: Int64
 
-  /// Whether less than 20 ms have passed since, where the clock shows `now`. A time that is further
-  /// ahead than that comes from another clock.
+  /// Whether the time is less than 20 ms before or after `now`. A time further in the future is
+  /// from another clock.
   func isRecent(at now: Timestamp) -> Bool {
     let seconds = now.seconds.subtractingReportingOverflow(self.seconds).partialValue
     guard (-1...1).contains(seconds) else { return false }
@@ -26,7 +26,7 @@ struct Timestamp: Hashable, Sendable {
   }
 }
 
-/// What one look at a file tells.
+/// The result of `stat`.
 struct FileStatus: Sendable {
   enum Kind: Sendable {
     case regular
@@ -43,13 +43,13 @@ struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-  /// Looks at a path for an identity that any later change will disturb; nil where something writes to
-  /// the file so often that none can be had.
+  /// Reads the status of a path when any later change will change its times; nil if something
+  /// writes to the file all the time.
   ///
-  /// The kernel stamps files in ticks of up to 10 ms: a rewrite within the tick of the last change
-  /// leaves both times as they are, and would go unseen. And it stamps at the beginning of a write: what
-  /// a long one does after that goes unseen, too. So a file is looked at until it has been quiet for
-  /// 20 ms. The clock is read before the file: what comes after this look bears a later time.
+  /// The kernel sets file times in ticks of up to 10 ms, and at the beginning of a write. A change
+  /// in the same tick as the last one would not be seen, nor the rest of a long write. So this
+  /// waits until the file has not changed for 20 ms. The clock is read before the file, so that a
+  /// change after this has a later time.
   init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
     for _ in 0..<100 {
       let now = Timestamp.fileClock
@@ -64,35 +64,36 @@ extension FileStatus {
   }
 }
 
-/// How a source came to differ from what was laid out.
+/// How a source differs from what was laid out.
 public struct SourceChange: Hashable, Sendable, RawRepresentable {
   /// The change in one word.
   public let rawValue: String
 
-  /// Takes a change by its word.
+  /// Wraps the word of a change.
   public init(rawValue: String) {
     self.rawValue = rawValue
   }
 
-  /// The file holds fewer bytes than it did.
+  /// The file has fewer bytes.
   public static let shrunk = SourceChange(rawValue: "shrunk")
-  /// The file holds more bytes than it did.
+  /// The file has more bytes.
   public static let grown = SourceChange(rawValue: "grown")
-  /// The size is the same, but a time moved: it was written to, or its attributes were changed.
+  /// The size is the same, but a time is not: the file was written to, or its attributes were
+  /// changed.
   public static let rewritten = SourceChange(rawValue: "rewritten")
-  /// The name stands for another file now, or for none.
+  /// The path names another file, or none.
   public static let replaced = SourceChange(rawValue: "replaced")
 }
 
 extension FileIdentity {
-  /// What happened between this identity and a later look at the file, or nil where nothing did.
+  /// What changed between this identity and a later status of the file; nil if nothing did.
   func change(seenIn later: FileStatus) -> SourceChange? {
     let other = later.identity
     if (device, inode) != (other.device, other.inode) || later.kind != .regular { return .replaced }
     if other.size < size { return .shrunk }
     if other.size > size { return .grown }
     if (modified, changed) == (other.modified, other.changed) { return nil }
-    // A rename over the file, or its removal, takes a link from the one that is open here.
+    // Removing the file, or renaming another over it, removes a link of the file that is open here.
     return later.links == 0 ? .replaced : .rewritten
   }
 }

@@ -1,21 +1,21 @@
-/// What a path turns out to be when the form is laid out.
+/// What a path or descriptor is when the form is laid out.
 enum FileLookup {
   case extent(FileExtent)
-  /// With the file's status: two parts can't read one FIFO.
+  /// The status shows whether two parts read the same FIFO.
   case stream(StreamOrigin, FileStatus)
 }
 
 extension FileOrigin {
-  /// Looks at the path, without opening it.
+  /// Reads the status of the path. Does not open it.
   func lookUp(for part: String) throws(MultipartError) -> FileLookup {
-    let status = try look(part)
+    let status = try settledStatus(part)
     switch status.kind {
     case .regular:
       return .extent(try extent(of: status, part: part))
     case .pipe, .device:
       guard provenance.streamsSpecialFiles else { throw notAFile(part, "is a FIFO or a device") }
       guard range == nil else {
-        throw notAFile(part, "is a FIFO or a device, of which no range can be taken")
+        throw notAFile(part, "is a FIFO or a device, which has no ranges")
       }
       let stream = StreamOrigin(length: nil, singleUse: singleUse) { [path] in
         try DescriptorSource(opening: path)
@@ -30,11 +30,11 @@ extension FileOrigin {
     }
   }
 
-  private func look(_ part: String) throws(MultipartError) -> FileStatus {
+  private func settledStatus(_ part: String) throws(MultipartError) -> FileStatus {
     guard path.isUsable else {
       throw MultipartError(
         .inputMissing, on: path.description,
-        "\(subject(part)) has a NUL in its name, which no file has.")
+        "\(subject(part)) has a NUL in its path: no file can have one.")
     }
     let settled: FileStatus?
     do {
@@ -43,7 +43,7 @@ extension FileOrigin {
     } catch  where error.isPathMissing {
       throw MultipartError(
         .inputMissing, on: path.description,
-        "\(subject(part)) is not there: check the path.", underlying: error)
+        "\(subject(part)) does not exist: check the path.", underlying: error)
     } catch {
       throw MultipartError(
         .inputUnreadable, on: path.description,
@@ -68,8 +68,8 @@ extension FileOrigin {
       let end = range?.length.map { "\($0) bytes" } ?? "all"
       throw MultipartError(
         .rangeOutsideFile, on: path.description,
-        "\(subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be taken: choose a "
-          + "range within it.")
+        "\(subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be read: choose a range "
+          + "within it.")
     }
     return FileExtent(
       path: path, followsSymlinks: provenance.followsSymlinks, identity: status.identity,
@@ -87,7 +87,7 @@ extension FileOrigin {
 }
 
 extension DescriptorOrigin {
-  /// Looks at what is open under the number.
+  /// Reads the status of the descriptor.
   func lookUp(for part: String) throws(MultipartError) -> FileLookup {
     let stream = StreamOrigin(length: length, singleUse: singleUse) { [number] in
       try DescriptorSource(duplicating: number)
@@ -97,8 +97,8 @@ extension DescriptorOrigin {
     } catch {
       throw MultipartError(
         .inputUnreadable, on: "descriptor \(number)",
-        "Descriptor \(number), which part \(part.quoted) would read, can't be read: \(error). Open it "
-          + "first.", underlying: error)
+        "Descriptor \(number) of part \(part.quoted) can't be read: \(error). Open it first.",
+        underlying: error)
     }
   }
 }

@@ -1,14 +1,14 @@
-/// Reads a stretch of one file and vouches for it: the file is the one that was laid out when it is
-/// opened, and still is after every read, before the bytes are handed over.
+/// Reads a range of a file, and checks that the file is the one that was laid out: when it is
+/// opened, and after each read before the bytes are returned.
 final class FileReader: SegmentReader {
   private let extent: FileExtent
   private let part: String
-  /// What is read from; it is closed with the last who holds it.
+  /// The open file; it is closed when its last reader is released.
   let file: OpenedFile
   private var position: Int64
   private let end: Int64
 
-  /// - Parameter opened: the file, where it is open already; it is opened where nil.
+  /// - Parameter opened: the file, if it is already open.
   init(
     _ extent: FileExtent, part: String, skipping skipped: Int64 = 0, opened: OpenedFile? = nil
   ) throws(MultipartError) {
@@ -31,7 +31,7 @@ final class FileReader: SegmentReader {
         underlying: error)
     }
     try checkIdentity()
-    try checkTrulyEmpty()
+    try checkEmpty()
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
@@ -45,7 +45,7 @@ final class FileReader: SegmentReader {
       throw readFailed(error)
     }
     try checkIdentity()
-    // The size is as it was, and yet there is nothing: files that the kernel makes up do this.
+    // The size is unchanged, but there is nothing to read: files that the kernel generates do this.
     if count == 0 { throw Self.changed(.shrunk, extent, part) }
     position += Int64(count)
     return count
@@ -63,8 +63,8 @@ final class FileReader: SegmentReader {
     }
   }
 
-  /// Files under /proc say that they are empty, and are not: they would go out as nothing.
-  private func checkTrulyEmpty() throws(MultipartError) {
+  /// Files under `/proc` have a size of 0 and still have contents. They would be sent as nothing.
+  private func checkEmpty() throws(MultipartError) {
     guard extent.identity.size == 0 else { return }
     var probe: UInt8 = 0
     let count: Int
@@ -78,8 +78,8 @@ final class FileReader: SegmentReader {
     guard count > 0 else { return }
     throw MultipartError(
       .sourceChanged, on: extent.path.description,
-      "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and contents all "
-        + "the same, as files that the kernel makes up do: give it through a pipe.", change: .grown)
+      "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and still has "
+        + "contents, like files that the kernel generates: send it through a pipe.", change: .grown)
   }
 
   private func readFailed(_ error: SystemError) -> MultipartError {
@@ -98,19 +98,19 @@ final class FileReader: SegmentReader {
       case .shrunk:
         size.map { "it shrank from \(was) to \($0) bytes" } ?? "it ended before its size"
       case .grown: "it grew from \(was) to \(size ?? was) bytes"
-      case .replaced: "another file took its place, or it was removed"
+      case .replaced: "it was replaced by another file, or removed"
       default: "it was written to, or its attributes were changed"
       }
     return MultipartError(
       .sourceChanged, on: extent.path.description,
-      "The file \(extent.path.description.quoted) of part \(part.quoted) is not what it was when the "
-        + "form was laid out: \(story). Send it again when nothing writes to it.", change: change)
+      "The file \(extent.path.description.quoted) of part \(part.quoted) has changed since the form was laid "
+        + "out: \(story). Send it again when nothing writes to it.", change: change)
   }
 }
 
 extension FileReader {
-  /// The first bytes of the stretch.
-  func head(upTo limit: Int) throws(MultipartError) -> [UInt8] {
+  /// The first bytes of the range.
+  func firstBytes(upTo limit: Int) throws(MultipartError) -> [UInt8] {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 16)
     defer { buffer.deallocate() }
     var count = 0
@@ -122,7 +122,8 @@ extension FileReader {
     return Array(buffer[..<count])
   }
 
-  /// Reads the whole stretch, looking for the delimiters of `scans`; nothing is handed on.
+  /// Reads the complete range and searches it for the delimiters of `scans`. Returns the boundary
+  /// that was found.
   func scan(with scans: inout [CollisionScan]) throws(MultipartError) -> Boundary? {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { buffer.deallocate() }

@@ -2,24 +2,26 @@ import FormStreamPlatform
 
 /// A path on this machine, byte for byte.
 ///
-/// Linux allows any bytes in a name but NUL and the slash, so a path is bytes here and never loses one:
-/// a file whose name is not UTF-8 can still be opened. Nothing is looked up when a path is made.
+/// On Linux, a name may contain any bytes except NUL and the slash. So a path is an array of bytes
+/// here, and a file whose name is not UTF-8 can be opened. Creating a path does not look it up.
 public struct LocalPath: Hashable, Sendable {
-  /// The path's bytes, without a closing NUL.
+  /// The bytes of the path, without the terminating NUL.
   public let bytes: [UInt8]
 
-  /// Takes a path as text; its UTF-8 bytes are the path.
+  /// Creates a path from the UTF-8 bytes of a text.
   public init(_ text: String) {
     bytes = Array(text.utf8)
   }
 
-  /// Takes a path as bytes, as a directory listing or `argv` has them.
+  /// Creates a path from bytes, for example from a directory listing or `argv`.
   public init(bytes: some Sequence<UInt8>) {
     self.bytes = Array(bytes)
   }
 
-  /// The name behind the last slash (slashes at the very end set aside), repaired where it is not
-  /// UTF-8: what a form calls the file unless told otherwise.
+  /// The name after the last slash, not counting slashes at the end. Bytes that are not UTF-8
+  /// become U+FFFD.
+  ///
+  /// It is the default file name of a file part.
   public var lastComponent: String {
     let trimmed = bytes.reversed().drop { $0 == UInt8(ascii: "/") }
     let name = trimmed.prefix { $0 != UInt8(ascii: "/") }
@@ -30,13 +32,13 @@ public struct LocalPath: Hashable, Sendable {
 extension LocalPath: PathBytes {}
 
 extension LocalPath: ExpressibleByStringLiteral {
-  /// Takes a path written in the source.
+  /// Creates a path from a literal.
   public init(stringLiteral value: String) {
     self.init(value)
   }
 }
 
 extension LocalPath: CustomStringConvertible {
-  /// The path as text, repaired where it is not UTF-8.
+  /// The path as text; bytes that are not UTF-8 become U+FFFD.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -1,7 +1,6 @@
 import FormStreamPlatform
 
-/// A file that is open for reading, at any place: whoever holds it may share it. It is closed when nobody
-/// does.
+/// A file that is open for reading at any offset. It is closed when the last reference is released.
 final class OpenedFile: Sendable {
   let descriptor: Descriptor
 
@@ -10,7 +9,7 @@ final class OpenedFile: Sendable {
   }
 }
 
-/// A file that was opened to be looked at, and waits for the first who reads it.
+/// A file that was opened while the form was laid out, kept for its first reader.
 final class KeptFile: Sendable {
   private let file: Guarded<OpenedFile?>
 
@@ -18,7 +17,7 @@ final class KeptFile: Sendable {
     self.file = Guarded(file)
   }
 
-  /// The file, once.
+  /// The file at the first call; nil afterwards.
   func take() -> OpenedFile? {
     file.withLock { file in
       defer { file = nil }

@@ -1,6 +1,7 @@
-/// A source whose first bytes have been looked at, and come again when it is read.
+/// A source whose first bytes were read ahead. Reading returns them again, and then the rest.
 ///
-/// It goes once from who looked to who reads, by a singleUse: never are there two at a time.
+/// It passes from the code that lays out the form to one reader, guarded by a `SingleUse`: two
+/// threads never use it at the same time.
 final class PeekedSource: ByteSource, @unchecked Sendable {
   private let source: any ByteSource
   private var head: ArraySlice<UInt8> = []
@@ -10,10 +11,10 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
     self.source = source
   }
 
-  /// A form that is laid out and never read lets it go.
+  /// A form that is laid out may never be read.
   deinit { close() }
 
-  /// Looks at the first bytes, of which there are to be so many, but for the stream's end.
+  /// Reads the first bytes: at least `count`, unless the stream ends before, and at most `limit`.
   func peek(
     _ count: Int, upTo limit: Int, of part: String
   ) throws(MultipartError) -> [UInt8] {

@@ -1,7 +1,7 @@
-import Synchronization
+import FormStreamPlatform
 
-/// Where a stream part's bytes come from: the factory, the promise of a length, and the memory of
-/// whether a stream that can be read once has been.
+/// Where the bytes of a stream part come from: the factory, the length if it is known, and whether
+/// a one-shot stream was used.
 struct StreamOrigin: Sendable {
   let length: Int64?
   private let singleUse: SingleUse?
@@ -28,7 +28,7 @@ struct StreamOrigin: Sendable {
     }
   }
 
-  /// The same stream, of which the first bytes were looked at.
+  /// The same stream, after its first bytes were read ahead.
   func resuming(_ source: PeekedSource) -> StreamOrigin {
     StreamOrigin(length: length, singleUse: SingleUse()) { source }
   }
@@ -36,18 +36,21 @@ struct StreamOrigin: Sendable {
   static func notReplayable(_ part: String) -> MultipartError {
     MultipartError(
       .notReplayable, on: part,
-      "Part \(part.quoted) is a stream that can be read once, and it has been or would have to be "
-        + "passed over: give a file, or a factory that can open the stream again.")
+      "Part \(part.quoted) is a stream that can be read only once, and it was read or would have to be "
+        + "skipped: use a file, or a factory that can open the stream again.")
   }
 }
 
-/// The right to read, once, what can be read once. It is made with the part, and all copies and layouts
-/// of the form share it, so that none reads what another has used up.
+/// The right to read a one-shot stream. All copies and layouts of a form share it, so only one of
+/// them reads the stream.
 final class SingleUse: Sendable {
-  private let isRedeemed = Atomic(false)
+  private let isClaimed = Guarded(false)
 
+  /// Returns true at the first call, and false afterwards.
   func claim() -> Bool {
-    isRedeemed.compareExchange(expected: false, desired: true, ordering: .acquiringAndReleasing)
-      .exchanged
+    isClaimed.withLock { isClaimed in
+      defer { isClaimed = true }
+      return !isClaimed
+    }
   }
 }

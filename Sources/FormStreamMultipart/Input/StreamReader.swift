@@ -1,15 +1,17 @@
-/// Reads one segment that is not in memory.
+/// Reads a segment that is not in memory.
 protocol SegmentReader: AnyObject {
-  /// At least 1 byte, or 0 when the segment has been given whole and is what was promised.
+  /// Reads at least 1 byte, or 0 at the end of a segment that was read completely and without an
+  /// error.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int
 }
 
-/// Reads a stream and holds it to its promise: neither fewer nor more bytes, and no nonsense.
+/// Reads a stream, and throws if it violates the contract of ``ByteSource`` or does not have its
+/// announced length.
 final class StreamReader: SegmentReader {
   private let source: any ByteSource
   private let part: String
-  private let promised: Int64?
-  private var given: Int64 = 0
+  private let announced: Int64?
+  private var position: Int64 = 0
   private var scans: [CollisionScan]
   private var hasEnded = false
 
@@ -18,7 +20,7 @@ final class StreamReader: SegmentReader {
   {
     source = try origin.open(for: part)
     self.part = part
-    promised = origin.length
+    announced = origin.length
     scans = boundaries.map(CollisionScan.init)
   }
 
@@ -26,27 +28,27 @@ final class StreamReader: SegmentReader {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
     if hasEnded { return 0 }
-    guard let promised else { return try take(into: buffer) }
-    let wanted = min(Int64(buffer.count), promised - given)
+    guard let announced else { return try take(into: buffer) }
+    let wanted = min(Int64(buffer.count), announced - position)
     if wanted > 0 {
       let count = try take(into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<Int(wanted)]))
       guard count > 0 else {
         throw MultipartError(
           .streamTooShort, on: part,
-          "The stream of part \(part.quoted) ended after \(given) of the \(promised) bytes that it "
-            + "promised: promise what it has, or nil where that can't be known.")
+          "The stream of part \(part.quoted) ended after \(position) of its \(announced) bytes: give "
+            + "the right length, or nil if it is not known.")
       }
-      if given < promised { return count }
-      try checkEnd(of: promised)
+      if position < announced { return count }
+      try checkEnd(of: announced)
       return count
     }
-    try checkEnd(of: promised)
+    try checkEnd(of: announced)
     return 0
   }
 
-  /// All that was promised has come. Is there more? Asked before the last of it goes out, so that a body
-  /// which lacks the rest is never complete.
-  private func checkEnd(of promised: Int64) throws(MultipartError) {
+  /// Checks that the stream ends after its announced length. This happens before the last bytes are
+  /// returned, so that a body without the rest of the stream is never complete.
+  private func checkEnd(of announced: Int64) throws(MultipartError) {
     var probe: UInt8 = 0
     let count = try withUnsafeMutableBytes(of: &probe) { (byte) throws(MultipartError) in
       try take(into: byte)
@@ -54,20 +56,20 @@ final class StreamReader: SegmentReader {
     guard count == 0 else {
       throw MultipartError(
         .streamTooLong, on: part,
-        "The stream of part \(part.quoted) has more than the \(promised) bytes that it promised: "
-          + "promise what it has, or nil where that can't be known.")
+        "The stream of part \(part.quoted) has more than its \(announced) bytes: give the right "
+          + "length, or nil if it is not known.")
     }
   }
 
   private func take(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
-    let count = try Self.read(source, into: buffer, of: part, at: given)
+    let count = try Self.read(source, into: buffer, of: part, at: position)
     if count == 0 { hasEnded = true }
-    given += Int64(count)
+    position += Int64(count)
     try scan(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     return count
   }
 
-  /// Reads from the source of a part, and tells its failures and its nonsense.
+  /// Reads from a source, and throws if it fails or returns an impossible count.
   static func read(
     _ source: any ByteSource, into buffer: UnsafeMutableRawBufferPointer, of part: String,
     at place: Int64
@@ -84,8 +86,8 @@ final class StreamReader: SegmentReader {
     guard (0...buffer.count).contains(count) else {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) says that it put \(count) bytes into room for "
-          + "\(buffer.count): mend the source.")
+        "The stream of part \(part.quoted) returned a count of \(count) for a buffer of "
+          + "\(buffer.count) bytes: correct the source.")
     }
     return count
   }

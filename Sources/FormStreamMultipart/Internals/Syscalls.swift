@@ -1,17 +1,17 @@
-// The only file of this module that talks to the C library. Everything above it sees Swift errors, Swift
-// integers and `Descriptor`; nothing above it sees `errno`, `EINTR` or a struct from C.
+// The only file of this module that calls the C library. The others see Swift errors, Swift
+// integers and `Descriptor`, never `errno`, `EINTR` or a C struct.
 
 import FormStreamPlatform
 import Glibc
 
-/// An open file descriptor with one owner: it is closed when that owner goes, on every way out.
+/// An open file descriptor with one owner. It is closed when it is released.
 struct Descriptor: ~Copyable {
   private let number: CInt
 
   /// Opens a path for reading.
   ///
-  /// Without `mayBlock` a FIFO that took a file's place cannot hold the caller up; with it, opening
-  /// a FIFO waits for its writer.
+  /// With `mayBlock`, opening a FIFO waits for its writer. Without it, a FIFO that has replaced a
+  /// file can't block the caller.
   ///
   /// C: `open`
   init(
@@ -23,7 +23,7 @@ struct Descriptor: ~Copyable {
     number = try retryingInterrupts { path.withCString { open($0, flags) } }
   }
 
-  /// A second descriptor for an open one, so that its owner may close it while the first lives on.
+  /// Duplicates an open descriptor, so that its owner may close it.
   ///
   /// C: `fcntl(F_DUPFD_CLOEXEC)`
   init(duplicating original: CInt) throws(SystemError) {
@@ -53,7 +53,7 @@ struct Descriptor: ~Copyable {
 }
 
 extension FileStatus {
-  /// Looks at a path without opening it.
+  /// Reads the status of a path.
   ///
   /// C: `stat`, `lstat`
   init(of path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
@@ -64,7 +64,7 @@ extension FileStatus {
     self.init(status)
   }
 
-  /// Looks at what is open under a descriptor.
+  /// Reads the status of an open descriptor.
   ///
   /// C: `fstat`
   init(ofDescriptor number: CInt) throws(SystemError) {
@@ -90,7 +90,7 @@ extension FileStatus {
   }
 }
 
-/// Asks whether this process may read a path, without opening it.
+/// Throws if this process may not read a path. Does not open it.
 ///
 /// C: `faccessat(AT_EACCESS)`
 func checkReadable(_ path: LocalPath) throws(SystemError) {
@@ -104,7 +104,7 @@ extension Timestamp {
     self.init(seconds: Int64(time.tv_sec), nanoseconds: Int64(time.tv_nsec))
   }
 
-  /// The clock that the kernel stamps files with: it moves in ticks of up to 10 ms.
+  /// The clock that the kernel takes file times from. It advances in ticks of up to 10 ms.
   ///
   /// C: `clock_gettime(CLOCK_REALTIME_COARSE)`
   static var fileClock: Timestamp {
@@ -114,7 +114,7 @@ extension Timestamp {
   }
 }
 
-/// Rests for a millisecond.
+/// Sleeps for a millisecond.
 ///
 /// C: `nanosleep`
 func sleepOneMillisecond() {
@@ -123,7 +123,7 @@ func sleepOneMillisecond() {
 }
 
 extension UnsafeRawBufferPointer {
-  /// The first place of `byte` at or behind `start`.
+  /// The index of the first `byte` at or after `start`.
   ///
   /// C: `memchr`
   func firstIndex(of byte: UInt8, from start: Int) -> Int? {
@@ -132,7 +132,7 @@ extension UnsafeRawBufferPointer {
     return UnsafeRawPointer(found) - base
   }
 
-  /// Whether `other` stands in these bytes at `start`.
+  /// Whether these bytes contain `other` at `start`.
   ///
   /// C: `memcmp`
   func has(_ other: UnsafeRawBufferPointer, at start: Int) -> Bool {

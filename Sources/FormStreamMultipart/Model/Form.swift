@@ -1,5 +1,7 @@
-/// A form: parts in order, and how they are written. It is an inert value: what opens, measures or
-/// reads is made from it, as often as needed.
+/// A form: its parts in order, and how they are encoded.
+///
+/// A form is a plain value. It opens nothing: lay it out (``layout(guessing:verify:)``) to measure
+/// and to read it, as often as needed.
 ///
 /// ```swift
 /// let form = Form {
@@ -11,18 +13,18 @@
 public struct Form: Sendable {
   /// The parts, in the order in which they are sent.
   public var parts: [Part]
-  /// The boundary; drawn at random unless given.
+  /// The boundary; random by default.
   public var boundary: Boundary
   /// How names and file names are escaped.
   public var escaping: EscapingProfile
-  /// Whether a lone CR or LF in a text value becomes CRLF, as in browsers. Otherwise text is sent
-  /// byte for byte. Files are, in any case.
+  /// Whether a lone CR or LF in a text becomes CRLF, as in browsers. By default, text is sent byte
+  /// for byte. Files always are.
   public var browserText: Bool
 
-  /// How deep forms may stand in forms.
+  /// The maximum depth of forms inside forms.
   public static let maximumNesting = 32
 
-  /// Makes a form of a list of parts.
+  /// Creates a form from an array of parts.
   public init(
     boundary: Boundary = .random(), escaping: EscapingProfile = .browser,
     browserText: Bool = false, parts: [Part] = []
@@ -33,7 +35,7 @@ public struct Form: Sendable {
     self.browserText = browserText
   }
 
-  /// Makes a form of the parts that `parts` names.
+  /// Creates a form from the parts that a result builder lists.
   public init(
     boundary: Boundary = .random(), escaping: EscapingProfile = .browser,
     browserText: Bool = false, @FormBuilder parts: () throws -> [Part]
@@ -42,7 +44,7 @@ public struct Form: Sendable {
       boundary: boundary, escaping: escaping, browserText: browserText, parts: try parts())
   }
 
-  /// Adds a part behind the others.
+  /// Adds a part at the end.
   public mutating func append(_ part: Part) {
     parts.append(part)
   }
@@ -53,23 +55,23 @@ public struct Form: Sendable {
   }
 }
 
-/// Lets a form be written as a list of parts, with `if`, `for` and `switch`.
+/// Builds the parts of a form from a list with `if`, `for` and `switch`.
 @resultBuilder
 public enum FormBuilder {
-  /// A part stands for itself.
+  /// One part.
   public static func buildExpression(_ part: Part) -> [Part] { [part] }
-  /// A list of parts stands for its parts.
+  /// An array of parts.
   public static func buildExpression(_ parts: [Part]) -> [Part] { parts }
-  /// Lines follow each other.
+  /// The parts of all lines, in order.
   public static func buildBlock(_ lines: [Part]...) -> [Part] { lines.flatMap(\.self) }
-  /// An `if` without `else` may give nothing.
+  /// The parts of an `if` without `else`.
   public static func buildOptional(_ parts: [Part]?) -> [Part] { parts ?? [] }
   /// The first branch of an `if` or `switch`.
   public static func buildEither(first parts: [Part]) -> [Part] { parts }
-  /// The other branch.
+  /// The other branch of an `if` or `switch`.
   public static func buildEither(second parts: [Part]) -> [Part] { parts }
-  /// The rounds of a `for`.
-  public static func buildArray(_ rounds: [[Part]]) -> [Part] { rounds.flatMap(\.self) }
-  /// A branch that asks for a newer system.
+  /// The parts of all iterations of a `for`.
+  public static func buildArray(_ iterations: [[Part]]) -> [Part] { iterations.flatMap(\.self) }
+  /// The parts of an `if #available`.
   public static func buildLimitedAvailability(_ parts: [Part]) -> [Part] { parts }
 }

@@ -1,34 +1,34 @@
-/// Guesses the media type of a part that has a file name but no type.
+/// Guesses the media types of parts that have a file name and no type.
 ///
-/// It is asked while the form is laid out, since the type's text is part of the length.
+/// It is called while the form is laid out, because the text of the type is part of the length.
 public protocol MediaTypeGuessing: Sendable {
-  /// The type of a part; nil for no idea.
+  /// The type of a part; nil if it is unknown.
   func mediaType(of part: UntypedPart) -> MediaType?
 }
 
-/// A part that has a file name but no type, as a guesser sees it.
+/// A part that has a file name and no type, as ``MediaTypeGuessing`` sees it.
 public struct UntypedPart {
-  /// The part's file name.
+  /// The file name of the part.
   public let filename: String
-  /// The path of its file, where it is one.
+  /// The path of the file; nil if the contents are not a file.
   public let path: LocalPath?
-  /// Whether the bytes can be read again: looking at those of a pipe takes them out of it, and what was
-  /// laid out is then all that has them.
+  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` takes
+  /// bytes out of it, and only the layout has them afterwards.
   public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 
-  /// The first bytes of what will be sent, fewer where there are no more. They are read when they are first
-  /// asked for: of a file, or of the range of it; of a pipe, too, which then waits until there are some
-  /// 4 KiB or its end is reached, and loses none of them. Where they can't be read there are none, and the
-  /// form can't be laid out.
+  /// The first bytes of the contents, at most `count`. They are read at the first call.
+  ///
+  /// A pipe is read until 4 KiB or its end; the bytes are kept and sent later. If reading fails,
+  /// the result is empty and laying out the form throws the error.
   public func firstBytes(upTo count: Int) -> [UInt8] {
     content.firstBytes(upTo: count)
   }
 }
 
-/// Guesses nothing: such parts are `application/octet-stream`.
+/// Guesses no types: such parts are `application/octet-stream`.
 public struct NoGuess: MediaTypeGuessing {
-  /// Makes a guesser that has no idea.
+  /// Creates the guesser.
   public init() {}
 
   /// Always nil.

@@ -1,19 +1,20 @@
-/// One part of a form: a name, what stands in its headers, and where its bytes come from.
+/// One part of a form: its name, its headers and where its bytes come from.
 public struct Part: Sendable {
-  /// The field's name.
+  /// The name of the field.
   public var name: String
-  /// The file name; a part that has one is a file to its receiver.
+  /// The file name. Receivers treat a part that has one as a file.
   public var filename: String?
-  /// The media type. Where nil, a part with a file name has its type guessed when the form is laid
-  /// out (`application/octet-stream` where no guess is made), and a part without one bears none.
+  /// The media type. If it is nil, a part with a file name gets a guessed type when the form is
+  /// laid out (`application/octet-stream` if there is no guess), and a part without a file name has
+  /// no `Content-Type`.
   public var type: MediaType?
-  /// Headers beside the derived ones.
+  /// Headers in addition to the derived ones.
   public var headers: PartHeaders
   /// Where the bytes come from.
   public var body: PartBody
 
-  /// Makes a part of any kind. Names are checked when the form is laid out: the escaping profile
-  /// decides what can be written.
+  /// Creates a part of any kind. Names are checked when the form is laid out, because the escaping
+  /// profile decides which can be written.
   public init(
     name: String, filename: String? = nil, type: MediaType? = nil,
     headers: PartHeaders = PartHeaders(), body: PartBody
@@ -30,7 +31,7 @@ public struct Part: Sendable {
     Part(name: name, type: type, body: .text(text))
   }
 
-  /// A file, called by its own name unless `filename` says otherwise.
+  /// A file. Its file name is the last component of the path, unless `filename` is given.
   public static func file(
     _ name: String, _ path: LocalPath, filename: String? = nil, type: MediaType? = nil,
     range: FileRange? = nil, provenance: FileProvenance = .named
@@ -49,7 +50,7 @@ public struct Part: Sendable {
       name, LocalPath(path), filename: filename, type: type, range: range, provenance: provenance)
   }
 
-  /// Bytes in memory, sent as a file where `filename` is given.
+  /// Bytes in memory: a file part if `filename` is given.
   public static func bytes<Bytes: Collection & Sendable>(
     _ name: String, _ bytes: Bytes, filename: String? = nil, type: MediaType? = nil
   ) -> Part where Bytes.Element == UInt8 {

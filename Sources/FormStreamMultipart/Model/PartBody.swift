@@ -1,4 +1,4 @@
-/// Where a part's bytes come from. A body is inert: nothing is opened until it is laid out or read.
+/// Where the bytes of a part come from. Nothing is opened before it is laid out or read.
 public struct PartBody: Sendable {
   enum Kind: Sendable {
     case text(String)
@@ -11,7 +11,7 @@ public struct PartBody: Sendable {
 
   let kind: Kind
 
-  /// Whether the system must be asked about it.
+  /// Whether laying it out needs system calls.
   var isFile: Bool {
     switch kind {
     case .file, .descriptor: true
@@ -19,7 +19,7 @@ public struct PartBody: Sendable {
     }
   }
 
-  /// The file's path, where it is one.
+  /// The path of the file; nil if it is not a file.
   var path: LocalPath? {
     if case .file(let origin) = kind { origin.path } else { nil }
   }
@@ -29,7 +29,7 @@ public struct PartBody: Sendable {
     PartBody(kind: .text(text))
   }
 
-  /// Bytes in memory; they are kept as they are, not copied, where their collection is contiguous.
+  /// Bytes in memory. They are not copied if their collection is contiguous.
   public static func bytes<Bytes: Collection & Sendable>(_ bytes: Bytes) -> PartBody
   where Bytes.Element == UInt8 {
     PartBody(kind: .bytes(MemoryBytes(bytes)))
@@ -37,13 +37,14 @@ public struct PartBody: Sendable {
 
   /// A file, or a range of one.
   ///
-  /// The file is looked at when the form is laid out, and must be that same file, unchanged, until
-  /// its last byte is read.
+  /// The identity and the size of the file are read when the form is laid out. The file must not
+  /// change until its last byte is read, or reading fails with `sourceChanged`.
   ///
   /// - Parameters:
   ///   - path: the file.
-  ///   - range: which of its bytes; all where nil. A range that the file does not hold is an error.
-  ///   - provenance: who named the file; see ``FileProvenance``.
+  ///   - range: a range of its bytes; nil means all. Laying out fails if the range is not within
+  ///     the file.
+  ///   - provenance: whether a person named the file; see ``FileProvenance``.
   public static func file(
     _ path: LocalPath, range: FileRange? = nil, provenance: FileProvenance = .named
   ) -> PartBody {
@@ -54,14 +55,13 @@ public struct PartBody: Sendable {
           singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
   }
 
-  /// A stream, made by `open` each time the body is read.
+  /// A stream. `open` creates its source each time the body is read.
   ///
   /// - Parameters:
-  ///   - length: the number of bytes that the stream will give, where it is known. It must end there:
-  ///     it is asked for more, and one that gives fewer or more is an error. Where nil, the whole body
-  ///     is of unknown length.
+  ///   - length: the number of bytes, if it is known. A stream with fewer or more bytes is an
+  ///     error. If nil, the length of the body is unknown.
   ///   - replay: whether `open` can be called again for the same bytes.
-  ///   - open: makes the source; called on the thread that reads.
+  ///   - open: creates the source. It is called on the thread that reads the body.
   public static func stream(
     length: Int64? = nil, replay: Replay = .repeatable,
     _ open: @escaping @Sendable () throws -> any ByteSource
@@ -70,14 +70,14 @@ public struct PartBody: Sendable {
     return PartBody(kind: .stream(StreamOrigin(length: length, singleUse: singleUse, make: open)))
   }
 
-  /// What an open descriptor still has to give, such as standard input (0), up to its end. It can be
-  /// read once, and stays open.
+  /// The rest of an open descriptor, such as standard input (0), up to its end. It is one-shot, and
+  /// is not closed.
   public static func descriptor(_ number: Int32, length: Int64? = nil) -> PartBody {
     PartBody(
       kind: .descriptor(DescriptorOrigin(number: number, length: length, singleUse: SingleUse())))
   }
 
-  /// A form inside the form, as `multipart/mixed` with a boundary of its own.
+  /// A form inside the form: `multipart/mixed`, with the boundary of the inner form.
   public static func form(_ form: Form) -> PartBody {
     PartBody(kind: .form(form))
   }
@@ -85,45 +85,46 @@ public struct PartBody: Sendable {
 
 /// A range of a file's bytes.
 public struct FileRange: Hashable, Sendable {
-  /// The first byte's place in the file.
+  /// The offset of the first byte in the file.
   public let offset: Int64
-  /// The number of bytes; up to the end of the file where nil.
+  /// The number of bytes; nil means up to the end of the file.
   public let length: Int64?
 
-  /// Names a range by its first byte and the one behind its last.
+  /// Creates a range from the offsets of its bytes.
   public init(_ bytes: Range<Int64>) {
     self.init(offset: bytes.lowerBound, length: bytes.upperBound - bytes.lowerBound)
   }
 
-  /// Names a range; whether the file holds it is found out when the form is laid out.
+  /// Creates a range. It is checked against the file when the form is laid out.
   public init(offset: Int64, length: Int64? = nil) {
     self.offset = offset
     self.length = length
   }
 }
 
-/// Who named a file, which decides how far its name is trusted.
+/// Whether a person named a file or it was found in a directory. It decides whether links and
+/// special files are accepted.
 public struct FileProvenance: Hashable, Sendable {
   let followsSymlinks: Bool
   let streamsSpecialFiles: Bool
 
-  /// A person named it: links are followed, and a FIFO or device is a stream of unknown length that
-  /// can be read once.
+  /// A person named it: links are followed, and a FIFO or device is a one-shot stream of unknown
+  /// length.
   public static let named = FileProvenance(followsSymlinks: true, streamsSpecialFiles: true)
-  /// It was found in a directory: only a regular file itself will do.
+  /// It was found in a directory: only a regular file is accepted, and no link to one.
   public static let found = FileProvenance(followsSymlinks: false, streamsSpecialFiles: false)
 }
 
-/// A file part as it was asked for.
+/// The file of a part, before it is looked up.
 struct FileOrigin: Sendable {
   let path: LocalPath
   let range: FileRange?
   let provenance: FileProvenance
-  /// For a FIFO or device, where one may be named.
+  /// For a FIFO or device; nil if they are not accepted.
   let singleUse: SingleUse?
 }
 
-/// An open descriptor as a part.
+/// An open descriptor as the source of a part.
 struct DescriptorOrigin: Sendable {
   let number: Int32
   let length: Int64?

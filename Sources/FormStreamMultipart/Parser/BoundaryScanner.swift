@@ -1,33 +1,36 @@
-/// Finds a delimiter in bytes that come in pieces. It is a pure function of the piece: it keeps nothing.
+/// Finds a delimiter in a piece of a body. A scanner has no state: the caller keeps the bytes
+/// between two pieces.
 ///
-/// The search skips (Horspool): it looks at the last byte of a window as long as the delimiter, and most
-/// bytes let the window jump by its whole length. A delimiter that begins with a line end can't be met
-/// within itself, so what is compared twice is little. One without, as the encoder looks for (hyphens for a
-/// boundary of hyphens), would have it compare everything again at each step: once it has compared more
-/// than it has advanced, an automaton that never steps back (Knuth, Morris, Pratt) takes over, so the time
-/// is linear whatever comes.
+/// The search is Horspool's: it compares the last byte of a window as long as the delimiter, and
+/// most bytes let the window skip its full length. A delimiter that begins with a line break can't
+/// overlap itself, so few bytes are compared twice. The encoder also searches for delimiters
+/// without one. With a boundary of hyphens in a body of hyphens, Horspool's search would compare
+/// the full window at each step. So if the search has compared more bytes than it has advanced, the
+/// algorithm of Knuth, Morris and Pratt continues, and the time is linear for any input.
 struct BoundaryScanner: Sendable {
   enum Finding: Equatable {
-    /// The delimiter stands at this place; all before it is data.
+    /// The delimiter starts at this index. The bytes before are data.
     case delimiter(at: Int)
-    /// There is none. All before this place is data; what is behind it may be a delimiter's beginning.
+    /// There is no delimiter. The bytes before this index are data; those from it on may be the
+    /// beginning of one.
     case data(upTo: Int)
   }
 
   let delimiter: [UInt8]
-  /// How far the window may jump, by its last byte.
-  private let jumps: [Int]
-  /// For each prefix of the delimiter, the length of its longest proper prefix that is also its end.
+  /// How far the window can skip, for each value of its last byte.
+  private let skips: [Int]
+  /// For each prefix of the delimiter, the length of its longest proper prefix that is also its
+  /// suffix.
   private let borders: [Int]
 
-  /// - Parameter delimiter: what to look for; never empty.
+  /// - Parameter delimiter: the bytes to find; must not be empty.
   init(for delimiter: [UInt8]) {
     self.delimiter = delimiter
-    var jumps = [Int](repeating: delimiter.count, count: 256)
+    var skips = [Int](repeating: delimiter.count, count: 256)
     for (index, byte) in delimiter.dropLast().enumerated() {
-      jumps[Int(byte)] = delimiter.count - 1 - index
+      skips[Int(byte)] = delimiter.count - 1 - index
     }
-    self.jumps = jumps
+    self.skips = skips
 
     var borders = [0]
     var length = 0
@@ -39,10 +42,10 @@ struct BoundaryScanner: Sendable {
     self.borders = borders
   }
 
-  /// Looks for the delimiter in one piece.
+  /// Searches one piece.
   func scan(_ bytes: UnsafeRawBufferPointer) -> Finding {
     delimiter.withUnsafeBufferPointer { wanted in
-      jumps.withUnsafeBufferPointer { jumps in
+      skips.withUnsafeBufferPointer { skips in
         let last = wanted.count - 1
         var end = last
         var work = 0
@@ -56,9 +59,9 @@ struct BoundaryScanner: Sendable {
             work += matched
             if work > 1024 + start { return scanWithoutSteppingBack(bytes, from: start + 1) }
           }
-          end += jumps[Int(byte)]
+          end += skips[Int(byte)]
         }
-        return .data(upTo: suspectedStart(in: bytes, from: max(0, bytes.count - last)))
+        return .data(upTo: startOfPossibleDelimiter(in: bytes, from: max(0, bytes.count - last)))
       }
     }
   }
@@ -75,8 +78,8 @@ struct BoundaryScanner: Sendable {
     return .data(upTo: bytes.count - matched)
   }
 
-  /// Where the longest end of the piece starts that a delimiter may begin with.
-  private func suspectedStart(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
+  /// The start of the longest suffix of the piece that is a prefix of the delimiter.
+  private func startOfPossibleDelimiter(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
     if case .data(let place) = scanWithoutSteppingBack(bytes, from: start) { return place }
     return start
   }

@@ -1,26 +1,26 @@
-/// A small form read whole into memory.
+/// A small form, parsed into memory.
 public struct CollectedForm: Hashable, Sendable {
   /// A part and its bytes.
   public struct Part: Hashable, Sendable {
-    /// What stood at its head.
+    /// The headers.
     public let head: PartHead
-    /// Its bytes.
+    /// The contents.
     public fileprivate(set) var bytes: [UInt8]
 
-    /// The bytes as text, repaired where they are not UTF-8.
+    /// The contents as text; bytes that are not UTF-8 become U+FFFD.
     public var text: String { String(decoding: bytes, as: UTF8.self) }
   }
 
   /// The parts in order.
   public private(set) var parts: [Part] = []
 
-  /// Reads a body from a source.
+  /// Parses a body from a source.
   ///
   /// - Parameters:
-  ///   - source: gives the body; it is read to its end and closed.
-  ///   - parser: a fresh parser; it is used up.
-  ///   - limit: the most bytes that all parts together may have.
-  /// - Throws: `limitExceeded` past the limit; whatever parsing and reading throw.
+  ///   - source: the body; it is read to its end and always closed.
+  ///   - parser: a parser that was not used yet.
+  ///   - limit: the maximum number of bytes in all parts together.
+  /// - Throws: `limitExceeded` past the limit, and what the parser and the source throw.
   public init(reading source: any ByteSource, with parser: FormParser, limit: Int) throws {
     var left = limit
     var parts: [Part] = []
@@ -39,7 +39,7 @@ public struct CollectedForm: Hashable, Sendable {
     self.parts = parts
   }
 
-  /// The first part of a name.
+  /// The first part with this name.
   public subscript(name: String) -> Part? {
     parts.first { $0.head.name == name }
   }
@@ -47,7 +47,7 @@ public struct CollectedForm: Hashable, Sendable {
   private static func overLimit(_ limit: Int) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the form",
-      "The form's parts have more than the \(limit) bytes that they may take in memory: read it event by "
-        + "event, or raise the limit.")
+      "The parts of the form have more than \(limit) bytes, the limit for reading them into memory: parse it "
+        + "event by event, or raise the limit.")
   }
 }

@@ -1,29 +1,32 @@
-/// A `Content-Disposition` header taken apart.
+/// A parsed `Content-Disposition` header.
 ///
-/// Senders don't agree on how a quote is written inside quotes: browsers send `%22` and leave a
-/// backslash as it is, others send `\"`. So a value is first read with `\"` as a quote; where that
-/// leaves no whole header, a backslash is only a backslash. All other backslashes stay: old browsers
-/// send whole paths, `C:\fakepath\a.txt`. Percent codes stay, too, unless the reader is told who sent
-/// them.
+/// Senders disagree about a quote inside quotes: browsers send `%22` and leave a backslash as it
+/// is, others send `\"`. So a value is first parsed with `\"` as a quote. If that does not give a
+/// complete header, it is parsed with the backslash as an ordinary character. Other backslashes are
+/// kept: old browsers send full paths, such as `C:\fakepath\a.txt`. Percent codes are kept too,
+/// unless the caller names the escaping profile of the sender.
 public struct ContentDisposition: Hashable, Sendable {
-  /// The type in lower case; `form-data` in a form.
+  /// The type, in lower case; `form-data` in a form.
   public let type: String
   /// The `name` parameter.
   public let name: String?
-  /// The file name: of `filename*` where that is there and can be decoded, else of `filename`.
+  /// The file name: from `filename*` if it can be decoded, otherwise from `filename`.
   public let filename: String?
 
-  /// Reads a header's value; nil where it does not have the form of one, or names a parameter twice.
+  /// Parses the value of the header; nil if it is malformed or has a parameter twice.
   ///
-  /// - Parameter escaping: the profile that the sender is known to use; what it escapes is then
-  ///   decoded. Where nil, only `\"` is.
+  /// - Parameters:
+  ///   - value: the bytes after the colon.
+  ///   - escaping: the profile of the sender, if it is known: what it escapes is decoded. If nil,
+  ///     only `\"` is decoded.
   public init?(parsing value: [UInt8], escaping: EscapingProfile? = nil) {
     let readings: [ParameterText.Backslash] =
       switch escaping {
       case nil: [.quotes, .literal]
       case .backslash: [.quotedPairs]
-      // Their quotes are percent codes: a backslash before a quote is the text's last byte. But aiohttp
-      // writes file names in percent codes, and names in quoted pairs.
+      // These profiles write a quote as a percent code, so a backslash before a quote is the last
+      // byte of the text. But aiohttp writes file names with percent codes, and names with quoted
+      // pairs.
       default: [.literal, .quotes]
       }
     for backslash in readings {
@@ -47,8 +50,8 @@ public struct ContentDisposition: Hashable, Sendable {
     String(decoding: bytes, as: UTF8.self)
   }
 
-  /// RFC 8187 §3.2.1: ext-value = charset "'" [ language ] "'" value-chars. Of the charsets, UTF-8 and
-  /// ISO-8859-1 are known; what is of another, or has broken codes, is as if it were not there.
+  /// RFC 8187 §3.2.1: ext-value = charset "'" [ language ] "'" value-chars. A value in a charset
+  /// other than UTF-8 and ISO-8859-1, or with an invalid percent code, is ignored.
   private static func extendedValue(_ value: [UInt8]) -> String? {
     let pieces = value.split(
       separator: UInt8(ascii: "'"), maxSplits: 2, omittingEmptySubsequences: false)
@@ -65,14 +68,14 @@ public struct ContentDisposition: Hashable, Sendable {
 }
 
 extension EscapingProfile {
-  /// What a `name` means that this profile has written.
+  /// Decodes a `name` that was written with this profile.
   fileprivate func decodedName(_ bytes: [UInt8]) -> String {
     self == .backslash
       ? String(decoding: bytes, as: UTF8.self)
       : String(decoding: PercentDecoder.decoded(bytes, .quotesAndLineBreaks), as: UTF8.self)
   }
 
-  /// What a `filename` means that this profile has written.
+  /// Decodes a `filename` that was written with this profile.
   fileprivate func decodedFilename(_ bytes: [UInt8]) -> String {
     guard self == .percent else { return decodedName(bytes) }
     return String(decoding: PercentDecoder.strictlyDecoded(bytes) ?? bytes, as: UTF8.self)

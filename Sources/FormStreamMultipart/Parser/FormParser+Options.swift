@@ -1,43 +1,45 @@
 extension FormParser {
-  /// What a body is read as.
+  /// How strictly a body is read, and its limits.
   public struct Options: Hashable, Sendable {
-    /// Whether each part must be a field of a form: `Content-Disposition: form-data` with a name. A
-    /// `multipart/mixed` body need not have any.
+    /// Whether each part must have a `Content-Disposition: form-data` with a name (RFC 7578 §4.2).
+    /// Set it to false for `multipart/mixed`.
     public var requiresNames = true
-    /// Whether a line may end with LF alone, as some hand-made bodies have it.
+    /// Whether a line may end with an LF alone, as in some bodies written by hand.
     public var allowsBareLF = false
-    /// The escaping profile that the sender is known to use; see ``ContentDisposition``.
+    /// The escaping profile of the sender, if it is known; see ``ContentDisposition``.
     public var escaping: EscapingProfile?
-    /// How much a body may ask for.
+    /// How large a body and its parts may be.
     public var limits = Limits()
 
-    /// A form, with lines as they should be.
+    /// The options for a form: names are required, and lines end with CRLF.
     public init() {}
   }
 
-  /// How much a body may ask of its parser. What goes past a limit is `limitExceeded`, at once.
+  /// How large a body and its parts may be. A body that exceeds a limit is `limitExceeded`,
+  /// immediately.
   public struct Limits: Hashable, Sendable {
-    /// The most bytes in the boundary (RFC 2046 §5.1.1 allows 70).
+    /// The maximum number of bytes in the boundary (RFC 2046 §5.1.1 allows 70).
     public var boundary = Boundary.maximumLength
-    /// The most bytes in a part's header block, which is held in memory; and of white space behind a
-    /// delimiter.
+    /// The maximum number of bytes in the header block of a part, which is kept in memory, and in
+    /// the white space after a delimiter.
     public var headerBlock = PartHeaders.maximumBlockSize
-    /// The most headers in a part.
+    /// The maximum number of headers in a part.
     public var headersPerPart = PartHeaders.maximumCount
-    /// The most bytes in the header blocks of all parts together, which a reader may want to keep.
+    /// The maximum number of bytes in the header blocks of all parts together. Callers often keep
+    /// them.
     public var allHeaders: Int64 = 16 * 1024 * 1024
-    /// The most parts.
+    /// The maximum number of parts.
     public var parts = 10_000
-    /// The most bytes before the first delimiter, which are passed over.
+    /// The maximum number of bytes before the first delimiter. They are skipped.
     public var preamble: Int64 = 64 * 1024
-    /// The most bytes behind the last delimiter, which are passed over.
+    /// The maximum number of bytes after the last delimiter. They are skipped.
     public var epilogue: Int64 = 64 * 1024
-    /// The most bytes in one part; no limit where nil.
+    /// The maximum number of bytes in one part; nil means no limit.
     public var partBytes: Int64?
-    /// The most bytes in the whole body; no limit where nil.
+    /// The maximum number of bytes in the body; nil means no limit.
     public var totalBytes: Int64?
 
-    /// The limits that are used unless others are given.
+    /// The default limits.
     public init() {}
   }
 }

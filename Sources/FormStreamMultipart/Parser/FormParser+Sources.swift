@@ -1,5 +1,7 @@
 extension FormParser {
-  /// Takes in bytes and hands each event over as it comes.
+  /// Parses the next bytes and calls `handle` with each event.
+  ///
+  /// - Throws: what ``next(_:)`` and `handle` throw.
   public func feed(
     _ bytes: UnsafeRawBufferPointer, to handle: (Event) throws -> Void
   ) throws {
@@ -7,10 +9,9 @@ extension FormParser {
     while let event = try next(&input) { try handle(event) }
   }
 
-  /// Reads a source to its end, and hands each event over as it comes. The source is closed, whatever
-  /// happens.
+  /// Parses a source to its end and calls `handle` with each event. Always closes the source.
   ///
-  /// - Throws: `MultipartError` where the body is not a form; what the source or `handle` throws.
+  /// - Throws: what ``next(_:)``, ``finish()``, the source and `handle` throw.
   public func parse(_ source: any ByteSource, to handle: (Event) throws -> Void) throws {
     defer { source.close() }
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
@@ -24,20 +25,20 @@ extension FormParser {
   }
 }
 
-/// The parts of a body that comes in chunks, such as one that a server receives.
+/// The events of a body that arrives in chunks, for example in a server.
 ///
 /// ```swift
 /// for try await event in FormEvents(of: chunks, parser: try FormParser(contentType: type)) { … }
 /// ```
 public struct FormEvents<Chunks: AsyncSequence>: AsyncSequence
 where Chunks.Element: Collection<UInt8> {
-  /// What was found, with bytes of its own.
+  /// What was found in the body: a ``FormParser/Event`` with a copy of its bytes.
   public enum Element: Hashable, Sendable {
     /// A part begins.
     case partBegan(PartHead)
-    /// Bytes of the part, never none.
+    /// Bytes of the part, at least one.
     case partBytes([UInt8])
-    /// The part is whole.
+    /// The part is complete.
     case partEnded
     /// The last delimiter was read: no part follows.
     case formEnded
@@ -46,22 +47,26 @@ where Chunks.Element: Collection<UInt8> {
   private let chunks: Chunks
   private let parser: FormParser
 
+  /// Parses chunks. The sequence can be iterated once, because the parser can be used once.
+  ///
   /// - Parameters:
-  ///   - chunks: the body in pieces of any size.
-  ///   - parser: a fresh parser; it is used up.
+  ///   - chunks: the body in chunks of any size.
+  ///   - parser: a parser that was not used yet.
   public init(of chunks: Chunks, parser: FormParser) {
     self.chunks = chunks
     self.parser = parser
   }
 
-  /// Gives the events of one chunk after the other; no more than a chunk is in memory.
+  /// Parses one chunk at a time; only the events of that chunk are in memory.
   public struct AsyncIterator: AsyncIteratorProtocol {
     fileprivate var chunks: Chunks.AsyncIterator
     fileprivate let parser: FormParser
     fileprivate var waiting: ArraySlice<Element> = []
     fileprivate var hasEnded = false
 
-    /// The next event; nil behind the last one.
+    /// The next event; nil after the last.
+    ///
+    /// - Throws: what the parser and the chunks throw.
     public mutating func next() async throws -> Element? {
       while waiting.isEmpty, !hasEnded {
         var events: [Element] = []
@@ -79,7 +84,7 @@ where Chunks.Element: Collection<UInt8> {
     }
   }
 
-  /// Starts to read.
+  /// Starts with the first chunk.
   public func makeAsyncIterator() -> AsyncIterator {
     AsyncIterator(chunks: chunks.makeAsyncIterator(), parser: parser)
   }

@@ -1,9 +1,11 @@
-// Longer than other files here: it is one machine, whose states share what they hold, and nothing
-// else may touch that.
+// This file is longer than 400 lines because it is one state machine: all its steps use the same
+// private state.
 
-/// Reads a multipart body back: bytes in, events out. It does no I/O and holds no more than one header
-/// block and the bytes in which a delimiter may be beginning; however its input is cut, the events are
-/// the same, but for where the bytes of a part are cut.
+/// Parses a multipart body: reads bytes and returns events.
+///
+/// The parser does no I/O. It keeps at most one header block and the bytes that may be the
+/// beginning of a delimiter. The events do not depend on how the input is divided, except for where
+/// the bytes of a part are divided.
 ///
 /// ```swift
 /// let parser = try FormParser(boundary: "…")
@@ -14,37 +16,38 @@
 /// while let event = try parser.finish() { … }
 /// ```
 ///
-/// It is lenient where RFC 2046 is: text before the first delimiter and behind the last is passed over;
-/// white space may follow a delimiter; the line end behind the last one may be missing; headers may
-/// go on over several lines; and a delimiter may follow a header block at once. All else is strict: see
-/// ``MultipartError/Code/malformedBody``. A parser that has failed stays failed.
+/// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the
+/// last; white space may follow a delimiter; the line break after the last one may be missing; a
+/// header may continue on the next line; and a delimiter may follow a header block immediately.
+/// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
+/// error again.
 public final class FormParser {
-  /// What was found.
+  /// What was found in the body.
   public enum Event {
-    /// A part begins. (Indirect: the events of bytes are many, and small without it.)
+    /// A part begins. This case is indirect to keep the other events small: they are more frequent.
     indirect case partBegan(PartHead)
-    /// Bytes of the part, never none; they are lent until the parser is called again.
+    /// Bytes of the part, at least one. The buffer is valid until the next call of the parser.
     case partBytes(UnsafeRawBufferPointer)
-    /// The part is whole.
+    /// The part is complete.
     case partEnded
     /// The last delimiter was read: no part follows.
     case formEnded
   }
 
   private enum State {
-    /// Bytes of no part, or of one, up to a delimiter.
+    /// In the preamble or in a part, before a delimiter.
     case data
-    /// Behind a delimiter's text: is it one?
-    case tail
-    /// White space behind a delimiter.
+    /// After the text of a delimiter: the next bytes decide whether it is one.
+    case delimiterTail
+    /// In the white space after a delimiter.
     case padding
     case headers
-    /// Between the last part's end and the form's.
+    /// After the end of the last part: the end of the form is reported next.
     case closing
     case epilogue
   }
 
-  /// The number of bytes that have been taken in.
+  /// The number of bytes that were read.
   public private(set) var offset: Int64 = 0
 
   private let options: Options
@@ -53,32 +56,39 @@ public final class FormParser {
   private var state = State.data
   private var failure: MultipartError?
 
-  /// How many bytes at the front of `held` were lent with the last event, or have been looked at.
-  private var lent = 0
-  /// How many bytes at the front of `held` never came: a line end stands before each stretch of data.
-  private var unreal = 0
-  /// The same of the last delimiter, and whether a CR stood before it that belongs to it.
-  private var unrealInDelimiter = 0
+  /// How many bytes at the front of `held` are finished: they were returned with the last event, or
+  /// skipped.
+  private var finishedInHeld = 0
+  /// How many bytes at the front of `held` are an implied line break, which was not in the input.
+  private var impliedInHeld = 0
+  /// How many bytes of the last delimiter are an implied line break.
+  private var impliedInDelimiter = 0
+  /// Whether a CR before the last delimiter belongs to it.
   private var hasCRBeforeDelimiter = false
-  /// What has been read behind the delimiter.
-  private var tail: [UInt8] = []
+  /// The bytes that were read after the delimiter.
+  private var delimiterTail: [UInt8] = []
 
-  private var block: [UInt8] = []
-  private var lineStart = 0
-  private var blockOffset: Int64 = 0
+  private var headerBlock: [UInt8] = []
+  private var headerBlockOffset: Int64 = 0
+  private var headerLineStart = 0
+  /// The bytes in the header blocks of all parts.
   private var headerBytes: Int64 = 0
 
   private var isInPart = false
   private var parts = 0
-  private var bodyOffset: Int64 = 0
-  private var bytesOfPart: Int64 = 0
-  private var noneOffset: Int64 = 0
-  private var bytesOfNone: Int64 = 0
+  private var partOffset: Int64 = 0
+  private var partBytes: Int64 = 0
+  /// Where the preamble or the epilogue begins, and how many of its bytes were skipped.
+  private var skippedOffset: Int64 = 0
+  private var skippedBytes: Int64 = 0
 
+  /// Creates a parser for one body.
+  ///
   /// - Parameters:
-  ///   - boundary: the `boundary` parameter of the body's Content-Type, out of its quotes.
-  ///   - options: what the body is read as.
-  /// - Throws: `invalidBoundary` where it is empty, has a line break, or is longer than the limit.
+  ///   - boundary: the `boundary` parameter of the body's Content-Type, without quotes.
+  ///   - options: how strictly the body is read, and the limits.
+  /// - Throws: `invalidBoundary` if the boundary is empty, contains a line break, or is longer than
+  ///   the limit.
   public init(boundary: String, options: Options = Options()) throws(MultipartError) {
     let text = Array(boundary.utf8)
     guard !text.isEmpty, text.count <= options.limits.boundary, !text.contains(0x0A),
@@ -86,22 +96,25 @@ public final class FormParser {
     else {
       throw MultipartError(
         .invalidBoundary, on: boundary,
-        "The boundary \(boundary.quoted) can't part a body: it must have 1 to \(options.limits.boundary) "
-          + "bytes and no line break.")
+        "The boundary \(boundary.quoted) is not valid: it must have 1 to \(options.limits.boundary) bytes and "
+          + "no line break.")
     }
     self.options = options
-    let lineEnd: [UInt8] = options.allowsBareLF ? [0x0A] : [0x0D, 0x0A]
-    scanner = BoundaryScanner(for: lineEnd + Array("--".utf8) + text)
+    let lineBreak: [UInt8] = options.allowsBareLF ? [0x0A] : [0x0D, 0x0A]
+    scanner = BoundaryScanner(for: lineBreak + Array("--".utf8) + text)
     held = HeldBytes(capacity: 2 * scanner.delimiter.count + 8)
     beginData()
   }
 
-  /// The next event, or nil where more input is needed; what was taken in is cut off `input`.
+  /// Returns the next event, or nil if more input is needed. Removes from `input` what was read.
+  ///
+  /// - Throws: `malformedBody` and `limitExceeded`, with the offset.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
       let limit = max(0, options.limits.totalBytes ?? .max)
       let room = Int(clamping: limit - offset)
-      // Cut here, so that the limit is passed at the same byte however the input is cut.
+      // The input is cut here, so that the limit is exceeded at the same byte however the input is
+      // divided.
       var allowed = UnsafeRawBufferPointer(rebasing: input.prefix(max(0, room)))
       let size = allowed.count
       let event = try advance(&allowed)
@@ -123,10 +136,9 @@ public final class FormParser {
     }
   }
 
-  /// Tells that there is no more input: gives the events that were waiting for that, one at each call,
-  /// then nil.
+  /// Ends the input. Returns the events that depended on it, one for each call, then nil.
   ///
-  /// - Throws: `bodyIncomplete` where the last delimiter has not come.
+  /// - Throws: `bodyIncomplete` if the last delimiter is missing.
   public func finish() throws(MultipartError) -> Event? {
     try guarded { () throws(MultipartError) in
       switch state {
@@ -134,13 +146,13 @@ public final class FormParser {
       case .closing:
         state = .epilogue
         return .formEnded
-      case .tail where tail == [UInt8(ascii: "-"), UInt8(ascii: "-")]:
+      case .delimiterTail where delimiterTail == [UInt8(ascii: "-"), UInt8(ascii: "-")]:
         return close()
       default:
         throw MultipartError(
           .bodyIncomplete, on: "the body",
-          "The body ends at byte \(offset) without its last delimiter: it was cut off, or its boundary "
-            + "is another.", offset: offset)
+          "The body ends at byte \(offset) without its last delimiter: it was cut off, or it has another "
+            + "boundary.", offset: offset)
       }
     }
   }
@@ -149,7 +161,7 @@ public final class FormParser {
     _ body: () throws(MultipartError) -> Event?
   ) throws(MultipartError) -> Event? {
     if let failure { throw failure }
-    forgetLent()
+    dropFinished()
     do throws(MultipartError) {
       return try body()
     } catch {
@@ -173,168 +185,173 @@ extension FormParser {
     }
     guard !input.isEmpty else { return .needsMore }
     switch state {
-    case .data: return try data(&input)
-    case .tail: return try readTail(&input)
-    case .padding: return try padding(&input)
-    case .headers: return try headers(&input)
+    case .data: return try readData(&input)
+    case .delimiterTail: return try readDelimiterTail(&input)
+    case .padding: return try readPadding(&input)
+    case .headers: return try readHeaders(&input)
     case .closing, .epilogue:
-      // The rest of the last delimiter's line end is no epilogue.
-      if offset == noneOffset, tail.last == 0x0D, input[0] == 0x0A {
-        take(1, of: &input)
-        noneOffset = offset
-        tail.removeAll()
+      // The LF that ends the line of the last delimiter does not belong to the epilogue.
+      if offset == skippedOffset, delimiterTail.last == 0x0D, input[0] == 0x0A {
+        consume(1, of: &input)
+        skippedOffset = offset
+        delimiterTail.removeAll()
       }
       let count = input.count
-      take(count, of: &input)
-      try pass(
-        count, limit: options.limits.epilogue, of: "behind its last delimiter",
+      consume(count, of: &input)
+      try skip(
+        count, limit: options.limits.epilogue, where: "after its last delimiter",
         remedy: "send none, or raise the limit")
       return .needsMore
     }
   }
 
-  private func take(_ count: Int, of input: inout UnsafeRawBufferPointer) {
+  private func consume(_ count: Int, of input: inout UnsafeRawBufferPointer) {
     input = UnsafeRawBufferPointer(rebasing: input[count...])
     offset += Int64(count)
   }
 
   // MARK: Data
 
-  /// A delimiter may stand at the very start of a body, and of a part: there as if a line had ended.
+  /// A delimiter may be at the very start of a body or a part. So the data is read as if a line
+  /// break preceded it.
   private func beginData() {
-    let lineEnd = scanner.delimiter.prefix(options.allowsBareLF ? 1 : 2)
-    Array(lineEnd).withUnsafeBytes(held.append)
-    unreal = lineEnd.count
+    let lineBreak = scanner.delimiter.prefix(options.allowsBareLF ? 1 : 2)
+    Array(lineBreak).withUnsafeBytes(held.append)
+    impliedInHeld = lineBreak.count
     state = .data
   }
 
-  private func data(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
-    guard held.count > 0 else { return try dataInPlace(&input) }
-    // The seam: what is held, and enough of the input to decide it.
+  private func readData(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+    guard held.count > 0 else { return try readDataInPlace(&input) }
+    // The held bytes, and enough of the input to decide whether they begin a delimiter.
     let before = held.count
     let length = scanner.delimiter.count
     held.append(UnsafeRawBufferPointer(rebasing: input.prefix(length)))
     switch scanner.scan(held.bytes) {
     case .delimiter(let place):
-      take(place + length - before, of: &input)
+      consume(place + length - before, of: &input)
       held.truncate(to: place)
-      unrealInDelimiter = max(0, unreal - place)
-      return try found(UnsafeRawBufferPointer(rebasing: held.bytes.dropFirst(unreal)))
+      impliedInDelimiter = max(0, impliedInHeld - place)
+      return try foundDelimiter(
+        UnsafeRawBufferPointer(rebasing: held.bytes.dropFirst(impliedInHeld)))
     case .data(let end):
       let end = withoutCR(before: end, in: held.bytes)
       if end >= before {
         held.truncate(to: before)
       } else {
-        take(input.count, of: &input)
+        consume(input.count, of: &input)
       }
-      lent = min(end, before)
-      return try give(UnsafeRawBufferPointer(rebasing: held.bytes[..<lent].dropFirst(unreal)))
+      finishedInHeld = min(end, before)
+      return try deliver(
+        UnsafeRawBufferPointer(rebasing: held.bytes[..<finishedInHeld].dropFirst(impliedInHeld)))
     }
   }
 
-  private func dataInPlace(
+  private func readDataInPlace(
     _ input: inout UnsafeRawBufferPointer
   ) throws(MultipartError) -> Step {
     let bytes = input
     switch scanner.scan(bytes) {
     case .delimiter(let place):
-      take(place + scanner.delimiter.count, of: &input)
-      unrealInDelimiter = 0
-      return try found(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
+      consume(place + scanner.delimiter.count, of: &input)
+      impliedInDelimiter = 0
+      return try foundDelimiter(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
     case .data(let end):
       let end = withoutCR(before: end, in: bytes)
-      take(bytes.count, of: &input)
+      consume(bytes.count, of: &input)
       held.append(UnsafeRawBufferPointer(rebasing: bytes[end...]))
-      return try give(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
+      return try deliver(UnsafeRawBufferPointer(rebasing: bytes[..<end]))
     }
   }
 
-  /// Where LF alone may end a line, a CR may be part of the delimiter that is to come.
+  /// If an LF alone may end a line, a CR at the end may belong to the delimiter that follows.
   private func withoutCR(before end: Int, in bytes: UnsafeRawBufferPointer) -> Int {
     options.allowsBareLF && end > 0 && bytes[end - 1] == 0x0D ? end - 1 : end
   }
 
-  private func found(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+  private func foundDelimiter(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     hasCRBeforeDelimiter = options.allowsBareLF && bytes.last == 0x0D
-    lent = held.count
-    state = .tail
-    tail.removeAll(keepingCapacity: true)
-    return try give(
+    finishedInHeld = held.count
+    state = .delimiterTail
+    delimiterTail.removeAll(keepingCapacity: true)
+    return try deliver(
       hasCRBeforeDelimiter ? UnsafeRawBufferPointer(rebasing: bytes.dropLast()) : bytes)
   }
 
-  private func give(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+  private func deliver(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     guard !bytes.isEmpty else {
-      forgetLent()
+      dropFinished()
       return .again
     }
     guard isInPart else {
-      try pass(
-        bytes.count, limit: options.limits.preamble, of: "before its first delimiter",
-        remedy: "its boundary is another, or it needs a higher limit")
-      forgetLent()
+      try skip(
+        bytes.count, limit: options.limits.preamble, where: "before its first delimiter",
+        remedy: "it has another boundary, or needs a higher limit")
+      dropFinished()
       return .again
     }
     let limit = max(0, options.limits.partBytes ?? .max)
-    let allowed = bytes.prefix(Int(clamping: max(0, limit - bytesOfPart)))
-    bytesOfPart += Int64(bytes.count)
-    if bytesOfPart > limit {
+    let allowed = bytes.prefix(Int(clamping: max(0, limit - partBytes)))
+    partBytes += Int64(bytes.count)
+    if partBytes > limit {
       let error = MultipartError.overLimit(
-        "A part has more than \(limit) bytes", at: bodyOffset + limit)
+        "A part has more than \(limit) bytes", at: partOffset + limit)
       guard !allowed.isEmpty else { throw error }
-      // The bytes up to the limit are given however the input is cut; the next call fails.
+      // The bytes up to the limit are returned however the input is divided. The next call throws.
       failure = error
     }
     return .event(.partBytes(UnsafeRawBufferPointer(rebasing: allowed)))
   }
 
-  private func forgetLent() {
-    held.dropFirst(lent)
-    unreal = max(0, unreal - lent)
-    lent = 0
+  private func dropFinished() {
+    held.dropFirst(finishedInHeld)
+    impliedInHeld = max(0, impliedInHeld - finishedInHeld)
+    finishedInHeld = 0
   }
 
-  private func pass(
-    _ count: Int, limit: Int64, of place: String, remedy: String
+  private func skip(
+    _ count: Int, limit: Int64, where place: String, remedy: String
   ) throws(MultipartError) {
-    bytesOfNone += Int64(count)
-    if bytesOfNone > limit {
+    skippedBytes += Int64(count)
+    if skippedBytes > limit {
       throw .overLimit(
-        "The body has more than \(limit) bytes \(place)", at: noneOffset + limit, remedy: remedy)
+        "The body has more than \(limit) bytes \(place)", at: skippedOffset + limit, remedy: remedy)
     }
   }
 
   // MARK: Delimiters
 
-  /// RFC 2046 §5.1.1: a delimiter ends with white space and CRLF; the last one has two hyphens before
-  /// them. What begins like one and goes on in another way is data.
-  private func readTail(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+  /// RFC 2046 §5.1.1: a delimiter ends with white space and CRLF; the last one has two hyphens
+  /// before them. Text that begins like a delimiter and continues differently is data.
+  private func readDelimiterTail(_ input: inout UnsafeRawBufferPointer) throws(MultipartError)
+    -> Step
+  {
     let byte = input[0]
-    take(1, of: &input)
-    tail.append(byte)
+    consume(1, of: &input)
+    delimiterTail.append(byte)
     let hyphen = UInt8(ascii: "-")
-    switch tail.count {
+    switch delimiterTail.count {
     case 1 where byte == 0x0A && options.allowsBareLF: return try beginPart(.headers)
     case 1 where byte.isBlank: return try beginPart(.padding)
     case 1 where byte == 0x0D || byte == hyphen: return .again
-    case 2 where tail[0] == 0x0D && byte == 0x0A: return try beginPart(.headers)
-    case 2 where tail[0] == hyphen && byte == hyphen: return .again
+    case 2 where delimiterTail[0] == 0x0D && byte == 0x0A: return try beginPart(.headers)
+    case 2 where delimiterTail[0] == hyphen && byte == hyphen: return .again
     case 3 where byte.isBlank || byte == 0x0D || byte == 0x0A: return .event(close())
-    default: return try takeBack()
+    default: return try rejectDelimiter()
     }
   }
 
-  /// The delimiter was none: its text is data, and what follows it is looked at again.
-  private func takeBack() throws(MultipartError) -> Step {
+  /// The text was not a delimiter: it is data, and the bytes after it are scanned again.
+  private func rejectDelimiter() throws(MultipartError) -> Step {
     if hasCRBeforeDelimiter { [UInt8(0x0D)].withUnsafeBytes(held.append) }
     scanner.delimiter.withUnsafeBytes {
-      held.append(UnsafeRawBufferPointer(rebasing: $0.dropFirst(unrealInDelimiter)))
+      held.append(UnsafeRawBufferPointer(rebasing: $0.dropFirst(impliedInDelimiter)))
     }
-    lent = held.count
-    tail.withUnsafeBytes(held.append)
-    unreal = 0
+    finishedInHeld = held.count
+    delimiterTail.withUnsafeBytes(held.append)
+    impliedInHeld = 0
     state = .data
-    return try give(UnsafeRawBufferPointer(rebasing: held.bytes[..<lent]))
+    return try deliver(UnsafeRawBufferPointer(rebasing: held.bytes[..<finishedInHeld]))
   }
 
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
@@ -343,21 +360,21 @@ extension FormParser {
       let error = MultipartError.overLimit(
         "The body has more than \(options.limits.parts) parts", at: offset)
       guard let event = endPart() else { throw error }
-      // The part before is whole, and its end is told; the next call fails.
+      // The part before is complete, so its end is reported. The next call throws.
       failure = error
       return .event(event)
     }
     state = next
-    block.removeAll(keepingCapacity: true)
-    lineStart = 0
-    blockOffset = offset
-    tail.removeAll(keepingCapacity: true)
+    headerBlock.removeAll(keepingCapacity: true)
+    headerLineStart = 0
+    headerBlockOffset = offset
+    delimiterTail.removeAll(keepingCapacity: true)
     return endPart().map(Step.event) ?? .again
   }
 
   private func close() -> Event {
-    noneOffset = offset
-    bytesOfNone = 0
+    skippedOffset = offset
+    skippedBytes = 0
     guard let event = endPart() else {
       state = .epilogue
       return .formEnded
@@ -371,24 +388,24 @@ extension FormParser {
     return isInPart ? .partEnded : nil
   }
 
-  private func padding(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+  private func readPadding(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let byte = input[0]
-    take(1, of: &input)
-    let isBehindCR = !tail.isEmpty
+    consume(1, of: &input)
+    let isAfterCR = !delimiterTail.isEmpty
     switch byte {
-    case 0x20 where !isBehindCR, 0x09 where !isBehindCR:
-      // The first one was read before `blockOffset`.
-      guard offset - blockOffset < Int64(options.limits.headerBlock) else {
+    case 0x20 where !isAfterCR, 0x09 where !isAfterCR:
+      // The first blank was read before `headerBlockOffset`.
+      guard offset - headerBlockOffset < Int64(options.limits.headerBlock) else {
         throw .overLimit(
-          "A delimiter has more than \(options.limits.headerBlock) bytes of white space behind it",
+          "A delimiter has more than \(options.limits.headerBlock) bytes of white space after it",
           at: offset - 1)
       }
       return .again
-    case 0x0D where !isBehindCR:
-      tail.append(byte)
+    case 0x0D where !isAfterCR:
+      delimiterTail.append(byte)
       return .again
-    case 0x0A where isBehindCR || options.allowsBareLF:
-      blockOffset = offset
+    case 0x0A where isAfterCR || options.allowsBareLF:
+      headerBlockOffset = offset
       state = .headers
       return .again
     default:
@@ -398,53 +415,53 @@ extension FormParser {
 }
 
 extension FormParser {
-  private func headers(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
+  private func readHeaders(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Step {
     let end = input.firstIndex(of: 0x0A, from: 0).map { $0 + 1 }
     let count = end ?? input.count
-    try checkRoom(for: count)
-    block.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<count]))
+    try checkLimits(for: count)
+    headerBlock.append(contentsOf: UnsafeRawBufferPointer(rebasing: input[..<count]))
     headerBytes += Int64(count)
-    take(count, of: &input)
+    consume(count, of: &input)
     guard end != nil else { return .needsMore }
 
-    let line = block[lineStart...]
-    let place = blockOffset + Int64(lineStart)
-    lineStart = block.count
+    let line = headerBlock[headerLineStart...]
+    let place = headerBlockOffset + Int64(headerLineStart)
+    headerLineStart = headerBlock.count
     if line.starts(with: scanner.delimiter.dropFirst(options.allowsBareLF ? 1 : 2)) {
-      throw .malformed("a delimiter stands among the headers of a part", at: place)
+      throw .malformed("there is a delimiter among the headers of a part", at: place)
     }
-    let isBare = line.dropLast().last != 0x0D
-    if isBare && !options.allowsBareLF {
-      throw .malformed("a line ends with LF alone", at: offset - 1)
+    let endsWithBareLF = line.dropLast().last != 0x0D
+    if endsWithBareLF && !options.allowsBareLF {
+      throw .malformed("a line ends with an LF alone", at: offset - 1)
     }
-    guard line.count == (isBare ? 1 : 2) else { return .again }
-    let head = try head()
+    guard line.count == (endsWithBareLF ? 1 : 2) else { return .again }
+    let head = try parseHead()
     isInPart = true
-    bodyOffset = offset
-    bytesOfPart = 0
+    partOffset = offset
+    partBytes = 0
     beginData()
     return .event(.partBegan(head))
   }
 
-  private func checkRoom(for count: Int) throws(MultipartError) {
+  private func checkLimits(for count: Int) throws(MultipartError) {
     let limits = options.limits
-    let (inBlock, inAll) = (limits.headerBlock - block.count, limits.allHeaders - headerBytes)
+    let (inBlock, inAll) = (limits.headerBlock - headerBlock.count, limits.allHeaders - headerBytes)
     if Int64(inBlock) <= inAll, count > inBlock {
       throw .overLimit(
-        "The headers of a part take more than \(limits.headerBlock) bytes",
+        "The headers of a part have more than \(limits.headerBlock) bytes",
         at: offset + Int64(inBlock))
     }
     if Int64(count) > inAll {
       throw .overLimit(
-        "The headers of all parts take more than \(limits.allHeaders) bytes", at: offset + inAll)
+        "The headers of all parts have more than \(limits.allHeaders) bytes", at: offset + inAll)
     }
   }
 
-  private func head() throws(MultipartError) -> PartHead {
+  private func parseHead() throws(MultipartError) -> PartHead {
     do {
-      return try PartHead(reading: block, options: options)
+      return try PartHead(reading: headerBlock, options: options)
     } catch {
-      let place = blockOffset + Int64(error.place)
+      let place = headerBlockOffset + Int64(error.place)
       throw error.isOverLimit
         ? .overLimit(error.what, at: place) : .malformed(error.what, at: place)
     }

@@ -1,14 +1,17 @@
-/// Takes a part's header block apart into its lines.
+/// Divides the header block of a part into fields.
 enum HeaderBlockReader {
-  /// A line that is none, and its place in the block.
+  /// Why a block can't be read.
   struct Flaw: Error {
+    /// The offset in the block.
     let place: Int
     let what: String
-    /// Whether the block asks for too much, but is one.
+    /// Whether the block is valid, but exceeds a limit.
     var isOverLimit = false
   }
 
-  /// - Parameter block: the lines, up to and with the empty one; each ends with CRLF or LF.
+  /// - Parameters:
+  ///   - block: the lines, including the empty one at the end; each ends with CRLF or LF.
+  ///   - limit: the maximum number of fields.
   static func fields(in block: [UInt8], limit: Int) throws(Flaw) -> [PartHead.Field] {
     var fields: [PartHead.Field] = []
     var start = 0
@@ -18,18 +21,18 @@ enum HeaderBlockReader {
       if let place = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
         throw Flaw(
           place: place,
-          what: line[place] == 0 ? "a header has a NUL in it" : "a header has a CR in it")
+          what: line[place] == 0 ? "a header contains a NUL" : "a header contains a CR")
       }
       start = end + 1
       guard let first = line.first else { break }
       if first.isBlank {
-        // RFC 822 §3.1.1: a line that begins with white space goes on with the one before.
+        // RFC 822 §3.1.1: a line that begins with white space continues the line before.
         guard !fields.isEmpty else {
           throw Flaw(place: line.startIndex, what: "the first header begins with white space")
         }
         let more = line.trimmingBlanks()
-        let isBegun = !fields[fields.count - 1].bytes.isEmpty
-        if isBegun && !more.isEmpty { fields[fields.count - 1].bytes.append(0x20) }
+        let hasText = !fields[fields.count - 1].bytes.isEmpty
+        if hasText && !more.isEmpty { fields[fields.count - 1].bytes.append(0x20) }
         fields[fields.count - 1].bytes += more
         continue
       }
@@ -48,7 +51,7 @@ enum HeaderBlockReader {
     }
     let name = line[..<colon]
     guard HTTPSyntax.isToken(name) else {
-      throw Flaw(place: line.startIndex, what: "a header's name is not one")
+      throw Flaw(place: line.startIndex, what: "the name of a header is not a token")
     }
     return PartHead.Field(
       name: String(decoding: name, as: UTF8.self),

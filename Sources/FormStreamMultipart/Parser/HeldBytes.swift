@@ -1,5 +1,5 @@
-/// The few bytes that a parser holds back because a delimiter may begin in them. They stand still in
-/// memory, so that they can be lent as events are.
+/// The bytes that a parser keeps because they may be the beginning of a delimiter. Their address
+/// does not change, so that events can point to them.
 final class HeldBytes {
   private let memory: UnsafeMutableRawBufferPointer
   private(set) var count = 0
@@ -12,18 +12,18 @@ final class HeldBytes {
 
   var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: memory[..<count]) }
 
-  /// Takes in bytes, no more than there is room for.
+  /// Appends bytes. The capacity must suffice.
   func append(_ bytes: UnsafeRawBufferPointer) {
     UnsafeMutableRawBufferPointer(rebasing: memory[count...]).copyMemory(from: bytes)
     count += bytes.count
   }
 
-  /// Forgets all from `place` on.
+  /// Removes the bytes from `place` on.
   func truncate(to place: Int) {
     count = place
   }
 
-  /// Forgets all before `place`. What was lent before is overwritten.
+  /// Removes the bytes before `place`. Pointers to the held bytes become invalid.
   func dropFirst(_ place: Int) {
     let rest = UnsafeRawBufferPointer(rebasing: memory[place..<count])
     memory.copyMemory(from: rest)

@@ -2,12 +2,12 @@ extension MultipartError {
   static func malformed(_ what: String, at place: Int64) -> MultipartError {
     MultipartError(
       .malformedBody, on: "the body",
-      "The body is malformed at byte \(place): \(what). Send one that RFC 7578 allows.",
+      "The body is malformed at byte \(place): \(what). Send a body as RFC 7578 defines it.",
       offset: place)
   }
 
-  /// - Parameter place: the first byte that is one too many, so that it is the same however the input
-  ///   is cut.
+  /// - Parameter place: the first byte past the limit, so that it does not depend on how the input
+  ///   is divided.
   static func overLimit(
     _ what: String, at place: Int64, remedy: String = "send less, or raise the limit"
   ) -> MultipartError {

@@ -1,13 +1,13 @@
-/// A header value with parameters, `value; name=value; name="value"`, taken apart from left to right:
-/// what stands in quotes is one thing, whatever it holds.
+/// A header value with parameters, such as `value; name=value; name="value"`, parsed from left to
+/// right. A semicolon in quotes is text.
 struct ParameterText {
   /// What a backslash inside quotes means.
   enum Backslash {
-    /// Nothing: it stands for itself.
+    /// It is an ordinary character.
     case literal
-    /// Before a quote, that the quote is text; elsewhere nothing.
+    /// Before a quote, it makes the quote text. Elsewhere it is an ordinary character.
     case quotes
-    /// Before any byte, that the byte is text (RFC 822 §3.3: quoted-pair).
+    /// It makes the next byte text, whatever it is (RFC 822 §3.3: quoted-pair).
     case quotedPairs
   }
 
@@ -15,23 +15,23 @@ struct ParameterText {
     var value: String
     var parameters: [(name: String, value: [UInt8])] = []
 
-    /// The value of a parameter, by its name in lower case.
+    /// The value of a parameter; its name must be given in lower case.
     subscript(name: String) -> [UInt8]? { parameters.first { $0.name == name }?.value }
   }
 
   private var rest: ArraySlice<UInt8>
   private let backslash: Backslash
 
-  /// Nil where quotes are left open, text stands where a semicolon should, or a parameter has no
-  /// value or comes twice.
+  /// Parses a header value. Returns nil if a quote is not closed, if text follows a closing quote,
+  /// or if a parameter has no value or occurs twice.
   static func parse(_ text: [UInt8], backslash: Backslash) -> Parsed? {
     var reader = ParameterText(rest: text[...], backslash: backslash)
     var parsed = Parsed(value: String(decoding: reader.takeToSemicolon(), as: UTF8.self))
-    // A set: a header block holds thousands of parameters, and looking through all for each is slow.
+    // A set, because a header block has room for thousands of parameters.
     var names: Set<String> = []
     while reader.rest.popFirst() != nil {
       reader.rest.removeLeadingBlanks()
-      // An empty parameter, as behind a last semicolon, is passed over.
+      // An empty parameter, as after a final semicolon, is skipped.
       if reader.rest.isEmpty || reader.rest.first == UInt8(ascii: ";") { continue }
       guard let (name, value) = reader.takeParameter(), names.insert(name).inserted else {
         return nil
@@ -52,7 +52,7 @@ struct ParameterText {
     return (String(decoding: trimmed, as: UTF8.self).lowercased(), value)
   }
 
-  /// What stands in quotes; behind them nothing may stand but the next semicolon.
+  /// The text in quotes. Only a semicolon may follow.
   private mutating func takeQuoted() -> [UInt8]? {
     rest = rest.dropFirst()
     var value: [UInt8] = []
@@ -75,8 +75,9 @@ struct ParameterText {
     return nil
   }
 
-  /// Senders leave out the quotes where they must not, as around spaces. But a quote within is one that
-  /// another reader may take for the beginning of quoted text.
+  /// The text up to the next semicolon. Some senders omit quotes that are required, for example
+  /// around spaces. But a quote inside such text is refused: another parser might read it as the
+  /// beginning of quoted text.
   private mutating func takeUnquoted() -> [UInt8]? {
     let value = takeToSemicolon()
     return value.contains(UInt8(ascii: "\"")) ? nil : Array(value)

@@ -1,36 +1,36 @@
-/// What stands at the head of a part that was read.
+/// The headers of a parsed part.
 public struct PartHead: Hashable, Sendable {
   /// One header line, unfolded.
   public struct Field: Hashable, Sendable {
-    /// The header's name, as it was written.
+    /// The name, as it was written.
     public let name: String
-    /// The value's bytes, without the white space around them.
+    /// The bytes of the value, without the white space at both ends.
     public internal(set) var bytes: [UInt8]
 
-    /// The value as text, repaired where it is not UTF-8.
+    /// The value as text; bytes that are not UTF-8 become U+FFFD.
     public var value: String { String(decoding: bytes, as: UTF8.self) }
   }
 
   /// The header lines in order.
   public let fields: [Field]
-  /// The `Content-Disposition` header taken apart; nil where there is none, or it can't be.
+  /// The parsed `Content-Disposition` header; nil if there is none, or it is malformed.
   public let disposition: ContentDisposition?
 
-  /// The field's name.
+  /// The name of the field.
   public var name: String? { disposition?.name }
-  /// The file name; a part that has one is a file.
+  /// The file name; a part that has one is a file part.
   public var filename: String? { disposition?.filename }
-  /// The media type as it was written; nil where there is none.
+  /// The media type, as it was written; nil if there is none.
   public var contentType: String? { self["Content-Type"]?.value }
 
-  /// The first header of a name, in whatever case its letters are.
+  /// The first header with this name. Case does not matter.
   public subscript(name: String) -> Field? {
     fields.first { $0.name.isSameHeaderName(as: name) }
   }
 }
 
 extension PartHead {
-  /// Reads a header block, up to and with its empty line, and asks of it what the options ask.
+  /// Parses a header block, including its empty line, and checks what the options require.
   init(
     reading block: [UInt8], options: FormParser.Options
   ) throws(HeaderBlockReader.Flaw) {

@@ -1,7 +1,9 @@
 import Glibc
 
-/// Wakes one waiting thread. A signal that finds nobody waiting is kept for the next thread that waits; several
-/// such signals count as one.
+/// An event that wakes one waiting thread for each signal.
+///
+/// If no thread is waiting, the signal is kept for the next thread that waits. Several kept signals
+/// count as one.
 package final class AutoResetEvent: Sendable {
   nonisolated(unsafe) private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(
     capacity: 1)
@@ -10,7 +12,7 @@ package final class AutoResetEvent: Sendable {
   /// Guarded by `mutex`.
   nonisolated(unsafe) private var isSignalled = false
 
-  /// Its time limits are measured by the monotonic clock.
+  /// Creates an event without a signal. Time limits are measured by the monotonic clock.
   ///
   /// C: `pthread_condattr_setclock`, `pthread_cond_init`
   package init() {
@@ -29,6 +31,8 @@ package final class AutoResetEvent: Sendable {
     mutex.deallocate()
   }
 
+  /// Wakes one waiting thread, or keeps the signal for the next one.
+  ///
   /// C: `pthread_cond_signal`
   package func signal() {
     pthread_mutex_lock(mutex)
@@ -37,14 +41,17 @@ package final class AutoResetEvent: Sendable {
     pthread_mutex_unlock(mutex)
   }
 
-  /// Waits for a signal, at most for `limit`; returns false if there was none.
+  /// Waits for a signal and consumes it. Returns false if none came within `limit`; nil means no
+  /// limit.
   ///
-  /// C: `pthread_cond_timedwait`
+  /// C: `pthread_cond_wait`, `pthread_cond_timedwait`
   @discardableResult package func wait(atMost limit: Duration?) -> Bool {
     var end = timespec()
     clock_gettime(CLOCK_MONOTONIC, &end)
     let (seconds, attoseconds) = (limit ?? .zero).components
-    end.tv_sec += time_t(clamping: seconds)
+    // A limit past the end of the clock waits until then: longer than any machine runs.
+    let (sum, overflow) = end.tv_sec.addingReportingOverflow(time_t(clamping: seconds))
+    end.tv_sec = overflow ? .max - 1 : sum
     end.tv_nsec += Int(attoseconds / 1_000_000_000)
     if end.tv_nsec >= 1_000_000_000 {
       end.tv_sec += 1

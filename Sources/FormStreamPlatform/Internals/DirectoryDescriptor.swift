@@ -1,6 +1,6 @@
 import Glibc
 
-/// Which file something is, whatever its name, for as long as it exists.
+/// Identifies an existing file, whatever its name: device and inode.
 package struct FileKey: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
@@ -11,10 +11,9 @@ package struct FileKey: Hashable, Sendable {
   }
 }
 
-/// An open directory, and what can be done in it. Names are relative to it, and a link that stands in a name's
-/// place is never followed.
+/// An open directory. Names are relative to it, and a symbolic link of that name is never followed.
 package final class DirectoryDescriptor: Sendable {
-  /// `O_PATH`, which Swift's Glibc lacks: a directory can be opened so even if it can't be listed.
+  /// `O_PATH`, which Swift's Glibc lacks. It opens a directory even if this process can't list it.
   private static let pathOnly: CInt = 0o10_000_000
 
   private let number: CInt
@@ -23,11 +22,12 @@ package final class DirectoryDescriptor: Sendable {
   ///
   /// C: `open(O_PATH)`
   package init(_ path: some PathBytes) throws(SystemError) {
+    guard path.isUsable else { throw .notFound }
     let flags = Self.pathOnly | O_DIRECTORY | O_CLOEXEC
     number = try retryingInterrupts { path.withCString { open($0, flags) } }
   }
 
-  /// Opens a directory, and makes its last component first if it does not exist.
+  /// Opens a directory, and creates it first if only its last component is missing.
   ///
   /// C: `mkdir`, `open(O_PATH)`
   package convenience init(openingOrMaking path: some PathBytes) throws(SystemError) {
@@ -37,14 +37,14 @@ package final class DirectoryDescriptor: Sendable {
       do throws(SystemError) {
         _ = try retryingInterrupts { path.withCString { mkdir($0, 0o777) } }
       } catch  where error.number == EEXIST {
-        // Another process has made it in between; or a link leads nowhere, which opening reports again.
+        // Another process has just created it, or a link leads nowhere. Opening it tells which.
       }
       try self.init(path)
     }
   }
 
-  /// Opens the directory of that name in this one; nil if something else has the name. A link is something else,
-  /// wherever it leads.
+  /// Opens a directory in another; nil if the name is not a directory's. A link to a directory is
+  /// not one.
   ///
   /// C: `openat(O_NOFOLLOW)`
   package init?(
@@ -60,7 +60,7 @@ package final class DirectoryDescriptor: Sendable {
 
   deinit { close(number) }
 
-  /// Makes a directory in this one; returns false if something has the name.
+  /// Creates a directory in this one. Returns false if the name is taken.
   ///
   /// C: `mkdirat`
   package func makeDirectory(_ name: some PathBytes) throws(SystemError) -> Bool {
@@ -72,14 +72,14 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Throws if names can't be made and removed in it, as far as the system tells beforehand.
+  /// Throws if this process may not create and remove names in the directory.
   ///
   /// C: `faccessat(AT_EACCESS)`
   package func checkWritable() throws(SystemError) {
     _ = try retryingInterrupts { faccessat(number, ".", W_OK | X_OK, AT_EACCESS) }
   }
 
-  /// What has the name here, even if that is a link; nil if nothing has.
+  /// The identity of the file, directory or link of that name; nil if there is none.
   ///
   /// C: `fstatat`
   package func identity(of name: some PathBytes) throws(SystemError) -> FileKey? {
@@ -94,9 +94,9 @@ package final class DirectoryDescriptor: Sendable {
     return FileKey(status)
   }
 
-  /// Makes a file for writing.
+  /// Creates a file for writing. Throws if the name is taken, even by a link that leads nowhere.
   ///
-  /// - Parameter permissions: what the file allows, less what the umask takes away.
+  /// - Parameter permissions: the mode of the file; the umask applies.
   ///
   /// C: `openat(O_EXCL)`
   func makeFile(
@@ -107,12 +107,12 @@ package final class DirectoryDescriptor: Sendable {
       try retryingInterrupts { name.withCString { openat(number, $0, flags, permissions) } })
   }
 
-  /// Gives a file of this directory a name in that one, unless something has it: then it does nothing, and
-  /// returns false.
+  /// Moves a file of this directory to a name in another. Returns false, and does nothing, if the
+  /// name is taken.
   ///
   /// C: `linkat`, `unlinkat`
   func move(
-    _ old: some PathBytes, to directory: DirectoryDescriptor, asFree new: some PathBytes
+    _ old: some PathBytes, to directory: DirectoryDescriptor, ifFree new: some PathBytes
   ) throws(SystemError) -> Bool {
     do throws(SystemError) {
       _ = try retryingInterrupts {
@@ -129,8 +129,9 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same if a file can't have two names, as on FAT or behind FUSE: an empty file takes the name, and is then
-  /// replaced. A process that is killed in between leaves the empty one.
+  /// The same for file systems without hard links, such as FAT and some behind FUSE: creates an
+  /// empty file of the new name, then replaces it. A process that is killed in between leaves the
+  /// empty file.
   private func claim(
     _ new: some PathBytes, in directory: DirectoryDescriptor, for old: some PathBytes
   ) throws(SystemError) -> Bool {
@@ -145,12 +146,12 @@ package final class DirectoryDescriptor: Sendable {
       directory.remove(new)
       throw error
     }
-    // The claimed name has become a directory's.
+    // In the meantime, a directory has replaced the empty file.
     return false
   }
 
-  /// Gives a file of this directory a name in that one, and takes it from the file or link that had it. If that
-  /// is a directory, it does nothing, and returns false.
+  /// Moves a file of this directory to a name in another, replacing a file or a link of that name.
+  /// Returns false, and does nothing, if a directory has the name.
   ///
   /// C: `renameat`
   func move(
@@ -168,7 +169,7 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// Has the names in it written to the disk.
+  /// Writes the names in the directory to the disk. It must be readable.
   ///
   /// C: `fsync`
   package func synchronize() throws(SystemError) {
@@ -179,12 +180,14 @@ package final class DirectoryDescriptor: Sendable {
     _ = try retryingInterrupts { fsync(readable) }
   }
 
+  /// Removes a file or a link, if there is one.
+  ///
   /// C: `unlinkat`
   package func remove(_ name: some PathBytes) {
     _ = name.withCString { unlinkat(number, $0, 0) }
   }
 
-  /// Removes a directory if it is empty.
+  /// Removes a directory, if it is empty.
   ///
   /// C: `unlinkat(AT_REMOVEDIR)`
   package func removeDirectory(_ name: some PathBytes) {

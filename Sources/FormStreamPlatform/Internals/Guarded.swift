@@ -1,17 +1,19 @@
 import Glibc
 
-/// A value shared by threads, guarded by a lock.
+/// A value that threads share, guarded by a lock.
 ///
-/// This is the house's only lock. It is the C library's, not a `Mutex`: the thread sanitizer does not see the
-/// ordering that Swift's gives.
+/// This is the only lock in the package. It uses the lock of the C library and not Swift's `Mutex`,
+/// because the thread sanitizer does not see the ordering that `Mutex` guarantees.
 package final class Guarded<Value>: @unchecked Sendable {
   private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
   private let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
   /// Guarded by `mutex`, as is `waiting`.
   private var value: Value
-  /// How many threads wait for a change.
+  /// The number of threads that wait for a change.
   private var waiting = 0
 
+  /// Guards a value.
+  ///
   /// C: `pthread_mutex_init`, `pthread_cond_init`
   package init(_ value: Value) {
     self.value = value
@@ -26,8 +28,10 @@ package final class Guarded<Value>: @unchecked Sendable {
     mutex.deallocate()
   }
 
-  /// Reads or changes the value while no other thread does. Threads in ``waitUntil(_:then:)`` look again
-  /// afterwards.
+  /// Reads or changes the value while no other thread does. Afterwards, threads in
+  /// ``waitUntil(_:then:)`` check their conditions again.
+  ///
+  /// The lock is not recursive: `body` must not use this object.
   ///
   /// C: `pthread_mutex_lock`, `pthread_cond_broadcast`
   package func withLock<Result, Failure: Error>(
@@ -38,7 +42,7 @@ package final class Guarded<Value>: @unchecked Sendable {
     return try body(&value)
   }
 
-  /// Waits until the value fulfils a condition, then reads or changes it.
+  /// Waits until the value fulfils a condition, then reads or changes it, all under one lock.
   ///
   /// C: `pthread_cond_wait`
   package func waitUntil<Result, Failure: Error>(

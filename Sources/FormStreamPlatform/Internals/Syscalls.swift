@@ -1,9 +1,10 @@
-// What several modules ask of the C library. Everything above it sees Swift errors, Swift integers and owned
-// descriptors; nothing above it sees `errno`, `EINTR` or a struct from C.
+// System calls that several modules share. Their callers see Swift errors, Swift integers and
+// descriptors with an owner, never `errno`, `EINTR` or a C struct.
 
 import Glibc
 
-/// Calls `body` again each time a signal interrupts it. Any other failure becomes an error here, once.
+/// Calls `body`, and calls it again if a signal interrupts it. Every other failure becomes an error
+/// here.
 package func retryingInterrupts<Result: SignedInteger>(
   _ body: () -> Result
 ) throws(SystemError) -> Result {
@@ -15,8 +16,8 @@ package func retryingInterrupts<Result: SignedInteger>(
   }
 }
 
-/// Calls `body`, and waits for the descriptor each time it is not ready. Another program may have made a shared
-/// terminal or pipe non-blocking: then `EAGAIN` is no failure.
+/// Calls `body`, and waits for the descriptor if it is not ready. Another program may have made a
+/// shared terminal or pipe non-blocking, so `EAGAIN` is not a failure.
 ///
 /// C: `poll`
 package func waitingUntilReady<Result: SignedInteger>(
@@ -32,7 +33,7 @@ package func waitingUntilReady<Result: SignedInteger>(
   }
 }
 
-/// Writes all the bytes, waiting for a slow reader.
+/// Writes all the bytes, waiting for the reader if it is slow.
 ///
 /// C: `write`
 package func writeAll(
@@ -48,7 +49,7 @@ package func writeAll(
   }
 }
 
-/// The C library's sentence for an error number.
+/// The C library's message for an error number.
 ///
 /// C: `strerror_r`
 func systemMessage(for number: Int32) -> String {
@@ -71,16 +72,16 @@ extension SystemError {
   /// The descriptor is closed.
   package static let notOpen = SystemError(number: EBADF)
 
-  /// Nothing is at the path, or a directory on the way is none.
+  /// Nothing is at the path, or a component before the last is not a directory.
   package var isPathMissing: Bool { number == ENOENT || number == ENOTDIR }
-  /// The path is a link where none is followed.
+  /// The path is a symbolic link, and the call does not follow links.
   package var isSymlinkRefused: Bool { number == ELOOP }
-  /// The disk is full, or a quota or a limit of this process is reached.
+  /// The disk is full, or a quota or the file size limit of this process is reached.
   package var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
-  /// This process, or the system, has as many files open as it may.
+  /// This process or the system has too many open files.
   package var isOutOfDescriptors: Bool { [EMFILE, ENFILE].contains(number) }
-  /// This process may not do it.
+  /// This process lacks the permission.
   package var isPermissionDenied: Bool { [EACCES, EPERM].contains(number) }
-  /// The reader is gone.
+  /// The reader has closed the pipe or connection.
   package var isBrokenPipe: Bool { number == EPIPE }
 }

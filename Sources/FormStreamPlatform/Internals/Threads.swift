@@ -1,10 +1,9 @@
 import Glibc
 
-/// Starts a detached thread; returns false if the system has no thread to give.
+/// Starts a detached thread. Returns false if the system can't start one, which Foundation's
+/// `Thread` does not report.
 ///
-/// Foundation's `Thread` does not report that failure.
-///
-/// - Parameter name: what `top -H` shows; at most 15 bytes, as Linux allows.
+/// - Parameter name: the name that `top -H` shows. Linux cuts it after 15 bytes.
 ///
 /// C: `pthread_create`
 package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void) -> Bool {
@@ -44,15 +43,19 @@ private final class ThreadStart {
   }
 }
 
-/// Swift's Glibc has no `pthread_setname_np`, so this writes to the file that it writes to.
-private func nameThisThread(_ name: String) {
-  let file = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
+/// Names this thread. Swift's Glibc has no `pthread_setname_np`, so this writes to the file that it
+/// would write to. Without `/proc` the thread has no name, and runs all the same.
+///
+/// - Parameter path: the file; tests name others.
+package func nameThisThread(_ name: String, through path: String = "/proc/thread-self/comm") {
+  let file = open(path, O_WRONLY | O_CLOEXEC)
   guard file >= 0 else { return }
   _ = write(file, name, name.utf8.count)
   close(file)
 }
 
-/// Makes a write to a closed connection fail on this thread, instead of ending the process.
+/// Blocks SIGPIPE on this thread: a write to a closed connection fails, and does not end the
+/// process.
 ///
 /// C: `pthread_sigmask`
 package func ignoreBrokenPipesOnThisThread() {

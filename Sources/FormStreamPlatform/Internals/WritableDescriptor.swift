@@ -1,8 +1,8 @@
 import Glibc
 
-/// A file that is open for writing, with one owner.
+/// A file that is open for writing. It is closed when it is released.
 final class WritableDescriptor: Sendable {
-  /// The descriptor's number; nil after it was closed.
+  /// The number of the descriptor; nil after closing.
   private let number: Guarded<CInt?>
 
   init(_ number: CInt) {
@@ -29,8 +29,11 @@ final class WritableDescriptor: Sendable {
     _ = try retryingInterrupts { fsync(number) }
   }
 
-  /// Closes the file; a second call does nothing. Network file systems and quotas may report only here that there
-  /// was no room. The descriptor is gone even if this throws: its number may be another file's by then.
+  /// Closes the file; a second call does nothing.
+  ///
+  /// Some file systems report only here that there was no room: those on a network, and those with
+  /// quotas. The descriptor is closed even if this throws, so it is never closed again: its number
+  /// may be another file's by then.
   ///
   /// C: `close`
   func close() throws(SystemError) {

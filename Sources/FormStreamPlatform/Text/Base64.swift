@@ -1,4 +1,4 @@
-/// The bytes in the base 64 of RFC 4648 §4, padded and in one line: what `…_b64` keys hold.
+/// The bytes in base 64 (RFC 4648 §4), with padding and in one line: the value of `…_b64` keys.
 package func base64(_ bytes: [UInt8]) -> String {
   // RFC 4648 §4, table 1.
   let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
@@ -30,7 +30,8 @@ package func base64(_ bytes: [UInt8]) -> String {
   return String(decoding: text, as: UTF8.self)
 }
 
-/// What some base 64 of RFC 4648 §4 stands for; nil where it is none. Padding may be missing.
+/// The bytes that a base 64 text (RFC 4648 §4) encodes; nil if it is not valid. Padding may be
+/// missing.
 package func base64Decoded(_ text: some StringProtocol) -> [UInt8]? {
   var bytes: [UInt8] = []
   var group = 0

@@ -1,6 +1,7 @@
 extension String {
-  /// This text in quotes for a message, cut if it is so long that it would drown the sentence. It is not made
-  /// safe for a terminal: the writer to a terminal does that, for all text alike.
+  /// This text in quotes for a message, shortened if it is longer than 80 bytes.
+  ///
+  /// It is not made safe for a terminal: the code that writes to a terminal does that for all text.
   package var quoted: String {
     let longest = 80
     let head = self.utf8.prefix(longest + 1)

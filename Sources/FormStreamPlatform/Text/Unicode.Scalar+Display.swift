@@ -1,18 +1,19 @@
 extension Unicode.Scalar {
-  /// Whether the scalar may be shown and stored as it is. What would move a terminal's cursor, change its
-  /// colours, end a line (U+0085, U+2028 and U+2029 do for some readers), turn the direction of writing
-  /// or hide is not.
+  /// Whether the scalar can be displayed and stored as it is.
+  ///
+  /// It can't if it moves a terminal's cursor, changes colours, ends a line (some programs treat
+  /// U+0085, U+2028 and U+2029 so), changes the writing direction, or is invisible.
   package var isSafeToDisplay: Bool {
     if isASCII { return value >= 0x20 && value != 0x7F }
     switch properties.generalCategory {
     case .control, .lineSeparator, .paragraphSeparator: return false
-    // Joiners build emoji and letters, variation selectors too; all else of the kind is invisible, or
-    // turns the direction.
+    // Emoji and letters are built with joiners and variation selectors. The other scalars of these
+    // kinds are invisible or change the writing direction.
     case .format: return value == 0x200C || value == 0x200D
     default: return !properties.isDefaultIgnorableCodePoint || properties.isVariationSelector
     }
   }
 
-  /// The scalar as ASCII, such as `\u{1B}`: for those that are not harmless.
+  /// The scalar as an ASCII escape, such as `\u{1B}`.
   package var escaped: String { "\\u{\(String(value, radix: 16, uppercase: true))}" }
 }

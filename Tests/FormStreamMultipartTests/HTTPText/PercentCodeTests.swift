@@ -45,7 +45,8 @@ import Testing
 }
 
 @Suite struct PercentDecoderTests {
-  /// A text, and how it is read: leniently, strictly, and if only quotes and line breaks are decoded.
+  /// A text, and how it is read: leniently, strictly, and if only quotes and line breaks are
+  /// decoded.
   struct Case: Sendable {
     let text: String
     let decoded: String

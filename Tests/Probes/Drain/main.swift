@@ -1,16 +1,15 @@
-// Drains a form of files through FormInputStream, for the tests to watch from outside with strace:
+// Reads a form of files through FormInputStream. Tests observe it with strace:
 //
 //   formstream-drain-probe chunk=N end|close-early|drop-early|error FILE…
 //
-// Prints how many descriptors are open beyond those at the start, and how many bytes were read.
-// `error` cuts the last file short when the first byte of its own has been read. "Early" is the same
-// place: the last file is open then. The stream is still held when descriptors are counted, but for
-// `drop-early`.
+// Prints how many descriptors are open in addition to those at the start, and how many bytes were
+// read. "Early" is after the first byte of the last file, which is open then; `error` truncates
+// that file there. The stream is still alive when descriptors are counted, except for `drop-early`.
 //
 //   formstream-drain-probe chunk=0 session=PORT FILE…
 //
-// has a URLSession send the form to that port of the loopback instead, and counts the descriptors that
-// are open on the files (the session has some of its own).
+// sends the form with a URLSession to that port of the loopback address instead, and counts only
+// the descriptors of the files, because the session opens some too.
 import FormStream
 import Foundation
 import FoundationNetworking
@@ -42,7 +41,7 @@ func sendWithSession(to port: String, files: [String]) async throws -> (left: In
 
 func probe(chunk: Int, mode: String, files: [String]) throws -> (left: Int, bytes: Int) {
   let form = Form {
-    Part.text("title", "a text beside the files")
+    Part.text("title", "a text before the files")
     for file in files { Part.file("file", LocalPath(file)) }
   }
   let layout = try form.layout()

@@ -43,9 +43,11 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "not a media type", "encode", "-F", "x=y;type=a/b\r\nX: y"),
     BadInput(64, "no colon", "encode", "-F", "x=y", "--part-header", "X"),
     BadInput(
-      64, "made from the part's type", "encode", "-F", "x=y", "--part-header", "content-type: a/b"),
+      64, "derived from the type of the part", "encode", "-F", "x=y", "--part-header",
+      "content-type: a/b"),
     BadInput(
-      64, "no length of their own", "encode", "-F", "x=y", "--part-header", "Content-Length: 1"),
+      64, "parts have no Content-Length", "encode", "-F", "x=y", "--part-header",
+      "Content-Length: 1"),
     BadInput(64, "control character", "encode", "-F", "x=y", "--part-header", "X: a\nb"),
     BadInput(64, "letters, digits and hyphens", "encode", "-F", "x=y", "--part-header", "X Y: a"),
     BadInput(64, "not a range", "encode", "--file", "x=/etc/passwd", "--range", "5"),
@@ -55,7 +57,9 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "--range is for files", "encode", "-F", "x=y", "--range", "0:1"),
     BadInput(64, "named twice", "encode", "-F", "a=@-", "-F", "b=<-"),
     BadInput(64, "a line break", "encode", "--escaping", "backslash", "--field", "a\nb=c"),
-    BadInput(64, "take 16", "encode", "--field", "\(String(repeating: "n", count: 16_800))=c"),
+    BadInput(
+      64, "16843 bytes; at most 16384", "encode", "--field",
+      "\(String(repeating: "n", count: 16_800))=c"),
     BadInput(64, "-o needs the name", "encode", "-o", ""),
     BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B"),
     BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B", ""),
@@ -96,7 +100,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(66, "does not exist", "encode", "--file", "f=/etc/passwd/x"),
     BadInput(66, "is a directory", "encode", "-F", "f=@/etc"),
     BadInput(66, "is a directory", "encode", "--dry-run", "-F", "f=@/etc"),
-    BadInput(66, "of which no range", "encode", "--file", "f=/dev/zero", "--range", "0:5"),
+    BadInput(66, "which has no ranges", "encode", "--file", "f=/dev/zero", "--range", "0:5"),
     BadInput(
       66, "choose a range within it", "encode", "--file", "f=/etc/passwd", "--range", "99999999:1"),
     BadInput(
@@ -106,7 +110,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
       "1:9223372036854775807"),
     BadInput(66, "of --config can't be read", "encode", "--config", "missing"),
     BadInput(66, "of headers= can't be read", "encode", "-F", "a=b;headers=@missing"),
-    BadInput(74, "give it through a pipe", "encode", "-F", "f=@/proc/cpuinfo"),
+    BadInput(74, "send it through a pipe", "encode", "-F", "f=@/proc/cpuinfo"),
     BadInput(74, "-o", "encode", "-F", "a=b", "-o", "/nonexistent/x"),
     BadInput(74, "directory", "encode", "-F", "a=b", "-o", "/tmp"),
     BadInput(74, "No space left", "encode", "-F", "a=b", "-o", "/dev/full"),

@@ -20,7 +20,7 @@ import Testing
       ("text", Array("just text".utf8), "not a database that libmagic can use"),
       (
         "turned around", Array(mark.reversed()) + [UInt8](repeating: 0, count: 100),
-        "from another machine"
+        "is from a machine with another byte order"
       ),
       (
         "old", mark + [1, 0, 0, 0] + [UInt8](repeating: 0, count: 1000),

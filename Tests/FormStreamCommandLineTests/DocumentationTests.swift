@@ -1,0 +1,203 @@
+import Foundation
+import FormStreamTestSupport
+import Testing
+
+/// README.md and the pages in docs, compared with what they describe.
+@Suite struct DocumentationTests {
+  private static let root = URL(filePath: #filePath)
+    .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+  private static let pages =
+    ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
+    + ["command", "exit-codes", "library", "promises", "receiver", "records", "stability"]
+    .map { "docs/\($0).md" }
+
+  /// Flags of other programs that the pages mention.
+  private static let foreignFlags: Set<String> = [
+    "--post-file", "--record", "--quick", "--only", "--strict",
+  ]
+
+  /// Folders, and types of Foundation, that CONTRIBUTING mentions.
+  private static let foreignNames: Set<String> = [
+    "Benchmarks", "Corpus", "InputStream", "Internals", "Samples", "Sources", "URLSession",
+  ]
+
+  private static func text(_ page: String) throws -> String {
+    try String(contentsOf: root.appending(path: page), encoding: .utf8)
+  }
+
+  @Test func `the front page has at most 150 lines`() throws {
+    #expect(try Self.text("README.md").split(separator: "\n").count <= 150)
+  }
+
+  @Test(arguments: pages) func `every link leads to a file and to a heading`(
+    _ page: String
+  ) throws {
+    for match in try Self.text(page).matches(of: /\]\((?<path>[^)#\s]*)(#(?<heading>[^)\s]+))?\)/) {
+      let path = String(match.path)
+      if path.contains("://") { continue }
+      let directory = URL(filePath: page, relativeTo: Self.root).deletingLastPathComponent()
+      let file =
+        path.isEmpty
+        ? Self.root.appending(path: page) : URL(filePath: path, relativeTo: directory)
+      #expect(FileManager.default.fileExists(atPath: file.path), "\(match.0)")
+      guard let heading = match.heading else { continue }
+      let headings = try String(contentsOf: file, encoding: .utf8).split(separator: "\n")
+        .filter { $0.hasPrefix("#") }
+        .map { line in
+          line.drop { $0 == "#" }.dropFirst().lowercased().replacing(" ", with: "-")
+            .filter { $0.isLetter || $0.isNumber || $0 == "-" }
+        }
+      let isHeading = headings.contains(String(heading))
+      #expect(isHeading, "\(match.0)")
+    }
+  }
+
+  @Test func `every path in CONTRIBUTING is there`() throws {
+    let paths = try Self.text("CONTRIBUTING.md")
+      .matches(
+        of: /`(?<path>(Sources|Tests|Fuzz|Samples|Benchmarks|docs|\.ci)\/[A-Za-z0-9_\/.+-]*)`/)
+    #expect(paths.count > 20)
+    for path in paths.map({ String($0.path) }) {
+      let isThere = FileManager.default.fileExists(atPath: Self.root.appending(path: path).path)
+      #expect(isThere, "\(path)")
+    }
+  }
+
+  @Test func `every type and member in CONTRIBUTING is declared`() throws {
+    let folders = ["Sources", "Tests", "Fuzz/Properties"]
+    let files = try folders.flatMap { folder in
+      try FileManager.default.subpathsOfDirectory(
+        atPath: Self.root.appending(path: folder).path
+      ).filter { $0.hasSuffix(".swift") }.map { "\(folder)/\($0)" }
+    }
+    var declared = Set(
+      files.flatMap { $0.split(separator: "/") }.map { String($0.split(separator: ".")[0]) })
+    for file in files {
+      for match in try Self.text(file).matches(
+        of: /\b(struct|class|enum|protocol|case|func|let|var|typealias|import) (?<name>\w+)/)
+      { declared.insert(String(match.name)) }
+    }
+    let names = try Self.text("CONTRIBUTING.md")
+      .matches(of: /`(?<name>[A-Z][A-Za-z]+(\.[A-Za-z]+)*)`/)
+    #expect(names.count > 50)
+    for name in names.flatMap({ $0.name.split(separator: ".") }) {
+      let isDeclared = declared.contains(String(name)) || Self.foreignNames.contains(String(name))
+      #expect(isDeclared, "\(name)")
+    }
+  }
+
+  @Test(arguments: pages) func `every flag on a page is in the manual`(_ page: String) throws {
+    let manual = try formstream("--generate", "man").output.replacing("\\-", with: "-")
+      .replacing("\\&", with: "")
+    let known = Set(manual.matches(of: /--[a-z][a-z0-9.-]*[a-z0-9]/).map { String($0.0) })
+    let named = try Self.text(page).matches(of: /[^a-zA-Z0-9-](?<flag>--[a-z][a-z0-9.-]*[a-z0-9])/)
+    for flag in named.map({ String($0.flag) }) {
+      let isKnown = known.contains(flag) || Self.foreignFlags.contains(flag)
+      #expect(isKnown, "\(flag)")
+    }
+  }
+
+  @Test(arguments: ["README.md", "docs/library.md"])
+  func `every Swift example is part of a sample`(_ page: String) throws {
+    let samples = Self.root.appending(path: "Samples/Sources")
+    let sources = try FileManager.default.subpathsOfDirectory(atPath: samples.path)
+      .filter { $0.hasSuffix(".swift") }
+      .map { Self.unindented(try Self.text("Samples/Sources/\($0)")) }
+    let examples = try Self.text(page).matches(of: /```swift\n(?<code>[^`]+)```/)
+    #expect(!examples.isEmpty)
+    for example in examples {
+      let code = Self.unindented(String(example.code))
+      let isPartOfSample = sources.contains { $0.contains(code) }
+      #expect(isPartOfSample, "\(example.code)")
+    }
+  }
+
+  private static func unindented(_ code: String) -> String {
+    code.split(separator: "\n", omittingEmptySubsequences: false)
+      .map { String($0.drop { $0 == " " }) }.joined(separator: "\n")
+  }
+
+  @Test func `the page of exit codes lists those of the manual`() throws {
+    let manual = try formstream("--generate", "man").output
+    let section = try #require(manual.split(separator: ".SH EXIT STATUS").dropFirst().first)
+    let codes = section.split(separator: ".SH")[0].matches(of: /\.TP\n(?<codes>[0-9, ]+)\n/)
+      .map { String($0.codes) }
+    let listed = try Self.text("docs/exit-codes.md").matches(of: /\n\| (?<codes>[0-9][0-9, ]*) \|/)
+      .map { String($0.codes) }
+    #expect(!codes.isEmpty)
+    #expect(listed == codes)
+  }
+
+  /// The keys in the first columns below a heading of docs/records.md.
+  private static func keys(_ heading: String, table: Int = 0) throws -> [String] {
+    let section = try #require(
+      try text("docs/records.md").split(separator: "\n## \(heading)\n").dropFirst().first)
+    let tables = section.split(separator: "\n## ")[0].split(separator: "\n|---|---|\n").dropFirst()
+    let rows = tables.dropFirst(table).first?.split(separator: "\n\n").first
+    return (rows ?? "").split(separator: "\n").flatMap { row in
+      row.split(separator: "|")[0].matches(of: /`(?<key>[a-z0-9_]+)`/).map { String($0.key) }
+    }
+  }
+
+  /// The keys of a JSON object, in order; those of objects inside it do not count.
+  private static func keys(of record: Substring) -> [String] {
+    var keys: [String] = []
+    var (depth, isQuoted, isEscaped) = (0, false, false)
+    var word = ""
+    for character in record {
+      if isQuoted {
+        if !isEscaped, character == "\"" { isQuoted = false } else { word.append(character) }
+        isEscaped = !isEscaped && character == "\\"
+        continue
+      }
+      switch character {
+      case "\"": (isQuoted, word) = (true, "")
+      case "{", "[": depth += 1
+      case "}", "]": depth -= 1
+      case ":": if depth == 1 { keys.append(word) }
+      default: break
+      }
+      if depth == 0 { return keys }
+    }
+    return keys
+  }
+
+  @Test func `the page of records lists their keys, in order`() throws {
+    let run = try shell(
+      """
+      $F encode --boundary B -F a=b -o body
+      $F parse --json --boundary B body
+      $F parse --json --boundary B body | sed 's/.*"parts":.//'
+      $F sniff --json body
+      $F post --json -F a=b http://127.0.0.1:1/
+      $F post -q --progress json -F a=b http://127.0.0.1:1/ 2>&1 | grep '^{' | head -1
+      """)
+    let records = run.output.split(separator: "\n")
+    try #require(records.count == 5, "\(run.output)")
+    #expect(try Self.keys("The record of a body") == Self.keys(of: records[0]))
+    #expect(try Self.keys("The record of a body", table: 1) == Self.keys(of: records[1]))
+    #expect(try Self.keys("The record of a file") == Self.keys(of: records[2]))
+    #expect(try Self.keys("The record of a request") == Self.keys(of: records[3]))
+    #expect(try Self.keys("The record of progress") == Self.keys(of: records[4]))
+  }
+
+  @Test func `the page of records lists the keys of what the receiver prints`() throws {
+    let run = try shell(
+      """
+      coproc R { $F receive --json --once --listen 127.0.0.1:0; }
+      read -r listening <&"${R[0]}"
+      printf '%s\\n' "$listening"
+      url=$(printf '%s' "$listening" | sed 's/.*"url":"//; s/".*//')
+      $F post --json -F a=b "$url" | sed 's/.*"response"://'
+      cat <&"${R[0]}"
+      """)
+    let records = run.output.split(separator: "\n")
+    try #require(records.count == 3, "\(run.output) \(run.stderr)")
+    #expect(try Self.keys("The record of a receiver") == Self.keys(of: records[0]))
+    #expect(try Self.keys("The record of a request", table: 1) == Self.keys(of: records[1]))
+    #expect(
+      try Self.keys("The record of a body") + Self.keys("The record of an upload")
+        == Self.keys(of: records[2]))
+  }
+}

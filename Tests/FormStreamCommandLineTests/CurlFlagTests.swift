@@ -23,11 +23,11 @@ import Testing
   func `a flag that only curl has gets a hint`(
     _ flags: [String], _ says: String
   ) throws {
-    let said = try run("formstream", ["post"] + flags + ["-d", "a", "http://127.0.0.1:1/"])
-    #expect(said.exit == 64)
-    #expect(said.stderr.contains(says), "\(said.stderr)")
-    #expect(said.stderr.split(separator: "\n").count == 1)
-    #expect(!said.stderr.contains("canary"))
+    let result = try run("formstream", ["post"] + flags + ["-d", "a", "http://127.0.0.1:1/"])
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(result.stderr.split(separator: "\n").count == 1)
+    #expect(!result.stderr.contains("canary"))
   }
 
   /// Runs every flag of the installed curl that formstream does not have.
@@ -39,10 +39,11 @@ import Testing
     try #require(curls.count > 200)
     var hints = 0
     for long in curls where !known.contains(long) {
-      let said = try formstream("post", "--\(long)", "x", "http://127.0.0.1:1/")
-      #expect(said.exit == 64, "\(long): \(said.stderr)")
+      let result = try formstream("post", "--\(long)", "x", "http://127.0.0.1:1/")
+      #expect(result.exit == 64, "\(long): \(result.stderr)")
       guard
-        let hint = said.stderr.split(separator: " is not a flag of formstream: ").dropFirst().first
+        let hint = result.stderr.split(separator: " is not a flag of formstream: ").dropFirst()
+          .first
       else { continue }
       hints += 1
       for named in hint.matches(of: /--([a-z0-9.-]*[a-z0-9])/).map(\.output.1) {
@@ -62,16 +63,16 @@ import Testing
   func `a word that is not a command gets a hint`(
     _ word: String, _ says: String
   ) throws {
-    let said = try formstream(word)
-    #expect(said.exit == 64)
-    #expect(said.stderr.contains(says), "\(said.stderr)")
-    #expect(!said.stderr.contains("canary"))
+    let result = try formstream(word)
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
   }
 
   @Test func `commands that send nothing give no hints about curl`() throws {
-    let said = try formstream("encode", "-s")
+    let result = try formstream("encode", "-s")
     #expect(
-      said.stderr.hasPrefix("formstream: -s is not a flag; see \"formstream encode --help\"."),
-      "\(said.stderr)")
+      result.stderr.hasPrefix("formstream: -s is not a flag; see \"formstream encode --help\"."),
+      "\(result.stderr)")
   }
 }

@@ -46,25 +46,25 @@ import Testing
     _ signal: String, _ exit: String
   ) throws {
     for moment in ["ls -A tmp/* | grep -q empty.txt", "ls -A tmp/*/received | grep -q ."] {
-      let said = try shell(
+      let result = try shell(
         """
         set -m; mkdir tmp
-        TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+        TMPDIR=$PWD/tmp $F demo > out 2> result & pid=$!
         until \(moment) || ! kill -0 $pid; do sleep 0.01; done 2> none
         kill -\(signal) $pid
         wait $pid; echo $?; ls -A tmp; cat out
-        grep -c '^formstream: Ended by a signal' said
+        grep -c '^formstream: Ended by a signal' result
         """)
-      #expect(said.output == "\(exit)\n1\n", "\(said.stderr)")
+      #expect(result.output == "\(exit)\n1\n", "\(result.stderr)")
     }
   }
 
   /// The sender hangs, so the first signal does not end the demo. After the second, its files were left.
   @Test func `a second signal ends the demo at once, and nothing is left`() throws {
-    let said = try shell(
+    let result = try shell(
       """
       set -m; mkdir tmp
-      TMPDIR=$PWD/tmp $F demo > out 2> said & pid=$!
+      TMPDIR=$PWD/tmp $F demo > out 2> result & pid=$!
       until ls -A tmp/*/received | grep -q .; do sleep 0.01; done 2> none
       read child < <(cat /proc/$pid/task/*/children); kill -STOP $child
       until grep -q '^State:.T' /proc/$child/status; do sleep 0.01; done
@@ -72,6 +72,6 @@ import Testing
       wait $pid; echo $?; ls -A tmp
       while grep -q '^State:.[^ZX]' /proc/$child/status; do sleep 0.01; done 2> none; echo gone
       """)
-    #expect(said.output == "143\ngone\n", "\(said.stderr)")
+    #expect(result.output == "143\ngone\n", "\(result.stderr)")
   }
 }

@@ -49,7 +49,9 @@ import FormStreamTestSupport
 
   /// Headers and body are made in two runs; with two random boundaries, they would not match.
   @Test func `headers with a random boundary are noted`() throws {
-    #expect(try formstream("encode", "--headers", "-F", "a=b").stderr.contains("give the same --boundary"))
+    #expect(
+      try formstream("encode", "--headers", "-F", "a=b").stderr.contains("give the same --boundary")
+    )
     #expect(try formstream("encode", "--headers", "--boundary=B", "-F", "a=b").stderr == "")
   }
 

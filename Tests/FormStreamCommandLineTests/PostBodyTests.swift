@@ -10,9 +10,9 @@ import Testing
     try place.write("lines", "one\r\ntwo=1 2\n\0")
     try place.write("j", "{}\n")
     let server = try ScriptedServer(requests: [.good()])
-    let said = try run(
+    let result = try run(
       "formstream", ["post"] + arguments + ["\(server.url)/"], standardInput: input, in: place)
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.faults.isEmpty)
     return try #require(server.requests.first)
   }
@@ -62,8 +62,8 @@ import Testing
     try place.write("big.bin", [0] + bytes)
     let server = try ScriptedServer(requests: [.good(), .good()])
     for flags in [["-T", "big.bin"], ["--data-binary", "@big.bin"]] {
-      let said = try run("formstream", ["post"] + flags + [server.url], in: place)
-      #expect(said.exit == 0, "\(said.stderr)")
+      let result = try run("formstream", ["post"] + flags + [server.url], in: place)
+      #expect(result.exit == 0, "\(result.stderr)")
     }
     #expect(server.requests.map(\.body) == [[0] + bytes, [0] + bytes])
     #expect(server.requests.first?.header("Content-Type") == "application/octet-stream")
@@ -82,8 +82,8 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("a b.txt", "words\n")
     let server = try ScriptedServer(requests: [.good(201)])
-    let said = try formstream("put", "--upload-file", "a b.txt", server.url + path, in: place)
-    #expect(said.exit == 0, "\(said.stderr)")
+    let result = try formstream("put", "--upload-file", "a b.txt", server.url + path, in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.map(\.method) == ["PUT"])
     #expect(server.requests.map(\.target) == [target])
     #expect(server.requests.first?.header("Content-Type") == "text/plain")
@@ -93,9 +93,9 @@ import Testing
 
   @Test func `a pipe is sent in chunks, without a name`() throws {
     let server = try ScriptedServer(requests: [.good()])
-    let said = try formstream(
+    let result = try formstream(
       "put", "-T", "-", "\(server.url)/", standardInput: Array("words".utf8))
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.map(\.target) == ["/"])
     #expect(server.requests.map(\.framing) == [.chunked])
     #expect(server.requests.first?.body == Array("words".utf8))

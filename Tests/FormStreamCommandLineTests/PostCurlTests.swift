@@ -74,24 +74,24 @@ import Testing
   }
 
   @Test func `what curl does differently is listed`() throws {
-    let said = try formstream(
+    let result = try formstream(
       "post", "--to-curl", "--json", "--sha256", "--content-digest", "--boundary", "B",
       "--expect-status", "200", "--answer-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
-    #expect(said.exit == 0)
-    #expect(said.output == "curl -F 'a=\"b\"' -o x http://h/\n")
+    #expect(result.exit == 0)
+    #expect(result.output == "curl -F 'a=\"b\"' -o x http://h/\n")
     for flag in [
       "--json", "--sha256", "--content-digest", "--boundary", "--expect-status", "--answer-timeout",
     ] {
-      #expect(said.stderr.contains("formstream: \(flag): curl "), "\(flag): \(said.stderr)")
+      #expect(result.stderr.contains("formstream: \(flag): curl "), "\(flag): \(result.stderr)")
     }
   }
 
   @Test func `the connection flags are translated`() throws {
-    let said = try formstream(
+    let result = try formstream(
       "post", "--to-curl", "--unix-socket", "s", "--resolve", "h:80:::1", "--cacert", "c", "--cert",
       "d", "--key", "e", "--http2", "-d", "", "http://h/")
     #expect(
-      said.output
+      result.output
         == "curl -d '' --http2-prior-knowledge --unix-socket s --resolve h:80:::1 --cacert c --cert d "
         + "--key e http://h/\n")
   }
@@ -104,16 +104,16 @@ import Testing
     (["-d", "a", "-H", "Authorization: canary"], "would be printed"),
   ])
   func `what curl can't send is an error`(_ arguments: [String], _ says: String) throws {
-    let said = try run("formstream", ["post", "--to-curl"] + arguments + ["http://h/"])
-    #expect(said.exit == 64)
-    #expect(said.output == "")
-    #expect(said.stderr.contains(says), "\(said.stderr)")
-    #expect(!said.stderr.contains("canary"))
+    let result = try run("formstream", ["post", "--to-curl"] + arguments + ["http://h/"])
+    #expect(result.exit == 64)
+    #expect(result.output == "")
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
   }
 
   @Test func `curl asks for a typed password again`() throws {
-    let said = try formstream("post", "--to-curl", "-u", "me:canary", "-d", "a", "http://h/")
-    #expect(said.output == "curl -d a -u me http://h/\n")
+    let result = try formstream("post", "--to-curl", "-u", "me:canary", "-d", "a", "http://h/")
+    #expect(result.output == "curl -d a -u me http://h/\n")
     let url = try formstream("post", "--to-curl", "-d", "a", "http://me:canary@h/")
     #expect(url.exit == 64)
     #expect(!url.stderr.contains("canary"))

@@ -8,8 +8,8 @@ import Testing
       .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
     ]
     let server = try ScriptedServer(requests: [busy, busy, .good(body: "in"), busy, busy])
-    let said = try formstream("post", "--retry", "2", "-d", "a", server.url)
-    #expect((said.exit, said.output) == (0, "in"), "\(said.stderr)")
+    let result = try formstream("post", "--retry", "2", "-d", "a", server.url)
+    #expect((result.exit, result.output) == (0, "in"), "\(result.stderr)")
     let record = try formstream("post", "--json", "--retry", "1", "-d", "a", server.url)
     #expect(record.exit == 75, "\(record.stderr)")
     #expect(record.output.contains(#""outcome":"retryable","attempts":2"#), "\(record.output)")
@@ -22,9 +22,9 @@ import Testing
     let server = try ScriptedServer { _ in
       [.readBody, .respond(503, headers: [("Retry-After", "0")])]
     }
-    let said = try formstream("post", "--json", "--retry", "110", "-d", "a", server.url)
-    #expect(said.exit == 75, "\(said.stderr)")
-    #expect(said.output.contains(#""attempts":111,"#), "\(said.output)")
+    let result = try formstream("post", "--json", "--retry", "110", "-d", "a", server.url)
+    #expect(result.exit == 75, "\(result.stderr)")
+    #expect(result.output.contains(#""attempts":111,"#), "\(result.output)")
     #expect(server.faults.isEmpty)
   }
 
@@ -32,9 +32,9 @@ import Testing
     let server = try ScriptedServer(requests: [
       [.readBody, .respond(503, headers: [("Retry-After", "60")])]
     ])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--retry", "5", "--retry-max-time", "1.5", "-d", "a", server.url)
-    #expect(said.exit == 75)
+    #expect(result.exit == 75)
     #expect(server.requests.count == 1)
   }
 
@@ -44,10 +44,10 @@ import Testing
     _ flags: [String]
   ) throws {
     let server = try ScriptedServer(requests: [[.readBody, .reset], .good()])
-    let said = try run(
+    let result = try run(
       "formstream", ["post", "--json", "--retry", "1", "-d", "a"] + flags + [server.url])
-    #expect(said.exit == (flags.isEmpty ? 3 : 0), "\(said.stderr)")
-    #expect(said.output.contains(flags.isEmpty ? #""outcome":"unknown""# : #""outcome":"ok""#))
+    #expect(result.exit == (flags.isEmpty ? 3 : 0), "\(result.stderr)")
+    #expect(result.output.contains(flags.isEmpty ? #""outcome":"unknown""# : #""outcome":"ok""#))
     #expect(server.requests.count == (flags.isEmpty ? 1 : 2))
     let keys = server.requests.map { $0.header("Idempotency-Key") }
     if flags.first == "--idempotency-key" {
@@ -71,11 +71,11 @@ import Testing
     options.receiveBuffer = 4096
     try place.write("big", noise(16_000_000))
     let server = try ScriptedServer(options, requests: [steps])
-    let said = try formstream(
+    let result = try formstream(
       "post", flag, "0.2", "--expect", "never", "-T",
       flag == "--stall-timeout" ? "big" : "/etc/hostname", "\(server.url)/x", in: place)
-    #expect(said.exit == exit, "\(said.stderr)")
-    #expect(said.stderr.contains(says), "\(said.stderr)")
+    #expect(result.exit == exit, "\(result.stderr)")
+    #expect(result.stderr.contains(says), "\(result.stderr)")
   }
 
   @Test func `a connection that takes too long is retryable`() throws {
@@ -83,16 +83,16 @@ import Testing
     var options = ScriptedServer.Options()
     options.onConnect = { _ in [.stall] }
     let server = try ScriptedServer(options, requests: [])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--connect-timeout", "0.2", "-d", "a", "https://127.0.0.1:\(server.port)/")
-    #expect(said.exit == 75, "\(said.stderr)")
+    #expect(result.exit == 75, "\(result.stderr)")
   }
 
   @Test func `--expect decides whether the server is asked first`() throws {
     let server = try ScriptedServer(requests: [.good(), .good(), .good(), .good()])
     for flags in [["always"], ["auto"], ["never"], ["always", "--expect100-timeout", "60"]] {
-      let said = try run("formstream", ["post", "-d", "a", "--expect"] + flags + [server.url])
-      #expect(said.exit == 0, "\(said.stderr)")
+      let result = try run("formstream", ["post", "-d", "a", "--expect"] + flags + [server.url])
+      #expect(result.exit == 0, "\(result.stderr)")
     }
     #expect(server.requests.map(\.expectsContinue) == [true, false, false, true])
     #expect(server.faults.isEmpty)
@@ -139,8 +139,8 @@ import Testing
   @Test(arguments: ["auto", "bar", "json", "none"])
   func `--progress has four values`(_ way: String) throws {
     let server = try ScriptedServer(requests: [.good(body: "in")])
-    let said = try formstream("post", "--progress", way, "-d", "a", server.url)
-    #expect((said.exit, said.output) == (0, "in"), "\(said.stderr)")
+    let result = try formstream("post", "--progress", way, "-d", "a", server.url)
+    #expect((result.exit, result.output) == (0, "in"), "\(result.stderr)")
   }
 }
 
@@ -149,9 +149,9 @@ import Testing
   @Test func `a socket and an address can be given`() throws {
     let place = try TemporaryDirectory()
     let local = try ScriptedServer(on: .unix(place.local("s")), requests: [.good(body: "local")])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--unix-socket", place.path("s"), "-d", "a", "http://anybody.example/x")
-    #expect((said.exit, said.output) == (0, "local"), "\(said.stderr)")
+    #expect((result.exit, result.output) == (0, "local"), "\(result.stderr)")
     #expect(local.requests.first?.header("Host") == "anybody.example")
     let server = try ScriptedServer(requests: [.good(body: "named")])
     let named = try formstream(

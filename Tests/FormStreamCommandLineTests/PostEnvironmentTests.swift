@@ -3,15 +3,15 @@ import Testing
 
 /// Environment variables and system limits.
 @Suite struct PostEnvironmentTests {
-  private static func said(_ variables: [String: String], _ url: String) throws -> String {
+  private static func messages(_ variables: [String: String], _ url: String) throws -> String {
     // The variables of the test process don't count.
     var all = Dictionary(
       uniqueKeysWithValues: ["http_proxy", "https_proxy", "all_proxy", "no_proxy"]
         .flatMap { [($0, ""), ($0.uppercased(), "")] })
     all.merge(variables) { $1 }
-    let said = try run("formstream", ["post", "--dry-run", "-d", "a", url], environment: all)
-    #expect(said.exit == 0, "\(said.stderr)")
-    return said.stderr
+    let result = try run("formstream", ["post", "--dry-run", "-d", "a", url], environment: all)
+    #expect(result.exit == 0, "\(result.stderr)")
+    return result.stderr
   }
 
   private static let cases: [(set: [String: String], url: String, named: String?)] = [
@@ -39,22 +39,23 @@ import Testing
   @Test(arguments: cases.indices)
   func `a note says that a proxy is not used`(_ index: Int) throws {
     let (variables, url, named) = Self.cases[index]
-    let said = try Self.said(variables, url)
+    let result = try Self.messages(variables, url)
     if let named {
-      #expect(said.hasPrefix("formstream: \(named) is set, but proxies are not used"), "\(said)")
-      #expect(said.split(separator: "\n").count == 1)
+      #expect(
+        result.hasPrefix("formstream: \(named) is set, but proxies are not used"), "\(result)")
+      #expect(result.split(separator: "\n").count == 1)
     } else {
-      #expect(said == "")
+      #expect(result == "")
     }
-    #expect(!said.contains("canary"))
+    #expect(!result.contains("canary"))
   }
 
   @Test func `a request goes directly to its server, whatever the environment says`() throws {
     let server = try ScriptedServer(requests: [.good(body: "in")])
-    let said = try run(
+    let result = try run(
       "formstream", ["post", "-q", "-d", "a", server.url],
       environment: ["http_proxy": "http://127.0.0.1:1", "no_proxy": ""])
-    #expect((said.exit, said.output, said.stderr) == (0, "in", ""))
+    #expect((result.exit, result.output, result.stderr) == (0, "in", ""))
     #expect(server.faults.isEmpty)
   }
 
@@ -62,17 +63,17 @@ import Testing
   @Test func `too few descriptors are an error that names the remedy`() throws {
     let server = try ScriptedServer(requests: [.good(body: "in"), .good(body: "in")])
     for limit in [6, 12, 31] {
-      let said = try shell("ulimit -n \(limit); $F post -d a \(server.url)")
-      #expect(said.exit == 74, "\(said.stderr)")
-      #expect(said.stderr.contains("ulimit -n"), "\(said.stderr)")
-      #expect(said.stderr.split(separator: "\n").count == 1)
+      let result = try shell("ulimit -n \(limit); $F post -d a \(server.url)")
+      #expect(result.exit == 74, "\(result.stderr)")
+      #expect(result.stderr.contains("ulimit -n"), "\(result.stderr)")
+      #expect(result.stderr.split(separator: "\n").count == 1)
     }
     let taken = try shell(
       "ulimit -n 64; for n in {10..60}; do eval \"exec $n< /\"; done; $F post -d a \(server.url)")
     #expect(taken.exit == 74, "\(taken.stderr)")
     for limit in ["-Sn 6", "-n 40"] {
-      let said = try shell("ulimit \(limit); $F post -d a \(server.url)")
-      #expect((said.exit, said.output) == (0, "in"), "\(limit): \(said.stderr)")
+      let result = try shell("ulimit \(limit); $F post -d a \(server.url)")
+      #expect((result.exit, result.output) == (0, "in"), "\(limit): \(result.stderr)")
     }
     #expect(server.faults.isEmpty)
   }

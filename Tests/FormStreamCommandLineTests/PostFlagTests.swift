@@ -121,15 +121,15 @@ import Testing
       default: .good(201, body: "made")
       }
     }
-    let said = try run(
+    let result = try run(
       "formstream", ["post"] + arguments + [server.url + path], in: place)
     let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
     let files = try shell("ls", in: place).output
     return """
       \(requests.joined(separator: "\n"))
-      \(requests.count) requests, exit \(said.exit ?? -1)
-      \(said.output)
-      \(said.stderr)
+      \(requests.count) requests, exit \(result.exit ?? -1)
+      \(result.output)
+      \(result.stderr)
       \(files)
       """
   }

@@ -9,16 +9,16 @@ import Testing
   /// Sends a request for each script, with an existing file.
   private static func store(
     _ scripts: [[ScriptedStep]], _ flags: String = ""
-  ) throws -> (exit: String, file: String, said: String) {
+  ) throws -> (exit: String, file: String, messages: String) {
     let server = try ScriptedServer(requests: scripts)
-    let said = try shell(
+    let result = try shell(
       "printf old > answer; $F post \(flags) -o answer -d a \(server.url); echo $?; cat answer; ls -A"
     )
     #expect(server.faults.isEmpty)
     #expect(server.requests.count == scripts.count)
-    #expect(said.output.hasSuffix("answer\n"), "nothing else is there: \(said.output)")
-    let lines = said.output.dropLast("answer\n".count).split(separator: "\n", maxSplits: 1)
-    return (String(lines[0]), lines.count > 1 ? String(lines[1]) : "", said.stderr)
+    #expect(result.output.hasSuffix("answer\n"), "nothing else is there: \(result.output)")
+    let lines = result.output.dropLast("answer\n".count).split(separator: "\n", maxSplits: 1)
+    return (String(lines[0]), lines.count > 1 ? String(lines[1]) : "", result.stderr)
   }
 
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
@@ -26,17 +26,17 @@ import Testing
     throws
   {
     let server = try ScriptedServer { _ in [.readBody, Self.half, .stall] }
-    let said = try shell(
+    let result = try shell(
       """
       set -m
       printf 'old\n' > answer
-      $F post -v -o answer -d a \(server.url) 2> said & pid=$!
-      until grep -q '^< HTTP' said; do sleep 0.01; done
+      $F post -v -o answer -d a \(server.url) 2> result & pid=$!
+      until grep -q '^< HTTP' result; do sleep 0.01; done
       kill -\(signal) $pid
       wait $pid; echo $?
       cat answer; ls -A
       """)
-    #expect(said.output == "\(exit)\nold\nanswer\nsaid\n", "\(said.stderr)")
+    #expect(result.output == "\(exit)\nold\nanswer\nresult\n", "\(result.stderr)")
   }
 
   private static let broken: [([ScriptedStep], String)] = [
@@ -51,9 +51,9 @@ import Testing
     _ steps: [ScriptedStep], _ exit: String
   ) throws {
     let stored = try Self.store([steps])
-    #expect(stored.exit == exit, "\(stored.said)")
+    #expect(stored.exit == exit, "\(stored.messages)")
     #expect(stored.file == "old")
-    #expect(stored.said.split(separator: "\n").count == 1)
+    #expect(stored.messages.split(separator: "\n").count == 1)
   }
 
   private static let pages: [[ScriptedStep]] = [[.close], [.respond(404, body: "no page")]]
@@ -72,18 +72,18 @@ import Testing
       ]
     }
     let silent = try Self.store([seeOther(""), page])
-    #expect((silent.exit, silent.file) == ("0", "old"), "\(silent.said)")
-    #expect(silent.said.contains("\"answer\" is not written"), "\(silent.said)")
+    #expect((silent.exit, silent.file) == ("0", "old"), "\(silent.messages)")
+    #expect(silent.messages.contains("\"answer\" is not written"), "\(silent.messages)")
     let quiet = try Self.store([seeOther(""), page], "-q")
-    #expect((quiet.exit, quiet.file, quiet.said) == ("0", "old", ""))
+    #expect((quiet.exit, quiet.file, quiet.messages) == ("0", "old", ""))
     let talking = try Self.store([seeOther("see other"), page])
-    #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.said)")
+    #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.messages)")
   }
 
   @Test func `the file survives an incomplete page`() throws {
     let other: [ScriptedStep] = [.readBody, .respond(303, headers: [("Location", "/page")])]
     let stored = try Self.store([other, [Self.half, .closeWrite]])
-    #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.said)")
+    #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.messages)")
   }
 
   @Test func `the response of the last attempt is stored`() throws {
@@ -91,16 +91,16 @@ import Testing
       .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
     ]
     let stored = try Self.store([busy, busy], "--retry 1")
-    #expect((stored.exit, stored.file) == ("75", "busy"), "\(stored.said)")
+    #expect((stored.exit, stored.file) == ("75", "busy"), "\(stored.messages)")
     let long = String(repeating: "long ", count: 100_000)
     let longer = try Self.store(
       [busy, [.readBody, .respond(503, headers: [("Retry-After", "0")], body: long)]], "--retry 1")
-    #expect(longer.exit == "75" && longer.file == long, "\(longer.said)")
+    #expect(longer.exit == "75" && longer.file == long, "\(longer.messages)")
     let later: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "9999")], body: "much later"),
     ]
     let awaited = try Self.store([later], "--retry 1")
-    #expect((awaited.exit, awaited.file) == ("75", "much later"), "\(awaited.said)")
+    #expect((awaited.exit, awaited.file) == ("75", "much later"), "\(awaited.messages)")
     let server = try ScriptedServer(requests: [busy, busy])
     let printed = try formstream("post", "--retry", "1", "-d", "a", server.url)
     #expect((printed.exit, printed.output) == (75, "busy"), "\(printed.stderr)")
@@ -117,7 +117,7 @@ import Testing
     _ steps: [ScriptedStep], _ exit: String, _ file: String
   ) throws {
     let stored = try Self.store([steps])
-    #expect((stored.exit, stored.file) == (exit, file), "\(stored.said)")
+    #expect((stored.exit, stored.file) == (exit, file), "\(stored.messages)")
   }
 
   @Test func `a 303 that is a wanted status is stored`() throws {
@@ -129,15 +129,15 @@ import Testing
         ]
       ],
       "--expect-status 303")
-    #expect((stored.exit, stored.file) == ("0", "see"), "\(stored.said)")
+    #expect((stored.exit, stored.file) == ("0", "see"), "\(stored.messages)")
   }
 
   /// Escape sequences reached the terminal raw if it was named by a path.
   @Test(arguments: ["-", "/dev/stdout", "/dev/tty", "/proc/self/fd/1"])
   func `no name of a terminal lets escape sequences through`(_ name: String) throws {
     let server = try ScriptedServer { _ in .good(body: "\u{1B}]0;x\u{7}") }
-    let said = try shell("script -qec \"$F post -q -o \(name) -d a \(server.url)\" /dev/null")
-    #expect(said.output == #"\u{1B}]0;x\u{7}"#, "\(said.output)")
+    let result = try shell("script -qec \"$F post -q -o \(name) -d a \(server.url)\" /dev/null")
+    #expect(result.output == #"\u{1B}]0;x\u{7}"#, "\(result.output)")
     #expect(server.requests.count == 1)
   }
 }

@@ -21,15 +21,15 @@ import Testing
     let place = try Self.place()
     let server = try ScriptedServer { _ in .good(status) }
     for more in [["-v"], ["--json", "--verbose"], ["--dry-run"], ["--to-curl"]] {
-      let said = try run(
+      let result = try run(
         "formstream", ["post", "-d", "a"] + flags + more + [server.url], in: place)
       #expect(
-        said.exit
+        result.exit
           == (status == 401 && more[0].hasPrefix("--j") || status == 401 && more[0] == "-v" ? 1 : 0)
       )
       for secret in ["canary", "bWU6Y2FuYXJ5LTM"] {
-        #expect(!said.output.contains(secret), "\(said.output)")
-        #expect(!said.stderr.contains(secret), "\(said.stderr)")
+        #expect(!result.output.contains(secret), "\(result.output)")
+        #expect(!result.stderr.contains(secret), "\(result.stderr)")
       }
     }
     #expect(server.requests.count == 2)
@@ -50,15 +50,15 @@ import Testing
     let server = try ScriptedServer(requests: [
       .good(headers: [("Set-Cookie", "canary"), ("X-B", "2")])
     ])
-    let said = try formstream(
+    let result = try formstream(
       "post", "-v", "-u", "me:canary", "-A", "agent", "-H", "X-A: 1", "-d", "a", "\(server.url)/p")
     for line in [
       "> POST /p HTTP/1.1\n", "> Authorization: ***\n", "> X-A: 1\n", "> User-Agent: agent\n",
       "< HTTP/1.1 200 OK\n", "< Set-Cookie: ***\n", "< X-B: 2\n",
     ] {
-      #expect(said.stderr.contains(line), "\(said.stderr)")
+      #expect(result.stderr.contains(line), "\(result.stderr)")
     }
-    #expect(!said.stderr.contains("canary"))
+    #expect(!result.stderr.contains("canary"))
     #expect(server.faults.isEmpty)
   }
 
@@ -68,9 +68,10 @@ import Testing
     #expect(
       try formstream("post", "-d", "a", "--token-file", "token", server.url, in: place).stderr == ""
     )
-    let said = try shell(
+    let result = try shell(
       "chmod 644 token; $F post -d a --token-file token \(server.url)", in: place)
-    #expect(said.stderr.contains("Other users can read the secrets in \"token\""), "\(said.stderr)")
+    #expect(
+      result.stderr.contains("Other users can read the secrets in \"token\""), "\(result.stderr)")
     let piped = try shell("$F post -d a --token-file <(cat token) \(server.url)", in: place)
     #expect(piped.stderr == "")
     let input = try shell("$F post -d a --user-file - \(server.url) < user", in: place)
@@ -87,11 +88,11 @@ import Testing
   ) throws {
     let place = try TemporaryDirectory()
     try place.write("headers", "X-A: 1\n\r\n\(line)\nX-B: 2\n")
-    let said = try formstream(
+    let result = try formstream(
       "post", "-v", "--header-file", "headers", "-d", "a", "http://127.0.0.1:1/", in: place)
-    #expect(said.exit == 64)
+    #expect(result.exit == 64)
     #expect(
-      said.stderr
+      result.stderr
         == "formstream: Line 3 of the file \"headers\" of --header-file is not a header that can be "
         + "sent: write Name: value, and no header about the body's length or framing.\n")
   }
@@ -100,11 +101,11 @@ import Testing
     let place = try TemporaryDirectory()
     for token in ["Bearer canary", "canary ", "\tcanary"] {
       try place.write("token", token)
-      let said = try formstream(
+      let result = try formstream(
         "post", "--token-file", "token", "-d", "a", "http://127.0.0.1:1/", in: place)
-      #expect(said.exit == 64)
-      #expect(said.stderr.contains("has a blank in it"), "\(said.stderr)")
-      #expect(!said.stderr.contains("canary"))
+      #expect(result.exit == 64)
+      #expect(result.stderr.contains("has a blank in it"), "\(result.stderr)")
+      #expect(!result.stderr.contains("canary"))
     }
   }
 
@@ -120,8 +121,8 @@ import Testing
     let server = try ScriptedServer { _ in .good(401, headers: answered + plain) }
     let flags = names.flatMap { ["-H", "\($0): canary"] } + ["-H", "X-Plain: plain"]
     for more in [["-v"], ["--json"], ["--dry-run"], ["--to-curl"]] {
-      let said = try run("formstream", ["post", "-d", "a"] + flags + more + [server.url])
-      let all = said.output + said.stderr
+      let result = try run("formstream", ["post", "-d", "a"] + flags + more + [server.url])
+      let all = result.output + result.stderr
       #expect(!all.contains("canary"), "\(all)")
       switch more[0] {
       case "-v":
@@ -135,7 +136,7 @@ import Testing
         for name in names { #expect(all.contains("\(name): ***"), "\(all)") }
         #expect(all.contains("X-Plain: plain"))
       default:
-        #expect(said.exit == 64)
+        #expect(result.exit == 64)
       }
     }
     #expect(server.requests.first?.values(of: "My-Token") == ["canary"])
@@ -144,11 +145,11 @@ import Testing
 
   @Test func `headers are sent as they were typed`() throws {
     let server = try ScriptedServer(requests: [.good()])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--header", "X-Empty;", "-H", "X-Two:  a b ", "-H", "X-Two: c", "--user-agent", "me",
       "--user", "a:b:c", "--content-digest", "--query", "a=b c", "--query", "d", "-d", "abc",
       "--request", "POST", "\(server.url)/?x")
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     let request = try #require(server.requests.first)
     #expect(request.values(of: "X-Empty") == [""])
     #expect(request.values(of: "X-Two") == ["a b", "c"])

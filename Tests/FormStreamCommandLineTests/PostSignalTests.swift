@@ -8,35 +8,37 @@ import Testing
     _ signal: String, _ exit: String
   ) throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
-    let said = try shell(
+    let result = try shell(
       """
       set -m
-      $F post -v --json -o answer -d a \(server.url) 2> said > out & pid=$!
-      until grep -q '^> POST' said; do sleep 0.01; done
+      $F post -v --json -o answer -d a \(server.url) 2> result > out & pid=$!
+      until grep -q '^> POST' result; do sleep 0.01; done
       kill -\(signal) $pid
       wait $pid; echo $?
-      cat out; grep '^formstream: ' said; ls -A
+      cat out; grep '^formstream: ' result; ls -A
       """)
-    let lines = said.output.split(separator: "\n")
-    #expect(lines.first == exit[...], "\(said.output)")
-    #expect(lines.dropFirst().first?.contains(#""outcome":"cancelled""#) == true, "\(said.output)")
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.first == exit[...], "\(result.output)")
+    #expect(
+      lines.dropFirst().first?.contains(#""outcome":"cancelled""#) == true, "\(result.output)")
     #expect(lines.dropFirst(2).first?.hasPrefix("formstream: ") == true)
-    #expect(lines.dropFirst(3) == ["out", "said"], "a half-written file is left: \(said.output)")
+    #expect(
+      lines.dropFirst(3) == ["out", "result"], "a half-written file is left: \(result.output)")
   }
 
   /// The response is not read, and a blocked write can't be cancelled.
   @Test func `a second signal ends the command at once`() throws {
     let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 4_000_000)) }
-    let said = try shell(
+    let result = try shell(
       """
       set -m
       mkfifo out; exec 3<> out
-      $F post -v -d a \(server.url) 2> said >&3 & pid=$!
-      until grep -q '^< HTTP' said; do sleep 0.01; done
+      $F post -v -d a \(server.url) 2> result >&3 & pid=$!
+      until grep -q '^< HTTP' result; do sleep 0.01; done
       while kill -INT $pid 2> kills; do sleep 0.01; done
       wait $pid; echo $?
       """)
-    #expect(said.output == "130\n", "\(said.output) \(said.stderr)")
+    #expect(result.output == "130\n", "\(result.output) \(result.stderr)")
   }
 
   @Test func `ignored signals stay ignored`() throws {
@@ -46,14 +48,14 @@ import Testing
         ? [.readBody, .open(signalled), .respond(200)]
         : [.readBody, .open(reached), .waitFor(signalled), .respond(200, body: "in")]
     }
-    let said = try shell(
+    let result = try shell(
       """
       trap '' INT TERM
-      $F post -v -d a \(server.url)/ 2> said & pid=$!
-      until grep -q '^> POST' said; do sleep 0.01; done
+      $F post -v -d a \(server.url)/ 2> result & pid=$!
+      until grep -q '^> POST' result; do sleep 0.01; done
       kill -INT $pid; kill -TERM $pid
       $F post -d a \(server.url)/signalled; wait $pid; echo $?
       """)
-    #expect(said.output == "in0\n")
+    #expect(result.output == "in0\n")
   }
 }

@@ -26,21 +26,21 @@ import Testing
     let arguments = ["post", "--boundary", "B", "--file", "f=f.bin", "--type", "a/b"]
     let well = try run("formstream", arguments + ["\(server.url)/well"], in: place)
     #expect(well.exit == 0, "\(well.stderr)")
-    let whole = try #require(server.requests.first?.body)
+    let body = try #require(server.requests.first?.body)
     for number in fault.numbers {
       let target = "/\(call)-\(number)"
-      let said = try run(
+      let result = try run(
         program: "/usr/bin/strace",
         [
           "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "trace=\(call)", "-e",
           "inject=\(call):error=\(fault.error):when=\(number)", builtBinary("formstream"),
         ] + arguments + [server.url + target], in: place, environment: underStrace)
-      #expect(said.signal == nil, "\(target): \(said.stderr)")
-      if said.exit == 0 {
+      #expect(result.signal == nil, "\(target): \(result.stderr)")
+      if result.exit == 0 {
         let got = server.requests.filter { $0.target == target }
         #expect(got.count == 1, "\(target)")
-        #expect(got.first?.body == whole, "\(target)")
-        #expect(said.output == "thanks", "\(target): \(said.stderr)")
+        #expect(got.first?.body == body, "\(target)")
+        #expect(result.output == "thanks", "\(target): \(result.stderr)")
       }
     }
     #expect(server.waitForEnds())

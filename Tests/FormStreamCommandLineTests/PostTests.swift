@@ -7,12 +7,12 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("f.txt", "words\n")
     let server = try ScriptedServer(requests: [.good(201, body: "made\n")])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--boundary", "B", "-F", "a=b", "--file", "f=f.txt", "--type", "text/x",
       "\(server.url)/there?x=y", in: place)
-    #expect(said.exit == 0, "\(said.stderr)")
-    #expect(said.output == "made\n")
-    #expect(said.stderr == "")
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.output == "made\n")
+    #expect(result.stderr == "")
     let body = """
       --B\r\nContent-Disposition: form-data; name="a"\r\n\r\nb\r
       --B\r\nContent-Disposition: form-data; name="f"; filename="f.txt"\r\nContent-Type: text/x\r
@@ -42,10 +42,10 @@ import Testing
     let typed = try formstream(
       "post", "--boundary=B", "--type-for", "*.png=a/b", "--file", "f=x.png", server.url, in: place)
     #expect(typed.exit == 0, "\(typed.stderr)")
-    let told = try formstream(
+    let detected = try formstream(
       "post", "--boundary=B", "--magic-file", "/usr/share/misc/magic.mgc", "--charset", "--file",
       "f=x.png", server.url, in: place)
-    #expect(told.exit == 0, "\(told.stderr)")
+    #expect(detected.exit == 0, "\(detected.stderr)")
     let bodies = server.requests.map { String(decoding: $0.body, as: UTF8.self) }
     #expect(
       bodies.first == """
@@ -62,9 +62,9 @@ import Testing
 
   @Test func `a pipe is a part of unknown length, and is sent in chunks`() throws {
     let server = try ScriptedServer(requests: [.good()])
-    let said = try formstream(
+    let result = try formstream(
       "post", "-F", "f=@-;filename=x", server.url, standardInput: noise(300_000))
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.first?.framing == .chunked)
     #expect(server.requests.first?.hasCompleteBody == true)
     #expect(server.faults.isEmpty)
@@ -72,9 +72,9 @@ import Testing
 
   @Test func `without a body, an empty one is sent and noted`() throws {
     let server = try ScriptedServer(requests: [.good(), .good()])
-    let said = try formstream("post", server.url)
-    #expect(said.exit == 0)
-    #expect(said.stderr.hasPrefix("formstream: An empty body is sent"))
+    let result = try formstream("post", server.url)
+    #expect(result.exit == 0)
+    #expect(result.stderr.hasPrefix("formstream: An empty body is sent"))
     #expect(server.requests.first?.header("Content-Length") == "0")
     #expect(try formstream("post", "-q", server.url).stderr == "")
     #expect(try formstream("post", "--quiet", "-h").exit == 0)
@@ -86,15 +86,15 @@ import Testing
       .good(headers: [("X-A", "1")], body: "fine"), .good(404, body: "who?"),
       .good(body: "twelve bytes"),
     ])
-    let said = try formstream("post", "--json", "--sha256", "-d", "abc", "\(server.url)/x")
-    #expect(said.exit == 0, "\(said.stderr)")
-    #expect(said.output.hasSuffix("}\n"))
+    let result = try formstream("post", "--json", "--sha256", "-d", "abc", "\(server.url)/x")
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.output.hasSuffix("}\n"))
     for part in [
       #"{"schema":"formstream.result/1","url":"\#(server.url)/x","method":"POST","status":200,"outcome":"ok","attempts":1,"redirects":0,"content_length":3,"framing":"content-length","bytes_sent":3,"wire_bytes":3,"seconds":"#,
       #""sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad""#,
       #""response":{"headers":[["X-A","1"],["Content-Length","4"]],"body":"fine","body_b64":null,"truncated":false},"error":null}"#,
     ] {
-      #expect(said.output.contains(part), "\(said.output)")
+      #expect(result.output.contains(part), "\(result.output)")
     }
     let refused = try formstream("post", "--json", "-d", "abc", server.url)
     #expect(refused.exit == 1)
@@ -138,35 +138,35 @@ import Testing
 
   @Test func `a closed pipe for the response is an error, not a signal`() throws {
     let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 1_000_000)) }
-    let said = try shell("$F post -d a \(server.url) | head -c 1; echo ${PIPESTATUS[0]}")
-    #expect(said.output == "x74\n", "\(said.stderr)")
-    #expect(said.stderr.contains("closed by its reader"))
+    let result = try shell("$F post -d a \(server.url) | head -c 1; echo ${PIPESTATUS[0]}")
+    #expect(result.output == "x74\n", "\(result.stderr)")
+    #expect(result.stderr.contains("closed by its reader"))
   }
 
   @Test func `a terminal shows text, and no escape sequences`() throws {
     let server = try ScriptedServer { _ in .good(body: "a\tb\n\u{1B}]0;x\u{7}ü\n") }
-    let said = try shell("script -qec \"$F post -q -d a \(server.url)\" /dev/null")
-    #expect(said.output.contains(#"\u{1B}]0;x\u{7}ü"#), "\(said.output)")
-    #expect(!said.output.contains("\u{1B}"))
-    #expect(said.output.contains("a\tb\r\n") || said.output.contains("a       b\r\n"))
+    let result = try shell("script -qec \"$F post -q -d a \(server.url)\" /dev/null")
+    #expect(result.output.contains(#"\u{1B}]0;x\u{7}ü"#), "\(result.output)")
+    #expect(!result.output.contains("\u{1B}"))
+    #expect(result.output.contains("a\tb\r\n") || result.output.contains("a       b\r\n"))
   }
 
   @Test func `a dry run prints everything and sends nothing`() throws {
     let place = try TemporaryDirectory()
     try place.write("f.txt", "words\n")
     let server = try ScriptedServer(requests: [])
-    let said = try formstream(
+    let result = try formstream(
       "post", "--dry-run", "--boundary", "B", "-u", "me:pass-canary", "-H", "X-A: 1", "--query",
       "q=1 2", "-F", "a=b", "-F", "f=@f.txt", "\(server.url)/p", in: place)
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     #expect(
-      said.output.hasPrefix(
+      result.output.hasPrefix(
         "POST \(server.url)/p?q=1+2\nUser-Agent: formstream/0.1.0\nAuthorization: Basic ***\nX-A: 1\n"
           + "Content-Type: multipart/form-data; boundary=B\nContent-Length: 160\n\n@0            --B\n"
       ),
-      "\(said.output)")
-    #expect(said.output.contains("[6 bytes, from the file f.txt]"))
-    #expect(!said.output.contains("canary"))
+      "\(result.output)")
+    #expect(result.output.contains("[6 bytes, from the file f.txt]"))
+    #expect(!result.output.contains("canary"))
     let raw = try formstream("post", "--dry-run", "-T", "f.txt", server.url, in: place)
     #expect(
       raw.output.hasSuffix(
@@ -178,7 +178,7 @@ import Testing
     let unread = try shell(
       "echo unread | (for flags in '-d @-' '-T -' '-F a=@-' '-d a --token-file -' '-d a --user-file -' "
         + "'-d a --header-file -'; do for way in --dry-run --to-curl; do "
-        + "$F post $way $flags \(server.url) > said || exit 1; done; done; cat)")
+        + "$F post $way $flags \(server.url) > result || exit 1; done; done; cat)")
     #expect(unread.output == "unread\n", "\(unread.stderr)")
     #expect(server.requests.isEmpty)
   }

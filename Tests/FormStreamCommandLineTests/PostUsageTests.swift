@@ -84,12 +84,12 @@ import Testing
 
   @Test(arguments: bad)
   func `an error ends with its exit code and one sentence`(_ bad: BadInput) throws {
-    let said = try run("formstream", bad.arguments)
-    #expect(said.exit == bad.exit, "\(said.stderr)")
-    #expect(said.stderr.contains(bad.says), "\(said.stderr)")
-    #expect(said.stderr.hasPrefix("formstream: "))
-    #expect(said.stderr.split(separator: "\n").count == 1, "one sentence: \(said.stderr)")
-    #expect(said.stdout.isEmpty, "\(said.output)")
+    let result = try run("formstream", bad.arguments)
+    #expect(result.exit == bad.exit, "\(result.stderr)")
+    #expect(result.stderr.contains(bad.says), "\(result.stderr)")
+    #expect(result.stderr.hasPrefix("formstream: "))
+    #expect(result.stderr.split(separator: "\n").count == 1, "one sentence: \(result.stderr)")
+    #expect(result.stdout.isEmpty, "\(result.output)")
   }
 
   @Test func `a failure has a record, a usage error has none`() throws {
@@ -120,10 +120,10 @@ import Testing
         },
       ]
     }
-    let said = try formstream(
+    let result = try formstream(
       "post", "--json", "--expect", "never", "-F", "f=@big", server.url, in: place)
-    #expect(said.exit == 74, "\(said.stderr)")
-    #expect(said.output.contains(#""outcome":"source-changed""#), "\(said.output)")
+    #expect(result.exit == 74, "\(result.stderr)")
+    #expect(result.output.contains(#""outcome":"source-changed""#), "\(result.output)")
     #expect(server.waitForEnds())
     #expect(server.completeBodyCount == 0)
     #expect(server.faults(except: .cutShort).isEmpty)
@@ -144,8 +144,8 @@ import Testing
     for example in examples {
       let line = example.replacing("formstream", with: "$F")
         .replacing("https://example.org", with: server.url)
-      let said = try shell("mkdir -p photos; \(line)", in: place)
-      #expect(said.exit == 0, "\(example): \(said.stderr)")
+      let result = try shell("mkdir -p photos; \(line)", in: place)
+      #expect(result.exit == 0, "\(example): \(result.stderr)")
     }
     #expect(server.requests.count == (verb == "post" ? 3 : 2))
     #expect(server.faults.isEmpty)

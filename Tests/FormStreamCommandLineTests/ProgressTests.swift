@@ -5,7 +5,7 @@ import Testing
 @Suite struct ProgressTests {
   @Test func `the bar fits the terminal, and a line and the response stay`() throws {
     let server = try ScriptedServer { _ in .good(body: "hello\n") }
-    let said = try shell(
+    let result = try shell(
       """
       mkfifo pipe; touch seen; export TERM=xterm NO_COLOR=1
       post="$F post --field title=Sunset --file photo=pipe --type a/b \(server.url)"
@@ -14,20 +14,20 @@ import Testing
       until grep -q '(2 of 2)' seen; do sleep 0.01; done
       exec 3>&-; wait $!; echo $?; cat all
       """)
-    let lines = said.output.replacing("\r\n", with: "\n").split(separator: "\n")
-    #expect(lines.first == "0", "\(said.output)")
+    let lines = result.output.replacing("\r\n", with: "\n").split(separator: "\n")
+    #expect(lines.first == "0", "\(result.output)")
     let bar = try #require(lines.first { $0.contains("(2 of 2)") })
     let draws = bar.split(separator: "\r")
     #expect(draws.dropLast().allSatisfy { $0.hasSuffix("\u{1B}[K") && $0.count <= 32 }, "\(draws)")
     #expect(draws.last?.hasPrefix("\u{1B}[Kformstream: ") == true, "\(draws)")
     #expect(draws.last?.contains("%") == false, "\(draws)")
-    #expect(lines.last == "hello", "\(said.output)")
+    #expect(lines.last == "hello", "\(result.output)")
   }
 
   /// `set -m`: otherwise the shell's background jobs ignore SIGINT.
   @Test func `after Ctrl-C the cursor is on a new line`() throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
-    let said = try shell(
+    let result = try shell(
       """
       set -m
       mkfifo keys; touch seen; export TERM=xterm
@@ -36,10 +36,10 @@ import Testing
       until grep -q 'waiting for the response' seen; do sleep 0.01; done
       printf '\\003' >&3; wait $!; echo $?; cat all
       """)
-    #expect(said.output.hasPrefix("130\n"), "\(said.output)")
-    #expect(said.output.hasSuffix("\r\n"), "\(said.output)")
+    #expect(result.output.hasPrefix("130\n"), "\(result.output)")
+    #expect(result.output.hasSuffix("\r\n"), "\(result.output)")
     // No trace line follows the bar on the same line.
-    let lines = said.output.replacing("\r\n", with: "\n").split(separator: "\n")
+    let lines = result.output.replacing("\r\n", with: "\n").split(separator: "\n")
     for line in lines where line.contains("> POST") || line.contains("formstream: ") {
       let text = line.split(separator: "\r").last ?? ""
       #expect(["> ", "formstream: ", "\u{1B}[K"].contains { text.hasPrefix($0) }, "\(line)")

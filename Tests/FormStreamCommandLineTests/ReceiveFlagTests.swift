@@ -61,9 +61,9 @@ import Testing
     try place.write("token", "t\n")
     _ = try shell("cp '\(made.server.certificate)' cert; cp '\(made.server.key)' key", in: place)
     let receiver = try Receiving(effect.flags, in: place)
-    let said = try receiver.shell(effect.line)
+    let result = try receiver.shell(effect.line)
     let end = try receiver.end()
-    let seen = [receiver.listening, said.output, end.output, end.stderr].joined(separator: "\n")
+    let seen = [receiver.listening, result.output, end.output, end.stderr].joined(separator: "\n")
     if effect.expected.hasPrefix("!") {
       #expect(!seen.contains(effect.expected.dropFirst()), "\(seen)")
     } else {

@@ -16,13 +16,13 @@ import Testing
   @Test(arguments: ["curl -sS -F f=@sent/N $U", "$F post -F f=@sent/N $U", "$F put -T sent/N $U/"])
   func `many uploads at once all arrive completely`(_ client: String) throws {
     let receiver = try Receiving("--into", "kept")
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       \(Self.making(40, of: 100_000))
       ls sent | xargs -P 8 -I N sh -c '\(client)' > records
       cd kept; sha256sum --quiet -c ../sums && ls -A | wc -l
       """)
-    #expect(said.output == "40\n", "\(said.output) \(said.stderr)")
+    #expect(result.output == "40\n", "\(result.output) \(result.stderr)")
     let records = try receiver.shell("sort records").output
     #expect(
       try receiver.end().output.split(separator: "\n").sorted() == records.split(separator: "\n"))
@@ -36,7 +36,7 @@ import Testing
     for _ in 0..<10 {
       let receiver = try Receiving("--into", "kept")
       let wanted = Int.random(in: 0..<20, using: &generator)
-      let said = try receiver.shell(
+      let result = try receiver.shell(
         """
         \(Self.making(20, of: 100_000))
         for i in {1..20}; do curl -sS -f --limit-rate 1M -o record-$i -F f=@sent/$i $U 2> /dev/null || rm -f record-$i & done
@@ -52,12 +52,12 @@ import Testing
         done
         ls -A | grep -v -e '^.formstream-' -e '^[0-9]*$'
         """)
-      #expect(said.output == "", "\(said.stderr)")
+      #expect(result.output == "", "\(result.stderr)")
       #expect(try receiver.wait().signal == SIGKILL)
     }
   }
 
-  @Test func `clients that are killed leave nothing behind`() throws {
+  @Test func `clients that are killed leave nothing`() throws {
     let receiver = try Receiving("--into", "kept")
     let count =
       "echo $(ls /proc/\(receiver.pid)/fd | wc -l) $(ls /proc/\(receiver.pid)/task | wc -l)"

@@ -44,7 +44,7 @@ import Testing
 
   @Test func `nothing that clients send reaches a terminal raw`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept --keep-paths 2>&1")
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       name=$(printf '\\x1b[2J\\xe2\\x80\\xae\\xc2\\x9b.txt')
       $F post -F "f=x;filename=a$name/$name" --field "t$name=$name" $U > answer
@@ -55,7 +55,7 @@ import Testing
       printf 'DE\\x1b[1mL / HTTP/1.1\\r\\nHost: a\\r\\nConnection: close\\r\\n\\r\\n' >&4
       cat <&4 > answer
       """)
-    #expect(said.output == "HTTP/1.1 200 OK\r\n", "\(said.stderr)")
+    #expect(result.output == "HTTP/1.1 200 OK\r\n", "\(result.stderr)")
     let all = try receiver.record() + receiver.record() + receiver.end().output
     #expect(all.contains(#"POST /\u{1B}]0;x\u{7}\u{202E} 200"#), "\(all)")
     #expect(
@@ -82,11 +82,11 @@ import Testing
   func `if records can't be written, it does not start`(_ redirection: String, _ says: String)
     throws
   {
-    let said = try shell(
+    let result = try shell(
       "until ! kill -0 $! 2> /dev/null; do :; done; $F receive --listen 0 --json \(redirection); echo ${PIPESTATUS[0]} >&2"
     )
-    #expect(said.stderr.hasSuffix("74\n"), "\(said.stderr)")
-    #expect(said.stderr.contains(says), "\(said.stderr)")
+    #expect(result.stderr.hasSuffix("74\n"), "\(result.stderr)")
+    #expect(result.stderr.contains(says), "\(result.stderr)")
   }
 
   /// The file is stored and the client gets its response, but the line about it is lost. No more lines must be lost.
@@ -94,8 +94,8 @@ import Testing
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1 > /dev/full")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
     try receiver.wait(for: 1, in: "kept")
-    let said = try receiver.post("--json", "-F", "f=x;filename=n")
-    #expect(said.output.contains(#""status":200"#), "\(said.output)")
+    let result = try receiver.post("--json", "-F", "f=x;filename=n")
+    #expect(result.output.contains(#""status":200"#), "\(result.output)")
     try held.send("0123456789")
     #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
     let end = try receiver.wait()
@@ -116,15 +116,15 @@ import Testing
     try place.write("token", "t")
     let receiver = try Receiving(
       "--once", "--into", "kept", "--max-body", "1M", "--token-file", "token", in: place)
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       head -c 2000000 /dev/zero > large
       \(curl) $U; \(curl) -u :t $U; \(curl) -d a=b $U; \(curl) -u :t -T large $U; \(curl) -u :t -X DELETE $U
       \(curl) -u :t -d a=b -H Content-Type:multipart/form-data $U
       $F post --token-file token -F f=@token $U
       """)
-    let codes = said.output.split(separator: "\n")
-    #expect(codes.prefix(6) == ["401", "200", "401", "413", "405", "400"], "\(said.output)")
+    let codes = result.output.split(separator: "\n")
+    #expect(codes.prefix(6) == ["401", "200", "401", "413", "405", "400"], "\(result.output)")
     let end = try receiver.wait()
     #expect(end.exit == 0, "\(end.stderr)")
     #expect(end.output.split(separator: "\n").last == codes.last, "\(end.output)")
@@ -137,11 +137,11 @@ import Testing
     let made = try TestCertificates()
     for tls in [[], ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]] {
       let receiver = try Receiving(["--once", "--limit", "all-headers=1M"] + tls)
-      let said = try receiver.shell(
+      let result = try receiver.shell(
         "for i in {1..9999}; do echo \"-F a=$i\"; done > c; \(curl) -k --limit-rate 2M -K <(sed 's/-F /form=/' c) $U; tail -c 9 answer"
       )
       let end = try receiver.wait()
-      #expect(said.output == "200\n" + end.output.suffix(9), "\(said.stderr)")
+      #expect(result.output == "200\n" + end.output.suffix(9), "\(result.stderr)")
       #expect(end.exit == 0)
     }
   }

@@ -16,8 +16,8 @@ import Testing
   ) throws {
     let receiver = try Receiving("--listen", place)
     #expect(receiver.url.hasPrefix(url), "\(receiver.url)")
-    let said = try receiver.post("-F", "a=b")
-    #expect(said.exit == 0, "\(said.stderr)")
+    let result = try receiver.post("-F", "a=b")
+    #expect(result.exit == 0, "\(result.stderr)")
     let isOpenToAll = [":0", "0.0.0.0:0", "[::]:0"].contains(place)
     #expect(
       try receiver.end().stderr.contains("Everyone who can reach this machine") == isOpenToAll)
@@ -26,8 +26,8 @@ import Testing
   @Test func `all addresses are those of IPv4 and IPv6`() throws {
     let receiver = try Receiving("--listen", ":0")
     for host in ["127.0.0.1", "[::1]"] {
-      let said = try formstream("post", "-d", "a=b", "http://\(host):\(receiver.port)/")
-      #expect(said.exit == 0, "\(said.stderr)")
+      let result = try formstream("post", "-d", "a=b", "http://\(host):\(receiver.port)/")
+      #expect(result.exit == 0, "\(result.stderr)")
     }
   }
 
@@ -84,21 +84,21 @@ import Testing
 
   @Test(arguments: bad)
   func `an error ends with its exit code and one sentence`(_ bad: BadInput) throws {
-    let said = try run("formstream", bad.arguments)
-    #expect(said.exit == bad.exit, "\(said.stderr)")
-    #expect(said.stderr.contains(bad.says), "\(said.stderr)")
-    #expect(said.stderr.hasPrefix("formstream: "))
-    #expect(said.stderr.split(separator: "\n").count == 1, "one sentence: \(said.stderr)")
-    #expect(said.stdout.isEmpty, "\(said.output)")
+    let result = try run("formstream", bad.arguments)
+    #expect(result.exit == bad.exit, "\(result.stderr)")
+    #expect(result.stderr.contains(bad.says), "\(result.stderr)")
+    #expect(result.stderr.hasPrefix("formstream: "))
+    #expect(result.stderr.split(separator: "\n").count == 1, "one sentence: \(result.stderr)")
+    #expect(result.stdout.isEmpty, "\(result.output)")
   }
 
   /// The command line is right, and may work at another time, so this is not 64.
   @Test func `a port that is taken ends with 74`() throws {
     let receiver = try Receiving()
-    let said = try formstream("receive", "--json", "--listen", "\(receiver.port)")
-    #expect((said.exit, said.output) == (74, ""))
+    let result = try formstream("receive", "--json", "--listen", "\(receiver.port)")
+    #expect((result.exit, result.output) == (74, ""))
     #expect(
-      said.stderr
+      result.stderr
         == "formstream: Can't listen on 127.0.0.1:\(receiver.port): Address already in use. Choose another "
         + "address or port; port 0 means any free port.\n")
   }
@@ -131,10 +131,10 @@ import Testing
   /// The directory is removed while it is used. (Permissions don't stop root.)
   @Test func `a storage error is a 500, and only the receiver's messages name the reason`() throws {
     let receiver = try Receiving("--into", "kept")
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       "rmdir kept; \(curl) -F f=@/dev/null $U; grep -c 'the receiver.s log says why' answer; grep -c '\"kept' answer"
     )
-    #expect(said.output == "500\n1\n0\n")
+    #expect(result.output == "500\n1\n0\n")
     #expect(try receiver.record().contains(#""code":"handling-failed""#))
     let end = try receiver.end()
     #expect(

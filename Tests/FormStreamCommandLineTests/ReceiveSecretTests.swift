@@ -8,22 +8,23 @@ import Testing
     try place.write("token", "canary-1\n")
     try place.write("other", "canary-2\n")
     let receiver = try Receiving("--into", "kept", "--token-file", "token", in: place)
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       for flags in '--token-file token' '--token-file other' '-u me:canary-1' '-u canary-1:me' '-q'; do
-        $F post -v $flags -F f=@token $U 2>> told
+        $F post -v $flags -F f=@token $U 2>> log
         echo $?
-      done >> told
+      done >> log
       \(curl) -u :canary-1 -F f=@token $U; \(curl) -H 'Authorization: Bearer canary-1' -T token $U
       \(curl) -H 'Authorization: Bearer canary-' -T token $U; \(curl) $U; \(curl) -u :canary-1 $U
-      grep '^[0-9]*$' told
+      grep '^[0-9]*$' log
       """)
     #expect(
-      said.output == "200\n200\n401\n401\n200\n0\n1\n0\n1\n1\n", "\(said.output) \(said.stderr)")
+      result.output == "200\n200\n401\n401\n200\n0\n1\n0\n1\n1\n",
+      "\(result.output) \(result.stderr)")
     #expect(try receiver.names(in: "kept").count == 4)
     let end = try receiver.end()
-    for told in [try receiver.shell("cat told").output, end.output, end.stderr] {
-      #expect(!told.contains("canary"), "\(told)")
+    for output in [try receiver.shell("cat log").output, end.output, end.stderr] {
+      #expect(!output.contains("canary"), "\(output)")
     }
     #expect(end.output.contains(#""code":"unauthorized""#), "\(end.output)")
   }
@@ -36,10 +37,10 @@ import Testing
   }
 
   @Test func `an error about standard input names it`() throws {
-    let said = try shell("echo | $F receive --listen 0 --token-file -")
-    #expect(said.exit == 64)
+    let result = try shell("echo | $F receive --listen 0 --token-file -")
+    #expect(result.exit == 64)
     #expect(
-      said.stderr
+      result.stderr
         == "formstream: Standard input for --token-file has 0 lines: it must have exactly one.\n")
   }
 
@@ -58,10 +59,10 @@ import Testing
 
   @Test(.enabled(if: !isSuperuser))
   func `a file without read permission gets a hint about chmod`() throws {
-    let said = try shell(
+    let result = try shell(
       "echo t > token; chmod 0 token; $F receive --listen 0 --token-file token")
-    #expect(said.exit == 66)
-    #expect(said.stderr.contains("Permission denied. Allow it with chmod"), "\(said.stderr)")
+    #expect(result.exit == 66)
+    #expect(result.stderr.contains("Permission denied. Allow it with chmod"), "\(result.stderr)")
   }
 
   @Test func `a file that other users can read causes a warning`() throws {
@@ -81,10 +82,10 @@ import Testing
   func `a file without a valid token is refused`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()
     try place.write("token", contents)
-    let said = try formstream("receive", "--listen", "0", "--token-file", "token", in: place)
-    #expect((said.exit, said.output) == (64, ""))
-    #expect(said.stderr.contains(says), "\(said.stderr)")
-    #expect(!said.stderr.contains("canary"))
+    let result = try formstream("receive", "--listen", "0", "--token-file", "token", in: place)
+    #expect((result.exit, result.output) == (64, ""))
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
   }
 }
 
@@ -98,7 +99,7 @@ import Testing
     #expect(receiver.url.hasPrefix("https://127.0.0.1:"))
     try receiver.place.write("big", noise(3_000_000))
     try receiver.place.write("over", noise(5_000_000))
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       $F post --cacert \(made.authority) -T big $U > record; echo $?
       \(curl) --cacert \(made.authority) -T big $U/big; \(curl) --cacert \(made.authority) -T - $U/big < big
@@ -107,10 +108,10 @@ import Testing
       \(curl) --cacert \(made.otherAuthority) -T big $U; echo $?
       cd kept; sha256sum < ../big; cat * | sha256sum; cat ../big ../big ../big | sha256sum
       """)
-    let lines = said.output.split(separator: "\n")
+    let lines = result.output.split(separator: "\n")
     #expect(
       lines.prefix(7) == ["0", "200", "200", "413", "1", "000", "60"],
-      "\(said.output) \(said.stderr)")
+      "\(result.output) \(result.stderr)")
     #expect(lines.count == 10 && lines[8] == lines[9])
     #expect(try receiver.record().contains(lines[7].prefix(64)))
     #expect(try receiver.end().exit == 143)
@@ -126,11 +127,11 @@ import Testing
       ("words", made.server.key), (made.server.certificate, "words"), ("zero", made.server.key),
       ("/dev/null", "/dev/null"),
     ] {
-      let said = try formstream(
+      let result = try formstream(
         "receive", "--listen", "0", "--tls-cert", certificate, "--tls-key", key, in: place)
-      #expect((said.exit, said.output) == (66, ""), "\(certificate) \(key)")
-      #expect(said.stderr.contains("PEM"), "\(said.stderr)")
-      #expect(said.stderr.split(separator: "\n").count == 1, "one sentence: \(said.stderr)")
+      #expect((result.exit, result.output) == (66, ""), "\(certificate) \(key)")
+      #expect(result.stderr.contains("PEM"), "\(result.stderr)")
+      #expect(result.stderr.split(separator: "\n").count == 1, "one sentence: \(result.stderr)")
     }
   }
 }

@@ -11,9 +11,9 @@ import Testing
       receiver.listening
         == #"{"schema":"formstream.listening/1","url":"\#(receiver.url)/","directory":"kept","directory_b64":null}"#
     )
-    let said = try receiver.post(
+    let result = try receiver.post(
       "--boundary", "B", "-F", "a=b", "--file", "f=f.txt", "--type", "text/x")
-    #expect(said.exit == 0, "\(said.stderr)")
+    #expect(result.exit == 0, "\(result.stderr)")
     let record =
       #"{"schema":"formstream.received/1","body_bytes":156,"complete":true,"parts":["#
       + #"{"index":0,"name":"a","filename":null,"content_type":null,"headers":[["Content-Disposition","form-data; name=\"a\""]],"#
@@ -22,7 +22,7 @@ import Testing
       + #"{"index":1,"name":"f","filename":"f.txt","content_type":"text/x","headers":[["Content-Disposition","form-data; name=\"f\"; filename=\"f.txt\""],["Content-Type","text/x"]],"#
       + #""size":6,"sha256":"ff646650bc064e5981d37e75caf62e8551f146dff3b8967dd9cf36d263480e3a","value":null,"value_b64":null,"#
       + #""stored_as":"f.txt"}],"error":null,"framing":"content-length","content_length":156}"#
-    #expect(said.output == "\(record)\n")
+    #expect(result.output == "\(record)\n")
     #expect(try receiver.record() == record)
     #expect(try receiver.shell("cat kept/f.txt").output == "words\n")
     let end = try receiver.end()
@@ -40,17 +40,17 @@ import Testing
   func `names are decoded by the given profile`(_ flags: [String], _ name: String) throws {
     let receiver = try Receiving(flags)
     try receiver.place.write("f", "abc")
-    let said = try receiver.post("--file", "f=f", "--filename", "a\"b")
-    #expect(said.output.contains("\"filename\":\"\(name)\""), "\(said.output)")
+    let result = try receiver.post("--file", "f=f", "--filename", "a\"b")
+    #expect(result.output.contains("\"filename\":\"\(name)\""), "\(result.output)")
   }
 
   @Test func `without a directory nothing is stored, and a note says so`() throws {
     let receiver = try Receiving("--listen", "127.0.0.1:0")
     #expect(receiver.listening.hasSuffix(#","directory":null,"directory_b64":null}"#))
     try receiver.place.write("f", "abc")
-    let said = try receiver.post("-F", "f=@f")
-    #expect(said.output.contains(#""size":3,"#), "\(said.output)")
-    #expect(said.output.contains(#""stored_as":null"#), "\(said.output)")
+    let result = try receiver.post("-F", "f=@f")
+    #expect(result.output.contains(#""size":3,"#), "\(result.output)")
+    #expect(result.output.contains(#""stored_as":null"#), "\(result.output)")
     #expect(try receiver.names(in: ".") == ["f"])
     #expect(try receiver.end().stderr.contains("Nothing is stored: --into DIR names a directory"))
   }
@@ -66,22 +66,22 @@ import Testing
   func `each kind of body is stored byte for byte`(_ line: String) throws {
     let receiver = try Receiving("--into", "kept")
     try receiver.place.write("big", noise(3_000_001))
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       "$F \(line.replacing(" <", with: " $U/big <"))\(line.contains("<") ? "" : " $U/big")")
-    #expect(said.exit == 0, "\(said.stderr)")
-    #expect(try receiver.record() + "\n" == said.output)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(try receiver.record() + "\n" == result.output)
     let sums = try receiver.shell("sha256sum < big; cd kept; sha256sum < $(ls -A)").output
       .split(separator: "\n").map { $0.prefix(64) }
-    #expect(sums.count == 2 && sums[0] == sums[1], "\(sums) \(said.output)")
-    #expect(said.output.contains(#""size":3000001,"sha256":"\#(sums[0])""#), "\(said.output)")
+    #expect(sums.count == 2 && sums[0] == sums[1], "\(sums) \(result.output)")
+    #expect(result.output.contains(#""size":3000001,"sha256":"\#(sums[0])""#), "\(result.output)")
   }
 
   @Test func `a file whose name is taken gets a number, or replaces the other`() throws {
     let receiver = try Receiving("--into", "kept")
     let other = try Receiving("--into", "kept", "--overwrite", in: receiver.place)
     for (text, to) in [("one", receiver), ("two", receiver), ("three", other)] {
-      let said = try to.post("--field", "x=", "-F", "f=\(text);filename=../up/a.txt")
-      #expect(said.exit == 0, "\(said.stderr)")
+      let result = try to.post("--field", "x=", "-F", "f=\(text);filename=../up/a.txt")
+      #expect(result.exit == 0, "\(result.stderr)")
     }
     #expect(
       try receiver.shell("grep -H . kept/*").output == "kept/a-2.txt:two\nkept/a.txt:three\n")
@@ -106,11 +106,11 @@ import Testing
     let receiver = try Receiving("--limit", "parts=2", "--limit", "header-block=200")
     #expect(try receiver.post("-F", "a=b", "-F", "c=d").exit == 0)
     for flags in [["-F", "e=f"], ["--filename", String(repeating: "n", count: 300)]] {
-      let said = try run(
+      let result = try run(
         "formstream", ["post", "-F", "a=b", "-F", "c=d"] + flags + ["--json", receiver.url])
-      #expect(said.exit == 1)
-      #expect(said.output.contains(#""status":413"#), "\(said.output)")
-      #expect(said.output.contains("limit-exceeded"), "\(said.output)")
+      #expect(result.exit == 1)
+      #expect(result.output.contains(#""status":413"#), "\(result.output)")
+      #expect(result.output.contains("limit-exceeded"), "\(result.output)")
     }
   }
 
@@ -122,7 +122,7 @@ import Testing
     try receiver.place.write("fits", noise(1024))
     try receiver.place.write("over", noise(1025))
     try receiver.place.write("far-over", noise(3_000_000))
-    let said = try receiver.shell(
+    let result = try receiver.shell(
       """
       \(curl) -T fits $U; \(curl) -T - $U < fits
       for f in over far-over; do
@@ -134,7 +134,8 @@ import Testing
       grep -c 'body-too-large' answer
       """)
     let refused = #"413\#n413\#n413\#n"status":413\#n"status":413\#n"#
-    #expect(said.output == "200\n200\n\(refused)\(refused)1\n", "\(said.output) \(said.stderr)")
+    #expect(
+      result.output == "200\n200\n\(refused)\(refused)1\n", "\(result.output) \(result.stderr)")
     #expect(try receiver.names(in: "kept").count == 2)
   }
 

@@ -15,8 +15,8 @@ import Testing
       "mkdir kept; cd kept; printf old > keep.txt; touch a; for n in {2..100}; do touch a-$n; done",
       in: place)
     let receiver = try Receiving(["--into", "kept", "--keep-paths"] + flags, in: place)
-    let said = try run("formstream", ["post", "--json"] + Self.four + [receiver.url])
-    #expect(said.output.contains(#""status":500"#), "\(said.output)")
+    let result = try run("formstream", ["post", "--json"] + Self.four + [receiver.url])
+    #expect(result.output.contains(#""status":500"#), "\(result.output)")
     let record = try receiver.record()
     #expect(record.contains(#""code":"handling-failed""#), "\(record)")
     #expect(record.split(separator: #""stored_as":null"#).count == 5, "\(record)")
@@ -28,9 +28,9 @@ import Testing
   @Test func `a file never replaces another file of the same request`() throws {
     let receiver = try Receiving("--into", "kept", "--overwrite")
     for text in ["old", "new"] {
-      let said = try receiver.post(
+      let result = try receiver.post(
         "-F", "f=\(text);filename=a.txt", "-F", "f=\(text) 2;filename=a.txt")
-      #expect(said.output.contains(#""stored_as":"a.txt""#), "\(said.output)")
+      #expect(result.output.contains(#""stored_as":"a.txt""#), "\(result.output)")
     }
     #expect(
       try receiver.shell("grep -H . kept/*").output

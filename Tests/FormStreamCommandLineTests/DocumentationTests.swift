@@ -186,11 +186,13 @@ import Testing
     let run = try shell(
       """
       coproc R { $F receive --json --once --listen 127.0.0.1:0; }
-      read -r listening <&"${R[0]}"
+      # Bash closes its own descriptor as soon as the receiver has ended.
+      exec 3<&"${R[0]}"
+      read -r listening <&3
       printf '%s\\n' "$listening"
       url=$(printf '%s' "$listening" | sed 's/.*"url":"//; s/".*//')
       $F post --json -F a=b "$url" | sed 's/.*"response"://'
-      cat <&"${R[0]}"
+      cat <&3
       """)
     let records = run.output.split(separator: "\n")
     try #require(records.count == 3, "\(run.output) \(run.stderr)")

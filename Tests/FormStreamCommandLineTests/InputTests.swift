@@ -59,7 +59,7 @@ import FormStreamTestSupport
   func `no two parts read one pipe`(_ forms: String) throws {
     let run = try shell("mkfifo p; echo hi | $F encode -F \(forms); echo $?")
     #expect(run.output == "74\n")
-    #expect(run.stderr.contains("can be read once"), "\(run.stderr)")
+    #expect(run.stderr.contains("can be read only once"), "\(run.stderr)")
   }
 
   /// Processes share a pipe and its mode: ssh and node leave standard input non-blocking.

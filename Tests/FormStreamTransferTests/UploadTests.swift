@@ -1,0 +1,76 @@
+import FormStream
+import Testing
+
+@testable import FormStreamTransfer
+
+/// What an upload guarantees whatever its source does. The encoder's readers keep to their length already, so these
+/// sources do what no reader does.
+struct UploadTests {
+  @Test func `a source that ends early fails`() {
+    var upload = Upload(total: 10)
+    upload.start(FixedSource(4))
+    #expect(read(&upload, 100) == .bytes(4))
+    #expect(read(&upload, 100) == .failed(.streamTooShort))
+    let stage = upload.stage(isHTTP2: true)
+    #expect(stage == .partlySent)
+  }
+
+  @Test func `a source that has more is read up to the announced length`() {
+    var upload = Upload(total: 10)
+    upload.start(FixedSource(100))
+    #expect(read(&upload, 7) == .bytes(7))
+    #expect(read(&upload, 7) == .bytes(3))
+    #expect(read(&upload, 7) == .end)
+    let count = upload.read
+    #expect(count == 10)
+  }
+
+  @Test func `a source of unknown length is read to its end`() {
+    var upload = Upload(total: nil)
+    upload.start(FixedSource(4))
+    #expect(read(&upload, 3) == .bytes(3))
+    #expect(read(&upload, 3) == .bytes(1))
+    let hasReadEndEarly = upload.hasReadEnd
+    #expect(!hasReadEndEarly)
+    #expect(read(&upload, 3) == .end)
+    let hasReadEnd = upload.hasReadEnd
+    #expect(hasReadEnd)
+  }
+
+  private func read(_ upload: inout Upload, _ count: Int) -> Read {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
+    defer { buffer.deallocate() }
+    return switch upload.read(into: buffer) {
+    case .bytes(let count): .bytes(count)
+    case .end: .end
+    case .later: .later
+    case .failed(let error): .failed(error.code)
+    }
+  }
+
+  private enum Read: Equatable {
+    case bytes(Int)
+    case end
+    case later
+    case failed(TransferError.Code)
+  }
+}
+
+/// A source with a fixed number of zeros, whatever was announced.
+private final class FixedSource: UploadSource {
+  private var rest: Int
+
+  init(_ count: Int) {
+    rest = count
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead {
+    let count = min(rest, buffer.count)
+    guard count > 0 else { return .end }
+    rest -= count
+    buffer[..<count].initializeMemory(as: UInt8.self, repeating: 0)
+    return .bytes(count)
+  }
+
+  func close() {}
+}

@@ -4,7 +4,7 @@ import Testing
 
 /// One after the other: each may need 1 GB.
 @Suite(.serialized) struct DemoTests {
-  @Test func `the demo's files arrive, and nothing is left`() throws {
+  @Test func `the demo's files arrive, and its temporary files are removed`() throws {
     let place = try TemporaryDirectory()
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": place.path])
     #expect(demo.exit == 0, "\(demo.stderr)")
@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  /// The message was Foundation's.
+  /// Regression: the message was Foundation's.
   @Test func `if the directory does not exist, the message names TMPDIR`() throws {
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])
     #expect(demo.exit == 74)
@@ -40,9 +40,10 @@ import Testing
         + "the demo needs about 1 GiB there for some seconds.\n")
   }
 
-  /// The signal had no effect while the files were sent. `set -m`: otherwise the shell's background jobs ignore SIGINT.
+  /// Regression: the signal had no effect while the files were sent. `set -m`: otherwise the shell's background jobs
+  /// ignore SIGINT.
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
-  func `a signal ends the demo at any moment, and nothing is left`(
+  func `a signal ends the demo at any moment, and its files are removed`(
     _ signal: String, _ exit: String
   ) throws {
     for moment in ["ls -A tmp/* | grep -q empty.txt", "ls -A tmp/*/received | grep -q ."] {
@@ -59,8 +60,8 @@ import Testing
     }
   }
 
-  /// The sender hangs, so the first signal does not end the demo. After the second, its files were left.
-  @Test func `a second signal ends the demo at once, and nothing is left`() throws {
+  /// The sender hangs, so the first signal does not end the demo. The second one once left its files.
+  @Test func `a second signal ends the demo at once, and its files are removed`() throws {
     let result = try shell(
       """
       set -m; mkdir tmp

@@ -116,7 +116,7 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: ["--headers", "--dry-run"])
-  func `without a need for contents, no file is opened`(_ flag: String) throws {
+  func `no file is opened if its contents are not needed`(_ flag: String) throws {
     let place = try TemporaryDirectory()
     try place.write("a.txt", "hello\n")
     let trace = place.path("trace")

@@ -130,7 +130,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     #expect(bad.exit == 74 || run.stdout.isEmpty)
   }
 
-  @Test func `no arguments crash the command`() throws {
+  @Test func `random arguments don't crash the command`() throws {
     var generator = SeededSequence(seed: 20)
     let pieces = [
       "-", "--", "F", "=", "@", "<", "\"", "\\", ";type=", ";", ",", "a", "encode", "\u{FF}", "(",
@@ -165,9 +165,9 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     #expect(run.stderr.contains("Is a directory"))
   }
 
-  /// The shell emptied the file before it was read, or the file grew while it was read; both were sent.
+  /// Regression: the shell emptied the file before it was read, or the file grew while it was read; both were sent.
   @Test(arguments: [">", ">>", "1<>"])
-  func `an input that is also the output is refused`(_ redirection: String) throws {
+  func `an input that is also the standard output is refused`(_ redirection: String) throws {
     let run = try shell("echo x > log; $F encode -F a=@log \(redirection) log; echo $? >&2")
     #expect(run.stderr.hasSuffix("write to another file.\n64\n"), "\(run.stderr)")
     let input = try shell("echo x > log; $F encode -F a=@- < log \(redirection) log; echo $? >&2")

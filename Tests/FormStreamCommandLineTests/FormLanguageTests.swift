@@ -68,7 +68,9 @@ import FormStreamTestSupport
     ("a=b;filename=c;filename=d", "filename= is given twice"), ("a=b;headers=X", "no colon"),
     ("a=b;headers=@", "no path"),
   ])
-  func `what is not supported is an error that names it`(_ form: String, _ says: String) throws {
+  func `anything that is not supported is an error that names it`(_ form: String, _ says: String)
+    throws
+  {
     let run = try formstream("encode", "-F", form, in: try Self.place())
     #expect(run.exit == 64)
     #expect(run.stdout.isEmpty)

@@ -54,7 +54,7 @@ import FormStreamTestSupport
     #expect(run.output.hasSuffix("\r\n\r\nabc\r\n--B--\r\n"), "\(run.output)")
   }
 
-  /// The second reader of a pipe got nothing, and the form looked complete.
+  /// Regression: the second reader of a pipe got nothing, and the form looked complete.
   @Test(arguments: ["a=@- -F b=@/dev/stdin", "a=@/dev/stdin -F b=@/dev/stdin", "a=@p -F b=@p"])
   func `no two parts read one pipe`(_ forms: String) throws {
     let run = try shell("mkfifo p; echo hi | $F encode -F \(forms); echo $?")

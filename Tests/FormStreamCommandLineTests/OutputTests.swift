@@ -56,7 +56,7 @@ import FormStreamTestSupport
     #expect(run.output == "--B--\r\nok\n")
   }
 
-  /// `-o /dev/stdout` replaced the file that standard output was appended to.
+  /// Regression: `-o /dev/stdout` replaced the file that standard output was appended to.
   @Test(arguments: ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"])
   func `standard output by another name is not replaced`(_ name: String) throws {
     let run = try shell(
@@ -64,14 +64,15 @@ import FormStreamTestSupport
     #expect(run.output == "first\n--B--\r\nlast\nf\n")
   }
 
-  /// The output went to a file whose name was repaired to UTF-8.
+  /// Regression: the output went to a file whose name was repaired to UTF-8.
   @Test func `an output name that is not UTF-8 is used byte for byte`() throws {
     let run = try shell(
       "n=$(printf 'x\\377'); echo old > $n; $F encode --boundary B -o $n; cat $n; ls | wc -l")
     #expect(run.output == "--B--\r\n1\n")
   }
 
-  /// With standard error closed, the output file got its descriptor number, and messages were written into it.
+  /// Regression: with standard error closed, the output file got its descriptor number, and messages were written
+  /// into it.
   @Test func `no message gets into the output if standard error is closed`() throws {
     let run = try shell(
       "mkfifo p; $F encode --boundary B --headers -F f=@p -o h 2>&-; echo $?; cat h")
@@ -101,7 +102,7 @@ import FormStreamTestSupport
     #expect(run.stderr.contains("File too large"))
   }
 
-  @Test func `an output may also be an input`() throws {
+  @Test func `-o may name an input file`() throws {
     let run = try shell("echo x > f; $F encode --boundary B -F f=@f -o f; echo $?; tail -3 f")
     #expect(run.output == "0\nx\n\r\n--B--\r\n")
   }
@@ -131,7 +132,7 @@ import FormStreamTestSupport
     ("a\u{2066}b", #"a\u{2066}b"#), ("a\u{E0041}b", #"a\u{E0041}b"#), ("a\u{2028}", #"a\u{2028}"#),
     ("é👩‍🚀", "é👩‍🚀"),
   ])
-  func `control and bidi characters are spelled out`(_ name: String, _ shown: String) throws {
+  func `control and bidi characters are shown as escapes`(_ name: String, _ shown: String) throws {
     let message = try formstream("encode", "--file", "f=\(name)")
     #expect(message.exit == 66)
     #expect(message.stderr.contains("The file \"\(shown)\" of part"), "\(message.stderr)")

@@ -99,7 +99,7 @@ import Testing
     #expect(run.output.contains(#""stored_as":"a"}],"error":null}"#))
   }
 
-  @Test func `of a body that was cut, only complete files are left`() throws {
+  @Test func `if a body is cut off, only its complete files are left`() throws {
     let place = try TemporaryDirectory()
     let body = Self.part("name=a; filename=whole", "12") + Self.part("name=b; filename=half", "345")
     let run = try store(String(body.utf8.dropLast(3)) ?? "", in: place)
@@ -134,7 +134,7 @@ import Testing
     #expect(run.output.hasSuffix("\n74\nf\n"), "\(run.output)")
   }
 
-  /// Network file systems may report only at the end that there was no room. Then the file was reported as stored.
+  /// Network file systems may report only at the end that there was no room. Such a file was once reported as stored.
   @Test func `a file that fails to close is not stored`() throws {
     let place = try TemporaryDirectory()
     try place.write("body", Self.part("name=a; filename=f") + "--B--")

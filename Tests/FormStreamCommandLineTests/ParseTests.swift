@@ -30,7 +30,7 @@ import Testing
       in: directory)
   }
 
-  @Test func `the record of a form, key by key`() throws {
+  @Test func `the record of a form has the right keys and values`() throws {
     let run = try parse(Self.body, "--json")
     let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
     let nothing = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
@@ -60,7 +60,7 @@ import Testing
     #expect(run.output.contains(#""value":null,"value_b64":"//4=","stored_as":null"#))
   }
 
-  @Test func `the table of a form`() throws {
+  @Test func `parse prints the parts of a form as a table`() throws {
     let run = try parse(
       Self.body.replacing("abc", with: "two\r\nlines, \u{1B}[31mand more than forty characters"))
     #expect(
@@ -74,8 +74,8 @@ import Testing
         """)
   }
 
-  /// A long value was cut without a sign, and a name of one character took 14 KB.
-  @Test func `what the table cuts ends in an ellipsis`() throws {
+  /// Regression: a long value was cut without a sign, and a name of one character took 14 KB.
+  @Test func `text that the table cuts ends in an ellipsis`() throws {
     let family = "\u{1F468}\u{200D}\u{1F469}\u{200D}\u{1F467}\u{200D}\u{1F466}"
     let marked = "a" + String(repeating: "\u{301}", count: 7_000)
     let head = "--B\r\nContent-Disposition: form-data; name=\"\(marked)\"\r\n\r\n"
@@ -180,7 +180,7 @@ import Testing
     #expect(run.exit == 0, "\(run.stderr)")
   }
 
-  /// With a blank before the type, a form whose parts have no names was accepted.
+  /// Regression: with a blank before the type, a form whose parts have no names was accepted.
   @Test(arguments: [
     ("multipart/form-data; boundary=B", 1), (" Multipart/Form-Data ; boundary=B", 1),
     ("Content-Type:\r\n multipart/form-data; boundary=B", 1),
@@ -192,7 +192,7 @@ import Testing
     #expect(run.exit == exit, "\(run.stderr)")
   }
 
-  @Test func `parts need names only in a form`() throws {
+  @Test func `parts need names only in multipart/form-data`() throws {
     let body = Array("--B\r\nContent-Type: text/plain\r\n\r\nabc\r\n--B--".utf8)
     let form = try formstream(
       "parse", "--content-type", "multipart/form-data; boundary=B", "-", standardInput: body)

@@ -102,7 +102,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `put sends forms too, and by another method on request`() throws {
+  @Test func `put sends forms too, and -X changes its method`() throws {
     let server = try ScriptedServer(requests: [.good(), .good()])
     #expect(try formstream("put", "-F", "a=b", server.url).exit == 0)
     #expect(try formstream("put", "-X", "PATCH", "-d", "a=b", server.url).exit == 0)

@@ -17,7 +17,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  /// The session's limit of 100 retries ended it without a message.
+  /// Regression: the session's limit of 100 retries ended it without a message.
   @Test func `--retry overrides the session's limit`() throws {
     let server = try ScriptedServer { _ in
       [.readBody, .respond(503, headers: [("Retry-After", "0")])]

@@ -59,7 +59,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  /// libdispatch ended the program by SIGILL if it could not open descriptors.
+  /// Regression: libdispatch ended the program by SIGILL if it could not open descriptors.
   @Test func `too few descriptors are an error that names the remedy`() throws {
     let server = try ScriptedServer(requests: [.good(body: "in"), .good(body: "in")])
     for limit in [6, 12, 31] {

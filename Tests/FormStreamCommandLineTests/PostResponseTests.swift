@@ -58,7 +58,7 @@ import Testing
 
   private static let pages: [[ScriptedStep]] = [[.close], [.respond(404, body: "no page")]]
 
-  /// A 303 with an empty body replaced the file by an empty one.
+  /// Regression: a 303 with an empty body replaced the file by an empty one.
   @Test(arguments: pages)
   func
     `the file survives if the response is a 303 with an empty body, and its page can't be fetched`(
@@ -120,7 +120,7 @@ import Testing
     #expect((stored.exit, stored.file) == (exit, file), "\(stored.messages)")
   }
 
-  @Test func `a 303 that is a wanted status is stored`() throws {
+  @Test func `a 303 that is an accepted status is stored`() throws {
     let stored = try Self.store(
       [
         [
@@ -132,7 +132,7 @@ import Testing
     #expect((stored.exit, stored.file) == ("0", "see"), "\(stored.messages)")
   }
 
-  /// Escape sequences reached the terminal raw if it was named by a path.
+  /// Regression: escape sequences reached the terminal raw if it was named by a path.
   @Test(arguments: ["-", "/dev/stdout", "/dev/tty", "/proc/self/fd/1"])
   func `no name of a terminal lets escape sequences through`(_ name: String) throws {
     let server = try ScriptedServer { _ in .good(body: "\u{1B}]0;x\u{7}") }

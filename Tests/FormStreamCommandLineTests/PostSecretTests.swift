@@ -109,16 +109,16 @@ import Testing
     }
   }
 
-  /// Some of these were masked nowhere, and none in records.
+  /// Regression: some of these headers were never masked, and none were masked in records.
   @Test func `headers whose names suggest secrets are masked everywhere`() throws {
     let names = [
       "Authorization", "Cookie", "X-Api-Key", "X_APIKEY", "My-Token", "x-client-secret",
       "X-Password",
       "X-Amz-Security-Token", "Session-Id", "X-Vault-AUTH",
     ]
-    let answered = names.dropFirst().map { ($0, "canary") } + [("Set-Cookie", "canary")]
+    let responseHeaders = names.dropFirst().map { ($0, "canary") } + [("Set-Cookie", "canary")]
     let plain = [("WWW-Authenticate", "Bearer realm=r"), ("X-Id", "7")]
-    let server = try ScriptedServer { _ in .good(401, headers: answered + plain) }
+    let server = try ScriptedServer { _ in .good(401, headers: responseHeaders + plain) }
     let flags = names.flatMap { ["-H", "\($0): canary"] } + ["-H", "X-Plain: plain"]
     for more in [["-v"], ["--json"], ["--dry-run"], ["--to-curl"]] {
       let result = try run("formstream", ["post", "-d", "a"] + flags + more + [server.url])

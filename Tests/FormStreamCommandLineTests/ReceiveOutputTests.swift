@@ -97,7 +97,7 @@ import Testing
     let result = try receiver.post("--json", "-F", "f=x;filename=n")
     #expect(result.output.contains(#""status":200"#), "\(result.output)")
     try held.send("0123456789")
-    #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(try held.response().hasPrefix("HTTP/1.1 200 OK\r\n"))
     let end = try receiver.wait()
     #expect(end.exit == 74, "\(end)")
     #expect(

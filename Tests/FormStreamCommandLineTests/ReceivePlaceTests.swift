@@ -129,7 +129,11 @@ import Testing
   }
 
   /// The directory is removed while it is used. (Permissions don't stop root.)
-  @Test func `a storage error is a 500, and only the receiver's messages name the reason`() throws {
+  @Test
+  func
+    `the response to a storage error is a 500, and only the receiver's messages name the reason`()
+    throws
+  {
     let receiver = try Receiving("--into", "kept")
     let result = try receiver.shell(
       "rmdir kept; \(curl) -F f=@/dev/null $U; grep -c 'the receiver.s log says why' answer; grep -c '\"kept' answer"
@@ -142,7 +146,7 @@ import Testing
   }
 
   @Test(.enabled(if: !isSuperuser))
-  func `a directory without write permission is a 500`() throws {
+  func `if the directory can't be written to, the response is a 500`() throws {
     let place = try TemporaryDirectory()
     try makeDirectory(place.local("kept"))
     setPermissions(place.local("kept"), 0o500)

@@ -17,8 +17,8 @@ import Testing
     receiver.signal(signal)
     try receiver.waitUntilClosed()
     try held.send("0123456789")
-    #expect(try held.answer().hasPrefix("HTTP/1.1 200 OK\r\n"))
-    #expect(try idle.answer().hasSuffix("}\n"))
+    #expect(try held.response().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(try idle.response().hasSuffix("}\n"))
     let end = try receiver.wait()
     #expect(end.exit == 128 + signal, "\(end.stderr)")
     #expect(end.output.contains(#""stored_as":"held""#), "\(end.output)")
@@ -36,11 +36,11 @@ import Testing
     #expect(end.exit == 143, "\(end.stderr)")
     #expect(end.output.contains(#""complete":false"#), "\(end.output)")
     #expect(end.output.contains(#""code":"stopping""#), "\(end.output)")
-    #expect(try !held.answer().contains(" 200 "))
+    #expect(try !held.response().contains(" 200 "))
     #expect(try receiver.names(in: "kept") == [])
   }
 
-  /// Half-stored files were left.
+  /// Regression: half-stored files were left.
   @Test(arguments: [SIGINT, SIGTERM])
   func `a second signal cuts off at once, and leaves no half-stored file`(_ second: Int32) throws {
     let receiver = try Receiving("--into", "kept")
@@ -56,7 +56,7 @@ import Testing
     #expect(
       end.output.split(separator: "\n").count { $0.contains("\"content_length\":20}") } == 5,
       "\(end.output)")
-    #expect(try held.allSatisfy { try !$0.answer().contains(" 200 ") })
+    #expect(try held.allSatisfy { try !$0.response().contains(" 200 ") })
     #expect(try receiver.names(in: "kept") == [])
   }
 

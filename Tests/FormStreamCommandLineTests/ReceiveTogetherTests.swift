@@ -7,7 +7,7 @@ import Testing
     ["-F", "f=x;filename=\($0)"]
   }
 
-  /// The third file can't be stored: all names for its directory are taken. The first two files stayed.
+  /// The third file can't be stored: all names for its directory are taken. The first two files once stayed.
   @Test(arguments: [[], ["--overwrite"]])
   func `a request that fails at its end leaves nothing`(_ flags: [String]) throws {
     let place = try TemporaryDirectory()
@@ -24,7 +24,7 @@ import Testing
     #expect(try receiver.shell("cat kept/*").output == "old")
   }
 
-  /// Both were reported as stored under one name.
+  /// Regression: two files were both reported as stored under one name.
   @Test func `a file never replaces another file of the same request`() throws {
     let receiver = try Receiving("--into", "kept", "--overwrite")
     for text in ["old", "new"] {

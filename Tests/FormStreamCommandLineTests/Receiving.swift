@@ -97,7 +97,7 @@ extension RawClient {
   }
 
   /// Everything that arrives until the connection ends.
-  func answer() throws -> String {
+  func response() throws -> String {
     var bytes: [UInt8] = []
     while try receiveMore(into: &bytes) {}
     return String(decoding: bytes, as: UTF8.self)

@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  /// The results before a list failed were not printed.
+  /// Regression: the results before a list failed were not printed.
   @Test func `if a list is missing, the files before it are still printed`() throws {
     let run = try shell("$F sniff a --files-from missing; echo $?", in: place())
     #expect(run.output == "a" + Self.text + "66\n")

@@ -79,7 +79,7 @@ import FormStreamTransfer
     #expect(page.take() == "\r\u{1B}[Kformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
   }
 
-  @Test func `an end without a last state only erases the bar`() {
+  @Test func `if there is no last state, the bar is erased at the end`() {
     let display = display(.bar(isColored: false))
     display.show(Self.sending(0))
     clock.advance(by: .seconds(2))
@@ -213,7 +213,7 @@ import FormStreamTransfer
     #expect(page.take().contains(#""files_done":1,"files_total":1"#))
   }
 
-  @Test func `silence writes nothing`() {
+  @Test func `if progress is silent, nothing is written`() {
     let display = display(.silence)
     display.show(Self.sending(0))
     clock.advance(by: .seconds(100))

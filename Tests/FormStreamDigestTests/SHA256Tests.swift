@@ -45,14 +45,14 @@ import Testing
 
   @Test func `a message in any two pieces has the digest of the complete message`() throws {
     let message = noise(259)
-    let whole = try sha256(message)
+    let expected = try sha256(message)
     for cut in 0...message.count {
-      #expect(try sha256([message[..<cut], message[cut...]]) == whole, "cut at \(cut)")
+      #expect(try sha256([message[..<cut], message[cut...]]) == expected, "cut at \(cut)")
     }
     for size in 1...message.count {
       let starts = stride(from: 0, to: message.count, by: size)
       let pieces = starts.map { message[$0..<min($0 + size, message.count)] }
-      #expect(try sha256(pieces) == whole, "pieces of \(size)")
+      #expect(try sha256(pieces) == expected, "pieces of \(size)")
     }
   }
 

@@ -75,7 +75,7 @@ import Testing
     #expect(try tree(of: outside.path).isEmpty)
   }
 
-  @Test func `two encodings of one letter are two files in two directories`() throws {
+  @Test func `two encodings of the same letter are two files in two directories`() throws {
     let temporary = try TemporaryDirectory()
     let directory = try StorageDirectory(temporary.local(""))
     for name in ["\u{E9}", "e\u{301}"] {

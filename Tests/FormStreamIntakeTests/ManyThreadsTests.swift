@@ -39,7 +39,7 @@ import Testing
   }
 
   @Test(arguments: ["photo.jpg", "a/b/photo.jpg"])
-  func `files of one name that are stored at once each get a name`(_ name: String) throws {
+  func `files with the same name that are stored at once each get a name`(_ name: String) throws {
     let temporary = try TemporaryDirectory()
     let stored = try storeAll(in: temporary, as: name, replacing: false)
     let count = Self.threads * Self.filesEach

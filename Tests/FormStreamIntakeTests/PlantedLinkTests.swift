@@ -99,7 +99,7 @@ import Testing
     #expect(try tree(of: outside.path) == Self.kept)
   }
 
-  @Test func `files that have a directory's name keep out no upload, up to a hundred`() throws {
+  @Test func `a directory whose name is taken by a file gets a number up to 100`() throws {
     try temporary.write("d", [1])
     #expect(try directory.store([2], as: .kept("d/x")) == "d-2/x")
     for number in 3...100 { try temporary.write("d-\(number)", [1]) }

@@ -31,7 +31,7 @@ import Testing
       ])
   }
 
-  @Test func `a free name is used again, a number only once`() throws {
+  @Test func `the name of a removed file is used again, but its number is not`() throws {
     for expected in ["a", "a-2", "a-3"] {
       #expect(try directory.store([], as: .kept("a")) == LocalPath(expected))
     }
@@ -92,7 +92,7 @@ import Testing
   }
 
   /// More names than are remembered.
-  @Test func `forgotten numbers are found again`() throws {
+  @Test func `if the last number of a name was forgotten, the next free one is found`() throws {
     for name in 0..<1_100 {
       for number in 1...2 {
         let stored = try directory.store([UInt8(number)], as: .kept("\(name)"))

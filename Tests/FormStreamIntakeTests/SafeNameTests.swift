@@ -94,7 +94,7 @@ import Testing
     #expect(SafeName(filename: filename, field: field).numbered(1).description == expected)
   }
 
-  @Test func `two encodings of one letter are two names`() {
+  @Test func `two encodings of the same letter are different names`() {
     #expect(SafeName("é") != SafeName("e\u{301}"))
   }
 

@@ -36,7 +36,7 @@ import Testing
     #expect(try Self.contents(of: "a-6.txt", in: temporary) == "new 3")
   }
 
-  @Test func `two files of one name are two files`() throws {
+  @Test func `two files with the same name are both kept`() throws {
     let temporary = try TemporaryDirectory()
     let directory = try StorageDirectory(temporary.local(""))
     let name = SafePath(filename: "a", field: nil, keepingDirectories: false)
@@ -113,8 +113,9 @@ import Testing
     #expect(status.st_nlink == 1)
   }
 
-  /// Each file tried all numbers from the first on: ten thousand parts of one name took fifty million calls.
-  @Test func `ten thousand files of one name are numbered without gaps`() throws {
+  /// Regression: each file tried all numbers from the first on: ten thousand parts of one name took fifty million
+  /// calls.
+  @Test func `ten thousand files with the same name are numbered without gaps`() throws {
     let temporary = try TemporaryDirectory()
     let directory = try StorageDirectory(temporary.local(""))
     for number in 1...10_000 {

@@ -35,7 +35,7 @@ import Testing
     #expect(try store() == [])
   }
 
-  /// Files before the one that could not be stored used to stay.
+  /// Regression: files before the one that could not be stored stayed.
   @Test(arguments: [false, true])
   func `if one file can't be stored, nothing is stored and nothing replaced`(
     _ replacing: Bool
@@ -64,7 +64,7 @@ import Testing
       try tree(of: temporary.path).allSatisfy { $0.key.description.hasPrefix(".formstream-") })
   }
 
-  /// Both were reported as stored under that name, and one of them was lost.
+  /// Regression: two files with the same name were both reported as stored under that name, and one of them was lost.
   @Test(arguments: ["a.txt", "d/a.txt"])
   func `a file does not replace another of the same upload`(_ name: String) throws {
     let stem = name.dropLast(4)

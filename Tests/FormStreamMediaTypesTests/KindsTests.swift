@@ -110,7 +110,7 @@ import Testing
   private static let odt = "application/vnd.oasis.opendocument.text"
   private static let ods = "application/vnd.oasis.opendocument.spreadsheet"
 
-  @Test func `each kind has the right type by each policy`() async throws {
+  @Test func `each kind of file gets the right type from each policy`() async throws {
     let place = try TemporaryDirectory()
     let script = "\(#filePath)".replacing("KindsTests.swift", with: "make-kinds.py")
     let made = try run(program: "/usr/bin/env", ["python3", script, place.path])

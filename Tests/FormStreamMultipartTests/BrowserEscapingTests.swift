@@ -57,7 +57,7 @@ import Testing
   ]
 
   @Test(arguments: rows)
-  func `names, file names and values as browsers send them`(row: Row) throws {
+  func `names, file names and values are escaped as browsers escape them`(row: Row) throws {
     let form = Form(boundary: try Boundary("B"), browserText: true) {
       Part(name: row.text, filename: row.text, type: MediaType("a/b"), body: .text(row.text))
     }

@@ -82,8 +82,10 @@ import Testing
     throws
   {
     let form = Form(boundary: boundary) { Part.stream("s") { OneByteSource(Array(text.utf8)) } }
-    let whole = Form(boundary: boundary) { Part.stream("s") { ScriptedSource(Array(text.utf8)) } }
-    for form in [form, whole] {
+    let inOnePiece = Form(boundary: boundary) {
+      Part.stream("s") { ScriptedSource(Array(text.utf8)) }
+    }
+    for form in [form, inOnePiece] {
       let reader = try form.layout(verify: true).makeReader()
       #expect(failure { try drain(reader, chunk: chunk) }?.code == .boundaryCollision)
       #expect(failure { try drain(try form.layout().makeReader(), chunk: chunk) } == nil)

@@ -56,20 +56,20 @@ import Testing
     #endif
   }
 
-  @Test func `bytes of every size`() throws {
+  @Test func `parts from bytes have the right body at every size`() throws {
     for size in 0...5000 {
       try expect(.bytes("a", Self.content[..<size]), size, reads: memoryReads(for: size))
     }
   }
 
-  @Test func `texts of every size`() throws {
+  @Test func `text fields have the right body at every size`() throws {
     for size in 0...5000 {
       let text = String(decoding: Self.content[..<size], as: UTF8.self)
       try expect(.text("a", text), size, reads: memoryReads(for: size))
     }
   }
 
-  @Test func `streams of every size that return one byte at a time`() throws {
+  @Test func `streams that return one byte at a time have the right body at every size`() throws {
     for size in slowSizes {
       let content = Array(Self.content[..<size])
       for length in [nil, Int64(size)] {
@@ -80,7 +80,7 @@ import Testing
     }
   }
 
-  @Test func `streams of every size that return pieces of many sizes`() throws {
+  @Test func `streams that return pieces of many sizes have the right body at every size`() throws {
     for size in 0...5000 {
       let content = Array(Self.content[..<size])
       for length in [nil, Int64(size)] {
@@ -91,7 +91,7 @@ import Testing
     }
   }
 
-  @Test func `files of every size`() throws {
+  @Test func `files have the right body at every size`() throws {
     let directory = try TemporaryDirectory()
     // All are written before the first is laid out, because a layout waits for files that were just
     // written.
@@ -103,7 +103,7 @@ import Testing
     }
   }
 
-  @Test func `ranges of every size of one file`() throws {
+  @Test func `ranges of a file have the right body at every size`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("f", [0x21, 0x21, 0x21] + Self.content[..<5000])
     for size in 0...5000 {
@@ -114,7 +114,7 @@ import Testing
     }
   }
 
-  @Test func `bodies and reads around the sizes of buffers`() throws {
+  @Test func `bodies and reads of about the size of a buffer are right`() throws {
     let directory = try TemporaryDirectory()
     for size in Self.edges { try directory.write("\(size)", Self.content[..<size]) }
     for size in Self.edges {

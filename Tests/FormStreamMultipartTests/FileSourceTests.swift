@@ -40,7 +40,7 @@ import Testing
     #expect(error?.description == "No such file or directory")
   }
 
-  @Test func `a file whose status can't be read is unreadable`() throws {
+  @Test func `a file whose status can't be read is reported as unreadable`() throws {
     // A name that is too long fails for root too.
     let name = String(repeating: "n", count: 300)
     #expect(refusal(directory.local(name))?.code == .inputUnreadable)
@@ -112,7 +112,9 @@ import Testing
     #expect(failure { try twice.layout() }?.code == .notReplayable)
   }
 
-  @Test func `a closed descriptor is unreadable, and an open one can't be two parts`() throws {
+  @Test func `a closed descriptor can't be read, and an open one can't be used for two parts`()
+    throws
+  {
     let closed = Form { Part(name: "f", body: .descriptor(9999)) }
     #expect(failure { try closed.layout() }?.code == .inputUnreadable)
     var ends: [Int32] = [0, 0]

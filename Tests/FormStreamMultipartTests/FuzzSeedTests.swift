@@ -9,7 +9,7 @@ import Testing
     .appending(path: "Fuzz/Seeds")
 
   @Test(arguments: Property.allCases)
-  func `a property holds for all its seeds`(property: Property) throws {
+  func `each property holds for all of its seeds`(property: Property) throws {
     let folder = Self.folder.appending(path: property.rawValue)
     let names = try FileManager.default.contentsOfDirectory(atPath: folder.path())
     #expect(names.count >= 10)

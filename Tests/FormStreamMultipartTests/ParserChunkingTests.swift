@@ -60,30 +60,30 @@ import Testing
 
   @Test(arguments: cases)
   func `a body in any two pieces and in single bytes gives the same events`(one: Case) throws {
-    let whole = try one.run()
+    let undivided = try one.run()
     let size = one.text.utf8.count
-    for cut in 0...size where try one.run(cuts: [cut]) != whole {
+    for cut in 0...size where try one.run(cuts: [cut]) != undivided {
       Issue.record("cut at \(cut)")
     }
     let bytes = try one.run(cuts: 0..<size)
-    #expect(bytes == whole)
+    #expect(bytes == undivided)
     #expect(!bytes.hasEmptyBytes)
   }
 
   @Test(arguments: cases)
   func `a body in any three pieces gives the same events`(one: Case) throws {
-    let whole = try one.run()
+    let undivided = try one.run()
     let size = one.text.utf8.count
     for first in 0...size {
       for second in first...size {
-        if try one.run(cuts: [first, second]) != whole {
+        if try one.run(cuts: [first, second]) != undivided {
           Issue.record("cuts at \(first), \(second)")
         }
       }
     }
   }
 
-  @Test func `the cases are valid or malformed as intended`() throws {
+  @Test func `each case is valid or malformed as it is meant to be`() throws {
     let outcomes = try Self.cases.map { try $0.run() }
     #expect(outcomes.count(where: \.isComplete) == 37)
     #expect(outcomes.count { $0.code == .bodyIncomplete } == 6)

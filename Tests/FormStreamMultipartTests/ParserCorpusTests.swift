@@ -89,10 +89,10 @@ import Testing
     name: String
   ) throws {
     let one = try Case(named: name)
-    let whole = try one.run()
-    #expect(try one.run(cuts: one.body.indices) == whole)
+    let undivided = try one.run()
+    #expect(try one.run(cuts: one.body.indices) == undivided)
     for first in 0...one.body.count {
-      for second in first...one.body.count where try one.run(cuts: [first, second]) != whole {
+      for second in first...one.body.count where try one.run(cuts: [first, second]) != undivided {
         Issue.record("cut at \(first) and \(second)")
       }
     }

@@ -101,7 +101,7 @@ import Testing
   /// The parser holds most bytes if a part begins with text like a delimiter, and the input
   /// continues with as much as the search reads.
   @Test(arguments: [false, true])
-  func `the held bytes fit at every cut, with boundaries of every length`(bareLF: Bool) throws {
+  func `the bytes that the parser holds fit its buffer at every cut`(bareLF: Bool) throws {
     var options = FormParser.Options()
     options.allowsBareLF = bareLF
     for length in 1...70 {
@@ -111,14 +111,15 @@ import Testing
       }
       .joined()
       let body = Array("--\(boundary)\(Self.head)x\(text)\r\n--\(boundary)--".utf8)
-      let whole = try ParserRun(body, boundary: boundary, options: options)
-      #expect(whole.isComplete)
+      let undivided = try ParserRun(body, boundary: boundary, options: options)
+      #expect(undivided.isComplete)
       for cut in 40..<body.count
-      where try ParserRun(body, boundary: boundary, cuts: [cut], options: options) != whole {
+      where try ParserRun(body, boundary: boundary, cuts: [cut], options: options) != undivided {
         Issue.record("\(length) hyphens, cut at \(cut)")
       }
       #expect(
-        try ParserRun(body, boundary: boundary, cuts: 0..<body.count, options: options) == whole)
+        try ParserRun(body, boundary: boundary, cuts: 0..<body.count, options: options) == undivided
+      )
     }
   }
 }

@@ -54,8 +54,8 @@ import Testing
     #expect(run.parts.first?.head["x"]?.value == "1 2")
   }
 
-  /// A type that stood on the line behind its name had a space before it.
-  @Test func `a value has no white space around it where it begins on the next line`() throws {
+  /// Regression: a type on the line after its header's name had a space before it.
+  @Test func `white space is removed from a value that begins on the next line`() throws {
     let run = try ParserRun(
       "--B\r\nContent-Disposition:\r\n form-data; name=a\r\nContent-Type: \r\n\ttext/plain\r\n \r\n"
         + "\r\n\r\n--B--")
@@ -71,7 +71,7 @@ import Testing
     #expect(try ParserRun("--B--").events == [.done])
   }
 
-  @Test func `lines may end with LF alone only where that is asked for`() throws {
+  @Test func `lines may end with LF alone only if the options allow it`() throws {
     let bare = body.replacing("\r\n", with: "\n")
     var options = FormParser.Options()
     options.allowsBareLF = true
@@ -102,7 +102,7 @@ import Testing
     #expect(try texts("--B\r\n\(head)x\(text)y\r\n--B--\r\n") == ["x\(text)y"])
   }
 
-  @Test func `a part needs no name where none is asked for`() throws {
+  @Test func `a part needs no name if the options don't require one`() throws {
     var options = FormParser.Options()
     options.requiresNames = false
     let run = try ParserRun(

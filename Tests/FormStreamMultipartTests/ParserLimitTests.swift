@@ -30,7 +30,7 @@ import Testing
     }
   }
 
-  @Test func `a boundary of 70 bytes`() throws {
+  @Test func `a boundary has at most 70 bytes, unless the limit is raised`() throws {
     let longest = String(repeating: "b", count: 70)
     let run = try ParserRun(
       "--\(longest)\r\n\(Self.head)\r\nx\r\n--\(longest)--", boundary: longest)
@@ -41,7 +41,7 @@ import Testing
     _ = try FormParser(boundary: longest + "b", options: options)
   }
 
-  @Test func `a header block, its empty line included`() throws {
+  @Test func `a header block is limited, including its empty line`() throws {
     let size = Self.head.utf8.count + "X: \r\n\r\n".utf8.count + 10
     let lines = { "--B\r\n\(Self.head)X: \(String(repeating: "x", count: $0))\r\n\r\n\r\n--B--" }
     try expect(lines(10), lines(11), at: 5 + size) { $0.headerBlock = size }
@@ -50,7 +50,7 @@ import Testing
   }
 
   /// It was once reported as a malformed body.
-  @Test func `headers in a part`() throws {
+  @Test func `the number of headers in a part is limited`() throws {
     let lines = { "--B\r\n\(Self.head)\(String(repeating: "X: y\r\n", count: $0))\r\n\r\n--B--" }
     #expect(try run(lines(31)).isComplete)
     let tooMany = try run(lines(32))
@@ -60,7 +60,7 @@ import Testing
     #expect(try run(lines(3)) { $0.headersPerPart = 3 }.code == .limitExceeded)
   }
 
-  @Test func `ten thousand parts`() throws {
+  @Test func `a body has at most ten thousand parts`() throws {
     let part = "--B\r\n\(Self.head)\r\n\r\n"
     let most = String(repeating: part, count: 10_000)
     let fits = try run(most + "--B--")
@@ -72,7 +72,7 @@ import Testing
     #expect(tooMany.parts.count == 10_000)
   }
 
-  @Test func `a preamble`() throws {
+  @Test func `the preamble is limited`() throws {
     let body = { String(repeating: "x", count: $0) + "\r\n--B--" }
     try expect(body(7), body(8), at: 7) { $0.preamble = 7 }
     try expect(body(65_536), body(65_537), at: 65_536) { _ in }
@@ -82,7 +82,7 @@ import Testing
   }
 
   /// There was once no limit: a body could continue forever without an event.
-  @Test func `white space after a delimiter, limited like a header block`() throws {
+  @Test func `white space after a delimiter is limited like a header block`() throws {
     let body = { "--B\(String(repeating: " ", count: $0))\r\n\r\n\r\n--B--" }
     var options = FormParser.Options()
     options.requiresNames = false
@@ -95,14 +95,14 @@ import Testing
 
   /// The line break of the last delimiter was once counted: with an epilogue limit of 0, bodies of
   /// our own encoder were refused.
-  @Test func `an epilogue, without the line break before it`() throws {
+  @Test func `the epilogue is limited, without the line break before it`() throws {
     let body = { "--B--\r\n" + String(repeating: "x", count: $0) }
     try expect(body(7), body(8), at: 14) { $0.epilogue = 7 }
     try expect(body(0), body(1), at: 7) { $0.epilogue = 0 }
     try expect(body(65_536), body(65_537), at: 65_543) { _ in }
   }
 
-  @Test func `the bytes of a part`() throws {
+  @Test func `the bytes of each part are limited`() throws {
     let body = { "--B\r\n\(Self.head)\r\n" + String(repeating: "x", count: $0) + "\r\n--B--" }
     let start = 5 + Self.head.utf8.count + 2
     try expect(body(7), body(8), at: start + 7) { $0.partBytes = 7 }
@@ -112,7 +112,7 @@ import Testing
     #expect(try run(twice) { $0.partBytes = 6 }.code == .limitExceeded)
   }
 
-  @Test func `all bytes`() throws {
+  @Test func `the bytes of the body are limited`() throws {
     let body = "pre\r\n--B\r\n\(Self.head)\r\nxyz\r\n--B--\r\nepi"
     let size = body.utf8.count
     #expect(try run(body) { $0.totalBytes = Int64(size) }.isComplete)

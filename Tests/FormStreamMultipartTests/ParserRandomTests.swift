@@ -42,18 +42,18 @@ import Testing
       options.requiresNames = false
       options.allowsBareLF = Bool.random(using: &random)
       if limited { options.limits = Self.limits(using: &random) }
-      let whole = try ParserRun(body, options: options)
-      codes[whole.code, default: 0] += 1
+      let undivided = try ParserRun(body, options: options)
+      codes[undivided.code, default: 0] += 1
       let cuts = (0..<3).map { _ in Int.random(in: 0...body.count, using: &random) }.sorted()
       for cuts in [Array(body.indices), cuts, Array(cuts.prefix(1))] {
         let run = try ParserRun(body, cuts: cuts, options: options)
-        if run != whole {
+        if run != undivided {
           Issue.record(
             """
             round \(round), cut at \(cuts.count < 4 ? cuts : []), \(options.limits)
             \(String(decoding: body, as: UTF8.self).debugDescription)
             \(run)
-            \(whole)
+            \(undivided)
             """)
         }
       }

@@ -38,7 +38,7 @@ import Testing
     return parts
   }
 
-  private func whole(_ layout: BodyLayout) throws -> [UInt8] {
+  private func allBytes(of layout: BodyLayout) throws -> [UInt8] {
     try layout.bytes(limit: 1 << 20)
   }
 
@@ -51,7 +51,7 @@ import Testing
   }
 
   private func seekEverywhere(_ layout: BodyLayout) throws {
-    let body = try whole(layout)
+    let body = try allBytes(of: layout)
     let check = BodyCheck(limit: body.count + 4096)
     let hopper = layout.makeReader()
     for offset in 0...body.count {
@@ -71,7 +71,7 @@ import Testing
   func `random seeks find the right bytes`(seed: UInt64) throws {
     for parts in [parts(), withUnknown()] {
       let layout = try Form(boundary: boundary, parts: parts).layout()
-      let body = try whole(layout)
+      let body = try allBytes(of: layout)
       let reader = layout.makeReader()
       var random = SeededSequence(seed: seed)
       for _ in 0..<2000 {
@@ -87,7 +87,7 @@ import Testing
 
   @Test func `offsets outside a body of known length are refused, and reading continues`() throws {
     let layout = try Form(boundary: boundary, parts: parts()).layout()
-    let body = try whole(layout)
+    let body = try allBytes(of: layout)
     let reader = layout.makeReader()
     _ = try reader.read(upTo: 10)
     for offset in [-1, Int64(body.count) + 1, .max, .min] {
@@ -104,7 +104,7 @@ import Testing
     throws
   {
     let layout = try Form(boundary: boundary, parts: withUnknown()).layout()
-    let body = try whole(layout)
+    let body = try allBytes(of: layout)
     for start in [10, body.count - 10, body.count] {
       let reader = layout.makeReader()
       try reader.seek(to: Int64(start))
@@ -129,7 +129,7 @@ import Testing
     }
     let start = try #require(try form(.once).layout().placedPart(at: 1).bodyOffset)
     return (
-      try form(.once).layout(), try whole(form(.repeatable).layout()),
+      try form(.once).layout(), try allBytes(of: form(.repeatable).layout()),
       Int(start)..<Int(start) + 200
     )
   }
@@ -184,7 +184,7 @@ import Testing
         Part.text("z", "behind")
       }
     }
-    let body = try whole(form(.repeatable).layout())
+    let body = try allBytes(of: form(.repeatable).layout())
     for start in [0, 60, 200] {
       let reader = try form(.once).layout().makeReader()
       try reader.seek(to: Int64(start))

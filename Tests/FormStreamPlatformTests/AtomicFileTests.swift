@@ -93,14 +93,14 @@ import Testing
     #expect(try names() == ["link"])
   }
 
-  @Test func `a file of the wanted name is replaced`() throws {
+  @Test func `a file with the destination's name is replaced`() throws {
     try place.write("wanted", "old")
     #expect(try file(holding: "new").commit(as: FileName("wanted")))
     #expect(try text("wanted") == "new")
     #expect(try names() == ["wanted"])
   }
 
-  @Test func `a link of the wanted name is replaced, and the file that it leads to stays`() throws {
+  @Test func `a link with the destination's name is replaced, and its target stays`() throws {
     try place.write("target", "old")
     try FileManager.default.createSymbolicLink(
       atPath: place.path("wanted"), withDestinationPath: "target")
@@ -110,7 +110,9 @@ import Testing
   }
 
   @Test(arguments: [AtomicFile.NameConflict.replace, .refuse])
-  func `a directory keeps its name`(_ conflict: AtomicFile.NameConflict) throws {
+  func `a directory with the destination's name is never replaced`(
+    _ conflict: AtomicFile.NameConflict
+  ) throws {
     try FileManager.default.createDirectory(
       atPath: place.path("wanted"), withIntermediateDirectories: false)
     do {
@@ -135,7 +137,7 @@ import Testing
     #expect(try names() == ["other", "wanted"])
   }
 
-  @Test func `a link that leads nowhere keeps its name if taken names are refused`() throws {
+  @Test func `a dangling link keeps its name if taken names are refused`() throws {
     try FileManager.default.createSymbolicLink(
       atPath: place.path("wanted"), withDestinationPath: place.path("target"))
     #expect(try !file(holding: "new").commit(as: FileName("wanted"), ifTaken: .refuse))
@@ -150,7 +152,10 @@ import Testing
     #expect(try names() == ["inner"])
   }
 
-  @Test func `a file that was closed unsynchronized can't be committed as synchronized`() throws {
+  @Test
+  func `a file that was closed before it was synchronized can't be committed as synchronized`()
+    throws
+  {
     let file = try file(holding: "new")
     try file.close()
     #expect(throws: SystemError.notOpen) {
@@ -191,7 +196,7 @@ import Testing
     #expect(try text("wanted") == "new")
   }
 
-  @Test func `a path that no file can have is refused`() throws {
+  @Test func `a path that can't be the path of a file is refused`() throws {
     #expect(throws: SystemError.notFound) { try AtomicFile(for: FileName("")) }
     #expect(throws: SystemError.notFound) { try AtomicFile(for: FileName(place.path("a\0b"))) }
     #expect(throws: SystemError.isADirectory) { try AtomicFile(for: FileName(place.path + "/")) }

@@ -8,18 +8,18 @@ import Testing
     ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="),
     ("fooba", "Zm9vYmE="), ("foobar", "Zm9vYmFy"),
   ])
-  func `the RFC's own examples`(bytes: String, text: String) {
+  func `the examples of the RFC are encoded and decoded`(bytes: String, text: String) {
     #expect(base64(Array(bytes.utf8)) == text)
     #expect(base64Decoded(text) == Array(bytes.utf8))
     #expect(base64Decoded(text.filter { $0 != "=" }) == Array(bytes.utf8))
   }
 
   @Test(arguments: ["Z", "Zg===", "Zm9vZ", "Zm 9v", "Zm9v\n", "Zm-_", "Zg=a", "=", "ß"])
-  func `what is no base 64 stands for nothing`(text: String) {
+  func `text that is not base 64 is not decoded`(text: String) {
     #expect(base64Decoded(text) == nil)
   }
 
-  @Test func `every byte and every length up to 300 is what Python has`() throws {
+  @Test func `every byte and every length up to 300 are encoded as by Python`() throws {
     let bytes = (0..<300).map { UInt8(truncatingIfNeeded: $0) }
     let expected = try python(
       """

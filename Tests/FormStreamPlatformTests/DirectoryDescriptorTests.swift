@@ -39,7 +39,7 @@ import Testing
     }
   }
 
-  @Test func `a link that leads nowhere is not made a directory`() throws {
+  @Test func `a dangling link is not replaced by a directory`() throws {
     try makeLink("link", to: "missing")
     #expect(throws: SystemError.notFound) {
       try DirectoryDescriptor(openingOrMaking: FileName(place.path("link")))
@@ -47,7 +47,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: place.path("missing")))
   }
 
-  @Test func `a link to a directory is not opened as a directory's entry`() throws {
+  @Test func `a link to a directory is not followed when an entry is opened`() throws {
     #expect(try directory.makeDirectory(FileName("inner")))
     try makeLink("link", to: "inner")
     try place.write("file", "")
@@ -78,7 +78,7 @@ import Testing
     #expect(try directory.identity(of: FileName("missing")) == nil)
   }
 
-  @Test func `a name is removed, and a link without what it leads to`() throws {
+  @Test func `removing a link keeps its target`() throws {
     try place.write("file", "")
     try makeLink("link", to: "file")
     directory.remove(FileName("link"))
@@ -96,7 +96,7 @@ import Testing
     #expect(!FileManager.default.fileExists(atPath: place.path("inner")))
   }
 
-  @Test func `a directory can be synchronized and checked`() throws {
+  @Test func `a directory can be synchronized, and checked for write permission`() throws {
     try directory.synchronize()
     try directory.checkWritable()
   }
@@ -120,7 +120,7 @@ import Testing
     #expect(FileName(path).name == FileName(name))
   }
 
-  @Test func `C gets the bytes and a NUL`() {
+  @Test func `a C string of a name has its bytes and a NUL`() {
     let bytes: [UInt8] = [0x61, 0xFF, 0x2F]
     let copy = FileName(bytes: bytes).withCString { String(cString: $0).utf8.count }
     // The repaired byte has three.

@@ -27,7 +27,7 @@ import Testing
     #expect(onThread("0123456789abcdefgh") { Self.currentName() } == "0123456789abcde")
   }
 
-  @Test func `a thread without proc runs under the name that it had`() {
+  @Test func `if /proc can't be written, a thread keeps its name`() {
     let name = onThread("before") {
       nameThisThread("after", through: "/missing/comm")
       return Self.currentName()
@@ -66,7 +66,7 @@ import Testing
     #expect(calls == 3)
   }
 
-  @Test func `another failure is an error at once`() {
+  @Test func `a call that fails in another way is not repeated`() {
     var calls = 0
     #expect(throws: SystemError(number: EACCES)) {
       try retryingInterrupts { () -> Int in
@@ -104,7 +104,7 @@ import Testing
     #expect(failure.withLock { $0 == nil })
   }
 
-  @Test func `an error says what the system says`() {
+  @Test func `an error contains the system's message`() {
     #expect(SystemError(number: ENOENT).description == "No such file or directory")
     #expect("\(SystemError(number: 99_999))" == "error 99999")
   }

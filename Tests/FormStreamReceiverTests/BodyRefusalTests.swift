@@ -79,7 +79,7 @@ import Testing
     }
   }
 
-  private static func `throw`(
+  private static func handlerThrowing(
     _ error: any Error, at failing: InMemoryHandler.Call
   ) -> InMemoryHandler {
     InMemoryHandler { call, _ in if call == failing { throw error } }
@@ -92,7 +92,7 @@ import Testing
     struct Secret: Error {
       let path = "/secret"
     }
-    let server = try TestServer(Self.throw(Secret(), at: call))
+    let server = try TestServer(Self.handlerThrowing(Secret(), at: call))
     let response = try await server.response(
       to: isRaw
         ? Self.form("abc", type: "text/plain") : Self.form("\(Self.part)abc\r\n--b--\r\n"))
@@ -111,7 +111,7 @@ import Testing
     _ call: InMemoryHandler.Call
   ) async throws {
     let refusal = UploadRefusal(.init(rawValue: "too-odd"), status: 422, "It is \"odd\".")
-    let server = try TestServer(Self.throw(refusal, at: call))
+    let server = try TestServer(Self.handlerThrowing(refusal, at: call))
     let response = try await server.response(to: Self.form("\(Self.part)abc\r\n--b--\r\n"))
     #expect(response.status == 422)
     #expect(
@@ -122,7 +122,7 @@ import Testing
   @Test(arguments: [0, 99, 100, 200, 204, 304, 399, 600, -1])
   func `a refusal never has a status below 400`(_ status: Int) async throws {
     let refusal = UploadRefusal(.noRoom, status: status, "No.")
-    let server = try TestServer(Self.throw(refusal, at: .end))
+    let server = try TestServer(Self.handlerThrowing(refusal, at: .end))
     #expect(try await server.response(to: Self.form("--b--", type: "text/plain")).status == 500)
   }
 
@@ -140,7 +140,7 @@ import Testing
   }
 
   @Test func `a refusal in the middle of a body is sent, and the connection closed`() async throws {
-    let server = try TestServer(Self.throw(TestError(1), at: .bytes))
+    let server = try TestServer(Self.handlerThrowing(TestError(1), at: .bytes))
     let responses = try await server.responses(
       to: "POST /f HTTP/1.1\r\nHost: h\r\nContent-Length: 1000000\r\n\r\n"
         + String(repeating: "x", count: 500_000))

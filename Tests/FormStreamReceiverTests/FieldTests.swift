@@ -57,8 +57,8 @@ import Testing
     #expect(server.reportedRequests.map(Self.fields) == wanted)
   }
 
-  /// curl's --data-binary and wget's --post-file announce any file as URL-encoded. Such a file was recorded as a field
-  /// without a value.
+  /// curl's --data-binary and wget's --post-file announce any file as URL-encoded. Such a file was once recorded as a
+  /// field without a value.
   @Test(arguments: [
     ("\u{89}PNG\r\n\u{1A}\n", 7), ("\u{0}", 0), ("a=b\u{7F}", 3), ("a=b&\u{1F}", 4),
     ("abc\u{8}=", 3),
@@ -109,7 +109,7 @@ import Testing
     #expect(endless.first?.text.contains("at byte 11") == true)
   }
 
-  /// One request with 9,999 long names used a gigabyte.
+  /// Regression: one request with 9,999 long names used a gigabyte.
   @Test func `names that together exceed the limit are refused`() async throws {
     let server = try TestServer {
       $0.limits.form.headerBlock = 10

@@ -91,7 +91,7 @@ import Testing
     ("127.0.0.1", 200), ("localhost:8080", 200), ("LocalHost", 200), ("[::1]:8080", 200),
     ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 403),
   ])
-  func `a page that was opened by a foreign name of this machine is refused`(
+  func `an upload from a page that was opened by a foreign name of this machine is refused`(
     _ host: String, _ status: Int
   ) async throws {
     let request = Self.upload("Origin: http://\(host)\r\n", host: host)

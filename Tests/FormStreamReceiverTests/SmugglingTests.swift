@@ -198,7 +198,7 @@ import Testing
     #expect(server.reportedRequests.map(\.framing) == [.chunked])
   }
 
-  @Test func `pipelined requests are answered in order`() async throws {
+  @Test func `pipelined requests get their responses in order`() async throws {
     let server = try TestServer()
     var text = ""
     for number in 0..<50 {

@@ -7,7 +7,9 @@ import Testing
 @Suite struct StopTests {
   private static let head = "POST /a HTTP/1.1\r\nHost: h\r\nContent-Length: 6\r\n\r\n"
 
-  @Test func `a request in progress is answered, and no new connection accepted`() async throws {
+  @Test func `a request in progress gets its response, and no new connection is accepted`()
+    async throws
+  {
     let server = try TestServer()
     let client = try server.client()
     let idle = try server.client()
@@ -27,7 +29,8 @@ import Testing
     await server.receiver.stop()
   }
 
-  @Test func `after the requests in progress no further one begins`() async throws {
+  @Test func `once a receiver is stopped, no further request begins on a connection`() async throws
+  {
     let server = try TestServer()
     let client = try server.client()
     try client.send(Self.head + "abc")
@@ -60,8 +63,8 @@ import Testing
     for client in clients { #expect(try client.responsesToEnd().map(\.status) == [503]) }
   }
 
-  /// An accepted upload is reported as complete, but not as answered.
-  @Test func `an upload that ends after the grace period is reported as complete but not answered`()
+  /// The upload is reported as complete, and its response as not sent.
+  @Test func `an upload that ends after the grace period is complete, but gets no response`()
     async throws
   {
     let gate = try Gate()
@@ -140,10 +143,10 @@ import Testing
       }
       #expect(await eventually { server.reportedRequests.count > 20 })
       await server.receiver.stop(grace: .seconds(60))
-      var answered = 0
-      for task in clients { answered += await task.value }
-      // Every request that was answered was reported.
-      #expect(server.reportedRequests.filter { $0.status == 200 }.count >= answered)
+      var responseCount = 0
+      for task in clients { responseCount += await task.value }
+      // Every request that got a response was reported.
+      #expect(server.reportedRequests.filter { $0.status == 200 }.count >= responseCount)
       #expect(server.handler.openUploads == 0)
     }
   }
@@ -189,7 +192,7 @@ import Testing
   }
 
   /// A client that sends no more may still read.
-  @Test func `a client that has closed its sending side is answered`() async throws {
+  @Test func `a client that has closed its sending side gets its response`() async throws {
     let server = try TestServer()
     let responses = try await onNewThread {
       let client = try server.client()

@@ -29,7 +29,7 @@ import Testing
         + #""rate":0,"eta":null}"#)
   }
 
-  /// No bytes in no time are a rate of 0/0, and at a rate of 0 the rest takes forever.
+  /// Zero bytes in zero seconds are a rate of 0/0; at a rate of 0, the remaining time is infinite.
   @Test func `a rate and a remaining time that are not finite are null`() {
     let record = ProgressRecord(
       phase: "sending", read: 0, handed: 0, acknowledged: nil, total: 1, parts: [],

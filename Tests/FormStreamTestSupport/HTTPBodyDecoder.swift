@@ -57,7 +57,7 @@ struct HTTPBodyDecoder {
     if case .untilClose = state { state = .done }
   }
 
-  /// Reads the bytes that belong to the body, at most `limit` of its own, and passes those to `body`.
+  /// Reads the bytes that belong to the body, at most `limit` without the framing, and passes those to `body`.
   ///
   /// - Returns: how many bytes were read, framing included.
   mutating func read(

@@ -24,7 +24,7 @@ struct HTTPMessageReader {
     return (head, bytes)
   }
 
-  /// Reads the unread bytes that belong to the body, at most `limit` of its own, and passes those to `handle`.
+  /// Reads the unread bytes that belong to the body, at most `limit` without the framing, and passes those to `handle`.
   mutating func readBody(limit: Int = .max, _ handle: (UnsafeRawBufferPointer) -> Void) {
     if unread.isEmpty || body.isOver { return }
     let count = unread.withUnsafeBytes { body.read($0, limit: limit, body: handle) }

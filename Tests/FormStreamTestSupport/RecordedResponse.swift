@@ -51,7 +51,7 @@ public struct RecordedResponse: Sendable, CustomStringConvertible {
 
   /// Reads a response. Returns nil if the connection ends before its first byte.
   ///
-  /// - Parameter receive: appends bytes to the array, at most as many as it is told; returns false at the end.
+  /// - Parameter receive: appends at most `limit` bytes to the array; returns false at the end.
   init?(
     _ reader: inout HTTPMessageReader, toHEAD isToHEAD: Bool = false,
     receive: (inout [UInt8], _ limit: Int) throws -> Bool

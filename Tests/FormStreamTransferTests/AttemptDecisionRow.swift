@@ -52,7 +52,7 @@ struct Sent: Sendable {
   }
 
   func accepting(_ status: Int) -> Sent { with { $0.options.acceptedStatuses = [status] } }
-  func `try`(_ number: Int) -> Sent { with { $0.tries = number } }
+  func onTry(_ number: Int) -> Sent { with { $0.tries = number } }
   func redirected(_ count: Int) -> Sent { with { $0.redirects = count } }
   var withKey: Sent { with { $0.options.idempotencyKey = .random() } }
   var retryingUnsafe: Sent { with { $0.options.retry.retriesUnsafe = true } }

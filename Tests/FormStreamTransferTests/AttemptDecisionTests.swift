@@ -23,7 +23,7 @@ import Testing
   @Test(
     arguments: [
       (Sent.post, 200, nil, true), (.post, 404, nil, true), (.post, 503, nil, false),
-      (.post.try(3), 503, nil, true), (.post.afterOneShot, 503, nil, true),
+      (.post.onTry(3), 503, nil, true), (.post.afterOneShot, 503, nil, true),
       (.post, 500, nil, true), (.put, 500, nil, false), (.post, 302, "/b", true),
       (.post, 303, "/b", false), (.post, 303, "http://b.example/", true),
       (.post, 307, "/b", false), (.get, 302, "/b", false), (.get, 302, nil, true),
@@ -65,9 +65,9 @@ import Testing
       "503 with Retry-After", .post, .status(503, after: .seconds(7)),
       .retry(.retryable, .statusRefused, after: .seconds(7))),
     Row(
-      "503 to the last attempt", .post.try(3), .status(503), .conclude(.retryable, .statusRefused)),
+      "503 to the last attempt", .post.onTry(3), .status(503), .conclude(.retryable, .statusRefused)),
     Row(
-      "503 to the second attempt", .post.try(2), .status(503), .retry(.retryable, .statusRefused)),
+      "503 to the second attempt", .post.onTry(2), .status(503), .retry(.retryable, .statusRefused)),
     Row(
       "503 to a used one-shot body", .post.afterOneShot, .status(503),
       .conclude(.retryable, .statusRefused, saying: "can be read once")),
@@ -81,10 +81,10 @@ import Testing
     Row(
       "500 with an idempotency key", .post.withKey, .status(500), .retry(.failed, .statusRefused)),
     Row("500, unsafe retries", .post.retryingUnsafe, .status(500), .retry(.failed, .statusRefused)),
-    Row("500 to the last attempt", .put.try(3), .status(500), .conclude(.failed, .statusRefused)),
+    Row("500 to the last attempt", .put.onTry(3), .status(500), .conclude(.failed, .statusRefused)),
     Row("417 that rejects Expect", .post, .expectRejected(417), .repeatWithoutExpect),
     Row(
-      "417 that rejects Expect, in the last attempt", .post.try(3), .expectRejected(417),
+      "417 that rejects Expect, in the last attempt", .post.onTry(3), .expectRejected(417),
       .repeatWithoutExpect),
     Row("417 to a body", .post, .status(417), .conclude(.failed, .statusRefused)),
   ]
@@ -115,7 +115,7 @@ import Testing
       "GET, 200, the response incomplete", .get, .truncated(200, .connectionLost),
       .retry(.retryable, .connectionLost)),
     Row(
-      "GET, 200, the response incomplete, in the last attempt", .get.try(3),
+      "GET, 200, the response incomplete, in the last attempt", .get.onTry(3),
       .truncated(200, .connectionLost), .conclude(.retryable, .connectionLost)),
     Row(
       "GET, 200, the response incomplete, to a stream", .get.toStream,
@@ -160,7 +160,7 @@ import Testing
       "nothing is listening", .post, .silent(.notSent, .connectFailed, .transient),
       .retry(.retryable, .connectFailed)),
     Row(
-      "nothing is listening, in the last attempt", .post.try(3),
+      "nothing is listening, in the last attempt", .post.onTry(3),
       .silent(.notSent, .connectFailed, .transient), .conclude(.retryable, .connectFailed)),
     Row("no such host", .post, .silent(.notSent, .hostNotFound), .conclude(.failed, .hostNotFound)),
     Row(
@@ -174,7 +174,7 @@ import Testing
       .silent(.partlySent, .connectionLost, .transient).encrypted, .retry(.unknown, .connectionLost)
     ),
     Row(
-      "sent in part, in the last attempt", .post.try(3),
+      "sent in part, in the last attempt", .post.onTry(3),
       .silent(.partlySent, .connectionLost, .transient), .conclude(.retryable, .connectionLost)),
     Row(
       "a one-shot body sent in part", .post.afterOneShot,
@@ -202,7 +202,7 @@ import Testing
       "POST sent, unsafe retries", .post.retryingUnsafe,
       .silent(.sent, .connectionLost, .transient), .retry(.unknown, .connectionLost)),
     Row(
-      "PUT sent, in the last attempt", .put.try(3), .silent(.sent, .connectionLost, .transient),
+      "PUT sent, in the last attempt", .put.onTry(3), .silent(.sent, .connectionLost, .transient),
       .conclude(.unknown, .connectionLost)),
     Row(
       "a one-shot body sent by PUT", .put.afterOneShot,

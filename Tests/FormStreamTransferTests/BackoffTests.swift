@@ -64,7 +64,7 @@ import FormStreamTransfer
     #expect(try #require(RetryAfter.duration(headers)) > .seconds(86_400 * 365))
   }
 
-  @Test func `a budget is spent by retries, and earned back by tenths`() {
+  @Test func `each retry costs one of the budget, and each success earns back a tenth`() {
     let budget = RetryBudget(2)
     #expect([budget.take(), budget.take(), budget.take()] == [true, true, false])
     for _ in 0..<9 { budget.noteSuccess() }

@@ -16,7 +16,9 @@ import FormStreamTransfer
     return request
   }
 
-  @Test(arguments: [1, 3]) func `the last refusal is delivered completely`(attempts: Int)
+  @Test(arguments: [1, 3]) func `the caller gets the complete body of the last refusal`(
+    attempts: Int
+  )
     async throws
   {
     let server = try ScriptedServer { request in
@@ -32,7 +34,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a refusal is delivered if the server asks for too long a wait`() async throws {
+  @Test func `if the server asks for too long a wait, the caller gets its refusal`() async throws {
     let server = try ScriptedServer { _ in
       .good(429, headers: [("Retry-After", "100000")], body: "slow down")
     }

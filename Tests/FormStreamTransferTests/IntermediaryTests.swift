@@ -59,7 +59,9 @@ import Testing
   }
 
   @Test(arguments: [false, true])
-  func `ends and resets pass through the proxy`(omitsCloseNotify: Bool) throws {
+  func `closed and reset connections are closed and reset through the proxy`(omitsCloseNotify: Bool)
+    throws
+  {
     let made = try TestCertificates()
     let server = try ScriptedServer(requests: [
       .good(body: "to the end", framing: .close), [.readBody, .reset],
@@ -100,7 +102,7 @@ import Testing
     print(received.partition(b"\\r\\n\\r\\n")[2].decode() + ", " + end)
     """
 
-  @Test func `a slow line accepts no more than it passes on`() throws {
+  @Test func `the slow proxy accepts no more than it passes on`() throws {
     let server = try ScriptedServer { _ in .good(body: "at last") }
     let proxy = try SlowProxy(to: server.port, bytesPerSecond: 1_000_000)
     let directory = try TemporaryDirectory()
@@ -116,7 +118,7 @@ import Testing
     #expect(server.faults == [])
   }
 
-  @Test func `a slow line that is stopped ends`() throws {
+  @Test func `the slow proxy closes its connections when it is stopped`() throws {
     let server = try ScriptedServer { _ in [.stall] }
     let proxy = try SlowProxy(to: server.port, bytesPerSecond: 1000)
     let client = try RawClient(.ip("127.0.0.1", port: proxy.port))

@@ -35,7 +35,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `an empty POST is not sent again either`() async throws {
+  @Test func `an empty POST without a response is not sent again`() async throws {
     let server = try ScriptedServer(requests: [.good(), [.readBody, .close]])
     let session = try makeSession()
     _ = await session.result(of: try post(server))
@@ -61,7 +61,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a body sent in part is certainly not there`() async throws {
+  @Test func `a request whose body was sent in part is retryable`() async throws {
     let server = try ScriptedServer(requests: [[.readBody(upTo: 1000), .reset]])
     let bytes = [UInt8](repeating: 7, count: 8_000_000)
     let result = try await makeSession().result(

@@ -60,7 +60,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [300, 301, 302, 304, 305], [HTTPMethod.post, .put, .patch, .delete])
-  func `a redirect that may become a GET is not followed by a request that changes something`(
+  func `a request that changes something does not follow a redirect that may become a GET`(
     status: Int, method: HTTPMethod
   ) async throws {
     let server = try server(status)
@@ -135,7 +135,9 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
-  @Test func `only one body of a 303 and its page goes to a stream`() async throws {
+  @Test func `a stream gets the body of the page that a 303 names, and not that of the 303`()
+    async throws
+  {
     let server = try server(303)
     let received = ReceivedText()
     var request = try makeRequest(server.url + "/start")

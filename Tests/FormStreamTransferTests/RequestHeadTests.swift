@@ -71,7 +71,9 @@ import FormStreamTransfer
     ("Trailer", "X"), ("Upgrade", "h2c"), ("HTTP2-Settings", "a"), ("Proxy-Connection", "close"),
     ("X-Long", String(repeating: "a", count: 65_537)),
   ])
-  func `a header that would be false or break out is refused`(name: String, value: String) {
+  func `a header that contradicts the request or contains a line break is refused`(
+    name: String, value: String
+  ) {
     var headers = HTTPHeaders()
     let error = #expect(throws: TransferError.self) {
       try headers.append(name: name, value: value)

@@ -177,14 +177,14 @@ import FormStreamTransfer
     "HTTP/1.1 200 OK\r\nContent-Length: 3\r\nContent-Length: 3\r\n\r\nold",
     "HTTP/1.1 200 Ünïcode \u{1F600}\r\nContent-Length: 3\r\n\r\nold",
   ])
-  func `old and careless servers are understood`(response: String) async throws {
+  func `the responses of old and careless servers are read`(response: String) async throws {
     let result = try await result(of: [.send(response), .close])
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.response?.text == "old")
     #expect(result.response?.isTruncated == false)
   }
 
-  @Test func `HTTP 1.0 keeps a connection only if it says so`() async throws {
+  @Test func `an HTTP 1.0 connection is kept only if the response says so`() async throws {
     for (line, count) in [("", 2), ("Connection: keep-alive\r\n", 1)] {
       let server = try ScriptedServer { _ in
         [.readBody, .send("HTTP/1.0 200 OK\r\nContent-Length: 2\r\n\(line)\r\nok")]

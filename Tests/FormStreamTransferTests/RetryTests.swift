@@ -128,7 +128,7 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
-  @Test func `without that, a POST without a response is not repeated`() async throws {
+  @Test func `by default, a POST without a response is not repeated`() async throws {
     let server = try ScriptedServer(requests: [[.readBody, .close]])
     let result = try await makeSession().result(of: makeRequest(server.url, attempts: 3))
     #expect(result.outcome == .unknown)
@@ -190,7 +190,9 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
-  @Test func `in an outage, a session sends no more than its budget allows`() async throws {
+  @Test func `if a server stays down, a session retries no more than its budget allows`()
+    async throws
+  {
     let server = try ScriptedServer { _ in .good(503) }
     var configuration = TransferSession.Configuration()
     configuration.retryBudget = 20
@@ -209,7 +211,7 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
-  @Test func `successes earn retries back`() async throws {
+  @Test func `successes refill the budget for retries`() async throws {
     let server = try ScriptedServer { $0.target == "/ok" ? .good() : .good(503) }
     var configuration = TransferSession.Configuration()
     configuration.retryBudget = 1

@@ -39,9 +39,10 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `if a reused connection ends before the body, the fate of the request is open`(
-    end: ScriptedStep
-  )
+  func
+    `if a reused connection ends before the body, the outcome is unknown or the request is repeated`(
+      end: ScriptedStep
+    )
     async throws
   {
     let server = try server([end])
@@ -78,7 +79,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [ScriptedStep.close, .reset])
-  func `if a reused connection ends after the body, the fate of the request is open`(
+  func `if a reused connection ends after the body, the outcome is unknown`(
     end: ScriptedStep
   ) async throws {
     let bytes = noise(300_000)

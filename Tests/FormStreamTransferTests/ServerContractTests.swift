@@ -48,7 +48,7 @@ struct RouteSetup: Sendable {
 /// One contract for all servers.
 @Suite(.serialized) struct ServerContractTests {
   @Test(arguments: Route.allCases)
-  func `what is sent arrives, byte for byte`(route: Route) async throws {
+  func `bodies arrive byte for byte`(route: Route) async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let setting = try RouteSetup(route, to: server)
     let bytes = noise(3_000_000)
@@ -84,7 +84,7 @@ struct RouteSetup: Sendable {
   }
 
   @Test(arguments: Route.allCases)
-  func `twenty at once, and again, arrive unchanged`(route: Route) async throws {
+  func `twenty bodies sent at once, and then again, arrive unchanged`(route: Route) async throws {
     let server = try ScriptedServer { _ in .good() }
     let setting = try RouteSetup(route, to: server)
     for _ in 0..<2 {

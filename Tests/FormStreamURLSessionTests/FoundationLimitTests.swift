@@ -160,7 +160,7 @@ struct FoundationLimitTests {
   }
 
   /// If fixed: limit 4 is obsolete; the total of the form can stay.
-  @Test func `4 – a session has no total`() async throws {
+  @Test func `4 – a session reports no total`() async throws {
     let server = try ScriptedServer(requests: [.closing()])
     let delegate = NotingDelegate(FormUploadDelegate(layout))
     _ = try await send(try uploadRequest(of: layout, to: server), as: .data, with: delegate)

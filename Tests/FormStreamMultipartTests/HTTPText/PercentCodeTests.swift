@@ -28,11 +28,13 @@ import Testing
     ),
   ]
 
-  @Test(arguments: 0..<5) func `each encoding keeps the marks of its specification`(_ index: Int) {
+  @Test(arguments: 0..<5)
+  func `each encoding leaves the marks as they are that its specification names`(_ index: Int) {
     #expect(Self.all[index].encoding.encoded(Self.marks.utf8) == Self.all[index].text)
   }
 
-  @Test(arguments: 0..<5) func `letters and digits stay, control characters and UTF-8 do not`(
+  @Test(arguments: 0..<5)
+  func `letters and digits stay, and control characters and UTF-8 are encoded`(
     _ index: Int
   ) {
     let encoding = Self.all[index].encoding
@@ -79,14 +81,16 @@ import Testing
     Case("%u0041", "%u0041", strict: nil, quotes: "%u0041"),
   ]
 
-  @Test(arguments: cases) func `codes are decoded, and what is none stays`(_ example: Case) {
+  @Test(arguments: cases) func `percent codes are decoded, and all other text stays`(
+    _ example: Case
+  ) {
     let bytes = Array(example.text.utf8)
     #expect(PercentDecoder.decoded(bytes) == Array(example.decoded.utf8))
     #expect(PercentDecoder.decoded(bytes, .quotesAndLineBreaks) == Array(example.quotes.utf8))
     #expect(PercentDecoder.strictlyDecoded(bytes) == example.strict.map { Array($0.utf8) })
   }
 
-  @Test func `nothing of an incomplete code appears before it ends`() {
+  @Test func `a percent code that arrives in pieces is decoded when it is complete`() {
     var decoder = PercentDecoder()
     var result: [UInt8] = []
     decoder.append(UInt8(ascii: "%"), to: &result)

@@ -7,7 +7,7 @@ let house: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
-// A package of its own, so that the benchmarks live on what the library gives to everybody.
+// A separate package, so that the benchmarks use only the public API.
 let package = Package(
   name: "FormStreamBenchmarks",
   dependencies: [.package(name: "FormStream", path: "..")],

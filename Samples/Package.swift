@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package of its own, as yours would be. Yours names the repository's URL instead of the path.
+// A separate package, as yours would be. Yours names the repository's URL instead of the path.
 let package = Package(
   name: "FormStreamSamples",
   dependencies: [.package(name: "FormStream", path: "..")],

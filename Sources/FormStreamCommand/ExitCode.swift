@@ -2,7 +2,7 @@
 public enum ExitCode: Int32, CaseIterable, Sendable {
   /// Success.
   case ok = 0
-  /// The command failed for good: trying again would not help.
+  /// The command failed, and nothing says that trying again would help.
   case failed = 1
   /// The server may or may not have acted on the request.
   case unknown = 3
@@ -14,7 +14,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   case bug = 70
   /// Reading or writing failed, or a source changed while it was read.
   case inputOutput = 74
-  /// The server did not act on the request; trying again later may help.
+  /// The server did not act on the last attempt; trying again later may help.
   case retryable = 75
   /// Ended by SIGHUP.
   case hungUp = 129
@@ -30,13 +30,13 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   var meaning: String {
     switch self {
     case .ok: "Success"
-    case .failed: "The input is malformed, or the request was refused for good"
+    case .failed: "The input is malformed, or the request failed"
     case .unknown: "The server may or may not have acted on the request"
     case .usage: "The command line is wrong; nothing was done"
     case .noInput: "An input is missing or can't be read"
     case .bug: "A bug in formstream"
     case .inputOutput: "Reading or writing failed, or a source changed while it was read"
-    case .retryable: "The server did not act on the request; try again later"
+    case .retryable: "The server did not act on the last attempt; try again later"
     case .hungUp: "Ended by SIGHUP"
     case .interrupted: "Ended by SIGINT"
     case .terminated: "Ended by SIGTERM"

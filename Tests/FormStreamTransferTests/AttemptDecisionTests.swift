@@ -65,7 +65,8 @@ import Testing
       "503 with Retry-After", .post, .status(503, after: .seconds(7)),
       .retry(.retryable, .statusRefused, after: .seconds(7))),
     Row(
-      "503 to the last attempt", .post.onTry(3), .status(503), .conclude(.retryable, .statusRefused)),
+      "503 to the last attempt", .post.onTry(3), .status(503), .conclude(.retryable, .statusRefused)
+    ),
     Row(
       "503 to the second attempt", .post.onTry(2), .status(503), .retry(.retryable, .statusRefused)),
     Row(

@@ -56,7 +56,7 @@ func measureFile(_ path: String, boundary: String, piece: Int) throws {
   }
 }
 
-/// Lends a file's bytes, mapped from the page cache.
+/// Passes on a file's bytes, mapped from the page cache.
 private func withMapping(of path: String, _ work: (UnsafeRawBufferPointer) throws -> Void) throws {
   let file = open(path, O_RDONLY | O_CLOEXEC)
   guard file >= 0 else { throw Failure("\(path) can't be opened") }

@@ -1,7 +1,7 @@
 import Glibc
 import Measuring
 
-/// Lends `unit` over and over, as at least `count` bytes. They are the same few pages of memory, mapped
+/// Passes on `unit` over and over, as at least `count` bytes. They are the same few pages of memory, mapped
 /// many times, so that the processor's caches hold long bodies too: a short body and a long one differ in
 /// their length only.
 func withRepeated(

@@ -6,7 +6,7 @@ func read(_ stream: InputStream, contentType: String) throws {
   try parser.parse(stream) { event in
     switch event {
     case .partBegan(let head): print(head.name ?? "", head.filename ?? "")
-    case .partBytes(let bytes): print(bytes.count)  // lent until the next event
+    case .partBytes(let bytes): print(bytes.count)  // valid until the next event
     case .partEnded: print("The part is complete.")
     case .formEnded: print("The form is complete.")
     }

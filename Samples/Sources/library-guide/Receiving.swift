@@ -8,5 +8,5 @@ func receive() async throws {
   let receiver = try Receiver.start(configuration, handler: handler) { request in
     for part in request.parts { print(part.filename ?? "", part.size, part.storedAs ?? "") }
   }
-  await receiver.wait()  // until stop() is called, which gives uploads in progress their time
+  await receiver.wait()  // until stop() is called and uploads in progress have ended
 }

@@ -6,7 +6,7 @@
 import Glibc
 import FormStreamReceiver
 
-/// Decides what becomes of uploads. The library has `DirectoryHandler` and `DiscardHandler`; this
+/// Decides what happens to uploads. The library has `DirectoryHandler` and `DiscardHandler`; this
 /// is your own.
 struct CountingHandler: UploadHandler {
   func begin(_ request: UploadRequest) throws -> any Upload {

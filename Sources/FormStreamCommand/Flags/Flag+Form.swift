@@ -63,7 +63,7 @@ extension Flag {
     Flag(
       long: "part-header", value: Value(placeholder: "NAME: VALUE"), group: .previousPart,
       verbs: formVerbs,
-      summary: "One more header; can be repeated",
+      summary: "Add a header to it; can be repeated",
       detail: "Content-Disposition, Content-Type and Content-Length can't be set by this flag."
     ) { (arguments, argument) throws(Failure) in
       let line = try argument.text(for: "--part-header")
@@ -71,7 +71,7 @@ extension Flag {
     },
     Flag(
       long: "range", value: Value(placeholder: "OFF:LEN"), group: .previousPart, verbs: formVerbs,
-      summary: "LEN bytes of the file from byte OFF on; OFF: is up to its end",
+      summary: "Send LEN bytes of the file from byte OFF on; OFF: sends the rest",
       detail: "OFF counts from 0. A range that is not within the file is an error."
     ) { (arguments, argument) throws(Failure) in
       try arguments.setOnPreviousPart(
@@ -83,7 +83,7 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse], common: [.parse],
-      summary: "The boundary of the form (default: a random one)",
+      summary: "The boundary of the form (a new form has a random one by default)",
       detail: """
         For commands that make a form, this makes the bytes reproducible. Text on the command line is \
         always searched for the boundary; files and streams only with --verify-boundary. For parse, this \

@@ -8,12 +8,12 @@ extension Flag {
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
       verbs: requestVerbs,
-      summary: "The method, if it is not the command's"
+      summary: "Send this method instead of POST or PUT"
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
       verbs: requestVerbs, common: [.post, .put],
-      summary: "One more header; can be repeated",
+      summary: "Add a header; can be repeated",
       detail: """
         'NAME;' is a header without a value. Headers about the length and framing of the body can't be set. \
         Other users of this machine can see the command line: put secrets into --header-file.

@@ -24,7 +24,7 @@ extension Flag {
     },
     Flag(
       long: "type-for", value: Value(placeholder: "GLOB=TYPE"), group: .types, verbs: typeVerbs,
-      summary: "The type of files whose names match; the first match counts",
+      summary: "Set the type of files whose names match; the first match counts",
       detail: """
         Such as '*.heic=image/heic'. A pattern with a slash is compared with the complete path. The flag \
         overrides detection; --type and ;type= override the flag.

@@ -23,7 +23,7 @@ struct Flag: Sendable {
     case previousPart = "For the part before the flag"
     case types = "Media types"
     case wire = "Encoding of the form"
-    case body = "Other bodies than forms"
+    case body = "Bodies other than forms"
     case request = "Request"
     case delivery = "Delivery"
     case connection = "Connection"

@@ -14,7 +14,7 @@ enum Verb: String, CaseIterable, Sendable {
   var summary: String {
     switch self {
     case .post: "Send a form, or another body, and print the response"
-    case .put: "The same by PUT, usually for one file"
+    case .put: "Send a file, or another body, by PUT, and print the response"
     case .receive: "Accept uploads as a server, store the files, respond with records"
     case .encode: "Write the body of a form, its headers, or an outline of it"
     case .parse: "Read the body of a form: list its parts, store its files"

@@ -90,7 +90,7 @@ import Testing
     #expect(try texts("--B\r\n\(head)1\n--B--\r\n--B--") == ["1\n--B--"])
   }
 
-  /// What goes on in another way than a delimiter may is data.
+  /// Text that begins like a delimiter and continues in another way is data.
   @Test(
     arguments: [
       "\r\n--BX", "\r\n--B-", "\r\n--B--x", "\r\n--B\rX", "\r\n--B\r", "\r\n--B\n", "\r\n--B-\r\n-",

@@ -15,7 +15,7 @@ public import Foundation
 /// a stream. It is not `Sendable`: pass the `BodyLayout`, which is, and create the stream on the
 /// thread that reads it. A copy (`NSCopying`) is a new stream at the start.
 ///
-/// `close()` closes what is open; so does releasing the stream.
+/// `close()` closes the open file or source; so does releasing the stream.
 public final class FormInputStream: InputStream {
   /// The body that is read.
   public let layout: BodyLayout
@@ -63,7 +63,8 @@ public final class FormInputStream: InputStream {
     if !isClosed { isOpen = true }
   }
 
-  /// Closes what is open. Reading fails afterwards, and the stream can't be opened again.
+  /// Closes the open file or stream. Reading fails afterwards, and the stream can't be opened
+  /// again.
   public override func close() {
     reader.close()
     isOpen = false

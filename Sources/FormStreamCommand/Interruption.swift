@@ -3,8 +3,8 @@ import FormStreamPlatform
 /// A signal that asks the command to stop: SIGINT or SIGTERM, and SIGHUP on request.
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
-/// the grace period, cancels it: what is still running is cut off. After that the process ends, at the latest when
-/// the cleanup time is over. Half-written files are removed in each case.
+/// the grace period, cuts off the work that is still running. After that the process ends, at the latest when the
+/// cleanup time is over. Half-written files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.

@@ -10,7 +10,8 @@ enum Arbitration {
   ///   - candidates: the types of the extension.
   static func type(content: MediaType?, candidates: [MediaType]) -> SniffedType? {
     let family = Family(content)
-    if family != .known, let refined = candidates.first(where: { family.canBe($0.essence) }),
+    if family != .known,
+      let refined = candidates.first(where: { family.isCompatible(with: $0.essence) }),
       refined.essence != content?.essence
     {
       return SniffedType(type: refined, source: .extension)
@@ -23,11 +24,11 @@ enum Arbitration {
 private enum Family {
   /// It names a format.
   case known
-  /// It names none.
+  /// It names no format.
   case bytes
   /// Text. The language is a guess.
   case text
-  /// Archives. Many formats are archives inside.
+  /// An archive. Many formats are stored as archives.
   case zip
   case gzip
   case compound
@@ -53,7 +54,7 @@ private enum Family {
 
   /// Whether contents of this family can have a type: text is never a photo, and an archive is
   /// never a song.
-  func canBe(_ essence: String) -> Bool {
+  func isCompatible(with essence: String) -> Bool {
     switch self {
     case .known: false
     case .bytes: true

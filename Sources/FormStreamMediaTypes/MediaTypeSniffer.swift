@@ -72,8 +72,8 @@ public final class MediaTypeSniffer: Sendable {
 
   /// The type of a file.
   ///
-  /// - Throws: `inputMissing`, or `inputUnreadable` if the file has to be read and that fails, or
-  ///   it is a directory, a FIFO or a device.
+  /// - Throws: `inputMissing`, or `inputUnreadable` if the file must be read and that fails, or it
+  ///   is a directory, a FIFO or a device.
   public func type(of path: LocalPath) throws(MediaTypesError) -> SniffedType {
     let filename = path.lastComponent
     if let type = typeByName(filename, path: path) { return type }
@@ -94,7 +94,7 @@ public final class MediaTypeSniffer: Sendable {
   /// - Parameters:
   ///   - descriptor: a regular file, open for reading.
   ///   - filename: the file name.
-  /// - Throws: `inputUnreadable` if the file has to be read and that fails.
+  /// - Throws: `inputUnreadable` if the file must be read and that fails.
   public func type(
     ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {

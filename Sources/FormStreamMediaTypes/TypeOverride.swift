@@ -30,8 +30,8 @@ public struct TypeOverride: Hashable, Sendable {
   }
 
   func matches(filename: String, path: LocalPath?) -> Bool {
-    let isForPath = glob.utf8.contains(UInt8(ascii: "/"))
-    let name = isForPath ? path ?? LocalPath(filename) : LocalPath(filename)
+    let matchesFullPath = glob.utf8.contains(UInt8(ascii: "/"))
+    let name = matchesFullPath ? path ?? LocalPath(filename) : LocalPath(filename)
     return name.isUsable && LocalPath(glob).isUsable && isMatch(name, glob: LocalPath(glob))
   }
 }

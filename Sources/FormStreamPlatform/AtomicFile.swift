@@ -8,7 +8,7 @@ package final class AtomicFile: Sendable {
   package enum NameConflict: Sendable {
     /// Replaces a file or a link. A directory keeps the name.
     case replace
-    /// Leaves everything as it is.
+    /// Changes nothing.
     case refuse
   }
 
@@ -72,7 +72,7 @@ package final class AtomicFile: Sendable {
     try descriptor.close()
   }
 
-  /// Gives the file its name. Returns false if the name stays with something else; then the caller
+  /// Gives the file its name. Returns false if the name is taken and stays taken; then the caller
   /// may try another.
   ///
   /// If synchronizing the directory fails, this throws although the file has its name.

@@ -44,7 +44,7 @@ public final class Receiver: Sendable {
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {
-    // A client that sends an empty password would know it.
+    // Any client with an empty password would be accepted.
     guard configuration.token != "" else {
       throw ReceiverError(
         .tokenUnusable, on: "the token",

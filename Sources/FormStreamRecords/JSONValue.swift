@@ -3,8 +3,8 @@ import FormStreamPlatform
 
 /// A JSON value whose objects keep the order of their keys, which records promise.
 ///
-/// Only record types make values, and they decide how deep a value nests. No value is made from JSON that somebody
-/// sent, so recursion over a value is safe.
+/// Only record types make values, and they decide how deep a value nests. No value is made from received JSON, so
+/// recursion over a value is safe.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -15,7 +15,7 @@ package enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([Member])
 
-  /// A key of an object and its value. The record's author sees to it that no key occurs twice.
+  /// A key of an object and its value. The record types must not use a key twice.
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: JSONValue

@@ -4,7 +4,7 @@ package import FormStreamDigest
 package struct ParsedRecord: Hashable, Sendable {
   /// How many bytes of the body were read.
   package var bodyBytes: Int64
-  /// Whether the form was well formed and had its end.
+  /// Whether the form was well formed and complete.
   package var isComplete: Bool
   /// The parts in their order.
   package var parts: [ParsedPartRecord]

@@ -23,7 +23,7 @@ package struct ProgressRecord: Hashable, Sendable {
     }
   }
 
-  /// What the upload does at the moment.
+  /// What the upload is doing.
   package var phase: String
   /// How many bytes were read from their sources.
   package var read: Int64

@@ -6,7 +6,7 @@ public struct TransferError: Error, Sendable {
   /// The kind of failure. The set is open: later versions may add codes. If the body's source failed, the code is that
   /// of ``FormStreamMultipart/MultipartError``, such as `source-changed`.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records, such as `connect-failed`.
+    /// The code as written in records, such as `connect-failed`.
     public let rawValue: String
 
     /// Creates a code from its text.
@@ -56,7 +56,7 @@ public struct TransferError: Error, Sendable {
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The response is not HTTP, or its framing is not valid.
     public static let malformedResponse = Code(rawValue: "malformed-answer")
-    /// The response's headers, or the body that is to be decoded, exceed the limit.
+    /// The response's headers, or the body to decode, exceed the limit.
     public static let responseTooLarge = Code(rawValue: "answer-too-large")
     /// The response could not be stored.
     public static let responseNotStored = Code(rawValue: "answer-not-stored")

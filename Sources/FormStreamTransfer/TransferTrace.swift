@@ -1,4 +1,4 @@
-/// A piece of what is sent and received, for people to read. Secrets are masked.
+/// A piece of the traffic, for people to read. Secrets are masked.
 public struct TransferTrace: Sendable, CustomStringConvertible {
   /// What the text is.
   public enum Kind: Sendable {
@@ -6,7 +6,7 @@ public struct TransferTrace: Sendable, CustomStringConvertible {
     case requestHead
     /// The head of a response that arrived.
     case responseHead
-    /// What is done and why: connections, waits, redirects.
+    /// What the library does and why: connections, waits, redirects.
     case note
   }
 

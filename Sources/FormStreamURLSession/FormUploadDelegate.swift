@@ -28,7 +28,7 @@ import FormStreamPlatform
 ///
 /// ## What can't be done on Linux
 ///
-/// URLSession uses libcurl there, and four things are lost between them:
+/// URLSession uses libcurl there, and four features are lost:
 ///
 /// 1. **The length is not announced.** A body from a stream is sent chunked. If you set a
 ///    `Content-Length`, both framings are sent. Servers that require a length refuse such uploads.
@@ -49,8 +49,8 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
   public let layout: BodyLayout
 
   private let report: (@Sendable (FormUploadProgress) -> Void)?
-  /// The number of bytes in the last report.
-  private let mostSent = Guarded<Int64>(0)
+  /// The highest number of bytes reported so far.
+  private let lastReported = Guarded<Int64>(0)
 
   /// Creates a delegate for one upload.
   ///
@@ -94,10 +94,10 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
     guard let report else { return }
     let total = layout.contentLength
     let sent = min(totalBytesSent, total ?? .max)
-    let isMore = mostSent.withLock { most in
+    let hasAdvanced = lastReported.withLock { most in
       defer { most = max(most, sent) }
       return sent > most
     }
-    if isMore { report(FormUploadProgress(bytesSent: sent, bytesTotal: total)) }
+    if hasAdvanced { report(FormUploadProgress(bytesSent: sent, bytesTotal: total)) }
   }
 }

@@ -1,7 +1,8 @@
 import FormStreamCommand
 import Glibc
 
-// Arguments as bytes: Swift's own list repairs what is not UTF-8, and then no longer names the file.
+// Reads the arguments as bytes: `CommandLine.arguments` replaces bytes that are not UTF-8, so a path would name another
+// file.
 let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(CommandLine.argc))
   .dropFirst()
   .compactMap { $0.map { Argument(bytes: UnsafeBufferPointer(start: $0, count: strlen($0))) } }

@@ -34,7 +34,7 @@ import FormStreamTransfer
         for (number, count) in [(1, 1), (99_999, 100_000)] {
           var progress = Self.photo
           progress.phase = phase
-          progress.item = .init(name: name, number: number, count: count, isAtLeast: true)
+          progress.item = .init(name: name, number: number, count: count, isNumberLowerBound: true)
           for width in 0...200 {
             let line = ProgressBar.line(progress, columns: width)
             #expect(columns(of: line) <= max(width - 1, 0))
@@ -53,7 +53,8 @@ import FormStreamTransfer
 
   @Test func `after a part of unknown length, the number is a lower bound`() {
     let progress = ShownProgress(
-      phase: .sending, item: .init(name: "data", number: 2, count: 5, isAtLeast: true), handed: 1)
+      phase: .sending, item: .init(name: "data", number: 2, count: 5, isNumberLowerBound: true),
+      handed: 1)
     #expect(ProgressBar.line(progress, columns: 80) == "data (2+ of 5)       1 B")
   }
 

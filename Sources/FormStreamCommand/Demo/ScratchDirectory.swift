@@ -30,8 +30,7 @@ struct ScratchDirectory: Sendable {
   /// The path of a name in the directory.
   func path(_ name: String) -> LocalPath { LocalPath(url.appending(path: name).path) }
 
-  /// Removes the directory. Two threads may do this at once, and others may still write into it: once it is gone,
-  /// they can't.
+  /// Removes the directory. Two threads may call this at once, even while others still write into the directory.
   func remove() {
     for _ in 0..<Self.maximumRemovals {
       try? FileManager.default.removeItem(at: url)

@@ -4,8 +4,8 @@ extension Document {
     verb.map(help(of:)) ?? overview
   }
 
-  /// How to call the help, for a sentence.
-  static func callForHelp(for verb: Verb?) -> String {
+  /// The command line that prints the help, quoted for use in a sentence.
+  static func helpCommand(for verb: Verb?) -> String {
     "\"formstream \(verb.map { "\($0.rawValue) " } ?? "")--help\""
   }
 

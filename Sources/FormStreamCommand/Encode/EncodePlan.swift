@@ -1,7 +1,7 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
 
-/// What `encode` is to do.
+/// The checked arguments of `encode`.
 struct EncodePlan {
   enum Product {
     case body

@@ -28,7 +28,7 @@ public struct Argument: Hashable, Sendable {
 
   var path: LocalPath { LocalPath(bytes: bytes) }
 
-  /// The argument as text that has to be UTF-8.
+  /// The argument as text; throws if it is not UTF-8.
   func text(for flag: String) throws(Failure) -> String {
     guard let text else {
       throw .usage(
@@ -76,7 +76,8 @@ public struct Argument: Hashable, Sendable {
 }
 
 extension Int64 {
-  /// Reads a number with or without a unit, such as `100` or `64K`; nil if the text is none, or too large.
+  /// Reads a number with or without a unit, such as `100` or `64K`; nil if the text is not a number, or the number is
+  /// too large.
   init?(size text: String) {
     let shift =
       switch text.last {

@@ -1,4 +1,4 @@
-/// Splits a command line into flags with their values, and words. It knows how flags are written (`--long`,
+/// Splits a command line into flags with their values, and other words. It knows how flags are written (`--long`,
 /// `--long=value`, `-s`, `-sVALUE`, `-abc`, `--`), but not what they mean.
 struct ArgumentParser {
   enum Item {
@@ -80,7 +80,7 @@ struct ArgumentParser {
       spelled.hasPrefix("--")
       ? Suggestion.text(for: String(spelled.dropFirst(2)), among: known, before: "--") : ""
     guard suggestion.isEmpty else { return .usage("\(spelled) is not a flag.\(suggestion)") }
-    return .usage("\(spelled) is not a flag; see \(Document.callForHelp(for: verb)).")
+    return .usage("\(spelled) is not a flag; see \(Document.helpCommand(for: verb)).")
   }
 
   private mutating func value(of flag: Flag, spelled name: String) throws(Failure) -> Argument {

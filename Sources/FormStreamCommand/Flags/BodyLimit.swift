@@ -27,7 +27,7 @@ enum BodyLimit: String, CaseIterable {
     }
   }
 
-  /// Sets the limit that `NAME=N` names, and returns which one that is.
+  /// Sets the limit that `NAME=N` names, and returns that limit.
   static func set(
     _ argument: Argument, in limits: inout FormParser.Limits
   ) throws(Failure) -> BodyLimit {

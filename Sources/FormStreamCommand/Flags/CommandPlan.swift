@@ -1,4 +1,4 @@
-/// What the command is to do.
+/// A command and its checked arguments.
 enum CommandPlan {
   case document(String)
   case encode(EncodePlan)
@@ -10,7 +10,7 @@ enum CommandPlan {
 }
 
 extension LowArguments {
-  /// What the typed arguments mean.
+  /// Checks the typed arguments and makes the plan.
   func plan() throws(Failure) -> CommandPlan {
     switch document {
     case .help: return .document(Document.help(for: verb))

@@ -1,6 +1,6 @@
 /// A flag. This one declaration feeds parsing, help, man page and completions.
 struct Flag: Sendable {
-  /// How help shows a flag's value, and how a shell completes it.
+  /// A flag's value: its placeholder in help, and how a shell completes it.
   struct Value: Sendable {
     let placeholder: String
     var completion = Completion.none

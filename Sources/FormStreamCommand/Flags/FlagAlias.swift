@@ -1,4 +1,4 @@
-/// The names that flags have in other servers, and which flags are meant.
+/// Flags of other upload servers, and the flags of this command that replace them.
 enum FlagAlias {
   /// What to use instead of a flag that the command does not have; nil if there is no suggestion.
   static func hint(_ spelled: String, for verb: Verb) -> String? {

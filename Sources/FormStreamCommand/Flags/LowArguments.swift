@@ -99,7 +99,7 @@ extension LowArguments {
         throw .usage("-\(short) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
       throw .usage(
-        "\(spelled) is not a flag of \"\(verb.rawValue)\"; see \(Document.callForHelp(for: verb)).")
+        "\(spelled) is not a flag of \"\(verb.rawValue)\"; see \(Document.helpCommand(for: verb)).")
     }
   }
 }

@@ -13,7 +13,7 @@ enum Suggestion {
 
   /// How many letters must be inserted, removed, changed, or swapped with their neighbour.
   private static func distance(_ one: String, _ other: String) -> Int {
-    // The table below grows with the words, and long garbage is like no word.
+    // The cost grows with the length, and a long word is not a typing error of a flag.
     guard one.count <= 64 else { return .max }
     let (one, other) = (Array(one), Array(other))
     var rows = [Array(0...other.count)]

@@ -23,7 +23,7 @@ enum Verb: String, CaseIterable, Sendable {
     }
   }
 
-  /// What else there is to know before the command is run.
+  /// What the user should know before running the command.
   var note: String? {
     switch self {
     case .post, .put: "Proxies, cookies and .netrc are not used, whatever the environment says."

@@ -12,23 +12,23 @@ struct BodyOutline {
     line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")
     line("")
     guard let form = layout.form else {
-      line(place(0) + "[\(Self.size(layout.contentLength)), \(origins.joined())]")
+      line(offsetText(0) + "[\(Self.size(layout.contentLength)), \(origins.joined())]")
       return
     }
     var end: Int64? = 0
     for index in 0..<layout.partCount {
       let placed = layout.placedPart(at: index)
-      line(place(placed.offset) + "--\(form.boundary)")
+      line(offsetText(placed.offset) + "--\(form.boundary)")
       for header in placed.headers.split(separator: "\r\n") {
         line(Self.margin + header)
       }
-      line(place(placed.bodyOffset) + "[\(Self.size(placed.bodyLength)), \(origins[index])]")
+      line(offsetText(placed.bodyOffset) + "[\(Self.size(placed.bodyLength)), \(origins[index])]")
       end =
         if let start = placed.bodyOffset, let length = placed.bodyLength { start + length } else {
           nil
         }
     }
-    line(place(end) + "--\(form.boundary)--")
+    line(offsetText(end) + "--\(form.boundary)--")
   }
 
   private static let margin = String(repeating: " ", count: 14)
@@ -37,7 +37,7 @@ struct BodyOutline {
     length.map { $0 == 1 ? "1 byte" : "\($0) bytes" } ?? "unknown length"
   }
 
-  private func place(_ offset: Int64?) -> String {
+  private func offsetText(_ offset: Int64?) -> String {
     let text = "@" + (offset.map(String.init) ?? "unknown")
     return text + Self.margin.dropFirst(min(text.count, Self.margin.count - 1))
   }

@@ -2,7 +2,7 @@ import FormStreamMultipart
 
 /// Standard input as a part, or as a complete body. It is read only if the command line names `-`.
 enum StandardInput {
-  /// A regular file that can be opened again is read from where it stands: its length is known, and it can be sent
+  /// A regular file that can be opened again is read from its current offset: its length is known, and it can be sent
   /// more than once. Anything else is a stream.
   static func body(range: FileRange? = nil, for use: String) throws(Failure) -> PartBody {
     let offset: Int64?

@@ -1,4 +1,4 @@
-// What the command asks of the C library for processes: for child processes and for this one.
+// The command's calls of the C library for processes: for child processes and for this one.
 
 import Glibc
 import FormStreamPlatform
@@ -22,7 +22,7 @@ final class ProcessSignals: Sendable {
 
   private let state = Guarded(State())
 
-  /// Sends the process a signal; if it has not started, as soon as it has.
+  /// Sends a signal to the process. If it has not started yet, the signal is sent when it starts.
   ///
   /// C: `kill`
   func send(_ signal: CInt) {

@@ -1,4 +1,4 @@
-// What the command asks of the C library for signals.
+// The command's calls of the C library for signals.
 
 import Glibc
 import FormStreamMultipart
@@ -10,7 +10,7 @@ import Synchronization
 /// removes nothing.
 nonisolated(unsafe) private var temporaryName: UnsafeMutablePointer<CChar>?
 
-/// Has a file removed if a signal ends the program. A run has at most one such file.
+/// Registers the file to remove if a signal ends the program. A run has at most one such file.
 func removeOnSignal(_ path: LocalPath) {
   temporaryName = path.withCString { strdup($0) }
 }
@@ -18,12 +18,14 @@ func removeOnSignal(_ path: LocalPath) {
 /// Whether the cursor is at the end of a line that is redrawn in place. Atomic, because a signal handler reads it.
 private let isLineOpen = Atomic<Bool>(false)
 
-/// Has a signal that ends the program end the open line first, so that the shell's prompt starts on a new one.
+/// Registers whether a line is open. If a signal then ends the program, a line feed is written first, so that the
+/// shell's prompt starts on a new line.
 @Sendable func breakLineOnSignal(_ isOpen: Bool) {
   isLineOpen.store(isOpen, ordering: .releasing)
 }
 
-/// Ends the process as a shell reports a signal, and leaves neither a temporary file nor an open line.
+/// Ends the process with the exit code that shells use for the signal, and leaves neither a temporary file nor an open
+/// line.
 ///
 /// C: `unlink`, `write`, `_exit`
 private func exitAfterSignal(_ number: CInt) -> Never {
@@ -32,7 +34,7 @@ private func exitAfterSignal(_ number: CInt) -> Never {
   _exit(128 + number)
 }
 
-/// Functions can only be compared as numbers; a pointer to a function has the bits of one.
+/// Swift can't compare C functions, so this compares their addresses.
 private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
   unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }
@@ -46,7 +48,7 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 ///
 /// C: `signal`, `fcntl`, `dup2`
 func prepareProcess() {
-  // A handler must not be the first to use this: a global is initialized at its first use.
+  // This initializes the global: a signal handler must not do that.
   breakLineOnSignal(false)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
@@ -58,15 +60,15 @@ func prepareProcess() {
   // Standard output is opened for reading: writing to it then fails, as it does if it is closed.
   for (number, mode) in [(STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
   where fcntl(number, F_GETFD) < 0 {
-    let nowhere = open("/dev/null", mode)
-    if nowhere >= 0, nowhere != number {
-      dup2(nowhere, number)
-      close(nowhere)
+    let devNull = open("/dev/null", mode)
+    if devNull >= 0, devNull != number {
+      dup2(devNull, number)
+      close(devNull)
     }
   }
 }
 
-/// Waits for signals on a thread, where actions may do anything, in place of a signal handler, which may not.
+/// Waits for signals on a thread. Its actions may call any function; a signal handler may call only a few.
 ///
 /// Signals that the process ignores, as under `nohup`, stay ignored.
 final class SignalWatch: Sendable {

@@ -1,4 +1,4 @@
-// What the command asks of the C library. Signals and processes have files of their own beside this one.
+// The command's calls of the C library, except those for signals and processes: see Signals.swift and Processes.swift.
 
 import Glibc
 import FormStreamMultipart

@@ -1,4 +1,4 @@
-/// Sizes, rates and times in the form that people read. Sizes are rounded down: what is shown as sent was sent.
+/// Sizes, rates and times in the form that people read. Sizes are rounded down, so they never show more than was sent.
 package enum HumanReadable {
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
@@ -19,8 +19,8 @@ package enum HumanReadable {
     "\(size(Int64(exactly: bytesPerSecond.rounded(.down)) ?? (bytesPerSecond > 0 ? .max : 0)))/s"
   }
 
-  /// A time in at most two units: `31 s`, `2 min 05 s`, `1 h 02 min`, `4 d 05 h`. It is rounded up to a second: less
-  /// than a second before the end, 1 s is left.
+  /// A time in at most two units: `31 s`, `2 min 05 s`, `1 h 02 min`, `4 d 05 h`. It is rounded up to full seconds, so
+  /// the last value before the end is `1 s`.
   package static func time(_ duration: Duration) -> String {
     let (whole, rest) = duration.components
     let seconds = max(whole + (rest > 0 ? 1 : 0), 0)

@@ -27,7 +27,7 @@ struct TerminalStream {
     .joined(separator: "\n")
   }
 
-  /// Where a character begins that lacks its last bytes; the end if there is none.
+  /// The index of an incomplete character at the end; the end if there is none.
   private static func endOfCompleteCharacters(_ bytes: [UInt8]) -> Int {
     let tail = bytes.suffix(3)
     guard let lead = tail.lastIndex(where: { $0 >= 0xC0 }) else { return bytes.count }

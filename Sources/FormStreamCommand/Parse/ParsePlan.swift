@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// What `parse` is to do.
+/// The checked arguments of `parse`.
 struct ParsePlan {
   let input: NamedInput
   let boundary: String

@@ -1,8 +1,8 @@
 import FormStreamMultipart
 import FormStreamTransfer
 
-/// A request as a curl command line for sh, with the same method, URL, headers and body. What curl does differently is
-/// listed; what it can't send is an error.
+/// A request as a curl command line for sh, with the same method, URL, headers and body. Differences in what curl does
+/// are listed; a request that curl can't send is an error.
 struct CurlLine {
   /// The words, quoted for sh.
   private(set) var words: [[UInt8]] = [Array("curl".utf8)]
@@ -216,7 +216,7 @@ struct CurlLine {
   }
 }
 
-/// A word for sh: as it is if nothing in it is special, else in single quotes.
+/// A word for sh: unchanged if it has no special characters, otherwise in single quotes.
 private func shellQuoted(_ word: [UInt8]) -> [UInt8] {
   let plain = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./:@%+,=".utf8)
   if !word.isEmpty, word.allSatisfy(plain.contains) { return word }

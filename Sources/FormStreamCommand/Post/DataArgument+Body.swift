@@ -2,8 +2,7 @@ import FormStreamMultipart
 
 /// The data of `-d` and the flags like it, with the same meaning as in curl.
 extension DataArgument {
-  /// The largest body that is put together in memory. A single file that is sent as it is does not count: it is
-  /// streamed.
+  /// The largest body that is put together in memory. A single file sent unchanged doesn't count: it is streamed.
   fileprivate static let maximumSize = 64 * 1024 * 1024
 
   var spelling: String {

@@ -8,7 +8,7 @@ enum PlannedBody {
   /// A body that is not a form.
   case raw(PlannedBytes)
 
-  /// Whether a type has to be detected.
+  /// Whether a type must be detected.
   var needsTypes: Bool {
     switch self {
     case .none: false
@@ -26,9 +26,9 @@ enum PlannedBody {
 /// A body that is not a form.
 struct PlannedBytes {
   let body: PartBody
-  /// The body's type; nil if it has to be detected.
+  /// The body's type; nil if it must be detected.
   let type: MediaType?
-  /// The name that a type is detected by, beside the contents.
+  /// The name that helps to detect the type, in addition to the contents.
   let filename: String
   /// Where the bytes come from, in words.
   let origin: String

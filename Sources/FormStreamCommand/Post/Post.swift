@@ -83,7 +83,7 @@ private func report(
 }
 
 extension PostPlan {
-  /// The body of the request. No file is opened yet, except to detect the type of one that is sent as it is.
+  /// The body of the request. No file is opened yet, except to detect the type of a file that is the complete body.
   fileprivate func transferBody() throws(Failure) -> TransferBody? {
     switch body {
     case .none: return nil
@@ -102,7 +102,7 @@ extension PostPlan {
     return NonconsumingGuesser(sniffer: sniffer)
   }
 
-  /// The layout of the body, for what is printed and not sent.
+  /// The layout of a body that is printed instead of sent.
   func layout() throws(Failure) -> BodyLayout? {
     switch body {
     case .none: return nil

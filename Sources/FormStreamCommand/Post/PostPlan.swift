@@ -2,7 +2,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamTransfer
 
-/// What `post` and `put` are to do.
+/// The checked arguments of `post` and `put`.
 struct PostPlan {
   enum Product {
     /// The response's body, or a record of the request.

@@ -14,11 +14,11 @@ final class ResponseOutput: Sendable {
   /// Whether the output is a terminal, which the server must not be able to steer.
   let isTerminal: Bool
 
-  /// - Parameter acceptsSeeOther: whether a 303 is a wanted status, so that the page it names is not fetched.
+  /// - Parameter acceptsSeeOther: whether a 303 counts as success, so that the page it names is not fetched.
   init(_ target: OutputTarget, acceptsSeeOther: Bool) throws(Failure) {
     self.acceptsSeeOther = acceptsSeeOther
     file = try OutputFile(target)
-    // The name does not tell: /dev/tty is a terminal, and /dev/stdout may be one.
+    // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
     isTerminal = file.isTerminal
   }
 
@@ -30,7 +30,7 @@ final class ResponseOutput: Sendable {
     if let shown { try file.write(shown) } else { try file.write(bytes) }
   }
 
-  /// Gives a file its name if it holds the complete final response. An existing file is replaced by nothing less.
+  /// Gives a file its name if it holds the complete final response. Otherwise an existing file stays unchanged.
   ///
   /// - Returns: a message if the response is missing and no error says so.
   func finish(_ result: TransferResult) throws(Failure) -> String? {

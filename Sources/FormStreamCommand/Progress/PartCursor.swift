@@ -11,7 +11,7 @@ package struct PartCursor: Sendable {
 
   package init() {}
 
-  /// Advances to the part that is being sent. It never goes back, because the counts don't.
+  /// Advances to the part that is being sent. It never goes back, because the counts never decrease.
   package mutating func advance(over parts: ProgressSnapshot.Parts, isComplete: Bool) {
     while next < parts.count {
       let part = parts[next]

@@ -69,7 +69,7 @@ package enum ProgressBar {
 
   private static func label(_ item: ShownProgress.Item, limit: Int) -> String {
     guard item.count > 1 else { return visible(item.name, upTo: limit) }
-    let position = "\(item.number)\(item.isAtLeast ? "+" : "") of \(item.count)"
+    let position = "\(item.number)\(item.isNumberLowerBound ? "+" : "") of \(item.count)"
     let name = visible(item.name, upTo: limit - position.count - 3)
     return name.isEmpty ? "part \(position)" : "\(name) (\(position))"
   }

@@ -2,10 +2,10 @@ import FormStreamPlatform
 import FormStreamRecords
 package import FormStreamTransfer
 
-/// Shows on standard error how far a request is.
+/// Shows the progress of a request on standard error.
 ///
-/// `show` passes each step, and `tick` passes time: a rate falls and a heartbeat is due even if nothing moves. `follow`
-/// does both. Any thread may call it.
+/// Call `show` for each step, and `tick` regularly: without a step, the rate still falls, and a heartbeat may be due.
+/// `follow` does both. Any thread may call it.
 package final class ProgressDisplay: Sendable {
   /// How long a request runs before the bar appears, so that short requests show no bar.
   package static let barDelay = Duration.milliseconds(300)
@@ -20,8 +20,8 @@ package final class ProgressDisplay: Sendable {
     var updates: TransferProgressUpdates?
     var start: ContinuousClock.Instant?
     var lastOutput: ContinuousClock.Instant?
-    /// Whether there is something that no record has reported yet.
-    var hasNews = false
+    /// Whether something has changed since the last record.
+    var hasUnreportedChange = false
     var isFinished = false
   }
 
@@ -68,12 +68,12 @@ package final class ProgressDisplay: Sendable {
   package func show(_ snapshot: ProgressSnapshot) {
     withState { state, time in
       state.start = state.start ?? time
-      if state.track.update(snapshot, at: time) { state.hasNews = true }
+      if state.track.update(snapshot, at: time) { state.hasUnreportedChange = true }
       display(&state, at: time)
     }
   }
 
-  /// Shows that time has passed.
+  /// Updates everything that depends on the time.
   package func tick() {
     withState { state, time in
       state.track.updateRate(at: time)
@@ -90,11 +90,11 @@ package final class ProgressDisplay: Sendable {
     withState { state, time in
       state.isFinished = true
       if let last {
-        if state.track.update(last, at: time) { state.hasNews = true }
+        if state.track.update(last, at: time) { state.hasUnreportedChange = true }
       }
       switch style {
       case .records:
-        if state.hasNews, state.track.latest != nil { writeRecord(&state, at: time) }
+        if state.hasUnreportedChange, state.track.latest != nil { writeRecord(&state, at: time) }
       case .bar, .heartbeat:
         stream.clearStatus()
         if last != nil, state.lastOutput != nil, let line = state.track.lastLine(at: time) {
@@ -130,7 +130,9 @@ package final class ProgressDisplay: Sendable {
       state.lastOutput = time
       stream.showStatus { ProgressBar.line(shown, columns: $0, isColored: isColored) }
     case .records:
-      guard state.hasNews, isDue(state, after: Self.recordInterval, at: time) else { return }
+      guard state.hasUnreportedChange, isDue(state, after: Self.recordInterval, at: time) else {
+        return
+      }
       writeRecord(&state, at: time)
     case .heartbeat:
       guard time - (state.lastOutput ?? start) >= Self.heartbeatInterval else { return }
@@ -149,7 +151,7 @@ package final class ProgressDisplay: Sendable {
   private func writeRecord(_ state: inout State, at time: ContinuousClock.Instant) {
     guard let record = state.track.record(at: time) else { return }
     state.lastOutput = time
-    state.hasNews = false
+    state.hasUnreportedChange = false
     stream.write(record: record.json.line())
   }
 }

@@ -1,6 +1,6 @@
 package import FormStreamTransfer
 
-/// How far a transfer is, in the form that the display reads.
+/// The progress of a transfer, as the display needs it.
 package struct ProgressSnapshot: Sendable {
   package var phase: TransferProgress.Phase
   package var read: Int64
@@ -34,7 +34,7 @@ package struct ProgressSnapshot: Sendable {
 }
 
 extension ProgressSnapshot {
-  /// Whether records of both would be equal, times and rates aside. Parts change only if `handed` does.
+  /// Whether records of both would be equal, except for times and rates. Parts change only if `handed` does.
   func isEquivalent(to other: ProgressSnapshot) -> Bool {
     phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
       && (acknowledged, total) == (other.acknowledged, other.total)

@@ -8,7 +8,7 @@ struct ProgressTrack: Sendable {
   private var meter = RateMeter()
   private var cursor = PartCursor()
   private var fileCount: Int?
-  /// Whether the server's response is awaited: then a body of unknown length was sent completely.
+  /// Whether the transfer has waited for the response: then a body of unknown length was sent completely.
   private var hasWaited = false
 
   init(file: String?) {
@@ -71,7 +71,7 @@ struct ProgressTrack: Sendable {
     let isLast = cursor.current == latest.parts.count - 1
     return ShownProgress.Item(
       name: part.name, number: cursor.current + 1, count: latest.parts.count,
-      isAtLeast: part.sent == nil && !isLast)
+      isNumberLowerBound: part.sent == nil && !isLast)
   }
 
   // MARK: For scripts

@@ -9,14 +9,14 @@ package struct ShownProgress: Sendable {
     /// The number of the part in the form, from 1, and the number of all parts.
     package var number = 1
     package var count = 1
-    /// Whether a later part may be sent already: after a part of unknown length, that is not known.
-    package var isAtLeast = false
+    /// Whether `number` is only a lower bound: after a part of unknown length, a later part may be in progress.
+    package var isNumberLowerBound = false
 
-    package init(name: String, number: Int = 1, count: Int = 1, isAtLeast: Bool = false) {
+    package init(name: String, number: Int = 1, count: Int = 1, isNumberLowerBound: Bool = false) {
       self.name = name
       self.number = number
       self.count = count
-      self.isAtLeast = isAtLeast
+      self.isNumberLowerBound = isNumberLowerBound
     }
   }
 

@@ -15,11 +15,11 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let end = ReceiverEnd()
   // The receiver gives uploads 10 seconds of the 12; the cleanup second is for removing half-stored files.
   let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesHangup: true)
-  interruption.onSignal { end.request(.signal($0)) }
+  interruption.onSignal { end.addReason(.signal($0)) }
   let log = RequestLog(to: output, asRecords: plan.printsJSON)
   let receiver = try start(plan) { request in
-    do throws(Failure) { try log.report(request) } catch { end.request(.failure(error)) }
-    if plan.isOnce, request.isComplete { end.request(.once) }
+    do throws(Failure) { try log.report(request) } catch { end.addReason(.failure(error)) }
+    if plan.isOnce, request.isComplete { end.addReason(.once) }
   }
   interruption.onGracePeriodEnd { Task { await receiver.stop(grace: .zero) } }
   if !plan.isQuiet {
@@ -33,7 +33,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
         ListeningRecord(url: receiver.url, directory: plan.directory).json.line())
     }
   } catch {
-    end.request(.failure(error))
+    end.addReason(.failure(error))
   }
   let firstReason = end.wait()
   if case .signal = firstReason, !plan.isQuiet {
@@ -41,7 +41,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
       "Ending: uploads in progress get 10 s to finish. A second signal ends them at once.")
   }
   try runBlocking { () async throws(Failure) in await receiver.stop() }
-  // A failure may have been reported since.
+  // Asked again, because a failure during the stop takes precedence.
   switch end.wait() {
   case .once: return
   case .failure(let failure): throw failure
@@ -81,7 +81,7 @@ extension ExitCode {
   }
 }
 
-/// Why a receiver ends: the first reason, unless a failure follows.
+/// Why a receiver ends. The first reason counts, unless a failure follows it.
 private final class ReceiverEnd: Sendable {
   enum Reason {
     case signal(Int32)
@@ -91,7 +91,7 @@ private final class ReceiverEnd: Sendable {
 
   private let reason = Guarded<Reason?>(nil)
 
-  func request(_ newReason: Reason) {
+  func addReason(_ newReason: Reason) {
     reason.withLock { reason in
       switch (reason, newReason) {
       case (nil, _): reason = newReason

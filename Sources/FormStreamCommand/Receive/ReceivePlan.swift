@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamReceiver
 
-/// What `receive` is to do.
+/// The checked arguments of `receive`.
 struct ReceivePlan {
   let configuration: Receiver.Configuration
   /// Where files are stored; nil if they are not.
@@ -25,7 +25,7 @@ extension LowArguments {
       throw .usage("--keep-paths and --overwrite need --into DIR: without it, nothing is stored.")
     }
     var configuration = Receiver.Configuration()
-    (configuration.address, configuration.port) = try listeningPlace()
+    (configuration.address, configuration.port) = try listeningAddress()
     configuration.tls = try tlsIdentity()
     if case .tokenFile(let file) = request.credentials {
       let secrets = try SecretFile(file, for: "--token-file")
@@ -58,7 +58,7 @@ extension LowArguments {
       isQuiet: request.isQuiet, notes: notes)
   }
 
-  private func listeningPlace() throws(Failure) -> (address: String, port: UInt16) {
+  private func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
     let text = try receiving.listen.text(for: "--listen")
     let colon = text.lastIndex(of: ":")
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"

@@ -1,7 +1,7 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
 
-/// What `sniff` is to do.
+/// The checked arguments of `sniff`.
 struct SniffPlan {
   enum Format {
     case lines(terminator: UInt8)

@@ -1,5 +1,5 @@
-/// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with
-/// a safe name too. It never leads out of the storage directory.
+/// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with a
+/// safe name too. It is always inside the storage directory.
 package struct SafePath: Hashable, Sendable {
   /// The most nested directories that a client can have made.
   private static let maximumDirectories = 32

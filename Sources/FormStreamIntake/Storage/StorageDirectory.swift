@@ -46,7 +46,7 @@ package final class StorageDirectory: Sendable {
   }
 
   /// Moves complete files to their destinations; returns their paths, relative to the directory. If one fails, none is
-  /// stored, and no directory that was made for them stays.
+  /// stored, and the directories that were made for them are removed.
   ///
   /// If a destination is taken, the file gets a number: `photo-2.jpg`. With `replacing` it replaces the file or link
   /// there instead (never a link's target); only a directory, or another file of this call, still makes it get a number.
@@ -70,8 +70,8 @@ package final class StorageDirectory: Sendable {
   }
 
   private func attempting<Result>(
-    _ act: StorageError.Act, _ body: () throws(SystemError) -> Result
+    _ operation: StorageError.Operation, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
-    do throws(SystemError) { return try body() } catch { throw .failed(act, in: path, error) }
+    do throws(SystemError) { return try body() } catch { throw .failed(operation, in: path, error) }
   }
 }

@@ -5,7 +5,7 @@ package import FormStreamPlatform
 package struct StorageError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   package struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records.
+    /// The code as written in records.
     package let rawValue: String
 
     /// Creates a code from its text.
@@ -54,7 +54,7 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   }
 
   /// An operation on a file that has no final name yet.
-  enum Act: String {
+  enum Operation: String {
     case made, written
 
     fileprivate var remedy: String {
@@ -67,11 +67,11 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// A file could not be made or written.
   static func failed(
-    _ act: Act, in directory: LocalPath, _ cause: SystemError
+    _ operation: Operation, in directory: LocalPath, _ cause: SystemError
   ) -> StorageError {
     StorageError(
-      "be \(act.rawValue)", in: directory, cause, state: "Nothing of it is kept.",
-      remedy: act.remedy)
+      "be \(operation.rawValue)", in: directory, cause, state: "Nothing of it is kept.",
+      remedy: operation.remedy)
   }
 
   /// One of several files that are stored together could not get its name.

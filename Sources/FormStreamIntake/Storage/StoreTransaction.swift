@@ -3,12 +3,12 @@ import FormStreamPlatform
 
 /// Stores several files together: each gets its name, or none does.
 ///
-/// Everything that can fail unseen is done first. If naming a file then fails, ``rollBack()`` removes the names given
-/// so far, except those that replaced another file: that file can't be restored.
+/// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
+/// given so far, except those that replaced another file: that file can't be restored.
 ///
 /// No directory stays open for a file, because the files may belong to many directories.
 final class StoreTransaction {
-  /// How many names like a directory's are tried if other things have them.
+  /// How many numbered names are tried for a directory whose name is taken.
   private static let maximumSiblings = 100
   /// How often a destination is opened again while others remove its directories.
   private static let maximumAttempts = 100
@@ -19,7 +19,7 @@ final class StoreTransaction {
     let destination: SafePath
   }
 
-  /// A file that can be moved to its destination, as far as can be known.
+  /// A file that was checked and is ready to be moved to its destination.
   private struct PreparedFile {
     let file: File
     let identity: FileKey
@@ -35,7 +35,7 @@ final class StoreTransaction {
   private var added: [LocalPath: FileKey] = [:]
   /// The files that replaced another.
   private(set) var replaced: Set<LocalPath> = []
-  /// The identities of both: a file system may treat two spellings as one name.
+  /// The identities of the files in `added` and `replaced`: a file system may treat two spellings as one name.
   private var identities: Set<FileKey> = []
 
   init(in root: DirectoryDescriptor, numbers: LastNumbers, replacing: Bool) {
@@ -145,8 +145,8 @@ extension StoreTransaction {
     return (directory, prefix)
   }
 
-  /// Opens or makes a directory of that name, or with a number if something else has the name. An earlier file of that
-  /// name must not keep a later upload out, and a link is not followed.
+  /// Opens or makes a directory. If a file or a link has the name, the directory gets a number, so that an earlier file
+  /// can't block a later upload.
   private func openSubdirectory(
     _ name: SafeName, of parent: DirectoryDescriptor, at prefix: [UInt8]
   ) throws(SystemError) -> (descriptor: DirectoryDescriptor, name: LocalPath) {

@@ -99,7 +99,7 @@ private struct MagicRefusal: Error {
 
 /// A libmagic handle with one owner.
 private final class Cookie: @unchecked Sendable {
-  // The thread that took the cookie out of `idle` has it alone.
+  // Only the thread that removed the cookie from `idle` uses it.
   private let handle: magic_t
 
   /// C: `magic_open`, `magic_load_buffers`

@@ -58,8 +58,8 @@ public final class BodyReader {
     return bytes
   }
 
-  /// Moves to an offset in the body, in O(log n). In a stream, everything before the offset has to
-  /// be read.
+  /// Moves to an offset in the body, in O(log n). In a stream, everything before the offset must be
+  /// read.
   ///
   /// After a stream of unknown length, offsets are not known beforehand. To move there, even
   /// forward, the stream is read again from its start.
@@ -80,20 +80,20 @@ public final class BodyReader {
     try checkCrossing(to: target)
     let here = (segment: segment, skip: segmentOffset)
     let start = position
-    var obstacle: MultipartError?
+    var seekError: MultipartError?
     do throws(MultipartError) {
-      obstacle = try go(to: target, at: offset)
+      seekError = try move(to: target, at: offset)
       // After a part of unknown length, only reading shows whether the offset exists. If not, move
       // back.
-      if obstacle != nil { _ = try go(to: here, at: start) }
+      if seekError != nil { _ = try move(to: here, at: start) }
     } catch {
       fail(error)
       throw error
     }
-    if let obstacle { throw obstacle }
+    if let seekError { throw seekError }
   }
 
-  /// Closes what is open. Reading afterwards throws `notOpen`.
+  /// Closes the open file or stream. Reading afterwards throws `notOpen`.
   public func close() {
     source = nil
     isClosed = true
@@ -188,8 +188,9 @@ extension BodyReader {
     let hasBegun = source != nil || segmentOffset > 0
     let first = min(segment, target.segment)
     var last = max(segment, target.segment)
-    let touchesLast = last == target.segment && target.skip > 0 || last == segment && hasBegun
-    if !touchesLast { last -= 1 }
+    let crossesLastSegment =
+      last == target.segment && target.skip > 0 || last == segment && hasBegun
+    if !crossesLastSegment { last -= 1 }
 
     let index = layout.oneShots.partitionPoint { $0 >= first }
     guard index < layout.oneShots.count, layout.oneShots[index] <= last else { return }
@@ -197,7 +198,7 @@ extension BodyReader {
   }
 
   /// Moves to an offset in a segment. Returns the error if it can't be reached.
-  private func go(
+  private func move(
     to place: (segment: Int, skip: Int64), at offset: Int64
   ) throws(MultipartError) -> MultipartError? {
     source = nil

@@ -70,7 +70,7 @@ private struct LayoutBuilder {
   private static let inlineSize = 1024
   /// Capacity for the literal bytes of a typical part: delimiter, headers and a short text. With
   /// 100,000 parts it saves copies of a growing array. Capacity that is not used costs no memory.
-  private static let literalRoom = 192
+  private static let literalCapacity = 192
 
   init(guesser: any MediaTypeGuessing, verifies: Bool) {
     self.guesser = guesser
@@ -98,7 +98,7 @@ private struct LayoutBuilder {
     let isOutermost = scans.count == 1
     if isOutermost {
       places.reserveCapacity(form.parts.count)
-      literals.reserveCapacity(form.parts.count * Self.literalRoom)
+      literals.reserveCapacity(form.parts.count * Self.literalCapacity)
     }
 
     // All files are looked up before a guesser reads any: a FIFO may keep it waiting, and a file
@@ -209,7 +209,8 @@ private struct LayoutBuilder {
     switch finding {
     case .extent(let extent): return .file(extent)
     case .stream(let stream, let status):
-      // Two parts can read one device. Of a pipe, the second would get what the first leaves.
+      // Two parts can read one device. From a pipe, the second would get only the bytes that the
+      // first leaves.
       if status.kind != .device, !readToEnd.insert(status.identity).inserted {
         throw StreamOrigin.notReplayable(part.name)
       }

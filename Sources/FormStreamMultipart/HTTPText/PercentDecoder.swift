@@ -1,10 +1,10 @@
 /// Decodes percent codes (RFC 3986 §2.1), one byte at a time, so that a code may be split between
 /// two reads.
 ///
-/// A percent sign without two hexadecimal digits after it stays as it is (WHATWG URL §1.3,
+/// A percent sign without two hexadecimal digits after it is kept unchanged (WHATWG URL §1.3,
 /// "percent-decode").
 package struct PercentDecoder: Sendable {
-  /// Which codes are decoded; the others stay as they are.
+  /// Which codes are decoded; the others are kept unchanged.
   package enum Codes: Sendable {
     /// Every code.
     case all
@@ -46,7 +46,8 @@ package struct PercentDecoder: Sendable {
     return result
   }
 
-  /// Reads the next byte, and appends what is decoded by it: nothing while a code is incomplete.
+  /// Reads the next byte, and appends the bytes decoded so far. While a code is incomplete, it
+  /// appends nothing.
   package mutating func append(_ byte: UInt8, to result: inout [UInt8]) {
     guard !pending.isEmpty else { return begin(byte, &result) }
     guard let low = Hexadecimal.value(of: byte) else {
@@ -74,7 +75,7 @@ package struct PercentDecoder: Sendable {
     }
   }
 
-  /// Appends an incomplete code as it is. Call it at the end of the text.
+  /// Appends an incomplete code unchanged. Call it at the end of the text.
   package mutating func finish(to result: inout [UInt8]) {
     if !pending.isEmpty { foundBrokenCode = true }
     result += pending

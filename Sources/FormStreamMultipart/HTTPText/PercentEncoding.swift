@@ -1,10 +1,11 @@
 /// Writes bytes in percent codes. RFC 3986 §2.1: pct-encoded = "%" HEXDIG HEXDIG, upper case.
 package struct PercentEncoding: Sendable {
-  /// For each byte, whether it stays as it is.
+  /// For each byte, whether it is written unchanged.
   private let isKept: [Bool]
   private let writesSpaceAsPlus: Bool
 
-  /// - Parameter punctuation: the bytes that stay as they are, beside ASCII letters and digits.
+  /// - Parameter punctuation: the bytes that are written unchanged, in addition to ASCII letters
+  ///   and digits.
   private init(keeping punctuation: StaticString, writesSpaceAsPlus: Bool = false) {
     var isKept = (UInt8.min...UInt8.max).map(\.isASCIILetterOrDigit)
     punctuation.withUTF8Buffer { for byte in $0 { isKept[Int(byte)] = true } }

@@ -15,7 +15,7 @@ public protocol ByteSource: AnyObject {
 public struct Replay: Hashable, Sendable {
   private let isOneShot: Bool
 
-  /// Each call of the factory gives the same bytes from the start, so the body can be sent again.
+  /// Each call of the factory returns a source of the same bytes, so the body can be sent again.
   public static let repeatable = Replay(isOneShot: false)
   /// The bytes can be read once, as from a pipe. Reading them a second time is `notReplayable`.
   public static let once = Replay(isOneShot: true)

@@ -1,4 +1,4 @@
-/// What shows that a file still has the same bytes: device, inode, size, and both times. A program
+/// The values that show whether a file has changed: device, inode, size, and both times. A program
 /// that rewrites a file and resets its modification time still changes its change time.
 ///
 /// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes
@@ -43,8 +43,8 @@ struct FileStatus: Sendable {
 }
 
 extension FileStatus {
-  /// Reads the status of a path when any later change will change its times; nil if something
-  /// writes to the file all the time.
+  /// Waits until every later change would show in the file's times, then reads the status. Nil if
+  /// something keeps writing to the file.
   ///
   /// The kernel sets file times in ticks of up to 10 ms, and at the beginning of a write. A change
   /// in the same tick as the last one would not be seen, nor the rest of a long write. So this

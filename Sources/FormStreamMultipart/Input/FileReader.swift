@@ -63,7 +63,8 @@ final class FileReader: SegmentReader {
     }
   }
 
-  /// Files under `/proc` have a size of 0 and still have contents. They would be sent as nothing.
+  /// Files under `/proc` have a size of 0 and still have contents. They would be sent as empty
+  /// files.
   private func checkEmpty() throws(MultipartError) {
     guard extent.identity.size == 0 else { return }
     var probe: UInt8 = 0
@@ -92,19 +93,19 @@ final class FileReader: SegmentReader {
   private static func changed(
     _ change: SourceChange, _ extent: FileExtent, _ part: String, size: Int64? = nil
   ) -> MultipartError {
-    let was = extent.identity.size
-    let story =
+    let oldSize = extent.identity.size
+    let explanation =
       switch change {
       case .shrunk:
-        size.map { "it shrank from \(was) to \($0) bytes" } ?? "it ended before its size"
-      case .grown: "it grew from \(was) to \(size ?? was) bytes"
+        size.map { "it shrank from \(oldSize) to \($0) bytes" } ?? "it ended before its size"
+      case .grown: "it grew from \(oldSize) to \(size ?? oldSize) bytes"
       case .replaced: "it was replaced by another file, or removed"
       default: "it was written to, or its attributes were changed"
       }
     return MultipartError(
       .sourceChanged, on: extent.path.description,
       "The file \(extent.path.description.quoted) of part \(part.quoted) has changed since the form was laid "
-        + "out: \(story). Send it again when nothing writes to it.", change: change)
+        + "out: \(explanation). Send it again when nothing writes to it.", change: change)
   }
 }
 

@@ -131,15 +131,4 @@ extension UnsafeRawBufferPointer {
     guard let found = memchr(base + start, CInt(byte), count - start) else { return nil }
     return UnsafeRawPointer(found) - base
   }
-
-  /// Whether these bytes contain `other` at `start`.
-  ///
-  /// C: `memcmp`
-  func has(_ other: UnsafeRawBufferPointer, at start: Int) -> Bool {
-    guard let base = baseAddress, let wanted = other.baseAddress, other.count <= count - start
-    else {
-      return false
-    }
-    return memcmp(base + start, wanted, other.count) == 0
-  }
 }

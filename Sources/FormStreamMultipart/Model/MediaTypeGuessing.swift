@@ -12,8 +12,8 @@ public struct UntypedPart {
   public let filename: String
   /// The path of the file; nil if the contents are not a file.
   public let path: LocalPath?
-  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` takes
-  /// bytes out of it, and only the layout has them afterwards.
+  /// Whether the contents can be read again. If not, as for a pipe, ``firstBytes(upTo:)`` consumes
+  /// bytes, and only the layout keeps them.
   public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 

@@ -80,7 +80,7 @@ struct BoundaryScanner: Sendable {
 
   /// The start of the longest suffix of the piece that is a prefix of the delimiter.
   private func startOfPossibleDelimiter(in bytes: UnsafeRawBufferPointer, from start: Int) -> Int {
-    if case .data(let place) = scanWithoutSteppingBack(bytes, from: start) { return place }
+    if case .data(let index) = scanWithoutSteppingBack(bytes, from: start) { return index }
     return start
   }
 }

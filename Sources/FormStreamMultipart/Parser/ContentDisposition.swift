@@ -1,10 +1,10 @@
 /// A parsed `Content-Disposition` header.
 ///
-/// Senders disagree about a quote inside quotes: browsers send `%22` and leave a backslash as it
-/// is, others send `\"`. So a value is first parsed with `\"` as a quote. If that does not give a
-/// complete header, it is parsed with the backslash as an ordinary character. Other backslashes are
-/// kept: old browsers send full paths, such as `C:\fakepath\a.txt`. Percent codes are kept too,
-/// unless the caller names the escaping profile of the sender.
+/// Senders disagree about a quote inside quotes: browsers send `%22` and don't escape a backslash,
+/// others send `\"`. So a value is first parsed with `\"` as a quote. If that fails, it is parsed
+/// with the backslash as an ordinary character. Other backslashes are kept: old browsers send full
+/// paths, such as `C:\fakepath\a.txt`. Percent codes are kept too, unless the caller names the
+/// escaping profile of the sender.
 public struct ContentDisposition: Hashable, Sendable {
   /// The type, in lower case; `form-data` in a form.
   public let type: String

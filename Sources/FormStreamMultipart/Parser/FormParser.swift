@@ -110,7 +110,7 @@ public final class FormParser {
   ///
   /// - Throws: `malformedBody` and `limitExceeded`, with the offset.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
-    try guarded { () throws(MultipartError) in
+    try keepingFailure { () throws(MultipartError) in
       let limit = max(0, options.limits.totalBytes ?? .max)
       let room = Int(clamping: limit - offset)
       // The input is cut here, so that the limit is exceeded at the same byte however the input is
@@ -140,7 +140,7 @@ public final class FormParser {
   ///
   /// - Throws: `bodyIncomplete` if the last delimiter is missing.
   public func finish() throws(MultipartError) -> Event? {
-    try guarded { () throws(MultipartError) in
+    try keepingFailure { () throws(MultipartError) in
       switch state {
       case .epilogue: return nil
       case .closing:
@@ -157,7 +157,7 @@ public final class FormParser {
     }
   }
 
-  private func guarded(
+  private func keepingFailure(
     _ body: () throws(MultipartError) -> Event?
   ) throws(MultipartError) -> Event? {
     if let failure { throw failure }
@@ -228,10 +228,10 @@ extension FormParser {
     let length = scanner.delimiter.count
     held.append(UnsafeRawBufferPointer(rebasing: input.prefix(length)))
     switch scanner.scan(held.bytes) {
-    case .delimiter(let place):
-      consume(place + length - before, of: &input)
-      held.truncate(to: place)
-      impliedInDelimiter = max(0, impliedInHeld - place)
+    case .delimiter(let start):
+      consume(start + length - before, of: &input)
+      held.truncate(to: start)
+      impliedInDelimiter = max(0, impliedInHeld - start)
       return try foundDelimiter(
         UnsafeRawBufferPointer(rebasing: held.bytes.dropFirst(impliedInHeld)))
     case .data(let end):
@@ -252,10 +252,10 @@ extension FormParser {
   ) throws(MultipartError) -> Step {
     let bytes = input
     switch scanner.scan(bytes) {
-    case .delimiter(let place):
-      consume(place + scanner.delimiter.count, of: &input)
+    case .delimiter(let start):
+      consume(start + scanner.delimiter.count, of: &input)
       impliedInDelimiter = 0
-      return try foundDelimiter(UnsafeRawBufferPointer(rebasing: bytes[..<place]))
+      return try foundDelimiter(UnsafeRawBufferPointer(rebasing: bytes[..<start]))
     case .data(let end):
       let end = withoutCR(before: end, in: bytes)
       consume(bytes.count, of: &input)
@@ -310,12 +310,13 @@ extension FormParser {
   }
 
   private func skip(
-    _ count: Int, limit: Int64, where place: String, remedy: String
+    _ count: Int, limit: Int64, where location: String, remedy: String
   ) throws(MultipartError) {
     skippedBytes += Int64(count)
     if skippedBytes > limit {
       throw .overLimit(
-        "The body has more than \(limit) bytes \(place)", at: skippedOffset + limit, remedy: remedy)
+        "The body has more than \(limit) bytes \(location)", at: skippedOffset + limit,
+        remedy: remedy)
     }
   }
 
@@ -425,10 +426,10 @@ extension FormParser {
     guard end != nil else { return .needsMore }
 
     let line = headerBlock[headerLineStart...]
-    let place = headerBlockOffset + Int64(headerLineStart)
+    let lineOffset = headerBlockOffset + Int64(headerLineStart)
     headerLineStart = headerBlock.count
     if line.starts(with: scanner.delimiter.dropFirst(options.allowsBareLF ? 1 : 2)) {
-      throw .malformed("there is a delimiter among the headers of a part", at: place)
+      throw .malformed("there is a delimiter among the headers of a part", at: lineOffset)
     }
     let endsWithBareLF = line.dropLast().last != 0x0D
     if endsWithBareLF && !options.allowsBareLF {
@@ -461,9 +462,9 @@ extension FormParser {
     do {
       return try PartHead(reading: headerBlock, options: options)
     } catch {
-      let place = headerBlockOffset + Int64(error.place)
+      let flawOffset = headerBlockOffset + Int64(error.offset)
       throw error.isOverLimit
-        ? .overLimit(error.what, at: place) : .malformed(error.what, at: place)
+        ? .overLimit(error.what, at: flawOffset) : .malformed(error.what, at: flawOffset)
     }
   }
 }

@@ -3,7 +3,7 @@ enum HeaderBlockReader {
   /// Why a block can't be read.
   struct Flaw: Error {
     /// The offset in the block.
-    let place: Int
+    let offset: Int
     let what: String
     /// Whether the block is valid, but exceeds a limit.
     var isOverLimit = false
@@ -18,17 +18,17 @@ enum HeaderBlockReader {
     while let end = block[start...].firstIndex(of: 0x0A) {
       var line = block[start..<end]
       if line.last == 0x0D { line.removeLast() }
-      if let place = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
+      if let index = line.firstIndex(where: { $0 == 0x00 || $0 == 0x0D }) {
         throw Flaw(
-          place: place,
-          what: line[place] == 0 ? "a header contains a NUL" : "a header contains a CR")
+          offset: index,
+          what: line[index] == 0 ? "a header contains a NUL" : "a header contains a CR")
       }
       start = end + 1
       guard let first = line.first else { break }
       if first.isBlank {
         // RFC 822 §3.1.1: a line that begins with white space continues the line before.
         guard !fields.isEmpty else {
-          throw Flaw(place: line.startIndex, what: "the first header begins with white space")
+          throw Flaw(offset: line.startIndex, what: "the first header begins with white space")
         }
         let more = line.trimmingBlanks()
         let hasText = !fields[fields.count - 1].bytes.isEmpty
@@ -38,7 +38,7 @@ enum HeaderBlockReader {
       }
       guard fields.count < limit else {
         throw Flaw(
-          place: line.startIndex, what: "A part has more than \(limit) headers", isOverLimit: true)
+          offset: line.startIndex, what: "A part has more than \(limit) headers", isOverLimit: true)
       }
       fields.append(try field(line))
     }
@@ -47,11 +47,11 @@ enum HeaderBlockReader {
 
   private static func field(_ line: ArraySlice<UInt8>) throws(Flaw) -> PartHead.Field {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
-      throw Flaw(place: line.startIndex, what: "a header has no colon")
+      throw Flaw(offset: line.startIndex, what: "a header has no colon")
     }
     let name = line[..<colon]
     guard HTTPSyntax.isToken(name) else {
-      throw Flaw(place: line.startIndex, what: "the name of a header is not a token")
+      throw Flaw(offset: line.startIndex, what: "the name of a header is not a token")
     }
     return PartHead.Field(
       name: String(decoding: name, as: UTF8.self),

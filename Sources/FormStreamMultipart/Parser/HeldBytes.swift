@@ -18,15 +18,15 @@ final class HeldBytes {
     count += bytes.count
   }
 
-  /// Removes the bytes from `place` on.
-  func truncate(to place: Int) {
-    count = place
+  /// Removes the bytes from `index` on.
+  func truncate(to index: Int) {
+    count = index
   }
 
-  /// Removes the bytes before `place`. Pointers to the held bytes become invalid.
-  func dropFirst(_ place: Int) {
-    let rest = UnsafeRawBufferPointer(rebasing: memory[place..<count])
+  /// Removes the bytes before `index`. Pointers to the held bytes become invalid.
+  func dropFirst(_ index: Int) {
+    let rest = UnsafeRawBufferPointer(rebasing: memory[index..<count])
     memory.copyMemory(from: rest)
-    count -= place
+    count -= index
   }
 }

@@ -57,10 +57,10 @@ struct ParameterText {
     rest = rest.dropFirst()
     var value: [UInt8] = []
     let quote = UInt8(ascii: "\"")
-    while let place = rest.firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\\") }) {
-      let mark = rest[place]
-      value += rest[..<place]
-      rest = rest[(place + 1)...]
+    while let index = rest.firstIndex(where: { $0 == quote || $0 == UInt8(ascii: "\\") }) {
+      let mark = rest[index]
+      value += rest[..<index]
+      rest = rest[(index + 1)...]
       if mark == quote {
         rest.removeLeadingBlanks()
         return rest.isEmpty || rest.first == UInt8(ascii: ";") ? value : nil

@@ -52,6 +52,6 @@ extension PartHead {
       case (_, let disposition?) where disposition.name == nil: "a part has no name"
       default: nil
       }
-    if let flaw { throw HeaderBlockReader.Flaw(place: 0, what: flaw) }
+    if let flaw { throw HeaderBlockReader.Flaw(offset: 0, what: flaw) }
   }
 }

@@ -37,7 +37,8 @@ package final class DirectoryDescriptor: Sendable {
       do throws(SystemError) {
         _ = try retryingInterrupts { path.withCString { mkdir($0, 0o777) } }
       } catch  where error.number == EEXIST {
-        // Another process has just created it, or a link leads nowhere. Opening it tells which.
+        // Another process has just created it, or the name is a dangling link. Opening it shows
+        // which.
       }
       try self.init(path)
     }
@@ -94,7 +95,7 @@ package final class DirectoryDescriptor: Sendable {
     return FileKey(status)
   }
 
-  /// Creates a file for writing. Throws if the name is taken, even by a link that leads nowhere.
+  /// Creates a file for writing. Throws if the name is taken, even by a dangling link.
   ///
   /// - Parameter permissions: the mode of the file; the umask applies.
   ///
@@ -129,9 +130,9 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same for file systems without hard links, such as FAT and some behind FUSE: creates an
-  /// empty file of the new name, then replaces it. A process that is killed in between leaves the
-  /// empty file.
+  /// The same for file systems without hard links, such as FAT and some FUSE file systems: creates
+  /// an empty file of the new name, then replaces it. A process that is killed in between leaves
+  /// the empty file.
   private func claim(
     _ new: some PathBytes, in directory: DirectoryDescriptor, for old: some PathBytes
   ) throws(SystemError) -> Bool {

@@ -67,7 +67,7 @@ extension SystemError {
   package static let notFound = SystemError(number: ENOENT)
   /// Something on the path is not a directory.
   package static let notADirectory = SystemError(number: ENOTDIR)
-  /// A directory is where a file was wanted.
+  /// The path is a directory, but a file was expected.
   package static let isADirectory = SystemError(number: EISDIR)
   /// The descriptor is closed.
   package static let notOpen = SystemError(number: EBADF)

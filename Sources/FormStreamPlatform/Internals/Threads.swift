@@ -43,8 +43,8 @@ private final class ThreadStart {
   }
 }
 
-/// Names this thread. Swift's Glibc has no `pthread_setname_np`, so this writes to the file that it
-/// would write to. Without `/proc` the thread has no name, and runs all the same.
+/// Names this thread. Swift's Glibc has no `pthread_setname_np`, so this writes the name into
+/// `/proc`, as that function does. Without `/proc` the thread runs without a name.
 ///
 /// - Parameter path: the file; tests name others.
 package func nameThisThread(_ name: String, through path: String = "/proc/thread-self/comm") {

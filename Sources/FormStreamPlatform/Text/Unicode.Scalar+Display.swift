@@ -1,5 +1,5 @@
 extension Unicode.Scalar {
-  /// Whether the scalar can be displayed and stored as it is.
+  /// Whether the scalar can be displayed and stored unchanged.
   ///
   /// It can't if it moves a terminal's cursor, changes colours, ends a line (some programs treat
   /// U+0085, U+2028 and U+2029 so), changes the writing direction, or is invisible.

@@ -10,7 +10,7 @@ final class FieldReader {
   private let limits: FormParser.Limits
   private var name: [UInt8] = []
   private var isInValue = false
-  /// Whether anything stands between the last `&` and here.
+  /// Whether any byte came after the last `&`.
   private var hasField = false
   private var decoder = PercentDecoder(readsPlusAsSpace: true)
   private var decoded: [UInt8] = []

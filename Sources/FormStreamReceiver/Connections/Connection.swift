@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// A client's connection with respect to time: the connection's own thread sets the phase, and the monitor checks from
-/// outside how long the phase lasts.
+/// The timing of a client's connection: the connection's own thread sets the phase, and the monitor thread checks how
+/// long the phase lasts.
 final class Connection: Sendable {
   /// What the connection is doing.
   enum Phase {
@@ -20,7 +20,7 @@ final class Connection: Sendable {
     case closed
   }
 
-  /// The request in progress, as far as a refusal has to describe it.
+  /// The properties of the request in progress that a refusal reports.
   struct RequestProgress {
     var framing = UploadRequest.Framing.none
     var contentLength: Int64?
@@ -33,11 +33,12 @@ final class Connection: Sendable {
   private struct State {
     var request = RequestProgress()
     var phase = Phase.head
-    /// When the phase began, or the measured period of a body.
+    /// When the phase began; for a body, when the current measuring period began.
     var since = ContinuousClock.now
     /// The bytes of the body received since `since`.
     var bytes = 0
-    /// When the handling of received bytes began; nil if none are being handled. That time is not the client's.
+    /// When the handling of received bytes began; nil if none are being handled. That time doesn't count against the
+    /// client.
     var handlingSince: ContinuousClock.Instant?
     var cutReason: UploadRefusal?
     var isCutReasonSent = false
@@ -57,7 +58,7 @@ final class Connection: Sendable {
   /// Why the connection was cut off.
   var cutReason: UploadRefusal? { state.withLock(\.cutReason) }
 
-  /// Whether the connection was cut off, and the status that the client was sent for that reason.
+  /// Whether the connection was cut off, and the status that was sent to the client.
   var cut: (isCut: Bool, status: Int?) {
     state.withLock { ($0.phase == .cut, $0.isCutReasonSent ? $0.cutReason?.status : nil) }
   }
@@ -115,7 +116,7 @@ final class Connection: Sendable {
     socket.sendAndDrain(bytes, within: .seconds(5))
   }
 
-  /// Cuts the connection off if a time limit is exceeded. In the middle of a body the client is sent the reason, if
+  /// Cuts the connection off if a time limit is exceeded. In the middle of a body, the reason is sent to the client if
   /// possible.
   func cutIfLate(_ limits: Receiver.Limits, sending refusalResponse: RefusalResponse) {
     state.withLock { state in
@@ -124,8 +125,8 @@ final class Connection: Sendable {
       case .head where time >= limits.headTime, .response where time >= limits.responseTime:
         cut(&state)
       case .body where state.handlingSince == nil && time >= limits.idleTime:
-        let fewest = Double(limits.minimumRate) * (limits.idleTime / .seconds(1))
-        if state.bytes > 0, Double(state.bytes) >= fewest {
+        let minimumBytes = Double(limits.minimumRate) * (limits.idleTime / .seconds(1))
+        if state.bytes > 0, Double(state.bytes) >= minimumBytes {
           state.since = .now
           state.bytes = 0
           return

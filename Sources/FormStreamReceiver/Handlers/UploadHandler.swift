@@ -3,7 +3,7 @@ public import FormStreamIntake
 /// Decides what happens to uploads. ``DirectoryHandler`` stores them, ``DiscardHandler`` only counts them.
 ///
 /// A receiver calls its handler from many threads at once, one for each connection, each with a stack of half a
-/// megabyte. A call may block: only that client waits. But every call must return at some time, because stopping the
+/// megabyte. A call may block: only that client waits. But every call must return eventually, because stopping the
 /// receiver waits for it.
 public protocol UploadHandler: Sendable {
   /// Accepts an upload. Nothing of its body has been read yet.

@@ -1,4 +1,4 @@
-// The only file of this module that talks to the C library.
+// The only file of this module that calls the C library.
 
 // libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
 // their owner changes from build to build, so both are imported.

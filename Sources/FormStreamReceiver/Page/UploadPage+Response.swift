@@ -51,8 +51,8 @@ extension UploadPage {
     return String(digits.reversed()) + (count == 1 ? " byte" : " bytes")
   }
 
-  /// Escapes text from a client, which can then be nothing but text. Characters that are invisible or change the
-  /// direction of writing are spelled out, as on a terminal.
+  /// Escapes text from a client, so that it can't contain markup. Characters that are invisible or change the direction
+  /// of writing are spelled out, as on a terminal.
   static func escaped(_ text: String) -> String {
     var result = ""
     for scalar in text.unicodeScalars {

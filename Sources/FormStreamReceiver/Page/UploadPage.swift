@@ -37,8 +37,8 @@ package enum UploadPage {
     filled(frame, ["title": title, "style": style, "main": main])
   }
 
-  /// Replaces each `{{name}}` by its value. The values are in the order of their places in the template, and are not
-  /// searched: text from a client can't contain a place.
+  /// Replaces each `{{name}}` by its value. The values are in the order of their placeholders in the template. They are
+  /// not searched, so text from a client can't contain a placeholder.
   private static func filled(
     _ template: String, _ values: KeyValuePairs<String, String>
   ) -> String {

@@ -13,20 +13,21 @@ struct AccessControl: Sendable {
 
   /// Why the client may not make this request; nil if it may.
   func refusal(of head: RequestHead) -> UploadRefusal? {
-    if let token, !knows(token, head) {
+    if let token, !isTokenSent(token, in: head) {
       return UploadRefusal(
         .unauthorized, status: 401,
         "The token is missing or wrong: send \"Authorization: Bearer TOKEN\".")
     }
-    return head.isUpload ? refusalOfOrigin(head) : nil
+    return head.isUpload ? originRefusal(head) : nil
   }
 
-  /// A page of another site can make a browser post forms here, with the password that the person has entered.
+  /// Refuses requests from pages of other sites: such a page can make a browser post forms here, with the password that
+  /// the person has entered.
   ///
   /// A site can also let its own name resolve to this machine (DNS rebinding); then its pages have the same origin as
   /// ours. If only this machine can connect and no token is required, the page must have been opened by a name of this
   /// machine.
-  private func refusalOfOrigin(_ head: RequestHead) -> UploadRefusal? {
+  private func originRefusal(_ head: RequestHead) -> UploadRefusal? {
     let origins = head.values(of: "origin")
     let host = head.values(of: "host").first ?? ""
     let allowed = ["http://\(host)", "https://\(host)"].map { $0.lowercased() }
@@ -59,7 +60,7 @@ struct AccessControl: Sendable {
     PartDescription.Header("WWW-Authenticate", "Bearer realm=\"FormStream\""),
   ]
 
-  private func knows(_ token: [UInt8], _ head: RequestHead) -> Bool {
+  private func isTokenSent(_ token: [UInt8], in head: RequestHead) -> Bool {
     let values = head.values(of: "authorization")
     guard values.count == 1, let space = values[0].firstIndex(of: " ") else { return false }
     let scheme = values[0][..<space].lowercased()
@@ -75,7 +76,7 @@ struct AccessControl: Sendable {
     }
   }
 
-  /// Takes the same time wherever the two differ, so that a token can't be guessed byte by byte.
+  /// Takes the same time wherever the first difference is, so that a token can't be guessed byte by byte.
   private static func areEqual(_ one: [UInt8], _ other: [UInt8]) -> Bool {
     guard one.count == other.count else { return false }
     return zip(one, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0

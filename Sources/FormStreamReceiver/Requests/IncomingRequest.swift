@@ -23,7 +23,7 @@ final class IncomingRequest {
     case head
     /// The body is being decoded.
     case body(BodyDecoder, PartCollector)
-    /// What remains of the body, at most `remaining` bytes, is discarded; then the response is sent.
+    /// The rest of the body, at most `remaining` bytes, is discarded; then the response is sent.
     case discarding(Response, remaining: Int64)
     case responded
   }
@@ -157,7 +157,7 @@ final class IncomingRequest {
   /// - Parameter isSent: whether libmicrohttpd sent the complete response that it was given.
   func finish(isSent: Bool) {
     let (isCut, statusOfCut) = connection.cut
-    // The callback's time is not the client's.
+    // The time of the callback doesn't count against the client.
     connection.enter(.lingering)
     defer { connection.enter(.head) }
     guard let head, head.isUpload || failure != nil else { return }

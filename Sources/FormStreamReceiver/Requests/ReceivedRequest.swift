@@ -5,9 +5,9 @@ package import FormStreamRecords
 public struct ReceivedRequest: Sendable {
   /// Why a request was refused.
   public struct Failure: Hashable, Sendable {
-    /// The code as it stands in records.
+    /// The code as written in records.
     public let code: String
-    /// The sentence that the client was sent.
+    /// The sentence that was sent to the client.
     public let message: String
   }
 
@@ -21,7 +21,8 @@ public struct ReceivedRequest: Sendable {
   public let status: Int?
   /// The time from the request's head until its response was made.
   public let duration: Duration
-  /// The error that the handler or the system threw. Unless it is an ``UploadRefusal``, the client was sent no details.
+  /// The error that the handler or the system threw. Its details are sent to the client only if it is an
+  /// ``UploadRefusal``.
   public let underlying: (any Error)?
   package let record: ReceivedRecord
 

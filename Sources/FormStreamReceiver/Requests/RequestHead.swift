@@ -110,8 +110,8 @@ extension RequestHead {
     if let length = lengths.first, !length.isLength {
       return "The Content-Length \(length.quoted) is invalid: send 1 to 18 digits"
     }
-    // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand
-    // SHOULD respond with 501". But a coding that another server reads differently is an attack, not a wish.
+    // RFC 9112 §6.1: "A server that receives a request message with a transfer coding it does not understand SHOULD
+    // respond with 501". But a coding that another server reads differently may be an attack, so it gets 400.
     guard codings.isEmpty || codings.count == 1 && codings[0].isChunked else {
       return
         "The Transfer-Encoding \(codings.joined(separator: ", ").quoted) is not supported: send \"chunked\", once"

@@ -2,7 +2,7 @@ import FormStreamIntake
 import FormStreamPlatform
 import FormStreamRecords
 
-/// What all requests of a receiver share: its configuration, its handler, and the rules that no body is needed for.
+/// What all requests of a receiver share: its configuration, its handler, and the checks that need no body.
 final class Service: Sendable {
   let configuration: Receiver.Configuration
   let handler: any UploadHandler
@@ -79,7 +79,7 @@ final class Service: Sendable {
 }
 
 extension Service {
-  /// A response as it is sent without libmicrohttpd.
+  /// The bytes of a response that is sent without libmicrohttpd.
   func bytes(of response: Response, hasBody: Bool = true) -> [UInt8] {
     response.bytes(reason: reasonPhrase(for: response.status), date: httpDate(), hasBody: hasBody)
   }

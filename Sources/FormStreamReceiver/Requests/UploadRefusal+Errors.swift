@@ -22,7 +22,7 @@ extension UploadRefusal {
         .overloaded, status: 503,
         "The server has too many files open. Nothing of this request was kept; try again later.")
     default:
-      // The error may name paths of the server, which are none of the client's business.
+      // The error may name paths of the server, which the client must not see.
       self.init(
         .handlingFailed, status: 500,
         "The upload could not be kept; the receiver's log says why.")

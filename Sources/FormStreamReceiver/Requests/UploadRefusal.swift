@@ -3,7 +3,7 @@
 public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The kind of refusal. The set is open.
   public struct Code: RawRepresentable, Hashable, Sendable {
-    /// The code as it stands in records.
+    /// The code as written in records.
     public let rawValue: String
 
     /// Creates a code from its text.

@@ -43,7 +43,7 @@ public struct UploadRequest: Hashable, Sendable {
     self.contentLength = contentLength
   }
 
-  /// The value of the first header of that name, in any case.
+  /// The value of the first header with that name, ignoring case.
   public subscript(name: String) -> String? {
     headers.first { $0.name.isSameHeaderName(as: name) }?.value
   }

@@ -44,7 +44,7 @@ extension Attempt {
             + "\(total) bytes: that can't confirm the complete body. Ask the server what it received."
         ))
     }
-    // A request that only asks has failed if the response is incomplete.
+    // A request that only reads has failed if the response is incomplete.
     if response.isTruncated, let failure = facts.failure, !changesSomething {
       let verdict = AttemptDecision.Verdict(facts.isTransient ? .retryable : .failed, failure)
       // Bytes can't be taken back from a stream, and asking again doesn't help if the response can't be stored.

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// Whether a redirect is followed: never in a way that takes the response to another request for the response to
-/// this one.
+/// Decides whether a redirect is followed. The response to a different request must never count as the response to this
+/// one.
 extension Attempt {
   /// Decides what follows a response with a status from 300 to 399 and a `Location`.
   func redirection(
@@ -25,7 +25,7 @@ extension Attempt {
     guard let target else {
       return refused(status, location, "that is not a URL of http or https")
     }
-    guard let reason = reasonAgainst(target) else { return .follow(target) }
+    guard let reason = reasonNotToFollow(target) else { return .follow(target) }
     return redirects >= options.redirects.limit
       ? tooMany(location, reason) : refused(status, location, reason)
   }
@@ -38,12 +38,12 @@ extension Attempt {
           .respondedEarly, on: url.description,
           "The server at \(url) responded 303 before it had the complete body."))
     }
-    guard let target, reasonAgainst(target) == nil else { return .conclude(.ok, nil) }
+    guard let target, reasonNotToFollow(target) == nil else { return .conclude(.ok, nil) }
     return .fetchPage(target)
   }
 
   /// Why a redirect is not followed; nil if it is followed.
-  private func reasonAgainst(_ target: HTTPURL) -> String? {
+  private func reasonNotToFollow(_ target: HTTPURL) -> String? {
     if redirects >= options.redirects.limit {
       return "at most \(options.redirects.limit) redirects are followed"
     }

@@ -1,8 +1,8 @@
-/// One request sent once, as far as the next step depends on it.
+/// One attempt, with the properties that decide the next step.
 ///
-/// ``decision(on:)`` is a pure function, and the only place that decides what follows an attempt. It is asked twice:
-/// when a response's head arrives, to know whether the body goes to the caller, and at the end of the attempt. With
-/// one function for both, the prediction and the outcome follow the same rules.
+/// ``decision(on:)`` is a pure function, and the only place that decides what follows an attempt. It is called twice:
+/// when a response's head arrives, to know whether the body goes to the caller, and at the end of the attempt. With one
+/// function for both, the prediction and the outcome follow the same rules.
 package struct Attempt: Sendable {
   package var method: HTTPMethod
   package var url: HTTPURL

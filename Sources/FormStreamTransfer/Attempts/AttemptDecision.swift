@@ -13,7 +13,7 @@ package enum AttemptDecision: Sendable {
   /// The page can't be used: the transfer ends with the response that named it.
   case keepEarlierResponse
 
-  /// What is reported of the transfer.
+  /// The outcome and the error that the transfer reports.
   package struct Verdict: Sendable {
     package var outcome: TransferResult.Outcome
     package var error: TransferError?

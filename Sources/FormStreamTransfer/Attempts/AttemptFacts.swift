@@ -1,6 +1,6 @@
-/// What is known about an attempt, as far as the next step depends on it.
+/// What is known about an attempt, and decides the next step.
 package struct AttemptFacts: Sendable {
-  /// The final response, as far as decisions depend on it.
+  /// The properties of the final response that decide the next step.
   package struct Response: Sendable {
     package var status: Int
     package var location: String?

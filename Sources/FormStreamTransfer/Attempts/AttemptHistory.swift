@@ -2,7 +2,7 @@ import FormStream
 import FormStreamDigest
 import Foundation
 
-/// What all attempts of a request so far came to: the counts and the last response.
+/// The totals of a request's attempts so far, and the last response.
 struct AttemptHistory: Sendable {
   let start = ContinuousClock.now
   /// How often the request was sent, redirects that repeat it included.
@@ -11,7 +11,7 @@ struct AttemptHistory: Sendable {
   private(set) var tries = 0
   private(set) var redirects = 0
   private(set) var response: TransferResponse?
-  /// Whether the response's body was kept from the caller's target, because another response was expected.
+  /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0

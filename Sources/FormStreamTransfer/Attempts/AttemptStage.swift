@@ -1,4 +1,4 @@
-/// How far the request of an attempt came.
+/// How much of an attempt's request was sent.
 package enum AttemptStage: Sendable {
   /// No byte was sent: the server can't have seen the request.
   case notSent

@@ -26,7 +26,7 @@ extension NextAttempt {
       layout = measured
       try headers.append(contentType: measured.contentType, digest: digest)
     }
-    try headers.append(request.options.idempotencyKey, request.usedCredentials)
+    try headers.append(request.options.idempotencyKey, request.effectiveCredentials)
     return NextAttempt(request, to: url, headers: headers, body: layout)
   }
 }
@@ -45,7 +45,7 @@ extension TransferRequest {
     }
   }
 
-  fileprivate var usedCredentials: Credentials? { credentials ?? url.credentials }
+  fileprivate var effectiveCredentials: Credentials? { credentials ?? url.credentials }
 }
 
 extension HTTPHeaders {
@@ -76,8 +76,8 @@ extension HTTPHeaders {
 }
 
 extension BodyLayout {
-  /// Reads once from streams that promise no bytes, to check that they have none: libcurl doesn't read a body of
-  /// length 0.
+  /// Reads once from streams with an announced length of 0, to check that they have no bytes: libcurl doesn't read a
+  /// body of length 0.
   fileprivate func checkEmptyStream() throws(TransferError) {
     guard contentLength == 0, hasStreams else { return }
     let reader = makeReader()

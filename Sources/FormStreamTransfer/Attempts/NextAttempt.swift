@@ -34,7 +34,7 @@ struct NextAttempt: Sendable {
     sendsBody || !isPage && ["POST", "PUT", "PATCH"].contains(method.description)
   }
 
-  /// The attempt as decisions see it.
+  /// The attempt, for `Attempt.decision(on:)`.
   func attempt(tries: Int, redirects: Int, hasUsedOneShot: Bool) -> Attempt {
     Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,

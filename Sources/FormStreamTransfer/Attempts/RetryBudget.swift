@@ -13,7 +13,7 @@ package final class RetryBudget: Sendable {
     tenths = Guarded(capacity)
   }
 
-  /// Takes one retry out; returns false if none is left.
+  /// Uses one retry; returns false if none is left.
   package func take() -> Bool {
     tenths.withLock { tenths in
       guard tenths >= Self.tenthsPerRetry else { return false }

@@ -7,7 +7,7 @@ import Foundation
 /// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out.
 final class TransferRun: Sendable {
   let engine: Engine
-  let board: ProgressBoard
+  let publisher: ProgressPublisher
   let control: TransferControl
 
   private let request: TransferRequest
@@ -18,7 +18,7 @@ final class TransferRun: Sendable {
     self.request = request
     self.session = session
     self.engine = engine
-    board = ProgressBoard(pace: request.options.progressPace)
+    publisher = ProgressPublisher(pace: request.options.progressPace)
     control = TransferControl(engine)
     tracer = request.options.trace.map { Tracer(request, report: $0) }
   }
@@ -30,10 +30,10 @@ final class TransferRun: Sendable {
     do throws(TransferError) {
       next = try await NextAttempt.first(of: request, control)
     } catch {
-      return conclude(history, .init(.ofPreparation(failing: error), error))
+      return conclude(history, .init(.afterFailedPreparation(error), error))
     }
     history.begin(next.body)
-    board.begin(next.body)
+    publisher.begin(next.body)
     while true {
       await control.waitWhilePaused()
       if control.isCancelled { return conclude(history, .cancelled) }
@@ -60,10 +60,10 @@ final class TransferRun: Sendable {
           return conclude(history, verdict)
         }
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
-        board.update { $0.phase = .retrying }
+        publisher.update { $0.phase = .retrying }
         guard await wait(delay) else { return conclude(history, .cancelled) }
         next.retry()
-        board.update { $0.attempt = history.attempts + 1 }
+        publisher.update { $0.attempt = history.attempts + 1 }
       }
     }
   }
@@ -73,7 +73,7 @@ final class TransferRun: Sendable {
   private func send(
     _ next: NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
-    board.update { $0.phase = .connecting }
+    publisher.update { $0.phase = .connecting }
     // A response to this attempt means that its body was begun.
     let attempt = next.attempt(
       tries: history.tries + 1, redirects: history.redirects,
@@ -85,10 +85,10 @@ final class TransferRun: Sendable {
       attempt.decision(on: AttemptFacts(headWithStatus: status, headers)).isFinal
     }
     // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
-    if next.sendsChunks, session.hosts.speaksHTTP10(next.url.origin) {
+    if next.sendsChunks, session.knownServers.speaksHTTP10(next.url.origin) {
       wireRequest.usesIdleConnection = false
     }
-    return await control.run(try Exchange(wireRequest, board: board, tracer: tracer))
+    return await control.run(try Exchange(wireRequest, publisher: publisher, tracer: tracer))
   }
 
   private func sendsExpect(_ next: NextAttempt) -> Bool {
@@ -98,19 +98,19 @@ final class TransferRun: Sendable {
     case .always: return true
     case .automatic:
       let isLarge = body.contentLength.map { $0 > 1024 * 1024 } ?? true
-      return isLarge && !session.hosts.ignoresExpect(next.url.origin)
+      return isLarge && !session.knownServers.ignoresExpect(next.url.origin)
     }
   }
 
   private func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
     if result.hasContinued {
-      session.hosts.note(origin, ignoresExpect: false)
+      session.knownServers.note(origin, ignoresExpect: false)
     } else if result.expectIgnored || result.expectRejected {
-      session.hosts.note(origin, ignoresExpect: true)
+      session.knownServers.note(origin, ignoresExpect: true)
     }
     if let response = result.response {
-      session.hosts.note(origin, speaksHTTP10: response.version == "1.0")
+      session.knownServers.note(origin, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
     }
   }
@@ -173,7 +173,7 @@ final class TransferRun: Sendable {
     } catch {
       if verdict.error == nil { verdict.error = error }
     }
-    board.finish { progress in
+    publisher.finish { progress in
       progress.phase = .done
       progress.hasResponse = history.response != nil
       if verdict.outcome == .ok, progress.acknowledged != nil {
@@ -203,7 +203,7 @@ extension AttemptDecision.Verdict {
 }
 
 extension TransferResult.Outcome {
-  fileprivate static func ofPreparation(failing error: TransferError) -> Self {
+  fileprivate static func afterFailedPreparation(_ error: TransferError) -> Self {
     switch error.code {
     case .cancelled: .cancelled
     case .sourceChanged: .sourceChanged

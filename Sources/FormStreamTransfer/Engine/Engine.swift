@@ -15,21 +15,21 @@ final class Engine: @unchecked Sendable {
     case stop
   }
 
-  /// How long an exchange may exceed a time limit before that is noticed.
+  /// How often time limits are checked.
   private static let checkInterval = Duration.milliseconds(50)
 
   private let inbox = Guarded<[Command]>([])
   private let multi: CurlMulti
-  private let running: Running
+  private let running: RunningExchanges
 
   /// The exchanges that are being driven, shared with the callback for sockets that are about to be closed.
-  private final class Running {
+  private final class RunningExchanges {
     /// The exchanges by the identity of their `CurlEasy`.
     var exchanges: [ObjectIdentifier: Exchange] = [:]
   }
 
   init(maximumIdleConnections: Int) throws(TransferError) {
-    let running = Running()
+    let running = RunningExchanges()
     self.running = running
     multi = try CurlMulti(maximumIdleConnections: maximumIdleConnections) { socket in
       for exchange in running.exchanges.values { exchange.willClose(socket) }

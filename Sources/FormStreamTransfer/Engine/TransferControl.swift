@@ -53,17 +53,17 @@ final class TransferControl: Sendable {
   /// Waits until the request is resumed or cancelled, if it is paused.
   func waitWhilePaused() async {
     await withCheckedContinuation { continuation in
-      let goesOn = state.withLock { state in
+      let mayContinue = state.withLock { state in
         if !state.isPaused || state.isCancelled { return true }
         state.waiting = continuation
         return false
       }
-      if goesOn { continuation.resume() }
+      if mayContinue { continuation.resume() }
     }
   }
 
-  /// Runs a function that may block, on a disk or a pipe, on a thread of its own. Returns nil as soon as the request
-  /// is cancelled; the function can't be interrupted, and its result is then dropped.
+  /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is
+  /// cancelled; the function can't be interrupted, and its result is then dropped.
   func performBlocking<Value: Sendable>(
     _ body: @escaping @Sendable () -> Value
   ) async -> Value? {

@@ -1,8 +1,7 @@
 extension HTTPHeaders {
-  /// Whether the value of a header with this name lets its reader act for somebody else.
+  /// Whether the value of a header with this name is a credential, such as a token or a cookie.
   ///
-  /// There is no complete list of such names, so this looks for words in them: a value that is masked without need
-  /// does no harm.
+  /// There is no complete list of such names, so this looks for words in them: masking too many values does no harm.
   static func isSecret(_ name: String) -> Bool {
     let name = name.lowercased()
     // A challenge isn't a secret, and explains why a request was refused.

@@ -60,7 +60,7 @@ public struct HTTPHeaders: Sendable, Hashable {
         isSecret: isSecret || Self.isSecret(name)))
   }
 
-  /// The value of the first line with this name; case doesn't count. Nil if there is none.
+  /// The value of the first line with this name, ignoring case. Nil if there is none.
   public subscript(name: String) -> String? {
     fields.first { $0.name.isSameHeaderName(as: name) }?.value
   }

@@ -2,7 +2,7 @@ import FormStreamMultipart
 
 /// A request method, such as `POST` (RFC 9110 §9).
 public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
-  /// The method as it stands in the request line.
+  /// The method as written in the request line.
   public let description: String
 
   private init(_ text: String) {
@@ -10,7 +10,7 @@ public struct HTTPMethod: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Parses a method; nil if it isn't a token (RFC 9110 §9.1: "method = token"), or is `CONNECT`, which requests a
-  /// tunnel and not a resource. Case counts.
+  /// tunnel and not a resource. It is case-sensitive.
   public init?(parsing text: String) {
     guard HTTPSyntax.isToken(text.utf8), text.uppercased() != "CONNECT" else { return nil }
     self.init(text)

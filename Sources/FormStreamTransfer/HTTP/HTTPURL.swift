@@ -18,7 +18,7 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Scheme, host and port.
   public let origin: Origin
-  /// The URL without user, password and fragment, which are not part of what is sent.
+  /// The URL without user, password and fragment, which are not sent in the request line.
   public let description: String
   /// The user and the password of the URL, which are sent as `Authorization`.
   package let credentials: Credentials?
@@ -47,11 +47,11 @@ public struct HTTPURL: Hashable, Sendable {
   /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
   package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
-    // Not with libcurl, which would rewrite the percent-encoding of the complete query.
-    let joint = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
-    let longer = description + joint + URLEncodedField.text(of: query)
-    _ = try CurlURL(parsing: longer)
-    return HTTPURL(origin: origin, description: longer, credentials: credentials)
+    // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.
+    let separator = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
+    let extended = description + separator + URLEncodedField.text(of: query)
+    _ = try CurlURL(parsing: extended)
+    return HTTPURL(origin: origin, description: extended, credentials: credentials)
   }
 
   private init(origin: Origin, description: String, credentials: Credentials?) {

@@ -31,7 +31,7 @@ func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
   return bytes
 }
 
-/// The local port of a connection; 0 if it has none, as a Unix-domain socket. Nil if the system doesn't know it.
+/// The local port of a connection; 0 if it has none, as with a Unix-domain socket. Nil if the system doesn't know it.
 ///
 /// C: `getsockname`
 func localPort(of socket: CInt) -> CInt? {

@@ -1,10 +1,10 @@
 import FormStreamMultipart
 
-/// How far a transfer has come. The counts are those of the body alone, without heads and framing.
+/// The progress of a transfer. The counts are those of the body alone, without heads and framing.
 public struct TransferProgress: Sendable {
   /// What the transfer is doing.
   public struct Phase: RawRepresentable, Hashable, Sendable {
-    /// The phase as it stands in records.
+    /// The phase as written in records.
     public let rawValue: String
 
     /// Creates a phase from its text.
@@ -28,8 +28,8 @@ public struct TransferProgress: Sendable {
   public internal(set) var phase = Phase.connecting
   /// How many bytes were read from the source.
   public internal(set) var read: Int64 = 0
-  /// How many bytes were handed over to the system's network. The count never goes back: in a second attempt it stays
-  /// until that attempt has come as far as the first.
+  /// How many bytes were handed over to the system's network. The count never decreases: a second attempt changes it
+  /// only after it has passed the first.
   public internal(set) var handedOver: Int64 = 0
   /// How many bytes the other side's system has acknowledged. Under TLS this is an approximation; with HTTP/2 it is
   /// nil, because requests share a connection.
@@ -56,7 +56,7 @@ public struct TransferProgress: Sendable {
     return min(Double(handedOver) / Double(total), 1.0.nextDown)
   }
 
-  /// How far one part of a form has come.
+  /// The progress of one part of a form.
   public struct PartProgress: Sendable {
     /// The part's name.
     public let name: String
@@ -68,7 +68,7 @@ public struct TransferProgress: Sendable {
     public let size: Int64?
   }
 
-  /// How far each part of the form has come. The elements are computed on access, so that a form with tens of thousands
+  /// The progress of each part of the form. The elements are computed on access, so that a form with tens of thousands
   /// of parts costs nothing until then.
   public var parts: some RandomAccessCollection<PartProgress> & Sendable {
     PartProgressList(layout: layout, handedOver: handedOver)

@@ -1,12 +1,12 @@
 /// The progress of a request as a sequence of values.
 public struct TransferProgressUpdates: AsyncSequence, Sendable {
-  let board: ProgressBoard
+  let publisher: ProgressPublisher
 
   /// The current progress.
-  public var current: TransferProgress { board.current }
+  public var current: TransferProgress { publisher.current }
 
   /// Begins with the current progress.
   public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
-    board.updates().makeAsyncIterator()
+    publisher.updates().makeAsyncIterator()
   }
 }

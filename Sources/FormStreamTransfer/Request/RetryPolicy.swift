@@ -1,4 +1,4 @@
-/// How often a request is sent, and when again.
+/// How many times a request is sent, and how long to wait between attempts.
 ///
 /// Only requests that the server can't have carried out are repeated: those that were not sent, those that were sent
 /// in part (the announced length shows the server that they are incomplete), and those that were refused with 429 or

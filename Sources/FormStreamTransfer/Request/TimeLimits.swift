@@ -6,7 +6,7 @@ public struct TimeLimits: Hashable, Sendable {
   public var stall: Duration? = .seconds(60)
   /// From the body's last byte to the response's first.
   public var response: Duration? = .seconds(300)
-  /// For an attempt as a whole.
+  /// For a complete attempt.
   public var attempt: Duration?
 
   /// The default limits.

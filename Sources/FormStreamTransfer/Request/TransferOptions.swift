@@ -1,6 +1,6 @@
 /// How a request is sent, and where its response goes.
 public struct TransferOptions: Sendable {
-  /// How often the request is sent, and when again.
+  /// How many times the request is sent, and how long to wait between attempts.
   public var retry = RetryPolicy()
   /// Which redirects are followed.
   public var redirects = RedirectPolicy()
@@ -23,7 +23,7 @@ public struct TransferOptions: Sendable {
   public var sendsDigest = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth
-  /// Receives what is sent and received, with secrets masked. It is called on the engine's thread, which waits for it.
+  /// Receives a trace of the traffic, with secrets masked. It is called on the engine's thread, which waits for it.
   public var trace: (@Sendable (TransferTrace) -> Void)?
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.

@@ -1,8 +1,8 @@
-/// What became of a request.
+/// The result of a request.
 public struct TransferResult: Sendable {
-  /// What is certain about the request.
+  /// Whether the request succeeded, and if not, whether the server may have acted on it.
   public struct Outcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The outcome as it stands in records.
+    /// The outcome as written in records.
     public let rawValue: String
 
     /// Creates an outcome from its text.
@@ -10,10 +10,10 @@ public struct TransferResult: Sendable {
       self.rawValue = rawValue
     }
 
-    /// The outcome as it stands in records.
+    /// The outcome as written in records.
     public var description: String { rawValue }
 
-    /// The server accepted a request with exactly the bytes that were to be sent.
+    /// The server accepted the request, which was sent completely and unchanged.
     public static let ok = Outcome(rawValue: "ok")
     /// The request was refused, or can't be sent: another attempt would change nothing.
     public static let failed = Outcome(rawValue: "failed")
@@ -43,7 +43,7 @@ public struct TransferResult: Sendable {
   public let url: HTTPURL
   /// The method of the request.
   public let method: HTTPMethod
-  /// What is certain about the request.
+  /// Whether the request succeeded, and if not, whether the server may have acted on it.
   public let outcome: Outcome
   /// The final response; nil if none arrived.
   public let response: TransferResponse?

@@ -18,7 +18,7 @@ extension TransferSession {
     public var tls = TLSSettings()
     /// A Unix-domain socket that all requests are sent to, whatever host their URL names.
     public var unixSocket: LocalPath?
-    /// Addresses of hosts, used before the resolver is asked.
+    /// Addresses of hosts. They take precedence over the resolver.
     public var addresses: [HostAddress] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"

@@ -18,7 +18,7 @@ public final class TransferSession: Sendable {
   /// The index of the engine that was used last.
   private let lastEngine = Guarded(0)
   let budget: RetryBudget
-  let hosts = HostMemory()
+  let knownServers = KnownServers()
 
   /// Creates a session, and starts its threads.
   ///
@@ -53,7 +53,7 @@ public final class TransferSession: Sendable {
   ) async -> TransferResult {
     let run = TransferRun(request, session: self, engine: nextEngine())
     // Created before the request starts, so that no update is missed.
-    let updates = progress.map { _ in run.board.updates() }
+    let updates = progress.map { _ in run.publisher.updates() }
     let task = TransferTask(run)
     return await withTaskCancellationHandler {
       guard let progress, let updates else { return await task.result }

@@ -4,7 +4,7 @@ extension TransferTask {
   /// Returns the progress as a `Foundation.Progress`. It counts bytes that were handed over, and is indeterminate if the
   /// total can't be known. Cancelling, pausing and resuming it does the same to the request.
   public func makeFoundationProgress() -> Progress {
-    let bridge = Progress(totalUnitCount: run.board.current.total ?? -1)
+    let bridge = Progress(totalUnitCount: run.publisher.current.total ?? -1)
     bridge.kind = .file
     bridge.isCancellable = true
     bridge.isPausable = true

@@ -10,7 +10,7 @@ public final class TransferTask: Sendable {
 
   /// The progress as a sequence: it begins with the current state, and ends with the request. It may be iterated any
   /// number of times.
-  public var progress: TransferProgressUpdates { TransferProgressUpdates(board: run.board) }
+  public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
   /// The result, after the request has ended.
   public var result: TransferResult {
@@ -28,7 +28,7 @@ public final class TransferTask: Sendable {
     run.control.resume()
   }
 
-  /// Cancels the request. Bytes that were sent can't be taken back: the result says how many there were.
+  /// Cancels the request. The result says how many bytes had been sent.
   public func cancel() {
     work.cancel()
     run.control.cancel()

@@ -8,16 +8,16 @@ import FormStreamPlatform
 final class Exchange: @unchecked Sendable {
   let easy: CurlEasy
   private let request: WireRequest
-  private let board: ProgressBoard
+  private let publisher: ProgressPublisher
   private let tracer: Tracer?
   private let collector: ResponseCollector
   private var upload: Upload
   private var clock = ExchangeClock()
   private var connection = Connection()
   private var isPaused = false
-  /// Why we end the exchange; nil while we don't.
+  /// Why this client ended the exchange early; nil if it didn't.
   private var abortReason: TransferError?
-  /// How far the request came when a final response began; nil before.
+  /// How much of the request was sent when a final response began; nil before.
   private var atResponse: (stage: AttemptStage, handedOver: Int64)?
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
@@ -29,14 +29,15 @@ final class Exchange: @unchecked Sendable {
     /// How many requests libcurl has begun.
     var requestCount = 0
     var socket: CInt?
-    /// Whether the sent head says so; libcurl knows the version only when a response has arrived.
+    /// Whether the sent head is HTTP/2; libcurl knows the version only after a response has arrived.
     var sentHTTP2 = false
   }
 
-  init(_ request: WireRequest, board: ProgressBoard, tracer: Tracer?) throws(TransferError) {
+  init(_ request: WireRequest, publisher: ProgressPublisher, tracer: Tracer?) throws(TransferError)
+  {
     easy = try CurlEasy()
     self.request = request
-    self.board = board
+    self.publisher = publisher
     self.tracer = tracer
     upload = Upload(total: request.bodyLength)
     collector = ResponseCollector(
@@ -65,7 +66,7 @@ final class Exchange: @unchecked Sendable {
     return easy.startFailure == nil && abortReason == nil
   }
 
-  /// Ends the exchange for a reason of ours, which becomes its failure.
+  /// Ends the exchange early. The reason becomes its failure.
   func abort(with reason: TransferError) {
     if abortReason == nil { abortReason = reason }
   }
@@ -137,9 +138,9 @@ extension Exchange: CurlDelegate {
     return false
   }
 
-  /// If a reused connection ends without a response, libcurl sends the request again by itself. Whether the server
-  /// received it is unknown, so that is our decision and not libcurl's. After a 417, too: libcurl would send the
-  /// body at once after a head that still has the `Expect`.
+  /// If a reused connection ends without a response, libcurl sends the request again by itself. That is refused unless
+  /// the method is safe and there is no body, because the server may have received the request. It is also refused
+  /// after a 417: libcurl would send the head with the `Expect` again, and the body at once after it.
   private var maySendAgain: Bool {
     request.method.isSafe && !request.announcesBody && collector.lastStatus == nil
   }
@@ -217,7 +218,7 @@ extension Exchange: CurlDelegate {
     upload.count(uploaded: uploaded)
     if upload.total == upload.handedOver, connection.requestCount > 0 { clock.noteBodyEnd() }
     clock.note(handedOver: upload.handedOver, received: collector.received)
-    board.advance(
+    publisher.advance(
       phase, read: upload.read, handedOver: upload.handedOver, acknowledged: acknowledged,
       received: collector.received)
   }
@@ -243,7 +244,7 @@ extension Exchange {
   private func result(_ failure: CurlFailure?) -> ExchangeResult {
     let (error, isTransient) = outcome(failure)
     let stage = stage
-    let asked = request.expectTimeout != nil
+    let sentExpect = request.expectTimeout != nil
     return ExchangeResult(
       response: collector.response, isHeld: collector.isHeld, failure: error,
       isTransient: isTransient, stage: stage,
@@ -252,15 +253,16 @@ extension Exchange {
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
       hasContinued: collector.hasContinued,
-      expectIgnored: asked && upload.read > 0 && !collector.hasContinued && collector.status != 417,
-      expectRejected: asked && upload.read == 0 && collector.status == 417)
+      expectIgnored: sentExpect && upload.read > 0 && !collector.hasContinued
+        && collector.status != 417,
+      expectRejected: sentExpect && upload.read == 0 && collector.status == 417)
   }
 
   /// Completes the response. Returns why there is no complete response, and whether another attempt may succeed.
   private func outcome(_ failure: CurlFailure?) -> (TransferError?, isTransient: Bool) {
     var error = abortReason ?? collector.failure
     var isTransient = false
-    if error == nil, let failure, !isSalvaged, !collector.hasEnough {
+    if error == nil, let failure, !isSalvaged, !collector.hasDroppedTooMuch {
       (error, isTransient) = explanation.error(for: failure)
     }
     if collector.response == nil, error == nil, !isSalvaged {

@@ -29,7 +29,7 @@ struct ExchangeClock {
     bodyEnd = .now
   }
 
-  /// What an exchange is doing, as far as time limits depend on it.
+  /// What an exchange is doing; this decides which time limits apply.
   enum Activity {
     /// It waits for a connection, which libcurl limits, or for its source, or it is paused.
     case waitingForOthers

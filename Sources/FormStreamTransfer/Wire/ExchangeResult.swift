@@ -4,7 +4,7 @@ import FormStreamDigest
 struct ExchangeResult: Sendable {
   /// The response; nil if its head didn't arrive completely.
   var response: TransferResponse?
-  /// Whether the response's body was kept from the caller's target, because another response was expected.
+  /// Whether the response's body was held back from the caller's target, because another response was expected.
   var isHeld: Bool
   /// Why there is no complete response.
   var failure: TransferError?

@@ -22,12 +22,12 @@ final class ResponseCollector {
   private(set) var received: Int64 = 0
   /// Whether the server responded 100 to `Expect: 100-continue`.
   private(set) var hasContinued = false
-  /// Whether the body is kept from the caller's target, because another response is expected.
+  /// Whether the body is held back from the caller's target, because another response is expected.
   private(set) var isHeld = false
   /// The last status, informational or final.
   private(set) var lastStatus: Int?
-  /// Whether the rest of the body is not read because too much is dropped already.
-  private(set) var hasEnough = false
+  /// Whether too many bytes were dropped, so that the rest of the body is not read.
+  private(set) var hasDroppedTooMuch = false
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
 
@@ -175,7 +175,7 @@ final class ResponseCollector {
       sink = try isHeld ? .memory(limit: target.heldLimit) : ResponseSink(target)
     } catch {
       failure = notStored(error)
-      // The server's words about a failure stay readable.
+      // Enough to read the server's explanation of a failure.
       sink = .memory(limit: 4096)
     }
   }
@@ -199,8 +199,8 @@ final class ResponseCollector {
     let room = max(limit - body.count, 0)
     body.append(contentsOf: bytes.prefix(room))
     if bytes.count > room { isTruncated = true }
-    hasEnough = received - Int64(body.count) > Self.maximumDropped
-    return !hasEnough
+    hasDroppedTooMuch = received - Int64(body.count) > Self.maximumDropped
+    return !hasDroppedTooMuch
   }
 
   private func notStored(_ error: any Error) -> TransferError {

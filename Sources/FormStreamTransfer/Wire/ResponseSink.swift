@@ -35,7 +35,7 @@ enum ResponseSink {
 }
 
 extension ResponseTarget {
-  /// How much is kept of a response that is probably not the last one, in case it is the last one after all.
+  /// How many bytes of a held response are kept, in case it turns out to be the last one.
   var heldLimit: Int {
     if case .memory(let limit) = kind { limit } else { 1024 * 1024 }
   }

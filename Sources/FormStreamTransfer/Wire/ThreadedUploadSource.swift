@@ -1,7 +1,7 @@
 import FormStream
 import FormStreamPlatform
 
-/// Reads streams, which may block, a little ahead on a thread of their own.
+/// Reads streams, which may block, a little ahead on a separate thread.
 ///
 /// Reading starts when the engine first asks for bytes, so that a stream that can be read once is still complete if
 /// the server can't be reached. A thread that is blocked in a source can't be interrupted: if this source is closed

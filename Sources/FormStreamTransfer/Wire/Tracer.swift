@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import Foundation
 
-/// Reports to the caller's trace hook what is sent and received, with secrets masked.
+/// Reports the traffic to the caller's trace hook, with secrets masked.
 final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
   /// The names of the headers that the request declares secret.

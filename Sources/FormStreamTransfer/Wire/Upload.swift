@@ -2,7 +2,7 @@ import FormStreamDigest
 
 /// The body that one exchange sends: read from its source, hashed, and counted.
 ///
-/// It never gives out a byte more than the announced length.
+/// It never returns more bytes than the announced length.
 struct Upload: ~Copyable {
   /// The length of the body; nil if it can't be known.
   let total: Int64?
@@ -76,7 +76,7 @@ struct Upload: ~Copyable {
     return isWaitingForSource
   }
 
-  /// Reads from a source of which no byte was announced: libcurl doesn't, so only this notices a source that
+  /// Reads from a source with an announced length of 0. libcurl doesn't read it, so only this notices that it has
   /// changed. Returns why the source failed; nil if it is still empty.
   func failureOfEmptySource() -> TransferError? {
     var byte: UInt8 = 0
@@ -100,10 +100,10 @@ struct Upload: ~Copyable {
   /// Whether the complete body was handed over.
   var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
 
-  /// How far a request that was begun came.
+  /// How much of a request was sent, once sending has begun.
   func stage(isHTTP2: Bool) -> AttemptStage {
     guard let total else { return hasReadEnd ? .sent : .partlySent }
-    // With HTTP/2, libcurl's count says nothing about its own buffers: all that was read may have been sent.
+    // With HTTP/2, libcurl's count says nothing about its own buffers: everything that was read may have been sent.
     let sent = isHTTP2 ? read : handedOver
     return sent >= total ? .sent : .partlySent
   }

@@ -3,7 +3,7 @@ import CFormStreamMicroHTTPD
 /// A daemon of libmicrohttpd with one thread for each connection. An upload may therefore wait for a disk, and delays
 /// only the client that sends it.
 final class Daemon: Sendable {
-  /// Half of this is the most of a body that is read at once.
+  /// The memory for one connection. One read of a body uses at most half of it.
   private static let connectionMemory = 256 * 1024
   private static let stackSize = 512 * 1024
 

@@ -19,7 +19,7 @@ final class DaemonCallbacks: Sendable {
   /// The first messages that libmicrohttpd logged.
   var loggedText: String { log.withLock { $0 } }
 
-  /// Sets the options that lead to these functions. The daemon must not outlive this object.
+  /// Registers these functions in the daemon's options. The daemon must not outlive this object.
   func install(in options: inout formstream_daemon_options) {
     options.context = Unmanaged.passUnretained(self).toOpaque()
     options.log = { context, format, arguments in

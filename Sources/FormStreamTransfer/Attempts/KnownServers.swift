@@ -1,8 +1,8 @@
 import FormStreamPlatform
 
-/// What a session has learned about servers, so that it makes the same mistake only once: which ones ignore
-/// `Expect: 100-continue`, and which speak only HTTP/1.0, which has no chunks.
-final class HostMemory: Sendable {
+/// What a session knows about servers from earlier responses: which ones ignore `Expect: 100-continue`, and which speak
+/// only HTTP/1.0, which has no chunks.
+final class KnownServers: Sendable {
   private struct Notes {
     var ignoringExpect: Set<HTTPURL.Origin> = []
     var speakingHTTP10: Set<HTTPURL.Origin> = []

@@ -2,7 +2,7 @@ import FormStream
 import FormStreamPlatform
 
 /// Holds a request's progress, and reports it to any number of listeners.
-final class ProgressBoard: Sendable {
+final class ProgressPublisher: Sendable {
   private struct State {
     var current: TransferProgress
     var listeners: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
@@ -30,7 +30,7 @@ final class ProgressBoard: Sendable {
     }
   }
 
-  /// Updates the counts. They never go back: a second attempt shows only when it has come further than the first.
+  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first.
   ///
   /// - Parameter phase: nil if it hasn't changed.
   func advance(

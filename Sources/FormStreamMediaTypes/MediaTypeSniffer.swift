@@ -140,8 +140,8 @@ extension MediaType {
   /// The charset that libmagic detected; nil if there is none, or it is unknown.
   fileprivate var charset: String? {
     // libmagic writes no other parameter.
-    guard let place = description.utf8.lastIndex(of: UInt8(ascii: "=")) else { return nil }
-    let name = String(description[description.utf8.index(after: place)...])
+    guard let equalsSign = description.utf8.lastIndex(of: UInt8(ascii: "=")) else { return nil }
+    let name = String(description[description.utf8.index(after: equalsSign)...])
     return ["binary", "unknown-8bit"].contains(name) ? nil : name
   }
 }

@@ -19,14 +19,14 @@ public struct TypeOverride: Hashable, Sendable {
   /// - Throws: `invalidOverride` if there is no glob before the first `=`, or no media type after
   ///   it.
   public init(_ text: String) throws(MediaTypesError) {
-    guard let place = text.utf8.firstIndex(of: UInt8(ascii: "=")), place > text.startIndex,
-      let type = MediaType(String(text[text.utf8.index(after: place)...]))
+    guard let separator = text.utf8.firstIndex(of: UInt8(ascii: "=")), separator > text.startIndex,
+      let type = MediaType(String(text[text.utf8.index(after: separator)...]))
     else {
       throw MediaTypesError(
         .invalidOverride, on: text,
         "\(text.quoted) is not GLOB=TYPE: write it like *.heic=image/heic.")
     }
-    self.init(glob: String(text[..<place]), type: type)
+    self.init(glob: String(text[..<separator]), type: type)
   }
 
   func matches(filename: String, path: LocalPath?) -> Bool {

@@ -101,7 +101,7 @@ package final class AtomicFile: Sendable {
     return true
   }
 
-  /// Gives the file a name in its directory, replacing a file or a link of that name.
+  /// Gives the file a name in its directory, replacing a file or a link with that name.
   ///
   /// - Throws: `EISDIR` if a directory has the name.
   package func replace(_ name: FileName) throws(SystemError) {

@@ -57,7 +57,7 @@ extension JSONValue {
 // MARK: Bytes that may not be text
 
 extension JSONValue {
-  /// Bytes as the values of a key and of its `…_b64` key: text and null if they are UTF-8, else null and
+  /// The values of a key and of its `…_b64` key for some bytes: text and null if they are UTF-8, otherwise null and
   /// base 64. Both are null if there are no bytes.
   static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
     guard let bytes else { return (.null, .null) }
@@ -67,8 +67,8 @@ extension JSONValue {
     return (.string(text), .null)
   }
 
-  /// A path as the values of a key and of its `…_b64` key: always as text, for people, and exactly in base 64
-  /// if it is not UTF-8.
+  /// The values of a key and of its `…_b64` key for a path: always as text, for people, and exactly in base 64 if it is
+  /// not UTF-8.
   static func path(_ path: LocalPath?) -> (text: JSONValue, base64: JSONValue) {
     guard let path else { return (.null, .null) }
     return (.string(path.description), textOrBase64(path.bytes).base64)

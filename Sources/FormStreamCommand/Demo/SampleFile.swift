@@ -40,7 +40,7 @@ struct SampleFile {
 
   var size: Int64 { Int64(content.count) * Int64(repetitions) }
 
-  /// Writes the file, and returns the digest of what was written.
+  /// Writes the file, and returns the digest of the written bytes.
   func write(
     to path: LocalPath, checking interruption: Interruption
   ) throws(Failure) -> SHA256.Digest {

@@ -13,17 +13,17 @@ struct ScratchDirectory: Sendable {
     "Set TMPDIR to another directory: the demo needs about 1 GiB there for some seconds."
 
   init() throws(Failure) {
-    let place = FileManager.default.temporaryDirectory
-    url = place.appending(
+    let parent = FileManager.default.temporaryDirectory
+    url = parent.appending(
       path: "formstream-\(UInt64.random(in: .min ... .max))", directoryHint: .isDirectory)
     do {
       try FileManager.default.createDirectory(
         at: url, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
     } catch {
       let cause =
-        FileManager.default.fileExists(atPath: place.path)
+        FileManager.default.fileExists(atPath: parent.path)
         ? "is not writable, or is full" : "does not exist"
-      throw Failure(.inputOutput, "The directory \"\(place.path)\" \(cause). \(Self.remedy)")
+      throw Failure(.inputOutput, "The directory \"\(parent.path)\" \(cause). \(Self.remedy)")
     }
   }
 

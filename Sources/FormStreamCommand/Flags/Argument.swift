@@ -39,8 +39,8 @@ public struct Argument: Hashable, Sendable {
 
   /// The text before and after the first `=`; nil if there is none.
   func splitAtEquals() -> (name: Argument, value: Argument)? {
-    guard let place = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-    return (Argument(bytes: bytes[..<place]), Argument(bytes: bytes[(place + 1)...]))
+    guard let separator = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+    return (Argument(bytes: bytes[..<separator]), Argument(bytes: bytes[(separator + 1)...]))
   }
 
   /// The choice whose description is this argument.

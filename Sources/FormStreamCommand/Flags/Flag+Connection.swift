@@ -69,7 +69,7 @@ extension Flag {
       long: "insecure", group: .connection, verbs: connectionVerbs,
       summary: "Don't check the identity of the server",
       detail: """
-        Anyone on the way to the server can then read and change everything, secrets included. A note says \
+        Anyone on the network path can then read and change everything, secrets included. A note says \
         so each time. Nearly always, --cacert is the right flag instead.
         """
     ) { (arguments, _) in arguments.request.session.tls.verifiesServer = false },

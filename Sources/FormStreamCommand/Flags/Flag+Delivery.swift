@@ -73,8 +73,8 @@ extension Flag {
       group: .delivery, verbs: deliveryVerbs,
       summary: "Ask the server before sending the body: auto, always or never",
       detail: """
-        The question is the header Expect: 100-continue. auto (the default) asks if the body is larger than \
-        1 MiB or its length is not known.
+        This is the header Expect: 100-continue. auto (the default) sends it if the body is larger than 1 MiB \
+        or its length is not known.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.expectation = try argument.choice(

@@ -16,7 +16,7 @@ extension Flag {
       summary: "Print what would be sent, with offsets; send nothing",
       detail: """
         At most the first 64 KiB of a file are read, to detect its type. A pipe is not read: its type is \
-        detected by its name, and may be another when it is sent. Secrets are masked.
+        detected by its name, and may differ when it is sent. Secrets are masked.
         """
     ) { (arguments, _) in arguments.isDryRun = true },
     Flag(

@@ -45,7 +45,7 @@ struct Flag: Sendable {
   let summary: String
   /// More about the flag, for the man page.
   var detail = ""
-  /// Stores what was typed. A flag without a value gets an empty argument.
+  /// Stores the typed value. A flag without a value gets an empty argument.
   let store: @Sendable (inout LowArguments, Argument) throws(Failure) -> Void
 }
 

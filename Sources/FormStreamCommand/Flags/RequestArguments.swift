@@ -34,7 +34,7 @@ struct DataArgument {
     case text
     /// `--data-raw`: text, even if it begins with `@`.
     case raw
-    /// `--data-binary`: text, or a file as it is.
+    /// `--data-binary`: text, or an unchanged file.
     case binary
     /// `--data-urlencode`: a name, and content that is encoded.
     case encoded

@@ -1,4 +1,4 @@
-/// "Did you mean": the known word that is most like what was typed.
+/// "Did you mean": the known word that is most similar to the typed one.
 enum Suggestion {
   /// A sentence for the end of a message; empty if no word is similar.
   static func text(for typed: String, among known: [String], before prefix: String = "") -> String {

@@ -92,8 +92,8 @@ final class SignalWatch: Sendable {
     numbers = [SIGINT, SIGTERM] + (includesHangup ? [SIGHUP] : [])
   }
 
-  /// Blocks the signals and starts the thread that waits for them. Threads inherit what is blocked, so this comes
-  /// before there are others: they would receive the signals.
+  /// Blocks the signals and starts the thread that waits for them. Call this before other threads start: a thread
+  /// inherits the blocked signals, and an earlier thread would receive them.
   ///
   /// C: `pthread_sigmask`
   func start() {

@@ -71,7 +71,7 @@ func contents(of path: LocalPath, upTo limit: Int) throws(SystemError) -> [UInt8
   return try contents(of: number, upTo: limit)
 }
 
-/// Reads what is left of standard input, or until there are more than `limit` bytes.
+/// Reads standard input to its end, or until there are more than `limit` bytes.
 ///
 /// C: `read`
 func contentsOfStandardInput(upTo limit: Int) throws(SystemError) -> [UInt8] {

@@ -77,7 +77,7 @@ final class OutputFile: Sendable {
       .inputOutput, "\(name) could not be written: \(error). The output is incomplete.")
   }
 
-  /// Whether the output is a terminal, by whatever name.
+  /// Whether the output is a terminal, under any name.
   var isTerminal: Bool {
     if case .stream(let descriptor) = destination { descriptor.isTerminal } else { false }
   }

@@ -42,7 +42,7 @@ private struct BodyFailure {
   /// The offset of the failure in the body. It does not depend on the pieces that the body arrived in.
   private(set) var offset: Int64?
 
-  init(_ error: any Error, of plan: ParsePlan, at place: Int64, collector: PartCollector) {
+  init(_ error: any Error, of plan: ParsePlan, at readOffset: Int64, collector: PartCollector) {
     let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
@@ -55,7 +55,7 @@ private struct BodyFailure {
       exit = .inputOutput
       (code, message) = (
         MultipartError.Code.readFailed.rawValue,
-        "\(plan.input) could not be read further than byte \(place): \(error). Try again, or from a copy."
+        "\(plan.input) could not be read further than byte \(readOffset): \(error). Try again, or from a copy."
       )
     case let error as StorageError:
       exit = .inputOutput

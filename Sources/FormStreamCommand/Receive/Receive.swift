@@ -5,7 +5,7 @@ import FormStreamRecords
 
 /// Runs `receive`: listens until a signal or `--once` ends it, and reports each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
-  // Each connection needs a socket, and a file for what it uploads.
+  // Each connection needs a socket, and a file for its upload.
   guard canOpenDescriptors(wanting: 1024) else {
     throw Failure(
       .inputOutput,
@@ -24,8 +24,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   interruption.onGracePeriodEnd { Task { await receiver.stop(grace: .zero) } }
   if !plan.isQuiet {
     for note in plan.notes { StandardError.note(note) }
-    let place = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
-    StandardError.note("Listening at \(receiver.url)\(place). Ctrl-C ends it.")
+    let storageNote = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
+    StandardError.note("Listening at \(receiver.url)\(storageNote). Ctrl-C ends it.")
   }
   do throws(Failure) {
     if plan.printsJSON {

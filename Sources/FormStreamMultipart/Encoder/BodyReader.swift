@@ -199,12 +199,12 @@ extension BodyReader {
 
   /// Moves to an offset in a segment. Returns the error if it can't be reached.
   private func move(
-    to place: (segment: Int, skip: Int64), at offset: Int64
+    to target: (segment: Int, skip: Int64), at offset: Int64
   ) throws(MultipartError) -> MultipartError? {
     source = nil
-    (segment, segmentOffset) = (place.segment, 0)
-    position = offset - place.skip
-    return try skip(place.skip)
+    (segment, segmentOffset) = (target.segment, 0)
+    position = offset - target.skip
+    return try skip(target.skip)
   }
 
   /// Skips `count` bytes from the start of a segment. Returns the error if they can't be skipped.

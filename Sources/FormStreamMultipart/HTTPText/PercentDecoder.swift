@@ -25,13 +25,13 @@ package struct PercentDecoder: Sendable {
     self.readsPlusAsSpace = readsPlusAsSpace
   }
 
-  /// The complete text decoded.
+  /// Decodes a complete text.
   package static func decoded(_ bytes: some Sequence<UInt8>, _ codes: Codes = .all) -> [UInt8] {
     var decoder = PercentDecoder(codes)
     return decoder.decodeAll(bytes)
   }
 
-  /// The complete text decoded; nil if a percent sign has no two digits after it.
+  /// Decodes a complete text; nil if a percent sign has no two digits after it.
   package static func strictlyDecoded(_ bytes: some Sequence<UInt8>) -> [UInt8]? {
     var decoder = PercentDecoder()
     let result = decoder.decodeAll(bytes)

@@ -27,7 +27,7 @@ package struct PercentEncoding: Sendable {
   /// "_" / "`" / "|" / "~".
   package static let attributeValue = PercentEncoding(keeping: "!#$&+-.^_`|~")
 
-  /// The bytes encoded; ASCII only.
+  /// The encoded bytes, as ASCII text.
   package func encoded(_ bytes: some Sequence<UInt8>) -> String {
     var text: [UInt8] = []
     append(bytes, to: &text)

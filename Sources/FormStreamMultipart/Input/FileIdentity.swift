@@ -64,7 +64,7 @@ extension FileStatus {
   }
 }
 
-/// How a source differs from what was laid out.
+/// How a source has changed since the form was laid out.
 public struct SourceChange: Hashable, Sendable, RawRepresentable {
   /// The change in one word.
   public let rawValue: String

@@ -72,7 +72,7 @@ final class StreamReader: SegmentReader {
   /// Reads from a source, and throws if it fails or returns an impossible count.
   static func read(
     _ source: any ByteSource, into buffer: UnsafeMutableRawBufferPointer, of part: String,
-    at place: Int64
+    at offset: Int64
   ) throws(MultipartError) -> Int {
     let count: Int
     do {
@@ -80,7 +80,7 @@ final class StreamReader: SegmentReader {
     } catch {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) failed at byte \(place): \(error).",
+        "The stream of part \(part.quoted) failed at byte \(offset): \(error).",
         underlying: error)
     }
     guard (0...buffer.count).contains(count) else {

@@ -11,7 +11,8 @@ package struct FileKey: Hashable, Sendable {
   }
 }
 
-/// An open directory. Names are relative to it, and a symbolic link of that name is never followed.
+/// An open directory. Names are relative to it, and a name that is a symbolic link is never
+/// followed.
 package final class DirectoryDescriptor: Sendable {
   /// `O_PATH`, which Swift's Glibc lacks. It opens a directory even if this process can't list it.
   private static let pathOnly: CInt = 0o10_000_000
@@ -151,8 +152,8 @@ package final class DirectoryDescriptor: Sendable {
     return false
   }
 
-  /// Moves a file of this directory to a name in another, replacing a file or a link of that name.
-  /// Returns false, and does nothing, if a directory has the name.
+  /// Moves a file of this directory to a name in another, replacing a file or a link with that
+  /// name. Returns false, and does nothing, if a directory has the name.
   ///
   /// C: `renameat`
   func move(

@@ -44,8 +44,8 @@ extension UploadPage {
   /// A number of bytes for people, with the digits in groups of three.
   private static func byteCount(_ count: Int64) -> String {
     var digits = ""
-    for (place, digit) in String(count).reversed().enumerated() {
-      if place > 0, place % 3 == 0 { digits.append(",") }
+    for (index, digit) in String(count).reversed().enumerated() {
+      if index > 0, index % 3 == 0 { digits.append(",") }
       digits.append(digit)
     }
     return String(digits.reversed()) + (count == 1 ? " byte" : " bytes")

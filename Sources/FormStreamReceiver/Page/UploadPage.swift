@@ -45,11 +45,11 @@ package enum UploadPage {
     var result = ""
     var rest = template[...]
     for (name, value) in values {
-      guard let place = rest.firstRange(of: "{{\(name)}}") else {
+      guard let placeholder = rest.firstRange(of: "{{\(name)}}") else {
         preconditionFailure("The template has no {{\(name)}} here.")
       }
-      result += rest[..<place.lowerBound] + value
-      rest = rest[place.upperBound...]
+      result += rest[..<placeholder.lowerBound] + value
+      rest = rest[placeholder.upperBound...]
     }
     return result + rest
   }

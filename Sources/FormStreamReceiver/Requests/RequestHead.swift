@@ -16,7 +16,7 @@ struct RequestHead {
   /// Whether the head consists of these elements only, one on each line, with CR LF at each line's end.
   let isPlain: Bool
 
-  /// The values of all headers of that name.
+  /// The values of all headers with that name.
   func values(of name: String) -> [String] {
     fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }

@@ -58,31 +58,31 @@ extension Attempt {
   }
 
   private func refused(_ status: Int, _ location: String, _ reason: String) -> AttemptDecision {
-    let place = location.hidingCredentials
+    let maskedLocation = location.hidingCredentials
     return .conclude(
       .failed,
       TransferError(
-        .redirectRefused, on: place,
-        "The server at \(url) responded \(status) and redirects \(method) to \(place.quoted): "
+        .redirectRefused, on: maskedLocation,
+        "The server at \(url) responded \(status) and redirects \(method) to \(maskedLocation.quoted): "
           + "\(reason)."))
   }
 
   private func tooMany(_ location: String, _ reason: String) -> AttemptDecision {
-    let place = location.hidingCredentials
+    let maskedLocation = location.hidingCredentials
     return .conclude(
       .failed,
       TransferError(
-        .tooManyRedirects, on: place,
-        "There were \(redirects) redirects, the last to \(place.quoted): \(reason)."))
+        .tooManyRedirects, on: maskedLocation,
+        "There were \(redirects) redirects, the last to \(maskedLocation.quoted): \(reason)."))
   }
 
   private func notReplayable(_ location: String) -> AttemptDecision {
-    let place = location.hidingCredentials
+    let maskedLocation = location.hidingCredentials
     return .conclude(
       .failed,
       TransferError(
-        .notReplayable, on: place,
-        "The server at \(url) redirects the request to \(place.quoted), and its body is a stream that can be "
+        .notReplayable, on: maskedLocation,
+        "The server at \(url) redirects the request to \(maskedLocation.quoted), and its body is a stream that can be "
           + "read once: send it to that URL, or use a file as the body."))
   }
 }

@@ -21,7 +21,7 @@ func pendingBytes(of socket: CInt, limit: Int) -> [UInt8] {
   var piece = [UInt8](repeating: 0, count: 16 * 1024)
   while bytes.count < limit {
     var count = recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT))
-    // The first call may report an earlier failure to write; the bytes received before it can still be read.
+    // The first call may report the failure of an earlier write; the bytes received before it can still be read.
     if count < 0, errno == EINTR || errno == ECONNRESET || errno == EPIPE {
       count = recv(socket, &piece, piece.count, Int32(MSG_DONTWAIT))
     }

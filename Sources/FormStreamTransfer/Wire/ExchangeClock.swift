@@ -7,7 +7,7 @@ struct ExchangeClock {
   /// The counts at the last movement.
   private var counts: (handedOver: Int64, received: Int64) = (0, 0)
 
-  /// Notes that bytes were sent or received, or that a wait that doesn't count is over.
+  /// Notes that bytes were sent or received, or that a wait ended to which no time limit applies.
   mutating func noteMovement() {
     lastMovement = .now
   }

@@ -62,7 +62,7 @@ struct FailureExplanation {
     }
   }
 
-  /// Explains what it means that the connection ended before the response was complete.
+  /// Explains a connection that ended before the response was complete.
   func connectionLost(
     _ reason: String, _ failure: CurlFailure?
   ) -> (TransferError, isTransient: Bool) {

@@ -58,11 +58,11 @@ extension TransferError {
   static func responseNotStored(
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
-    let place =
+    let destination =
       if case .file(let path) = target.kind { path.description } else { "the response's target" }
     return TransferError(
-      .responseNotStored, on: place,
-      "The response from \(url) could not be written to \(place.quoted): \(error).",
+      .responseNotStored, on: destination,
+      "The response from \(url) could not be written to \(destination.quoted): \(error).",
       underlying: error)
   }
 }

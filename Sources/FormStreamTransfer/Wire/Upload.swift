@@ -85,7 +85,7 @@ struct Upload: ~Copyable {
     return error
   }
 
-  /// Counts what was handed over.
+  /// Updates the number of bytes that were handed over.
   ///
   /// - Parameter uploaded: libcurl's own count. In a body of unknown length it includes the framing of chunks, so it
   ///   is then only an upper bound.

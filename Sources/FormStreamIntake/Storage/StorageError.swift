@@ -31,7 +31,7 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   package let underlying: SystemError
   /// A full sentence: what failed, on what, and what to do.
   package let description: String
-  /// How many files had replaced another before the failure, and stay.
+  /// How many files replaced another before the failure. They stay stored.
   package let replacedCount: Int
 
   private init(
@@ -76,7 +76,7 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
 
   /// One of several files that are stored together could not get its name.
   ///
-  /// - Parameter replacedCount: how many of them had replaced another file before.
+  /// - Parameter replacedCount: how many of them replaced another file before the failure.
   static func notNamed(
     _ count: Int, in directory: LocalPath, _ cause: SystemError, replacedCount: Int
   ) -> StorageError {

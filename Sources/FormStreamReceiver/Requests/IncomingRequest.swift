@@ -28,7 +28,7 @@ final class IncomingRequest {
     case responded
   }
 
-  /// How many bytes of a refused body are read if the response can't be sent before.
+  /// How many bytes of a refused body are read first, if the response can't be sent at once.
   private static let maximumDiscarded: Int64 = 1024 * 1024
 
   private let service: Service

@@ -64,7 +64,7 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
-  @Test func `bytes after a response are not taken for another response`() async throws {
+  @Test func `bytes that arrive with a response are not taken for the next one`() async throws {
     let server = try ScriptedServer { request in
       request.number == 0
         ? [

@@ -63,7 +63,7 @@ extension Flag {
     ) { (arguments, _) in arguments.receiving.keepsPaths = true },
     Flag(
       long: "overwrite", group: .receiving, verbs: [.receive],
-      summary: "Let a file replace another with the same name (default: add a number)"
+      summary: "Let a file replace another of the same name (default: add a number)"
     ) { (arguments, _) in arguments.receiving.overwrites = true },
     Flag(
       long: "no-digest", group: .receiving, verbs: [.receive],

@@ -38,7 +38,7 @@ extension Flag {
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: requestVerbs + [.receive], common: [.receive],
-      summary: "A file with the token (Bearer) to send or require; - is standard input",
+      summary: "File with the token (Bearer) to send or require; - is standard input",
       detail: """
         receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
         which browsers ask for.

@@ -64,7 +64,7 @@ extension Flag {
     },
     Flag(
       long: "quiet", short: "q", group: .output, verbs: responseVerbs + [.receive],
-      summary: "Print no notes, and no progress unless --progress asks for it",
+      summary: "Print no notes, and only the progress that was asked for",
       detail: "Errors are printed in any case."
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(

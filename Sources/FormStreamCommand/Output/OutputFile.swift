@@ -4,23 +4,21 @@ import FormStreamPlatform
 /// A command's output. A regular file gets its name when it is complete; standard output, FIFOs and devices are
 /// written directly.
 final class OutputFile: Sendable {
-  private enum Destination {
-    case stream(OutputDescriptor)
-    case file(PendingFile)
-  }
-
   /// The output as the subject of a sentence.
   let name: String
-  private let destination: Destination
+  // One of these is set. Swift would keep the case of an enum in unused bits of a pointer, and the leak sanitizer does
+  // not find what such a pointer refers to.
+  private let stream: OutputDescriptor?
+  private let pending: PendingFile?
 
   init(_ target: OutputTarget) throws(Failure) {
     switch target {
     case .standardOutput:
-      (name, destination) = ("Standard output", .stream(.standardOutput))
+      (name, stream, pending) = ("Standard output", .standardOutput, nil)
     case .path(let path):
       name = "The file \"\(path)\""
       do throws(SystemError) {
-        destination = try Self.open(path)
+        (stream, pending) = try Self.open(path)
       } catch  where error == .deadLink {
         throw Failure(
           .inputOutput,
@@ -32,23 +30,23 @@ final class OutputFile: Sendable {
     }
   }
 
-  private static func open(_ path: LocalPath) throws(SystemError) -> Destination {
+  private static func open(
+    _ path: LocalPath
+  ) throws(SystemError) -> (stream: OutputDescriptor?, pending: PendingFile?) {
     switch try OutputPlace(at: path) {
-    case .nothing: .file(try PendingFile(at: path, permissions: permissionsOfNewFiles()))
+    case .nothing: (nil, try PendingFile(at: path, permissions: permissionsOfNewFiles()))
     case .deadLink: throw .deadLink
     case .file(let permissions):
-      .file(try PendingFile(at: try resolved(path), permissions: permissions))
-    case .standardOutput: .stream(.standardOutput)
-    case .special: .stream(try OutputDescriptor(opening: path))
+      (nil, try PendingFile(at: try resolved(path), permissions: permissions))
+    case .standardOutput: (.standardOutput, nil)
+    case .special: (try OutputDescriptor(opening: path), nil)
     }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
     do throws(SystemError) {
-      switch destination {
-      case .stream(let descriptor): try descriptor.write(bytes)
-      case .file(let pending): try pending.file.write(bytes)
-      }
+      try stream?.write(bytes)
+      try pending?.file.write(bytes)
     } catch {
       throw failure(error)
     }
@@ -78,20 +76,18 @@ final class OutputFile: Sendable {
   }
 
   /// Whether the output is a terminal, under any name.
-  var isTerminal: Bool {
-    if case .stream(let descriptor) = destination { descriptor.isTerminal } else { false }
-  }
+  var isTerminal: Bool { stream?.isTerminal == true }
 
   /// Removes a file that has no name yet. Returns false if the output can't be taken back.
   @discardableResult func discard() -> Bool {
-    guard case .file(let pending) = destination else { return false }
+    guard let pending else { return false }
     pending.file.discard()
     return true
   }
 
   /// Gives a complete file its name.
   func commit() throws(Failure) {
-    guard case .file(let pending) = destination else { return }
+    guard let pending else { return }
     do throws(SystemError) { try pending.finishWriting() } catch { throw failure(error) }
     do throws(SystemError) {
       try pending.file.replace(pending.name)

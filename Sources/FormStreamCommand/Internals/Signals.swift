@@ -34,7 +34,8 @@ private func exitAfterSignal(_ number: CInt) -> Never {
   _exit(128 + number)
 }
 
-/// Swift can't compare C functions, so this compares their addresses.
+/// Swift can't compare C functions, so this compares their addresses. The cast can't fail: a pointer to a function is
+/// as wide as an `Int`, and no data from outside is in it.
 private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
   unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
 }

@@ -45,6 +45,7 @@ package enum UploadPage {
     var result = ""
     var rest = template[...]
     for (name, value) in values {
+      // Templates and names are both part of this module; data from outside is only in the values.
       guard let placeholder = rest.firstRange(of: "{{\(name)}}") else {
         preconditionFailure("The template has no {{\(name)}} here.")
       }

@@ -32,9 +32,15 @@ final class PolledSocket {
 
   /// Waits for bytes, and appends at most `most` of them to `bytes`. Returns 0 if the client sends no more.
   func receive(into bytes: inout [UInt8], most: Int) throws -> Int {
+    // Without gates there is always a count.
+    try receive(into: &bytes, most: most, orOpeningOf: []) ?? 0
+  }
+
+  /// Waits for bytes as `receive(into:most:)` does, or until a gate is open; then returns nil.
+  func receive(into bytes: inout [UInt8], most: Int, orOpeningOf gates: [Gate]) throws -> Int? {
     while true {
       if let count = try receiveWaiting(into: &bytes, most: most) { return count }
-      try wait(for: Int16(POLLIN))
+      if try wait(for: Int16(POLLIN), or: gates).isOpen { return nil }
     }
   }
 
@@ -90,20 +96,20 @@ final class PolledSocket {
   /// Waits until the gate is open, or the client closes or resets.
   func waitForOpening(of gate: Gate) throws {
     let hungUp = Int16(0x2000)
-    let (events, isOpen) = try wait(for: hungUp, or: gate)
+    let (events, isOpen) = try wait(for: hungUp, or: [gate])
     if isOpen { return }
     throw ScriptedConnection.Ended(
       how: events & Int16(POLLERR) != 0 ? .resetByClient : .closedByClient)
   }
 
   @discardableResult
-  private func wait(for events: Int16) throws -> Int16 { try wait(for: events, or: nil).events }
+  private func wait(for events: Int16) throws -> Int16 { try wait(for: events, or: []).events }
 
-  private func wait(for events: Int16, or gate: Gate?) throws -> (events: Int16, isOpen: Bool) {
+  private func wait(for events: Int16, or gates: [Gate]) throws -> (events: Int16, isOpen: Bool) {
     var watched = [stopping.pollable, pollfd(fd: descriptor, events: events, revents: 0)]
-    if let gate { watched.append(gate.pollable) }
+    watched += gates.map(\.pollable)
     pollAgain(&watched, watched.count, milliseconds: -1)
     if watched[0].revents != 0 { throw ScriptedConnection.Ended(how: .serverStopped) }
-    return (watched[1].revents, watched.count > 2 && watched[2].revents != 0)
+    return (watched[1].revents, watched.dropFirst(2).contains { $0.revents != 0 })
   }
 }

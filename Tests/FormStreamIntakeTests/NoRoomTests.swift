@@ -23,13 +23,13 @@ struct NoRoomTests {
     }
   }
 
-  /// On this disk a second name needs as much room as a second file, and the disk itself is the first.
-  @Test func `if there is no room for a name, nothing is left`() throws {
+  /// This disk has room for one file: its own directory is the other.
+  @Test func `if there is no room for a directory, nothing is left`() throws {
     try SmallDisk.mounted(size: "1m", files: 2) { disk in
       let directory = try StorageDirectory(disk)
-      Self.expectNoRoom("given its name") { _ = try directory.store([1], as: .kept("a")) }
+      Self.expectNoRoom("given its name") { _ = try directory.store([1], as: .kept("d/a")) }
       #expect(try tree(of: disk.description).isEmpty)
-      #expect(try directory.store([1], as: .kept("a"), replacing: true) == "a")
+      #expect(try directory.store([1], as: .kept("a")) == "a")
       Self.expectNoRoom("made") { _ = try directory.makeFile() }
       #expect(try tree(of: disk.description) == ["a": .file([1])])
     }

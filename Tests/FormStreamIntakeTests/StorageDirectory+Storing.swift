@@ -25,4 +25,11 @@ extension StorageDirectory {
   ) throws -> LocalPath {
     try store([(file, destination)], replacing: replacing)[0]
   }
+
+  /// Stores files, with numbers for taken names or replacing what has them.
+  func store(
+    _ files: [(file: AtomicFile, destination: SafePath)], replacing: Bool
+  ) throws(StorageError) -> [LocalPath] {
+    try store(files, ifTaken: replacing ? .replace : .addNumber)
+  }
 }

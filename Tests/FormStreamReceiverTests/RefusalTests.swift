@@ -180,9 +180,7 @@ import Testing
     #expect(response.status == 413)
     #expect(response.text.contains("\"body_bytes\":5,\"complete\":false"))
     #expect(server.handler.parts == [])
-    let fitting = try await server.responses(
-      to: head + "5\r\nabcde\r\n0\r\n\r\nGET / HTTP/1.0\r\n\r\n")
-    #expect(fitting.map(\.status) == [200, 200])
+    #expect(try await server.response(to: head + "5\r\nabcde\r\n0\r\n\r\n").status == 200)
   }
 
   @Test(arguments: ["gzip", "GZIP", "br, gzip", "identity, gzip", "x"])

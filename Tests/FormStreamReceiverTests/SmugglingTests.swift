@@ -166,15 +166,32 @@ import Testing
     try await Self.expectRefusal(of: request, with: [400])
   }
 
-  /// libmicrohttpd hides that the line of a chunk's size ends in LF alone. At least no second request results.
-  @Test func `chunk lines that end in LF alone are read as lines`() async throws {
-    let server = try TestServer()
-    let responses = try await server.responses(
-      to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n"
-        + "3\nabc\n3;x\ndef\r\n0\n\n" + Self.smuggled)
-    #expect(responses.map(\.status) == [200])
-    #expect(server.handler.parts.map(\.bytes) == [Array("abcdef".utf8)])
-    #expect(server.handler.targets == ["/a"])
+  /// libmicrohttpd does not show how chunks were framed: not a line that ends in LF alone, nor what an extension or a
+  /// trailer holds. Another server may see the end of the body elsewhere, and read the rest as a second request.
+  @Test(arguments: [
+    "3\r\nabc\r\n0\r\n\r\n", "3\nabc\n0\n\n", "3\r\nabc\n0\r\n\r\n", "3\nabc\r\n0\r\n\r\n",
+    "3\r\nabc\r\n0\n\r\n", "3\r\nabc\r\n0\r\n\n", "3;x\nabc\r\n0\r\n\r\n",
+    "3;\r\nabc\r\n0;\r\n\r\n", "3;x=\"\r\nabc\r\n0\r\n\r\n", "3;x=\"\n\"\r\nabc\r\n0\r\n\r\n",
+    "3;\u{0}\r\nabc\r\n0\r\n\r\n", "3;\u{B}x\r\nabc\r\n0\r\n\r\n", "3;\rx\r\nabc\r\n0\r\n\r\n",
+    "3; 30\r\nabc\r\n0\r\n\r\n", "003\r\nabc\r\n000\r\n\r\n",
+    "3\r\nabc\r\n0\r\nContent-Length: 5\r\n\r\n", "3\r\nabc\r\n0\r\nX: a\nY: b\r\n\r\n",
+    "3\r\nabc\r\n0\r\nX: a\r\n b\r\n\r\n", "3\r\nabc\r\n0\r\nX: \u{0}\r\n\r\n",
+    "3\r\nabc\r\n0\r\nTransfer-Encoding: chunked\r\n\r\n",
+  ])
+  func `after a chunked request no other is read on its connection`(_ chunks: String) async throws {
+    for target in ["/a", "/refused"] {
+      let server = try TestServer(
+        InMemoryHandler { call, request in
+          if call == .end, request.target == "/refused" { throw TestError(1) }
+        })
+      let responses = try await server.responses(
+        to: "POST \(target) HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n\(chunks)"
+          + Self.smuggled)
+      #expect(responses.count <= 1, "\(responses)")
+      #expect(responses.allSatisfy { $0.closes }, "\(responses)")
+      #expect(server.handler.targets == [target])
+      #expect(try await server.reportedRequests(1).map(\.target) == [target])
+    }
   }
 
   @Test(arguments: ["X:a", "X:   a", "X:\ta", "X: a ", "X: \u{E4}", "X:", "X-Y.z_1~: a\tb"])
@@ -191,9 +208,8 @@ import Testing
     let server = try TestServer()
     let responses = try await server.responses(
       to: "POST /a HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: Chunked\r\n\r\n"
-        + "3;name=value;x=\"y\"\r\nabc\r\n0;last\r\nContent-Length: 5\r\nX: y\r\n\r\n"
-        + "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
-    #expect(responses.map(\.status) == [200, 200])
+        + "3;name=value;x=\"y\"\r\nabc\r\n0;last\r\nContent-Length: 5\r\nX: y\r\n\r\n")
+    #expect(responses.map(\.status) == [200])
     #expect(server.handler.parts.map(\.bytes) == [Array("abc".utf8)])
     #expect(server.reportedRequests.map(\.framing) == [.chunked])
   }
@@ -203,19 +219,15 @@ import Testing
     var text = ""
     for number in 0..<50 {
       text +=
-        number % 2 == 0
-        ? "POST /\(number) HTTP/1.1\r\nHost: h\r\nContent-Length: \(number)\r\n\r\n"
-          + String(repeating: "x", count: number)
-        : "PUT /\(number) HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n"
-          + "2\r\nab\r\n1\r\nc\r\n0\r\n\r\n"
+        "\(number % 2 == 0 ? "POST" : "PUT") /\(number) HTTP/1.1\r\nHost: h\r\nContent-Length: \(number)\r\n\r\n"
+        + String(repeating: "x", count: number)
     }
     text += "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
     let responses = try await server.responses(to: text)
     #expect(responses.map(\.status) == [Int](repeating: 200, count: 51))
     let targets = (0..<50).map { "/\($0)" }
     #expect(server.reportedRequests.map(\.target) == targets)
-    let sizes: [Int64] = (0..<50).map { $0 % 2 == 0 ? $0 : 3 }
-    #expect(server.reportedRequests.map(\.bodyBytes) == sizes)
+    #expect(server.reportedRequests.map(\.bodyBytes) == (0..<50).map(Int64.init))
     #expect(!server.reportedRequests.contains { !$0.isComplete })
   }
 }

@@ -14,7 +14,7 @@ package final class StoredPart: PartSink {
   /// - Parameters:
   ///   - temporaryName: the file's name until it is stored.
   ///   - isStoredAtEnd: true to store the file when its part ends; false to store it together with others, by
-  ///     ``store(_:in:replacing:)``.
+  ///     ``store(_:in:ifTaken:)``.
   package init(
     _ part: PartDescription, in directory: StorageDirectory, keepingDirectories: Bool = false,
     temporaryName: FileName = .temporary(), isStoredAtEnd: Bool = false
@@ -40,19 +40,32 @@ package final class StoredPart: PartSink {
     if isStoredAtEnd { try Self.store([self], in: directory) }
   }
 
-  /// Stores all the parts, or none of them.
+  /// Stores all the parts, or none of them. If some have replaced others before one fails, those stay stored.
   package static func store(
-    _ parts: [StoredPart], in directory: StorageDirectory, replacing: Bool = false
-  ) throws {
+    _ parts: [StoredPart], in directory: StorageDirectory,
+    ifTaken conflict: StorageDirectory.NameConflict = .addNumber
+  ) throws(StorageError) {
     let parts = parts.filter { $0.file != nil }
     let files = parts.compactMap { part in
       part.file.map { (file: $0, destination: part.destination) }
     }
-    let paths = try directory.store(files, replacing: replacing)
-    for (part, path) in zip(parts, paths) {
-      part.storedAs = path.description
-      // The part outlives its file: its record is made later.
-      part.file = nil
+    do throws(StorageError) {
+      let paths = try directory.store(files, ifTaken: conflict)
+      for (part, path) in zip(parts, paths) { part.wasStored(as: path) }
+    } catch {
+      for (index, path) in error.kept { parts[index].wasStored(as: path) }
+      throw error
     }
+  }
+
+  /// Throws ``StorageError/Code/nameTaken`` if the destination is taken now.
+  package func checkIsNew() throws(StorageError) {
+    try directory.checkIsFree(destination)
+  }
+
+  private func wasStored(as path: LocalPath) {
+    storedAs = path.description
+    // The part outlives its file: its record is made later.
+    file = nil
   }
 }

@@ -7,9 +7,21 @@ package import FormStreamPlatform
 /// The directory is opened once, and every operation is relative to that descriptor: replacing the path by another
 /// directory or a link has no effect.
 package final class StorageDirectory: Sendable {
+  /// What happens to a file if its destination is taken.
+  package enum NameConflict {
+    /// It gets a number: `photo-2.jpg`.
+    case addNumber
+    /// It replaces the file or link there (never a link's target). Only a directory, or another file of the same call,
+    /// still makes it get a number.
+    case replace
+    /// No file of the call is stored: `nameTaken`.
+    case refuse
+  }
+
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor
   private let numbers = LastNumbers()
+  private let replaceLock = Guarded(())
 
   /// Opens a directory, and makes its last component first if it does not exist.
   package init(_ path: LocalPath) throws(StorageError) {
@@ -48,24 +60,44 @@ package final class StorageDirectory: Sendable {
   /// Moves complete files to their destinations; returns their paths, relative to the directory. If one fails, none is
   /// stored, and the directories that were made for them are removed.
   ///
-  /// If a destination is taken, the file gets a number: `photo-2.jpg`. With `replacing` it replaces the file or link
-  /// there instead (never a link's target); only a directory, or another file of this call, still makes it get a number.
-  ///
-  /// A replaced file can't be restored: if a later file fails, those that replaced one stay. The files that replace
-  /// nothing are therefore stored first.
+  /// A replaced file can't be restored: if a later file fails, those that replaced one stay, and the error has their
+  /// paths. The files that replace nothing are therefore stored first.
   package func store(
-    _ files: [(file: AtomicFile, destination: SafePath)], replacing: Bool = false
+    _ files: [(file: AtomicFile, destination: SafePath)],
+    ifTaken conflict: NameConflict = .addNumber
   ) throws(StorageError) -> [LocalPath] {
     for (file, _) in files { try close(file) }
-    let transaction = StoreTransaction(in: descriptor, numbers: numbers, replacing: replacing)
+    let transaction = StoreTransaction(
+      in: descriptor, numbers: numbers, ifTaken: conflict, replaceLock: replaceLock)
     do throws(SystemError) {
-      let paths = try transaction.store(
-        files.map { .init(file: $0.file, destination: $0.destination) })
-      return paths
+      return try transaction.store(files.map { .init(file: $0.file, destination: $0.destination) })
     } catch {
-      transaction.rollBack()
-      throw .notNamed(
-        files.count, in: path, error, replacedCount: transaction.replaced.count)
+      let kept = transaction.rollBack()
+      if error == .alreadyExists, kept.isEmpty { throw .nameTaken(in: path) }
+      throw .notNamed(files.count, in: path, error, kept: kept)
+    }
+  }
+
+  /// Throws ``StorageError/Code/nameTaken`` if a file, a directory or a link is at a destination now.
+  package func checkIsFree(_ destination: SafePath) throws(StorageError) {
+    if try isTaken(destination) { throw .nameTaken(in: path) }
+  }
+
+  private func isTaken(_ destination: SafePath) throws(StorageError) -> Bool {
+    do throws(SystemError) {
+      var directory = descriptor
+      for name in destination.directories {
+        // A file or a link in the way is no obstacle: the directory gets a number.
+        guard let next = try DirectoryDescriptor(opening: name.numbered(1), in: directory) else {
+          return false
+        }
+        directory = next
+      }
+      return try directory.identity(of: destination.name.numbered(1)) != nil
+    } catch  where error == .notFound {
+      return false
+    } catch {
+      throw .failed(.made, in: path, error)
     }
   }
 

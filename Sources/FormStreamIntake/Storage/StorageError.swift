@@ -19,6 +19,8 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
     package static let storeFailed = Code(rawValue: "store-failed")
     /// The disk is full, or a quota or limit is reached.
     package static let noRoom = Code(rawValue: "no-room")
+    /// The destination is taken, and the file may only get a free name.
+    package static let nameTaken = Code(rawValue: "name-taken")
     /// Too many files are open at once.
     package static let tooManyOpen = Code(rawValue: "too-many-open")
   }
@@ -31,18 +33,19 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   package let underlying: SystemError
   /// A full sentence: what failed, on what, and what to do.
   package let description: String
-  /// How many files replaced another before the failure. They stay stored.
-  package let replacedCount: Int
+  /// The paths of the files that stay stored, by their indices: those that had replaced another before the failure,
+  /// and those that could not be removed after it.
+  package let kept: [Int: LocalPath]
 
   private init(
     code: Code, subject: LocalPath, underlying: SystemError, description: String,
-    replacedCount: Int = 0
+    kept: [Int: LocalPath] = [:]
   ) {
     self.code = code
     self.subject = subject
     self.underlying = underlying
     self.description = description
-    self.replacedCount = replacedCount
+    self.kept = kept
   }
 
   static func unusable(_ directory: LocalPath, _ cause: SystemError) -> StorageError {
@@ -74,23 +77,34 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
       remedy: operation.remedy)
   }
 
+  /// A file that may only get a free name could not be stored.
+  static func nameTaken(in directory: LocalPath) -> StorageError {
+    StorageError(
+      code: .nameTaken, subject: directory, underlying: .alreadyExists,
+      description:
+        "A file can't be stored in the directory \"\(directory)\", because its name is taken. Choose another name."
+    )
+  }
+
   /// One of several files that are stored together could not get its name.
   ///
-  /// - Parameter replacedCount: how many of them replaced another file before the failure.
+  /// - Parameter kept: the paths of the files that stay all the same.
   static func notNamed(
-    _ count: Int, in directory: LocalPath, _ cause: SystemError, replacedCount: Int
+    _ count: Int, in directory: LocalPath, _ cause: SystemError, kept: [Int: LocalPath]
   ) -> StorageError {
     var state = count > 1 ? "No file of this upload is kept" : "It is not kept"
-    if replacedCount > 0 { state += ", except \(replacedCount) that already replaced another file" }
+    if !kept.isEmpty {
+      state +=
+        ", except \(kept.count) that had already replaced another file, or could not be removed"
+    }
     return StorageError(
       "be given its name", in: directory, cause, state: "\(state).",
-      remedy: "Check that the directory is writable and accepts long names.",
-      replacedCount: replacedCount)
+      remedy: "Check that the directory is writable and accepts long names.", kept: kept)
   }
 
   private init(
     _ failure: String, in directory: LocalPath, _ cause: SystemError, state: String,
-    remedy: String, replacedCount: Int = 0
+    remedy: String, kept: [Int: LocalPath] = [:]
   ) {
     var (code, remedy) = (Code.storeFailed, remedy)
     if cause.isOutOfSpace {
@@ -104,6 +118,6 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
       code: code, subject: directory, underlying: cause,
       description:
         "A file in the directory \"\(directory)\" could not \(failure): \(cause). \(state) \(remedy)",
-      replacedCount: replacedCount)
+      kept: kept)
   }
 }

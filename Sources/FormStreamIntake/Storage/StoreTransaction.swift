@@ -6,6 +6,9 @@ import FormStreamPlatform
 /// Steps that leave no trace if they fail come first. If naming a file then fails, ``rollBack()`` removes the names
 /// given so far, except those that replaced another file: that file can't be restored.
 ///
+/// Other uploads may store files under the same names at any time. So a name counts as added only if the system found
+/// it free at the moment of storing, and a roll-back removes only what still is this transaction's own.
+///
 /// No directory stays open for a file, because the files may belong to many directories.
 final class StoreTransaction {
   /// How many numbered names are tried for a directory whose name is taken.
@@ -28,20 +31,28 @@ final class StoreTransaction {
 
   private let root: DirectoryDescriptor
   private let numbers: LastNumbers
-  private let replacing: Bool
+  private let conflict: StorageDirectory.NameConflict
+  /// Held while a file is replaced, and while a roll-back removes one.
+  private let replaceLock: Guarded<Void>
   /// The directories made, from the outermost to the innermost.
-  private var made: [LocalPath] = []
+  private var made: [(path: LocalPath, identity: FileKey?)] = []
+  /// The paths of the files, by their indices.
+  private var paths: [Int: LocalPath] = [:]
   /// The files stored under names that were free.
   private var added: [LocalPath: FileKey] = [:]
   /// The files that replaced another.
-  private(set) var replaced: Set<LocalPath> = []
+  private var replaced: Set<LocalPath> = []
   /// The identities of the files in `added` and `replaced`: a file system may treat two spellings as one name.
   private var identities: Set<FileKey> = []
 
-  init(in root: DirectoryDescriptor, numbers: LastNumbers, replacing: Bool) {
+  init(
+    in root: DirectoryDescriptor, numbers: LastNumbers,
+    ifTaken conflict: StorageDirectory.NameConflict, replaceLock: Guarded<Void>
+  ) {
     self.root = root
     self.numbers = numbers
-    self.replacing = replacing
+    self.conflict = conflict
+    self.replaceLock = replaceLock
   }
 
   /// Moves the files to their destinations; returns their paths, relative to the directory.
@@ -52,21 +63,28 @@ final class StoreTransaction {
     let order =
       prepared.indices.filter { !prepared[$0].replaces }
       + prepared.indices.filter { prepared[$0].replaces }
-    var paths: [Int: LocalPath] = [:]
     for index in order { paths[index] = try move(prepared[index]) }
     return files.indices.compactMap { paths[$0] }
   }
 
-  /// Removes the files and directories that ``store(_:)`` added, unless others have changed them since.
-  func rollBack() {
+  /// Removes the files and directories that ``store(_:)`` added, unless others have changed them since. Returns the
+  /// paths of the files that stay, by their indices.
+  func rollBack() -> [Int: LocalPath] {
+    var kept = replaced
     for (path, identity) in added {
       guard let (directory, name) = parent(of: path) else { continue }
-      if (try? directory.identity(of: name)) == identity { directory.remove(name) }
+      let isGone = replaceLock.withLock { _ in directory.remove(name, ifStill: identity) }
+      if !isGone { kept.insert(path) }
     }
-    for path in made.reversed() {
+    for (path, identity) in made.reversed() {
       // A directory stays if others have put something into it.
-      if let (directory, name) = parent(of: path) { directory.removeDirectory(name) }
+      if let (directory, name) = parent(of: path),
+        let identity, (try? directory.identity(of: name)) == identity
+      {
+        directory.removeDirectory(name)
+      }
     }
+    return paths.filter { kept.contains($0.value) }
   }
 
   private func prepare(_ file: File) throws(SystemError) -> PreparedFile {
@@ -76,39 +94,39 @@ final class StoreTransaction {
       // This also fails if the file system does not accept the name.
       return try directory.identity(of: file.destination.name.numbered(1)) != nil
     }
-    return PreparedFile(file: file, identity: identity, replaces: replacing && isTaken)
+    return PreparedFile(file: file, identity: identity, replaces: conflict == .replace && isTaken)
   }
 
   private func move(_ prepared: PreparedFile) throws(SystemError) -> LocalPath {
     let (file, destination) = (prepared.file.file, prepared.file.destination)
     return try withDirectory(of: destination) { (directory, prefix) throws(SystemError) in
-      func path(_ name: LocalPath) -> LocalPath { LocalPath(bytes: prefix + name.bytes) }
       var number = 1
-      var name = destination.name.numbered(number)
-      if replacing {
-        let before = try directory.identity(of: name)
-        let isOurs =
-          added[path(name)] != nil || replaced.contains(path(name))
-          || before.map(identities.contains) == true
-        if !isOurs, try file.commit(as: name, in: directory) {
+      while true {
+        let name = destination.name.numbered(number)
+        let path = LocalPath(bytes: prefix + name.bytes)
+        if try file.commit(as: name, in: directory, ifTaken: .refuse) {
+          added[path] = prepared.identity
           identities.insert(prepared.identity)
-          if before == nil {
-            added[path(name)] = prepared.identity
-          } else {
-            replaced.insert(path(name))
-          }
-          return path(name)
+          return path
+        }
+        if conflict == .refuse { throw .alreadyExists }
+        if conflict == .replace, number == 1, try replace(name, in: directory, by: prepared) {
+          replaced.insert(path)
+          identities.insert(prepared.identity)
+          return path
         }
         number = numbers.next(for: destination, after: number)
-        name = destination.name.numbered(number)
       }
-      while try !file.commit(as: name, in: directory, ifTaken: .refuse) {
-        number = numbers.next(for: destination, after: number)
-        name = destination.name.numbered(number)
-      }
-      identities.insert(prepared.identity)
-      added[path(name)] = prepared.identity
-      return path(name)
+    }
+  }
+
+  /// Replaces the file of that name. Returns false if it is another file of this transaction, or a directory.
+  private func replace(
+    _ name: LocalPath, in directory: DirectoryDescriptor, by prepared: PreparedFile
+  ) throws(SystemError) -> Bool {
+    if let before = try directory.identity(of: name), identities.contains(before) { return false }
+    return try replaceLock.withLock { _ throws(SystemError) in
+      try prepared.file.file.commit(as: name, in: directory)
     }
   }
 }
@@ -156,7 +174,9 @@ extension StoreTransaction {
       do throws(SystemError) {
         found = try DirectoryDescriptor(opening: name, in: parent)
       } catch  where error == .notFound {
-        if try parent.makeDirectory(name) { made.append(LocalPath(bytes: prefix + name.bytes)) }
+        if try parent.makeDirectory(name) {
+          made.append((LocalPath(bytes: prefix + name.bytes), try parent.identity(of: name)))
+        }
         found = try DirectoryDescriptor(opening: name, in: parent)
       }
       if let found { return (found, name) }

@@ -112,8 +112,30 @@ package final class DirectoryDescriptor: Sendable {
   /// Moves a file of this directory to a name in another. Returns false, and does nothing, if the
   /// name is taken.
   ///
-  /// C: `linkat`, `unlinkat`
+  /// C: `renameat2(RENAME_NOREPLACE)`
   func move(
+    _ old: some PathBytes, to directory: DirectoryDescriptor, ifFree new: some PathBytes
+  ) throws(SystemError) -> Bool {
+    do throws(SystemError) {
+      guard let renameAt2 else { throw SystemError(number: ENOSYS) }
+      _ = try retryingInterrupts {
+        old.withCString { old in
+          new.withCString { renameAt2(number, old, directory.number, $0, renameWithoutReplacing) }
+        }
+      }
+      return true
+    } catch  where error.number == EEXIST {
+      return false
+    } catch  where [EINVAL, ENOSYS].contains(error.number) {
+      return try link(old, to: directory, ifFree: new)
+    }
+  }
+
+  /// The same for file systems without `RENAME_NOREPLACE`, such as NFS: for a moment the file has
+  /// both names.
+  ///
+  /// C: `linkat`, `unlinkat`
+  private func link(
     _ old: some PathBytes, to directory: DirectoryDescriptor, ifFree new: some PathBytes
   ) throws(SystemError) -> Bool {
     do throws(SystemError) {
@@ -131,9 +153,9 @@ package final class DirectoryDescriptor: Sendable {
     }
   }
 
-  /// The same for file systems without hard links, such as FAT and some FUSE file systems: creates
-  /// an empty file of the new name, then replaces it. A process that is killed in between leaves
-  /// the empty file.
+  /// The same for file systems that have no hard links either, such as some FUSE file systems:
+  /// creates an empty file of the new name, then replaces it. A process that is killed in between
+  /// leaves the empty file.
   private func claim(
     _ new: some PathBytes, in directory: DirectoryDescriptor, for old: some PathBytes
   ) throws(SystemError) -> Bool {
@@ -187,6 +209,26 @@ package final class DirectoryDescriptor: Sendable {
   /// C: `unlinkat`
   package func remove(_ name: some PathBytes) {
     _ = name.withCString { unlinkat(number, $0, 0) }
+  }
+
+  /// Removes the file of that name if it is the one with this identity. Returns false if it is, and
+  /// stays.
+  ///
+  /// Another process may replace the file at any time, and no system call removes a name only if it
+  /// is that of a certain file. So the file is first moved to a name that nobody else uses. If it
+  /// turns out to be another one, it gets its name back, unless a newer file has got that name.
+  package func remove(_ name: some PathBytes, ifStill identity: FileKey) -> Bool {
+    guard (try? self.identity(of: name)) == identity else { return true }
+    let aside = FileName.temporary()
+    guard (try? move(name, to: self, ifFree: aside)) == true else {
+      return (try? self.identity(of: name)) != identity
+    }
+    if (try? self.identity(of: aside)) == identity {
+      remove(aside)
+    } else {
+      _ = try? move(aside, to: self, ifFree: name)
+    }
+    return true
   }
 
   /// Removes a directory, if it is empty.

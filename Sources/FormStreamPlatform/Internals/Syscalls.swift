@@ -65,6 +65,8 @@ func systemMessage(for number: Int32) -> String {
 extension SystemError {
   /// Nothing is at the path.
   package static let notFound = SystemError(number: ENOENT)
+  /// The name is taken.
+  package static let alreadyExists = SystemError(number: EEXIST)
   /// Something on the path is not a directory.
   package static let notADirectory = SystemError(number: ENOTDIR)
   /// The path is a directory, but a file was expected.

@@ -32,7 +32,14 @@ enum BodyDecoder {
     switch self {
     case .form(let parser):
       var rest = bytes
-      while let event = try parser.next(&rest) { try collector.handle(event) }
+      while let event = try parser.next(&rest) {
+        if case .partBegan(let head) = event,
+          head.fields.contains(where: { $0.name.isSameHeaderName(as: "Content-Range") })
+        {
+          throw UploadRefusal.partialUpload("Content-Range")
+        }
+        try collector.handle(event)
+      }
     case .fields(let reader): try reader.read(bytes, into: collector)
     case .raw: try collector.write(bytes)
     }

@@ -33,31 +33,41 @@ public struct DirectoryHandler: UploadHandler {
     self.overwrites = overwrites
   }
 
+  /// True: the system decides whether a name is free, at the moment of storing.
+  public var supportsIfNoneMatch: Bool { true }
+
   /// Accepts every request.
   public func begin(_ request: UploadRequest) -> any Upload {
-    StoredUpload(directory, keepsPaths: keepsPaths, overwrites: overwrites)
+    StoredUpload(
+      directory, keepsPaths: keepsPaths,
+      ifTaken: request.mustBeNew ? .refuse : overwrites ? .replace : .addNumber)
   }
 }
 
 private final class StoredUpload: Upload {
   private let directory: StorageDirectory
   private let keepsPaths: Bool
-  private let overwrites: Bool
+  private let conflict: StorageDirectory.NameConflict
   private var parts: [StoredPart] = []
 
-  init(_ directory: StorageDirectory, keepsPaths: Bool, overwrites: Bool) {
+  init(
+    _ directory: StorageDirectory, keepsPaths: Bool,
+    ifTaken conflict: StorageDirectory.NameConflict
+  ) {
     self.directory = directory
     self.keepsPaths = keepsPaths
-    self.overwrites = overwrites
+    self.conflict = conflict
   }
 
   func begin(_ part: PartDescription) throws -> any PartSink {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
+    // The client learns it before it sends the body.
+    if conflict == .refuse { try part.checkIsNew() }
     parts.append(part)
     return part
   }
 
   func end(_ received: [ReceivedPart]) throws {
-    try StoredPart.store(parts, in: directory, replacing: overwrites)
+    try StoredPart.store(parts, in: directory, ifTaken: conflict)
   }
 }

@@ -10,4 +10,11 @@ public protocol UploadHandler: Sendable {
   ///
   /// - Throws: ``UploadRefusal`` to choose the response; any other error is answered with status 500.
   func begin(_ request: UploadRequest) throws -> any Upload
+  /// Whether the handler obeys ``UploadRequest/mustBeNew``. If not, such requests are refused with status 501.
+  var supportsIfNoneMatch: Bool { get }
+}
+
+extension UploadHandler {
+  /// False: uploads that must be new are refused.
+  public var supportsIfNoneMatch: Bool { false }
 }

@@ -6,7 +6,10 @@ extension UploadPage {
   package static func response(parts: [ParsedPartRecord], failure: RecordFailure?) -> String {
     let isEmpty = !parts.isEmpty && parts.allSatisfy(isUnusedFileField)
     let title =
-      failure != nil ? "Nothing was stored" : isEmpty ? "No file was chosen" : "Upload complete"
+      failure == nil
+      ? isEmpty ? "No file was chosen" : "Upload complete"
+      // After a failure, files that had replaced others stay.
+      : parts.contains { $0.storedAs != nil } ? "Not everything was stored" : "Nothing was stored"
     let message = failure.map { "<p class=\"bad\">\(escaped($0.message))</p>\n" } ?? ""
     let list =
       parts.isEmpty || isEmpty && failure == nil

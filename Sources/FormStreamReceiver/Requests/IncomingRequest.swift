@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamRecords
@@ -44,6 +45,9 @@ final class IncomingRequest {
   private var bodyBytes: Int64 = 0
   private var bodyLimit = Int64.max
   private var collector: PartCollector?
+  private var announcedDigest: AnnouncedDigest?
+  /// The digest of the body so far; nil if none was announced, or the only part has it.
+  private var bodyDigest: SHA256?
   private var failure: RecordFailure?
   private var cause: (any Error)?
   /// The record in the response; nil until there is a response.
@@ -91,6 +95,8 @@ final class IncomingRequest {
         try service.handler.begin(head.upload(from: connection.peer)),
         options: service.collectorOptions)
       self.collector = collector
+      announcedDigest = try AnnouncedDigest(head)
+      if announcedDigest != nil { bodyDigest = try SHA256() }
       if case .raw = decoder {
         bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
         try collector.begin(head.rawPart, isText: false)
@@ -114,6 +120,7 @@ final class IncomingRequest {
       do {
         guard bodyLimit - bodyBytes >= bytes.count else { throw tooLarge(bodyLimit) }
         bodyBytes += Int64(bytes.count)
+        try bodyDigest?.update(bytes)
         try decoder.decode(bytes, into: collector)
         return .proceed
       } catch {
@@ -137,6 +144,7 @@ final class IncomingRequest {
       defer { connection.endHandling() }
       do {
         try decoder.end(collector)
+        if let digest = try bodyDigest.take()?.finalize() { try announcedDigest?.check(digest) }
         try collector.end()
         return respond(record(isComplete: true), status: 200)
       } catch {
@@ -259,7 +267,12 @@ extension IncomingRequest {
 
   private func response(for record: ReceivedRecord, status: Int) -> Response {
     let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
-    return .record(record, status: status, asPage: accepted.contains("text/html"))
+    var response = Response.record(
+      record, status: status, asPage: accepted.contains("text/html"))
+    // libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
+    // it. What follows is therefore never read as a request.
+    response.closes = head?.framing == .chunked
+    return response
   }
 
   private func record(isComplete: Bool) -> ReceivedRecord {

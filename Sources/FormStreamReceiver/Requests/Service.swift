@@ -41,6 +41,11 @@ final class Service: Sendable {
     }
     if let refusal = access.refusal(of: head) { return refusal }
     guard head.isUpload else { return nil }
+    if let refusal = head.partRefusal
+      ?? head.conditionRefusal(supportsIfNoneMatch: handler.supportsIfNoneMatch)
+    {
+      return refusal
+    }
     if head.framing == .none {
       return UploadRefusal(
         .lengthRequired, status: 411,

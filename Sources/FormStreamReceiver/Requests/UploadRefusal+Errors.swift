@@ -11,22 +11,36 @@ extension UploadRefusal {
       let status = error.code == .limitExceeded ? 413 : 400
       self.init(Code(error.code), status: status, error.description)
     case let error as StorageError where error.code == .noRoom:
-      self.init(
-        .noRoom, status: 507,
-        error.replacedCount == 0
-          ? "The server has no room left. Nothing of this request was kept."
-          : "The server has no room left. \(error.replacedCount) files of this request had already replaced others, "
-            + "and are kept.")
+      self.init(.noRoom, status: 507, "The server has no room left. \(error.remains)")
     case let error as StorageError where error.code == .tooManyOpen:
       self.init(
         .overloaded, status: 503,
-        "The server has too many files open. Nothing of this request was kept; try again later.")
+        "The server has too many files open; try again later. \(error.remains)")
+    case let error as StorageError where error.code == .nameTaken:
+      self.init(
+        .preconditionFailed, status: 412,
+        "The name is taken, and the upload may only be stored under a free one. \(error.remains)")
+    case let error as StorageError:
+      // The error names paths of the server, which the client must not see.
+      self.init(
+        .handlingFailed, status: 500,
+        "The upload could not be kept; the receiver's log says why. \(error.remains)")
     default:
-      // The error may name paths of the server, which the client must not see.
+      // The error may name what the client must not see.
       self.init(
         .handlingFailed, status: 500,
         "The upload could not be kept; the receiver's log says why.")
     }
+  }
+}
+
+extension StorageError {
+  /// What is stored of the request after the error.
+  fileprivate var remains: String {
+    kept.isEmpty
+      ? "Nothing of this request was kept."
+      : "\(kept.count) of its files had already replaced another, or could not be removed: they are stored, and the "
+        + "record has their names."
   }
 }
 

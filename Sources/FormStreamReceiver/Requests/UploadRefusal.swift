@@ -23,6 +23,14 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public static let foreignOrigin = Code(rawValue: "foreign-origin")
     /// There is nothing at the path.
     public static let notFound = Code(rawValue: "not-found")
+    /// The body is only a part of a file.
+    public static let partialUpload = Code(rawValue: "partial-upload")
+    /// The body does not have the digest that the client announced.
+    public static let digestMismatch = Code(rawValue: "digest-mismatch")
+    /// The client wants to upload only under a free name, and the name is taken.
+    public static let preconditionFailed = Code(rawValue: "precondition-failed")
+    /// The request has a condition that the receiver can't check.
+    public static let conditionUnsupported = Code(rawValue: "condition-unsupported")
     /// The method is not GET, HEAD, POST or PUT.
     public static let methodNotAllowed = Code(rawValue: "method-not-allowed")
     /// The body has neither a length nor chunks.

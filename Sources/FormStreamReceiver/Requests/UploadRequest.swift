@@ -28,6 +28,10 @@ public struct UploadRequest: Hashable, Sendable {
   /// The announced length of the body; nil if none was announced.
   public let contentLength: Int64?
 
+  /// Whether the upload may be stored only if nothing has the name of its target: the client sent `If-None-Match: *`
+  /// (RFC 9110 §13.1.2) with a PUT. If the name is taken, refuse with status 412.
+  public var mustBeNew: Bool { self["If-None-Match"] != nil }
+
   /// Creates a head, for tests of a handler.
   public init(
     peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",

@@ -1,0 +1,18 @@
+// System calls that Swift's Glibc lacks, because glibc declares them for GNU programs only.
+
+import Glibc
+
+/// C: `renameat2`; nil if the C library has none.
+let renameAt2: RenameAt2? = function(named: "renameat2")
+typealias RenameAt2 =
+  @convention(c) (
+    CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt
+  ) -> CInt
+
+/// `RENAME_NOREPLACE`: the call fails with `EEXIST` if the new name is taken.
+let renameWithoutReplacing: CUnsignedInt = 1
+
+/// C: `dlsym`
+private func function<Function>(named name: String) -> Function? {
+  dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
+}

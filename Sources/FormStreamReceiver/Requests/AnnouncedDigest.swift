@@ -1,0 +1,48 @@
+import FormStreamDigest
+
+/// The SHA-256 that a client announces of its body (RFC 9530): by `Content-Digest` of the bytes that it sends, by
+/// `Repr-Digest` of the file. Both are the same here, because neither a part of a file nor a compressed one is accepted.
+struct AnnouncedDigest {
+  private static let headers = ["Content-Digest", "Repr-Digest"]
+
+  private let digests: Set<[UInt8]>
+
+  /// Reads the headers; nil if they announce no SHA-256.
+  ///
+  /// RFC 9530 §2: "A recipient MAY ignore any or all of the Integrity fields' members": the other algorithms.
+  ///
+  /// - Throws: a refusal if a header can't be read. RFC 9651 §4.2 allows to ignore it instead, but then the client would
+  ///   take the response for a confirmation of its digest.
+  init?(_ head: RequestHead) throws(UploadRefusal) {
+    var digests: Set<[UInt8]> = []
+    for name in Self.headers {
+      let lines = head.values(of: name)
+      guard !lines.isEmpty else { continue }
+      guard let field = StructuredDictionary(lines.joined(separator: ", ")) else {
+        throw UploadRefusal(
+          .badRequest, status: 400,
+          "The header \(name) is not a dictionary of digests: send sha-256=:BASE64:, or none.")
+      }
+      switch field.values["sha-256"] {
+      case nil: continue
+      case .bytes(let bytes) where bytes.count == SHA256.Digest.byteCount: digests.insert(bytes)
+      default:
+        throw UploadRefusal(
+          .badRequest, status: 400,
+          "The sha-256 of \(name) is not 32 bytes in base 64 between two colons: send sha-256=:BASE64:, or none."
+        )
+      }
+    }
+    guard !digests.isEmpty else { return nil }
+    self.digests = digests
+  }
+
+  /// Throws a refusal if a body is not the announced one.
+  func check(_ body: SHA256.Digest) throws(UploadRefusal) {
+    guard digests != [body.bytes] else { return }
+    throw UploadRefusal(
+      .digestMismatch, status: 400,
+      "The SHA-256 of the body is \(body), and not the announced one: it was changed on its way, or while it was "
+        + "read. Nothing of it was kept.")
+  }
+}

@@ -23,6 +23,14 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   /// Ended by SIGTERM.
   case terminated = 143
 
+  /// The code of a process that a signal ended.
+  init(signal: Int32) {
+    self = ExitCode(rawValue: 128 + signal) ?? .terminated
+  }
+
+  /// The signal that the code stands for; nil if it stands for none.
+  var signal: Int32? { rawValue > 128 ? rawValue - 128 : nil }
+
   /// The codes that help and man page list one by one; the signals share one line.
   static let documented = allCases.filter { $0.rawValue < 128 }
 

@@ -9,14 +9,15 @@ import FormStreamPlatform
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.
 final class Interruption: Sendable {
-  private struct State {
+  fileprivate struct State {
     var signal: Int32?
     var isGracePeriodOver = false
     var stop: (@Sendable (Int32) -> Void)?
     var cutOff: (@Sendable () -> Void)?
   }
 
-  private let state = Guarded(State())
+  private let state: Guarded<State>
+  private let watch: SignalWatch
 
   /// Starts waiting for signals. This must be called before there are other threads, once in a process.
   ///
@@ -25,14 +26,27 @@ final class Interruption: Sendable {
   ///   - cleanup: seconds that are left for cleaning up after that; none if 0.
   ///   - includesHangup: whether SIGHUP, which says that the terminal was closed, counts too.
   init(gracePeriod: Int, cleanup: Int = 0, includesHangup: Bool = false) {
-    let watch = SignalWatch(
+    let state = Guarded(State())
+    self.state = state
+    watch = SignalWatch(
       gracePeriod: gracePeriod, cleanup: cleanup, includesHangup: includesHangup,
-      onSignal: { self.receive($0) }, onGracePeriodEnd: { self.cancelGracePeriod() })
+      onSignal: { state.receive($0) }, onGracePeriodEnd: { state.endGracePeriod() })
     watch.start()
+  }
+
+  /// Stops waiting for signals, on the thread that started it: from here on, a signal ends the process at once.
+  ///
+  /// - Returns: the first signal that has arrived; nil if none did.
+  func end() -> Int32? {
+    watch.end()
+    return signal
   }
 
   /// The first signal that arrived; nil if none did.
   var signal: Int32? { state.withLock(\.signal) }
+
+  /// Whether work was cut off: by a second signal, or because it took too long after the first.
+  var isGracePeriodOver: Bool { state.withLock(\.isGracePeriodOver) }
 
   /// Sets what stops the work in an orderly way.
   func onSignal(_ stop: @escaping @Sendable (Int32) -> Void) {
@@ -52,16 +66,19 @@ final class Interruption: Sendable {
     if isOver { cutOff() }
   }
 
-  private func receive(_ signal: Int32) {
-    let stop = state.withLock { state in
+}
+
+extension Guarded<Interruption.State> {
+  fileprivate func receive(_ signal: Int32) {
+    let stop = withLock { state in
       state.signal = signal
       return state.stop
     }
     stop?(signal)
   }
 
-  private func cancelGracePeriod() {
-    let cutOff = state.withLock { state in
+  fileprivate func endGracePeriod() {
+    let cutOff = withLock { state in
       state.isGracePeriodOver = true
       return state.cutOff
     }

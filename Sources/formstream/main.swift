@@ -7,4 +7,4 @@ let arguments = UnsafeBufferPointer(start: CommandLine.unsafeArgv, count: Int(Co
   .dropFirst()
   .compactMap { $0.map { Argument(bytes: UnsafeBufferPointer(start: $0, count: strlen($0))) } }
 
-exit(run(arguments).rawValue)
+endProcess(run(arguments))

@@ -1,4 +1,5 @@
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// Signals during a request. `set -m`: otherwise the shell's background jobs ignore SIGINT.
@@ -24,6 +25,61 @@ import Testing
     #expect(lines.dropFirst(2).first?.hasPrefix("formstream: ") == true)
     #expect(
       lines.dropFirst(3) == ["out", "result"], "a half-written file is left: \(result.output)")
+  }
+
+  /// Regression: after an exit code of 130, a shell goes on with its loop.
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  func `a signal ends the command by that signal`(_ signal: Int32) throws {
+    let reached = try Gate()
+    let server = try ScriptedServer { _ in [.readBody, .open(reached), .stall] }
+    let program = try RunningProgram(
+      program: builtBinary("formstream"),
+      rawArguments: ["post", "-d", "a", server.url].map { Array($0.utf8) })
+    #expect(reached.wait())
+    program.signal(signal)
+    let end = try program.wait()
+    #expect((end.exit, end.signal) == (nil, signal), "\(end.stderr)")
+  }
+
+  @Test(arguments: [
+    ("post -v -d a URL", "grep -q '^> POST' result"),
+    ("encode -o body -F f=@pipe", "ls -A | grep -q '^.formstream'"),
+    ("receive --listen 0", "grep -q Listening result"),
+    ("receive --listen 0 --once", "grep -q Listening result"),
+  ])
+  func `a loop of the shell ends at the first Ctrl-C`(_ arguments: String, _ runs: String) throws {
+    let server = try ScriptedServer { _ in [.readBody, .stall] }
+    let arguments = arguments.replacing("URL", with: server.url)
+    let place = try TemporaryDirectory()
+    let loop = try RunningProgram(
+      program: "/bin/bash",
+      rawArguments: [
+        "-c",
+        """
+        mkfifo pipe; exec 3<> pipe; echo x >&3
+        for turn in 1 2 3; do echo $turn; $F \(arguments) 2> result > output; done; echo end
+        """,
+      ].map { Array($0.utf8) }, in: place, environment: ["F": builtBinary("formstream")])
+    #expect(try loop.line() == "1")
+    _ = try shell("until \(runs); do sleep 0.01; done 2> none", in: place)
+    #expect(kill(-loop.pid, SIGINT) == 0)
+    let end = try loop.wait()
+    #expect((end.output, end.signal) == ("", SIGINT), "\(end.output) \(end.stderr)")
+  }
+
+  /// The signal comes too late to cancel anything. A script that goes on would send the next request.
+  @Test func `a signal ends the command also if the server has accepted the request`() throws {
+    let server = try ScriptedServer { request in
+      [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nte"), .stall]
+    }
+    let result = try shell(
+      """
+      set -m
+      $F post --json -v -d a \(server.url) 2> result > out & pid=$!
+      until grep -q '^< HTTP' result; do sleep 0.01; done
+      kill -INT $pid; wait $pid; echo $?; cat out; tail -1 result
+      """)
+    #expect(result.output.hasPrefix("130\n{\"schema\":"), "\(result.output)")
   }
 
   /// The response is not read, and a blocked write can't be cancelled.

@@ -71,7 +71,7 @@ import Testing
     #expect(try receiver.record().hasPrefix(#"{"schema":"formstream.received/1","#))
     _ = try receiver.shell("\(curl) $U")
     let end = try receiver.end(SIGINT)
-    #expect((end.exit, end.output) == (130, ""))
+    #expect((end.signal, end.output) == (SIGINT, ""))
     #expect(end.stderr.isEmpty, "\(end.stderr)")
   }
 

@@ -61,7 +61,7 @@ class Receiver:
         process = f"/proc/{self.program.pid}"
         return len(os.listdir(f"{process}/fd")), len(os.listdir(f"{process}/task"))
 
-    def end(self, number=signal.SIGTERM, exit_code=143):
+    def end(self, number=signal.SIGTERM, exit_code=0):
         self.program.send_signal(number)
         code = self.program.wait(60)
         self.reading.join()

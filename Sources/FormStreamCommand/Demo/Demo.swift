@@ -110,7 +110,7 @@ extension Interruption {
   fileprivate var failure: Failure? {
     signal.map { signal in
       Failure(
-        ExitCode(rawValue: 128 + signal) ?? .terminated,
+        ExitCode(signal: signal),
         "Ended by a signal; the demo's files are removed.")
     }
   }

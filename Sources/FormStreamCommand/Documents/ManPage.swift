@@ -39,7 +39,7 @@ extension Document {
       page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
     }
     page +=
-      ".TP\n129, 130, 131, 143\nEnded by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-written file is left.\n"
+      ".TP\n129, 130, 131, 143\nWhat shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-written file is left. receive ends with 0 after SIGTERM.\n"
     return page
   }
 

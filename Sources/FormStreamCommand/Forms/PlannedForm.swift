@@ -80,6 +80,7 @@ extension PartArguments {
       guard !path.bytes.isEmpty else {
         throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
       }
+      try StandardInput.check(path.path, for: "part \"\(name)\"")
       return .file(path.path, range: range)
     }
   }

@@ -21,9 +21,12 @@ enum NamedInput: CustomStringConvertible {
   func open() throws(Failure) -> any ByteSource {
     do throws(SystemError) {
       switch self {
-      case .standardInput: return try DescriptorSource(duplicating: 0)
+      case .standardInput:
+        if isStandardInputClosed { throw .closed }
+        return try DescriptorSource(duplicating: 0)
       case .path(let path):
         guard path.isUsable else { throw .notFound }
+        if isClosedStandardInput(path) { throw .closed }
         return try DescriptorSource(opening: path)
       }
     } catch {

@@ -6,6 +6,7 @@ import FormStreamPlatform
 func readSmallFile(
   _ path: LocalPath, for flag: String, limit: Int
 ) throws(Failure) -> [UInt8] {
+  try StandardInput.check(path, for: flag)
   let bytes: [UInt8]
   do throws(SystemError) {
     guard path.isUsable else { throw .notFound }

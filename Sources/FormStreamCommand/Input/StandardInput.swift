@@ -2,6 +2,14 @@ import FormStreamMultipart
 
 /// Standard input as a part, or as a complete body. It is read only if the command line names `-`.
 enum StandardInput {
+  /// Fails if a path is another name of standard input, such as `/dev/stdin`, and standard input is closed.
+  static func check(_ path: LocalPath, for use: String) throws(Failure) {
+    guard isClosedStandardInput(path) else { return }
+    throw Failure(
+      .noInput,
+      "The file \"\(path)\" of \(use) is standard input, which is closed. Redirect it with < or |.")
+  }
+
   /// A regular file that can be opened again is read from its current offset: its length is known, and it can be sent
   /// more than once. Anything else is a stream.
   static func body(range: FileRange? = nil, for use: String) throws(Failure) -> PartBody {

@@ -24,14 +24,31 @@ private let isLineOpen = Atomic<Bool>(false)
   isLineOpen.store(isOpen, ordering: .releasing)
 }
 
-/// Ends the process with the exit code that shells use for the signal, and leaves neither a temporary file nor an open
-/// line.
+/// Ends the process by the signal's default action, and leaves neither a temporary file nor an open line.
 ///
-/// C: `unlink`, `write`, `_exit`
-private func exitAfterSignal(_ number: CInt) -> Never {
+/// Only then does the parent see that a signal ended it. After an exit code of 130, a shell would go on with its loop at
+/// Ctrl-C: it takes the code for the decision of a program that handles the signal, as an editor does.
+///
+/// C: `unlink`, `write`, `signal`, `pthread_sigmask`, `raise`, `_exit`
+private func endBySignal(_ number: CInt) -> Never {
   if let temporaryName { unlink(temporaryName) }
   if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+  signal(number, SIG_DFL)
+  var signals = sigset_t()
+  sigemptyset(&signals)
+  sigaddset(&signals, number)
+  pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  raise(number)
+  // The first process of a container survives: the system ignores the default actions of its signals.
   _exit(128 + number)
+}
+
+/// Ends the process: with the exit code, or by the signal that the code stands for.
+///
+/// C: `exit`
+public func endProcess(_ code: ExitCode) -> Never {
+  if let number = code.signal { endBySignal(number) }
+  exit(code.rawValue)
 }
 
 /// Swift can't compare C functions, so this compares their addresses. The cast can't fail: a pointer to a function is
@@ -44,29 +61,21 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 ///
 /// - A closed pipe and a file over the size limit are errors, and don't kill the process.
 /// - A signal that ends the program leaves no half-written file.
-/// - Standard output and error are open. Otherwise the next file that is opened would get their number, and receive
-///   what is written to them.
+/// - The numbers of standard input, output and error are taken. Otherwise the next file or socket that is opened would
+///   get the number of one that is closed, and be read or written in its place.
 ///
-/// C: `signal`, `fcntl`, `dup2`
+/// C: `signal`
 func prepareProcess() {
   // This initializes the global: a signal handler must not do that.
   breakLineOnSignal(false)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-    let inherited = signal(number) { exitAfterSignal($0) }
+    let inherited = signal(number) { endBySignal($0) }
     // A signal that `nohup` or a shell has ignored stays ignored.
     if isIgnoring(inherited) { signal(number, SIG_IGN) }
   }
-  // Standard output is opened for reading: writing to it then fails, as it does if it is closed.
-  for (number, mode) in [(STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY)]
-  where fcntl(number, F_GETFD) < 0 {
-    let devNull = open("/dev/null", mode)
-    if devNull >= 0, devNull != number {
-      dup2(devNull, number)
-      close(devNull)
-    }
-  }
+  holdStandardDescriptors()
 }
 
 /// Waits for signals on a thread. Its actions may call any function; a signal handler may call only a few.
@@ -106,6 +115,14 @@ final class SignalWatch: Sendable {
     }
   }
 
+  /// Unblocks the signals again, in the thread that called ``start()``: from here on, one ends the process at once.
+  ///
+  /// C: `pthread_sigmask`
+  func end() {
+    var signals = self.signals
+    pthread_sigmask(SIG_UNBLOCK, &signals, nil)
+  }
+
   /// C: `sigaction`
   private var signals: sigset_t {
     var signals = sigset_t()
@@ -128,7 +145,7 @@ final class SignalWatch: Sendable {
     var last = nextSignal(within: gracePeriod) ?? first
     onGracePeriodEnd()
     if cleanup > 0 { last = nextSignal(within: cleanup) ?? last }
-    exitAfterSignal(last)
+    endBySignal(last)
   }
 
   /// The next signal; nil if none arrives in time.

@@ -7,9 +7,45 @@ import FormStreamPlatform
 extension SystemError {
   /// Stands for a link whose target does not exist; no system call fails like that.
   static let deadLink = SystemError(number: ELOOP)
+  /// Stands for standard input that was closed when this program started.
+  static let closed = SystemError(number: EBADF)
 }
 
 // MARK: Descriptors
+
+/// `O_PATH` of Linux on all machines with its generic numbers. Swift's Glibc does not have it.
+private let O_PATH: CInt = 0o10000000
+
+/// Takes the numbers of standard input, output and error if they are closed. The placeholder can be neither read nor
+/// written, and a path that leads to it, such as `/dev/stdin`, leads to a directory.
+///
+/// C: `fcntl`, `open(O_PATH)`
+func holdStandardDescriptors() {
+  // In this order, each `open` gets the number that is missing: it is the lowest one.
+  for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
+    _ = open("/", O_PATH | O_CLOEXEC)
+  }
+}
+
+/// Whether standard input was closed when this program started.
+///
+/// C: `fcntl`
+var isStandardInputClosed: Bool {
+  let flags = fcntl(STDIN_FILENO, F_GETFL)
+  return flags < 0 || flags & O_PATH != 0
+}
+
+/// Whether a path is another name of standard input, such as `/dev/stdin`, and standard input is closed.
+///
+/// C: `lstat`, `stat`, `fstat`
+func isClosedStandardInput(_ path: LocalPath) -> Bool {
+  var (named, input) = (stat(), stat())
+  guard isStandardInputClosed, let target = status(of: path),
+    path.withCString({ lstat($0, &named) }) == 0, named.st_mode & S_IFMT == S_IFLNK,
+    fstat(STDIN_FILENO, &input) == 0
+  else { return false }
+  return (target.st_dev, target.st_ino) == (input.st_dev, input.st_ino)
+}
 
 /// Raises the limit of open files if needed, and returns whether a few more can be opened. Without descriptors for
 /// its own use, libdispatch would crash the program.
@@ -102,6 +138,7 @@ func isReadableByOthers(_ path: LocalPath) -> Bool {
 ///
 /// C: `fstat`, `lseek`, `access`
 func standardInputOffset() throws(SystemError) -> Int64? {
+  if isStandardInputClosed { throw .closed }
   var status = stat()
   _ = try retryingInterrupts { fstat(STDIN_FILENO, &status) }
   if status.st_mode & S_IFMT == S_IFDIR { throw .isADirectory }

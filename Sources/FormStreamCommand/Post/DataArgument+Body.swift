@@ -146,6 +146,7 @@ struct DataOrFile {
     guard !file.bytes.isEmpty else {
       throw .usage("There is no path after @ in \(flag): name a file, or - for standard input.")
     }
+    try StandardInput.check(file.path, for: flag)
     return PlannedBytes(
       body: .file(file.path), type: type, filename: file.path.lastComponent,
       origin: "from the file \(file.shown)")

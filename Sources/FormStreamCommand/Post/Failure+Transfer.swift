@@ -9,10 +9,8 @@ extension Failure {
 
   /// Why a request failed; nil if it succeeded.
   ///
-  /// - Parameters:
-  ///   - signal: the signal that cancelled it; nil if there was none.
-  ///   - socket: the socket of `--unix-socket`.
-  init?(_ result: TransferResult, signal: Int32?, socket: LocalPath?) {
+  /// - Parameter socket: the socket of `--unix-socket`.
+  init?(_ result: TransferResult, socket: LocalPath?) {
     guard let error = result.error else {
       guard result.outcome != .ok else { return nil }
       self.init(
@@ -26,10 +24,21 @@ extension Failure {
       case .retryable: .retryable
       case .unknown: .unknown
       case .sourceChanged: .inputOutput
-      case .cancelled: signal.flatMap { ExitCode(rawValue: 128 + $0) } ?? .interrupted
+      case .cancelled: .interrupted
       default: ExitCode(error) ?? .failed
       }
-    self.init(exit, error.sentence(socket: socket))
+    let sentence = error.sentence(socket: socket)
+    self.init(exit, result.outcome == .ok ? "\(sentence) \(result.verdict)" : sentence)
+  }
+}
+
+extension TransferResult {
+  /// What became of the request, for messages whose subject is something else.
+  var verdict: String {
+    let status = status.map { " (status \($0))" } ?? ""
+    return outcome == .ok
+      ? "The server accepted the request\(status)."
+      : "The request ended as \(outcome)\(status)."
   }
 }
 

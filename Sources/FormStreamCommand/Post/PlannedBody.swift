@@ -81,6 +81,7 @@ extension LowArguments {
     guard !path.bytes.isEmpty else {
       throw .usage("There is no path after -T: name a file, or - for standard input.")
     }
+    try StandardInput.check(path.path, for: "-T")
     return PlannedBytes(
       body: .file(path.path), type: nil, filename: path.path.lastComponent,
       origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent)

@@ -59,27 +59,45 @@ private func send(_ plan: PostPlan) throws(Failure) {
     return result
   }
   display.finish(task.progress.current)
-  try report(result, of: plan, output: output, signal: interruption.signal)
+  var failure = report(result, of: plan, output: output)
+  // Whatever became of the request: a shell ends its loop only if the signal ends this process.
+  if let signal = interruption.end() {
+    let exit = ExitCode(signal: signal)
+    failure = Failure(exit, failure?.message ?? "\(exit.meaning). \(result.verdict)")
+  }
+  if let failure { throw failure }
 }
 
+/// Completes the output and prints the record.
+///
+/// - Returns: what failed: the request, the output, or both. The exit code is the request's if it failed.
 private func report(
-  _ result: TransferResult, of plan: PostPlan, output: ResponseOutput?, signal: Int32?
-) throws(Failure) {
+  _ result: TransferResult, of plan: PostPlan, output: ResponseOutput?
+) -> Failure? {
   let socket = plan.configuration.unixSocket
-  let failure = Failure(result, signal: signal, socket: socket)
-  var storageFailure: Failure?
+  let failure = Failure(result, socket: socket)
+  var outputFailure: Failure?
   do throws(Failure) {
     if let note = try output?.finish(result), !plan.isQuiet { StandardError.note(note) }
   } catch {
-    storageFailure = error
+    outputFailure = error
   }
   // A usage error has no record: nothing was sent.
   if plan.printsRecord, failure?.exit != .usage {
     let record = ResultRecord(
-      result, includesBody: output == nil, storageFailure: storageFailure, socket: socket)
-    try OutputFile(.standardOutput).write(record.json.line())
+      result, includesBody: output == nil, storageFailure: outputFailure, socket: socket)
+    do throws(Failure) {
+      try OutputFile(.standardOutput).write(record.json.line())
+    } catch {
+      outputFailure = outputFailure ?? error
+    }
   }
-  if let failure = failure ?? storageFailure { throw failure }
+  guard let outputFailure else { return failure }
+  // The library reports a failed output as the request's error if nothing else is wrong.
+  if result.error?.underlying is Failure { return failure }
+  return Failure(
+    failure?.exit ?? .inputOutput,
+    "\(outputFailure.message) \(failure?.message ?? result.verdict)")
 }
 
 extension PostPlan {

@@ -6,6 +6,8 @@ final class ResponseOutput: Sendable {
   private struct State {
     var text = TerminalStream()
     var hasReceivedBytes = false
+    /// Why the first piece that could not be written was not.
+    var failure: Failure?
   }
 
   private let file: OutputFile
@@ -27,13 +29,23 @@ final class ResponseOutput: Sendable {
       if !bytes.isEmpty { state.hasReceivedBytes = true }
       return isTerminal ? state.text.visible(bytes) : nil
     }
-    if let shown { try file.write(shown) } else { try file.write(bytes) }
+    do throws(Failure) {
+      if let shown { try file.write(shown) } else { try file.write(bytes) }
+    } catch {
+      state.withLock { $0.failure = $0.failure ?? error }
+      throw error
+    }
   }
 
   /// Gives a file its name if it holds the complete final response. Otherwise an existing file stays unchanged.
   ///
   /// - Returns: a message if the response is missing and no error says so.
+  /// - Throws: the failure of this output, also if it came earlier.
   func finish(_ result: TransferResult) throws(Failure) -> String? {
+    if let failure = state.withLock(\.failure) {
+      file.discard()
+      throw failure
+    }
     if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
       try file.commit()

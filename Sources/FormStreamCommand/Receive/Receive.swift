@@ -42,12 +42,27 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   }
   try runBlocking { () async throws(Failure) in await receiver.stop() }
   // Asked again, because a failure during the stop takes precedence.
-  switch end.wait() {
-  case .once: return
-  case .failure(let failure): throw failure
-  case .signal(let number):
-    let code = ExitCode(rawValue: 128 + number) ?? .terminated
-    throw Failure(code, plan.isQuiet ? "" : "\(code.meaning).")
+  try finish(plan, after: end.wait(), interruption)
+}
+
+/// Ends the command after the receiver was stopped.
+private func finish(
+  _ plan: ReceivePlan, after reason: ReceiverEnd.Reason, _ interruption: Interruption
+) throws(Failure) {
+  let exit = interruption.end().map(ExitCode.init(signal:))
+  switch reason {
+  case .failure(let failure):
+    throw exit.map { Failure($0 == .terminated ? failure.exit : $0, failure.message) } ?? failure
+  case .once where exit == nil || exit == .terminated: return
+  case .once, .signal:
+    let exit = exit ?? .terminated
+    let message = plan.isQuiet ? "" : "\(exit.meaning)."
+    // SIGTERM is how service managers end a server, and a success if nothing was cut off. With --once, a success would
+    // mean that an upload was accepted. Ctrl-C ends the process by the signal: a shell would go on with its loop.
+    guard exit == .terminated, !plan.isOnce, !interruption.isGracePeriodOver else {
+      throw Failure(exit, message)
+    }
+    if !message.isEmpty { StandardError.note(message) }
   }
 }
 

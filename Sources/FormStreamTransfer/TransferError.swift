@@ -1,5 +1,5 @@
-public import Foundation
 import FormStreamMultipart
+public import Foundation
 
 /// Why a transfer failed: the kind of failure, its subject, and a sentence that says what to do.
 public struct TransferError: Error, Sendable {
@@ -32,6 +32,8 @@ public struct TransferError: Error, Sendable {
     public static let connectTimedOut = Code(rawValue: "connect-timed-out")
     /// No encrypted connection could be established.
     public static let tlsFailed = Code(rawValue: "tls-failed")
+    /// HTTP/2 was asked for, and the server doesn't speak it.
+    public static let http2Unavailable = Code(rawValue: "http2-unavailable")
     /// The server's certificate is not trusted.
     public static let certificateRefused = Code(rawValue: "certificate-refused")
     /// A file that the session needs for TLS can't be used.

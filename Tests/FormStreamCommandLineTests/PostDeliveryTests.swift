@@ -191,8 +191,10 @@ import Testing
     let server = try ScriptedServer(requests: [.good(body: "one")])
     #expect(try formstream("post", "--http1.1", "-d", "a", server.url).output == "one")
     // HTTP/2 without TLS begins with a preface, which this server can't read.
-    let two = try ScriptedServer { _ in [.close] }
-    #expect(try formstream("post", "--http2", "-d", "a", two.url).exit != 0)
+    let two = try ScriptedServer { _ in .closing(400) }
+    let refused = try formstream("post", "--http2", "-d", "a", two.url)
+    #expect(refused.exit == 1)
+    #expect(refused.stderr.contains("doesn't speak it"), "\(refused.stderr)")
     #expect(!two.faults.isEmpty)
     #expect(server.faults.isEmpty)
   }

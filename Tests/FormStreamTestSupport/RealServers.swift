@@ -13,6 +13,8 @@ public final class RealServer: Sendable {
   public struct Options: Sendable {
     /// The largest body that is accepted (`client_max_body_size`), or nil for no limit.
     public var largestBody: Int?
+    /// How many seconds an idle connection is kept (`keepalive_timeout`), or nil for the server's default.
+    public var keepsIdleFor: Int?
     /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
     public var closesWithoutResponse = false
 
@@ -108,6 +110,7 @@ private func nginxConfiguration(
   let closing = "error_page 502 504 = @no_response;"
   let here = """
     client_max_body_size \(options.largestBody ?? 0);
+    keepalive_timeout \(options.keepsIdleFor ?? 75);
     location / {
       proxy_pass http://127.0.0.1:\(port);
       proxy_http_version 1.1;

@@ -9,6 +9,8 @@ public final class TLSProxy: Sendable {
     public var clientAuthority: String?
     /// The protocols to negotiate with ALPN. If there are none, ALPN is ignored.
     public var protocols: [String] = ["http/1.1"]
+    /// The port of the plain server for connections with the protocol `h2`. Nil is the same server as for others.
+    public var http2Port: UInt16?
     /// The newest version of TLS to use: `1.1`, `1.2` or `1.3`. Nil allows all.
     public var newestVersion: String?
     /// Ends connections without a close_notify.
@@ -41,6 +43,7 @@ public final class TLSProxy: Sendable {
     ]
     if let authority = options.clientAuthority { arguments += ["--client-ca", authority] }
     for name in options.protocols { arguments += ["--alpn", name] }
+    if let port = options.http2Port { arguments += ["--h2-to", "\(port)"] }
     if let newestVersion = options.newestVersion { arguments += ["--newest", newestVersion] }
     if options.omitsCloseNotify { arguments.append("--bare-ends") }
 

@@ -15,6 +15,7 @@ import threading
 
 options = argparse.ArgumentParser()
 options.add_argument("--to", type=int, required=True, help="the plain server's port")
+options.add_argument("--h2-to", type=int, help="the plain server's port for the protocol h2")
 options.add_argument("--listen", default="127.0.0.1")
 options.add_argument("--certificate", required=True)
 options.add_argument("--key", required=True)
@@ -149,8 +150,11 @@ class Connection:
         try:
             if not self.server:
                 self.tls.do_handshake()
+                port = options.to
+                if options.h2_to and self.tls.selected_alpn_protocol() == "h2":
+                    port = options.h2_to
                 try:
-                    self.server = Side(socket.create_connection(("127.0.0.1", options.to)))
+                    self.server = Side(socket.create_connection(("127.0.0.1", port)))
                 except OSError as error:
                     raise Reset from error
             while plain := self.tls.read(65536):

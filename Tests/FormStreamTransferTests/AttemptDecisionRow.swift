@@ -96,6 +96,13 @@ struct KnownFacts: Sendable {
         expectRejected: true))
   }
 
+  static func notLookedAt(_ repetition: Repetition) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        failure: TransferError(.connectionLost, on: "test", "It failed."), isTransient: true,
+        stage: .notSent, repetition: repetition))
+  }
+
   static func truncated(
     _ status: Int, _ code: TransferError.Code?, _ remedy: Remedy = .transient
   ) -> KnownFacts {
@@ -129,6 +136,7 @@ enum Expected: Equatable, Sendable {
   case conclude(TransferResult.Outcome, TransferError.Code? = nil, saying: String? = nil)
   case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
   case repeatWithoutExpect
+  case repeatAtOnce(Repetition)
   case follow(String)
   case fetchPage(String)
   case keepEarlierResponse
@@ -149,6 +157,7 @@ enum Expected: Equatable, Sendable {
         verdict.error.map { .retry(verdict.outcome, $0.code, after: retryAfter) }
         ?? .retryWithoutError
     case .repeatWithoutExpect: self = .repeatWithoutExpect
+    case .repeatAtOnce(let repetition): self = .repeatAtOnce(repetition)
     case .follow(let url): self = .follow(url.description)
     case .fetchPage(let url): self = .fetchPage(url.description)
     case .keepEarlierResponse: self = .keepEarlierResponse

@@ -85,6 +85,15 @@ import Testing
     Row("500 to the last attempt", .put.onTry(3), .status(500), .conclude(.failed, .statusRefused)),
     Row("417 that rejects Expect", .post, .expectRejected(417), .repeatWithoutExpect),
     Row(
+      "a kept connection that was of no use", .post.onTry(3), .notLookedAt(.onNewConnection),
+      .repeatAtOnce(.onNewConnection)),
+    Row(
+      "a server that demands HTTP/1.1", .post, .notLookedAt(.overHTTP11),
+      .repeatAtOnce(.overHTTP11)),
+    Row(
+      "a kept connection that was of no use to a page", .page, .notLookedAt(.onNewConnection),
+      .repeatAtOnce(.onNewConnection)),
+    Row(
       "417 that rejects Expect, in the last attempt", .post.onTry(3), .expectRejected(417),
       .repeatWithoutExpect),
     Row("417 to a body", .post, .status(417), .conclude(.failed, .statusRefused)),

@@ -128,6 +128,16 @@ import FormStreamTransfer
     #expect(result.attempts == 1)
     #expect(result.wireBytes == 0)
   }
+  @Test func `a low rate is not a stall`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    var request = try makeRequest(server.url, .bytes(noise(24_000)))
+    request.options.maximumRate = 8000
+    request.options.limits.stall = .milliseconds(500)
+    request.options.expectation = .never
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.faults == [])
+  }
 }
 
 /// A port whose queue is full: connections are neither accepted nor refused.

@@ -11,7 +11,7 @@ struct UploadTests {
     upload.start(FixedSource(4))
     #expect(read(&upload, 100) == .bytes(4))
     #expect(read(&upload, 100) == .failed(.streamTooShort))
-    let stage = upload.stage(isHTTP2: true)
+    let stage = upload.stage
     #expect(stage == .partlySent)
   }
 

@@ -11,7 +11,7 @@ extension Flag {
     ) { (arguments, _) in arguments.request.session.version = .http11 },
     Flag(
       long: "http2", group: .connection, verbs: connectionVerbs,
-      summary: "Use HTTP/2, also without TLS",
+      summary: "Use HTTP/2 only, also without TLS",
       detail: "Without the flag, HTTP/2 is used if the server offers it over TLS."
     ) { (arguments, _) in arguments.request.session.version = .http2 },
     Flag(

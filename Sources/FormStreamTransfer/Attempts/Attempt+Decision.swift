@@ -3,6 +3,7 @@ import FormStream
 extension Attempt {
   /// Decides what follows.
   package func decision(on facts: AttemptFacts) -> AttemptDecision {
+    if let repetition = facts.repetition { return .repeatAtOnce(repetition) }
     if isPage { return decisionOnPage(facts) }
     switch facts.failure?.code {
     case .cancelled: return .conclude(.cancelled, facts.failure)

@@ -6,6 +6,8 @@ package enum AttemptDecision: Sendable {
   case retry(Verdict, retryAfter: Duration?)
   /// The same request is sent again at once, without `Expect: 100-continue`.
   case repeatWithoutExpect
+  /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
+  case repeatAtOnce(Repetition)
   /// The request is sent to another URL.
   case follow(HTTPURL)
   /// The request succeeded, and its response names a page to get.

@@ -33,12 +33,14 @@ package struct AttemptFacts: Sendable {
   package var isEncrypted: Bool
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
+  /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
+  package var repetition: Repetition?
 
   package init(
     response: Response? = nil, failure: TransferError? = nil, isTransient: Bool = false,
     stage: AttemptStage = .sent, handedOverAtResponse: Int64 = 0,
     isResponseToCompleteRequest: Bool = true, isEncrypted: Bool = false,
-    expectRejected: Bool = false
+    expectRejected: Bool = false, repetition: Repetition? = nil
   ) {
     self.response = response
     self.failure = failure
@@ -48,6 +50,7 @@ package struct AttemptFacts: Sendable {
     self.isResponseToCompleteRequest = isResponseToCompleteRequest
     self.isEncrypted = isEncrypted
     self.expectRejected = expectRejected
+    self.repetition = repetition
   }
 }
 
@@ -63,7 +66,8 @@ extension AttemptFacts {
       failure: result.failure, isTransient: result.isTransient, stage: result.stage,
       handedOverAtResponse: result.handedOverAtResponse ?? result.handedOver,
       isResponseToCompleteRequest: result.isResponseToCompleteRequest,
-      isEncrypted: result.isEncrypted, expectRejected: result.expectRejected)
+      isEncrypted: result.isEncrypted, expectRejected: result.expectRejected,
+      repetition: result.repetition)
   }
 
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,

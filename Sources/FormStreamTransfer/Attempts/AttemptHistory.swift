@@ -44,11 +44,17 @@ struct AttemptHistory: Sendable {
     bytesSent = result.handedOver
     wireBytes += result.handedOver
     sha256 = result.sha256
-    if result.stage != .notSent { hasBegunBody = true }
+    if result.hasBegunBody { hasBegunBody = true }
   }
 
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`.
   mutating func noteExpectRejected() {
+    tries -= 1
+  }
+
+  /// Notes that the last attempt doesn't count: the server has not looked at it.
+  mutating func noteNotLookedAt() {
+    attempts -= 1
     tries -= 1
   }
 

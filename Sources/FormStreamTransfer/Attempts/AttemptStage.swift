@@ -4,6 +4,6 @@ package enum AttemptStage: Sendable {
   case notSent
   /// A part was sent: the server can't have the complete request.
   case partlySent
-  /// The complete request was sent.
+  /// The complete request was sent, or the server may have acted on a part of it.
   case sent
 }

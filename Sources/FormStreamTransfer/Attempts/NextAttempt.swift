@@ -10,6 +10,8 @@ struct NextAttempt: Sendable {
   /// Whether the request's own headers are sent; they are not sent to another origin.
   private var sendsOwnHeaders = true
   private var usesIdleConnection = true
+  /// Whether only HTTP/1.1 is used, as the server demands it.
+  private var usesHTTP11 = false
   /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
   private(set) var mayExpect = true
   /// Whether the page that a 303 named is fetched.
@@ -51,6 +53,8 @@ struct NextAttempt: Sendable {
   ) -> WireRequest {
     var options = request.options
     options.computesDigest = options.computesDigest && sendsBody
+    var configuration = configuration
+    if usesHTTP11 { configuration.version = .http11 }
     return WireRequest(
       method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
       body: sendsBody ? body : nil, announcesBody: announcesBody, expectTimeout: expectTimeout,
@@ -79,11 +83,17 @@ struct NextAttempt: Sendable {
     mayExpect = false
   }
 
+  /// Sends the same again at once, after the server has not looked at it.
+  mutating func repeatAtOnce(_ repetition: Repetition) {
+    usesIdleConnection = false
+    if repetition == .overHTTP11 { usesHTTP11 = true }
+  }
+
   /// Sends the same to another URL.
   mutating func follow(_ target: HTTPURL) {
     if target.origin != url.origin { sendsOwnHeaders = false }
     url = target
-    (usesIdleConnection, mayExpect) = (true, true)
+    (usesIdleConnection, usesHTTP11, mayExpect) = (true, false, true)
   }
 
   /// Gets the page that a 303 named.

@@ -55,6 +55,9 @@ final class TransferRun: Sendable {
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
         history.noteExpectRejected()
+      case .repeatAtOnce(let repetition):
+        next.repeatAtOnce(repetition)
+        history.noteNotLookedAt()
       case .retry(let verdict, let retryAfter):
         guard let delay = delay(retryAfter, history), session.budget.take() else {
           return conclude(history, verdict)
@@ -134,6 +137,7 @@ final class TransferRun: Sendable {
         var history = history
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
         return conclude(history, verdict)
+      case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
       case .keepEarlierResponse, .retry, .repeatWithoutExpect, .fetchPage:
         return conclude(history, .init(.ok, nil))
       }

@@ -26,6 +26,8 @@ final class Engine: @unchecked Sendable {
   private final class RunningExchanges {
     /// The exchanges by the identity of their `CurlEasy`.
     var exchanges: [ObjectIdentifier: Exchange] = [:]
+    /// Those that may have to look at the server's first bytes before libcurl reads them.
+    var awaitingFirstBytes: [Exchange] = []
   }
 
   init(maximumIdleConnections: Int) throws(TransferError) {
@@ -72,13 +74,16 @@ final class Engine: @unchecked Sendable {
       for command in takeCommands() {
         guard carryOut(command) else { return }
       }
+      for exchange in running.awaitingFirstBytes where exchange.awaitsFirstBytes {
+        exchange.lookAtFirstBytes()
+      }
       multi.perform()
       while let (easy, failure) = multi.nextFinished() {
         guard let exchange = running.exchanges[ObjectIdentifier(easy)] else { continue }
         finish(exchange, failure)
       }
       if ContinuousClock.now >= nextCheck {
-        for exchange in Array(running.exchanges.values) where exchange.abortIfOverdue() {
+        for exchange in Array(running.exchanges.values) where exchange.endIfOverdue() {
           multi.remove(exchange.easy)
           finish(exchange, nil)
         }
@@ -101,6 +106,7 @@ final class Engine: @unchecked Sendable {
     case .start(let exchange, let completion):
       exchange.completion = completion
       running.exchanges[ObjectIdentifier(exchange.easy)] = exchange
+      if exchange.awaitsFirstBytes { running.awaitingFirstBytes.append(exchange) }
       guard exchange.prepare(on: self), multi.add(exchange.easy) else {
         finish(exchange, exchange.easy.startFailure)
         return true
@@ -128,6 +134,7 @@ final class Engine: @unchecked Sendable {
 
   private func finish(_ exchange: Exchange, _ failure: CurlFailure?) {
     running.exchanges[ObjectIdentifier(exchange.easy)] = nil
+    running.awaitingFirstBytes.removeAll { $0 === exchange }
     exchange.finish(failure)
   }
 }

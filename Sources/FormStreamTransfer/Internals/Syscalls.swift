@@ -13,6 +13,43 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
   return Int64(count)
 }
 
+/// How many bytes a program has at most written to a socket: acknowledged ones, and those in its send queue. Nil if the
+/// system doesn't know it, as with Unix-domain sockets.
+///
+/// C: `getsockopt(TCP_INFO)`, `ioctl(SIOCOUTQ)`
+func writtenBytes(of socket: CInt) -> Int64? {
+  // The queue first: what is acknowledged meanwhile is then counted twice, not missed.
+  guard let queued = unacknowledgedBytes(of: socket) else { return nil }
+  // Glibc's `tcp_info` ends before `tcpi_bytes_acked`, which the kernel writes at this offset.
+  let offset = 120
+  var info = [UInt8](repeating: 0, count: 256)
+  var size = socklen_t(info.count)
+  guard getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8
+  else { return nil }
+  let acknowledged = info.withUnsafeBytes { $0.load(fromByteOffset: offset, as: UInt64.self) }
+  return Int64(clamping: acknowledged &+ UInt64(clamping: queued))
+}
+
+/// Whether a socket has something to read: bytes, the other side's end, or a failure. Reads nothing.
+///
+/// C: `recv(MSG_PEEK)`
+func hasInput(_ socket: CInt) -> Bool {
+  while true {
+    var byte: UInt8 = 0
+    if recv(socket, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0 { return true }
+    if errno != EINTR { return errno != EAGAIN }
+  }
+}
+
+/// The first bytes that a socket has received, which stay unread; empty if there are none.
+///
+/// C: `recv(MSG_PEEK)`
+func unreadStart(of socket: CInt, count: Int) -> [UInt8] {
+  var bytes = [UInt8](repeating: 0, count: count)
+  let received = recv(socket, &bytes, count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+  return Array(bytes.prefix(max(received, 0)))
+}
+
 /// Reads the bytes that a socket has received, up to `limit`, without waiting for more.
 ///
 /// C: `recv(MSG_DONTWAIT)`

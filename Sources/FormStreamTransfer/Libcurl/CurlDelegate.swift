@@ -16,6 +16,8 @@ protocol CurlDelegate: AnyObject {
   func sent(head: UnsafeRawBufferPointer)
   /// Receives a line of libcurl's verbose output.
   func noted(_ text: UnsafeRawBufferPointer)
+  /// Called when the server announces that it sends no more over the encrypted connection.
+  func receivedCloseNotify()
 }
 
 /// The result of reading from a request's body.

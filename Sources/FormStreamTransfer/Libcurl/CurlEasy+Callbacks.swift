@@ -82,6 +82,10 @@ extension CurlEasy {
         switch kind {
         case CURLINFO_HEADER_OUT: CurlEasy.delegate(context)?.sent(head: text)
         case CURLINFO_TEXT: CurlEasy.delegate(context)?.noted(text)
+        // Of the pieces of TLS that libcurl shows, only an alert has two bytes: its level, and its kind.
+        // RFC 8446 §6: close_notify(0).
+        case CURLINFO_SSL_DATA_IN where text.count == 2 && text[1] == 0:
+          CurlEasy.delegate(context)?.receivedCloseNotify()
         default: break
         }
         return 0

@@ -11,8 +11,10 @@ extension CurlEasy {
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
     set(CURLOPT_MAXAGE_CONN, Int(clamping: request.configuration.idleLimit.components.seconds))
-    set(CURLOPT_FORBID_REUSE, 0)
-    set(CURLOPT_FRESH_CONNECT, request.usesIdleConnection ? 0 : 1)
+    // libcurl 7.88 begins HTTP/2 again on a kept connection without TLS, within the HTTP/2 that it speaks there.
+    set(CURLOPT_FORBID_REUSE, request.hasPriorKnowledge ? 1 : 0)
+    set(
+      CURLOPT_FRESH_CONNECT, request.usesIdleConnection && !request.hasPriorKnowledge ? 0 : 1)
   }
 
   private func setTarget(_ request: WireRequest) {
@@ -28,8 +30,7 @@ extension CurlEasy {
       case .automatic: CURL_HTTP_VERSION_2TLS
       case .http11: CURL_HTTP_VERSION_1_1
       case .http2:
-        request.url.origin.scheme == "https"
-          ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE
+        request.hasPriorKnowledge ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
       }
     set(CURLOPT_HTTP_VERSION, Int(version))
     if let path = request.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }

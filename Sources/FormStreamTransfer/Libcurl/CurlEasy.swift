@@ -125,7 +125,11 @@ final class CurlEasy {
     }
   }
 
-  /// The number of body bytes that libcurl has written, including the framing of chunks.
+  /// Whether the connection was made for an earlier request.
+  var isConnectionReused: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
+
+  /// The number of body bytes that libcurl has written, including the framing of chunks. With HTTP/2, libcurl writes
+  /// no more than the server's flow control allows.
   var uploaded: Int64 {
     var value: curl_off_t = 0
     return formstream_easy_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &value) == CURLE_OK

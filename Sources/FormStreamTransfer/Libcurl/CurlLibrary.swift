@@ -5,6 +5,17 @@ enum CurlLibrary {
   /// C: `curl_global_init`
   static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
 
+  /// Whether libcurl shows a server's close_notify, and reports the end of an encrypted connection without one as an
+  /// ordinary end. It does both with OpenSSL and its relatives.
+  ///
+  /// C: `curl_version_info`
+  static let showsCloseNotify: Bool = {
+    guard let name = curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version else { return false }
+    let text = String(cString: name)
+    return ["OpenSSL/", "LibreSSL/", "BoringSSL", "quictls/", "AWS-LC/"].contains(
+      where: text.hasPrefix)
+  }()
+
   static let unusable = TransferError(
     .engineFailed, on: "libcurl", "libcurl can't be started: there is not enough memory.")
 }

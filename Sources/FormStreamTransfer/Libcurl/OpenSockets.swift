@@ -1,6 +1,9 @@
 /// The sockets that one `CurlMulti` has open.
 final class OpenSockets {
-  private var numbers: Set<CInt> = []
+  /// The local port of each socket; nil before it is known.
+  private var ports: [CInt: CInt?] = [:]
+  /// Those that speak HTTP/2.
+  private var speakingHTTP2: Set<CInt> = []
   private let willClose: (CInt) -> Void
 
   init(_ willClose: @escaping (CInt) -> Void) {
@@ -8,21 +11,36 @@ final class OpenSockets {
   }
 
   func opened(_ socket: CInt) {
-    numbers.insert(socket)
+    ports.updateValue(nil, forKey: socket)
   }
 
   func close(_ socket: CInt) {
     willClose(socket)
-    numbers.remove(socket)
+    ports[socket] = nil
+    speakingHTTP2.remove(socket)
     closeSocket(socket)
   }
 
   /// Returns the socket bound to a local port; nil if several match, as Unix-domain sockets have no port. To
   /// read another exchange's response would be worse than to read none.
   func socket(atLocalPort port: CInt) -> CInt? {
-    let found = numbers.filter { localPort(of: $0) == port }
-    return found.count == 1 ? found.first : nil
+    var found: CInt?
+    for (socket, known) in ports {
+      let own = known ?? localPort(of: socket)
+      // A socket has port 0 until it is connected.
+      if known == nil, let own, own != 0 { ports.updateValue(own, forKey: socket) }
+      guard own == port else { continue }
+      if found != nil { return nil }
+      found = socket
+    }
+    return found
   }
+
+  func noteHTTP2(_ socket: CInt) {
+    speakingHTTP2.insert(socket)
+  }
+
+  func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
 
   /// The object that libcurl passes to a callback as `context`.
   static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {

@@ -38,7 +38,7 @@ extension TransferSession {
       public static let automatic = Version(kind: .automatic)
       /// Only HTTP/1.1.
       public static let http11 = Version(kind: .http11)
-      /// HTTP/2. Without TLS, the server must be known to support it.
+      /// Only HTTP/2. Without TLS, each request has a connection of its own.
       public static let http2 = Version(kind: .http2)
     }
   }

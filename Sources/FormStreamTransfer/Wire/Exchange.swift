@@ -13,25 +13,22 @@ final class Exchange: @unchecked Sendable {
   private let collector: ResponseCollector
   private var upload: Upload
   private var clock = ExchangeClock()
-  private var connection = Connection()
+  private var connection = ExchangeConnection()
   private var isPaused = false
+  private var hasBegunBody = false
   /// Why this client ended the exchange early; nil if it didn't.
   private var abortReason: TransferError?
-  /// How much of the request was sent when a final response began; nil before.
-  private var atResponse: (stage: AttemptStage, handedOver: Int64)?
+  /// How much of the request was handed over when a final response began; nil before.
+  private var atResponse: (isComplete: Bool, handedOver: Int64)?
+  /// What was still unread in the socket when it was closed.
+  private var unread: [UInt8] = []
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
   /// Called once at the end; set by the engine.
   var completion: ((ExchangeResult) -> Void)?
 
-  /// What is known about the connection.
-  private struct Connection {
-    /// How many requests libcurl has begun.
-    var requestCount = 0
-    var socket: CInt?
-    /// Whether the sent head is HTTP/2; libcurl knows the version only after a response has arrived.
-    var sentHTTP2 = false
-  }
+  /// How long an exchange goes on without a movement after a response that can't refer to the complete request.
+  private static let earlyResponsePatience = Duration.seconds(1)
 
   init(_ request: WireRequest, publisher: ProgressPublisher, tracer: Tracer?) throws(TransferError)
   {
@@ -41,7 +38,8 @@ final class Exchange: @unchecked Sendable {
     self.tracer = tracer
     upload = Upload(total: request.bodyLength)
     collector = ResponseCollector(
-      url: request.url, target: request.options.responseTarget, isFinal: request.isFinal,
+      url: request.url, target: request.options.responseTarget, isToHEAD: request.method == .head,
+      isFinal: request.isFinal,
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
@@ -53,7 +51,8 @@ final class Exchange: @unchecked Sendable {
   func prepare(on engine: Engine) -> Bool {
     easy.setOptions(for: request)
     easy.setDelegate(
-      self, sendsBody: request.announcesBody, traces: tracer != nil || request.mayBeHTTP2)
+      self, sendsBody: request.announcesBody,
+      traces: tracer != nil || request.mayBeHTTP2 || request.isEncrypted)
     if request.options.computesDigest, request.announcesBody {
       do { try upload.computeDigest() } catch { abort(with: .digestFailed(error)) }
     }
@@ -84,39 +83,70 @@ final class Exchange: @unchecked Sendable {
     if !isPaused { easy.resumeReading() }
   }
 
-  /// Aborts the exchange if a time limit is exceeded; returns whether it did.
-  func abortIfOverdue() -> Bool {
+  /// Ends the exchange if a time limit is exceeded, or if its response says all that it can; returns whether it did.
+  func endIfOverdue() -> Bool {
+    if hasQuietEarlyResponse {
+      if !collector.isComplete { collector.truncate() }
+      return true
+    }
     let activity: ExchangeClock.Activity =
       if isPaused || upload.isWaitingForSource || connection.requestCount == 0 {
         .waitingForOthers
       } else {
         collector.status == nil ? .beforeResponse : .receiving
       }
-    guard
-      let error = clock.exceededLimit(
-        of: request.options.limits, during: activity, to: request.url)
+    var limits = request.options.limits
+    // libcurl waits after each piece until it is within the rate.
+    limits.stall = limits.stall.map { $0 + request.pauseBetweenPieces }
+    guard let error = clock.exceededLimit(of: limits, during: activity, to: request.url)
     else { return false }
     abort(with: error)
     return true
   }
 
+  /// Whether nothing moves any more after a response that came before the complete request. No success can be
+  /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.
+  private var hasQuietEarlyResponse: Bool {
+    guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
+      let status = collector.status, isHTTP2 || (200...299).contains(status)
+    else { return false }
+    return clock.timeSinceMovement > Self.earlyResponsePatience + request.pauseBetweenPieces
+  }
+
+  /// Called before libcurl reads: names a server that responds in HTTP/1.x to HTTP/2. libcurl would only report that
+  /// the response is empty.
+  func lookAtFirstBytes() {
+    guard let socket = connection.socket, abortReason == nil else { return }
+    let start = unreadStart(of: socket, count: 7)
+    if start.starts(with: "HTTP/1.".utf8) {
+      abort(with: explanation.noHTTP2("it responds in HTTP/1"))
+    }
+  }
+
+  /// Whether `lookAtFirstBytes` is to be called.
+  var awaitsFirstBytes: Bool { request.hasPriorKnowledge && collector.lastStatus == nil }
+
   /// Called before a socket is closed. If it is this exchange's, and no response was read, the unread bytes may hold
   /// one.
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
+    connection.noteWritten()
     connection.socket = nil
     guard !request.isEncrypted, abortReason == nil, collector.response == nil, !isHTTP2 else {
       return
     }
-    let bytes = pendingBytes(of: socket, limit: 64 * 1024)
-    guard !bytes.isEmpty else { return }
-    isSalvaged = SalvagedResponse.feed(bytes, to: collector)
+    unread = pendingBytes(of: socket, limit: 64 * 1024)
   }
 
   /// Called after libcurl is done with the exchange: reports its result.
   func finish(_ failure: CurlFailure?) {
     upload.close()
     count(uploaded: easy.uploaded)
+    connection.noteWritten()
+    // If libcurl rejected what it read, the rest is not the beginning of a response.
+    if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
+      isSalvaged = SalvagedResponse.feed(unread, to: collector)
+    }
     completion?(result(failure))
     completion = nil
   }
@@ -126,9 +156,13 @@ final class Exchange: @unchecked Sendable {
 
 extension Exchange: CurlDelegate {
   func willSendRequest(over socket: CInt?) -> Bool {
-    connection.requestCount += 1
-    if connection.requestCount > 1, !maySendAgain { return false }
-    connection.socket = socket
+    if connection.requestCount > 0, !maySendAgain { return false }
+    connection.isReused = easy.isConnectionReused
+    if let reason = reasonNotToSend(over: socket) {
+      if !connection.isSpent { abort(with: reason) }
+      return false
+    }
+    connection.begin(request, over: socket)
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
     guard let body = request.body, body.contentLength == 0, !body.hasStreams,
@@ -143,6 +177,21 @@ extension Exchange: CurlDelegate {
   /// after a 417: libcurl would send the head with the `Expect` again, and the body at once after it.
   private var maySendAgain: Bool {
     request.method.isSafe && !request.announcesBody && collector.lastStatus == nil
+      && !connection.notes.isRefused && !connection.notes.requiresHTTP11
+  }
+
+  /// Why the request is not sent over a connection; nil if it is.
+  private func reasonNotToSend(over socket: CInt?) -> TransferError? {
+    if request.configuration.version == .http2, let chosen = connection.notes.chosenProtocol,
+      chosen != "h2"
+    {
+      return explanation.noHTTP2(
+        chosen.isEmpty ? "it chooses no protocol (ALPN)" : "it chooses \(chosen.quoted) (ALPN)")
+    }
+    guard connection.hasInputBefore(request, socket, easy.sockets) else { return nil }
+    connection.isSpent = connection.isReused
+    return explanation.notSent(
+      "the server has closed the connection, or sent something before it had the request")
   }
 
   func mayRewind(to offset: Int64) -> Bool {
@@ -153,7 +202,9 @@ extension Exchange: CurlDelegate {
     guard abortReason == nil else { return .abort }
     if isPaused { return .later }
     countBeforeRead()
-    switch upload.read(into: buffer) {
+    hasBegunBody = true
+    let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(request.maximumPiece))
+    switch upload.read(into: piece) {
     case .bytes(let count):
       return .bytes(count)
     case .later:
@@ -174,7 +225,7 @@ extension Exchange: CurlDelegate {
     if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
       countBeforeRead()
-      atResponse = (stage, upload.handedOver)
+      atResponse = (upload.isHandedOver, upload.handedOver)
     }
     return true
   }
@@ -198,12 +249,20 @@ extension Exchange: CurlDelegate {
 
   func sent(head: UnsafeRawBufferPointer) {
     let line = head.prefix { $0 != 13 }
-    if line.count >= 7, line.suffix(7).elementsEqual(" HTTP/2".utf8) { connection.sentHTTP2 = true }
+    if line.count >= 7, line.suffix(7).elementsEqual(" HTTP/2".utf8) {
+      connection.sentHTTP2 = true
+      if let socket = connection.socket { easy.sockets?.noteHTTP2(socket) }
+    }
     tracer?.requestHead(String(decoding: head, as: UTF8.self))
   }
 
   func noted(_ text: UnsafeRawBufferPointer) {
+    connection.notes.note(text)
     tracer?.libraryNote(String(decoding: text, as: UTF8.self))
+  }
+
+  func receivedCloseNotify() {
+    connection.hasCloseNotify = true
   }
 
   // MARK: Progress
@@ -248,8 +307,9 @@ extension Exchange {
     return ExchangeResult(
       response: collector.response, isHeld: collector.isHeld, failure: error,
       isTransient: isTransient, stage: stage,
-      handedOverAtResponse: (atResponse?.stage ?? stage) == .sent
+      handedOverAtResponse: atResponse?.isComplete ?? (stage == .sent)
         ? nil : atResponse?.handedOver ?? 0,
+      repetition: repetition, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
       hasContinued: collector.hasContinued,
@@ -263,7 +323,14 @@ extension Exchange {
     var error = abortReason ?? collector.failure
     var isTransient = false
     if error == nil, let failure, !isSalvaged, !collector.hasDroppedTooMuch {
-      (error, isTransient) = explanation.error(for: failure)
+      (error, isTransient) = explain(failure)
+    }
+    if error == nil, failure == nil, request.isEncrypted, collector.endsWithConnection,
+      CurlLibrary.showsCloseNotify, !connection.hasCloseNotify
+    {
+      // RFC 9112 §9.8: "clients SHOULD treat any close that isn't a complete closure alert as incomplete".
+      (error, isTransient) = explanation.connectionLost(
+        "its connection ended without a close_notify", nil)
     }
     if collector.response == nil, error == nil, !isSalvaged {
       (error, isTransient) = explanation.connectionLost(
@@ -278,14 +345,56 @@ extension Exchange {
         error = notStored
       }
     }
-    if let code = error?.code, [.stalled, .responseTimedOut, .timedOut].contains(code) {
+    if let code = error?.code,
+      [.stalled, .responseTimedOut, .timedOut, .connectionLost].contains(code)
+    {
       isTransient = true
     }
     return (error, isTransient)
   }
 
+  private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    if connection.notes.requiresHTTP11 {
+      return (explanation.noHTTP2("it demands HTTP/1.1"), false)
+    }
+    if connection.isSpent || connection.notes.isRefused {
+      return (
+        explanation.notSent(
+          connection.notes.isRefused
+            ? "the server has not looked at it (HTTP/2 REFUSED_STREAM or GOAWAY)"
+            : "the server has closed the connection"), true
+      )
+    }
+    if connection.notes.hasEndedEarly, collector.response == nil {
+      return (explanation.responseLost, false)
+    }
+    return explanation.error(for: failure)
+  }
+
+  /// How the same request is sent again without costing an attempt, as the server has not looked at it. Only once: the
+  /// connection is then a new one, and the version another one.
+  private var repetition: Repetition? {
+    guard abortReason == nil, collector.response == nil,
+      !hasBegunBody || request.body?.isReplayable == true
+    else { return nil }
+    if connection.notes.requiresHTTP11, request.configuration.version == .automatic {
+      return .overHTTP11
+    }
+    return connection.isSpent || connection.isReused && connection.notes.isRefused
+      ? .onNewConnection : nil
+  }
+
+  /// How much of the request the server may have.
   private var stage: AttemptStage {
-    connection.requestCount > 0 ? upload.stage(isHTTP2: isHTTP2) : .notSent
+    guard connection.requestCount > 0, !connection.notes.isRefused,
+      !connection.notes.requiresHTTP11,
+      abortReason?.code != .http2Unavailable
+    else { return .notSent }
+    if connection.notes.hasEndedEarly { return .sent }
+    guard isHTTP2, let total = upload.total, upload.read == total else { return upload.stage }
+    // libcurl gives HTTP/2 no more than the server's windows allow, but doesn't count what it gave if it could not write
+    // the rest of a frame. What was not written to the socket has certainly not left.
+    return connection.mayHaveSent(total) ? .sent : .partlySent
   }
 
   private var framing: TransferResult.Framing {

@@ -7,6 +7,8 @@ struct ExchangeClock {
   /// The counts at the last movement.
   private var counts: (handedOver: Int64, received: Int64) = (0, 0)
 
+  var timeSinceMovement: Duration { lastMovement.duration(to: .now) }
+
   /// Notes that bytes were sent or received, or that a wait ended to which no time limit applies.
   mutating func noteMovement() {
     lastMovement = .now

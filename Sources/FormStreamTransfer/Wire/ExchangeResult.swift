@@ -13,6 +13,10 @@ struct ExchangeResult: Sendable {
   var stage: AttemptStage
   /// How many bytes of the body were handed over when the response began; nil if the complete request was.
   var handedOverAtResponse: Int64?
+  /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
+  var repetition: Repetition?
+  /// Whether the body's source was read.
+  var hasBegunBody: Bool
   var framing: TransferResult.Framing
   /// How many bytes of the body were handed over to the system.
   var handedOver: Int64

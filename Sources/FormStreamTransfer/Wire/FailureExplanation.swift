@@ -62,6 +62,27 @@ struct FailureExplanation {
     }
   }
 
+  /// A request that the server has certainly not carried out.
+  func notSent(_ reason: String) -> TransferError {
+    error(.connectionLost, nil, "was not carried out: \(reason). Try again.")
+  }
+
+  /// A server that doesn't speak HTTP/2, which was asked for.
+  func noHTTP2(_ reason: String) -> TransferError {
+    error(
+      .http2Unavailable, nil,
+      "was not carried out: HTTP/2 was asked for, and \(url.origin) doesn't speak it (\(reason)). Allow HTTP/1.1."
+    )
+  }
+
+  /// A response that libcurl could not read.
+  var responseLost: TransferError {
+    error(
+      .respondedEarly, nil,
+      "was ended by the server after \(handedOver) of its \(total.map(String.init) ?? "unknown number of") bytes, with a "
+        + "response that could not be read. Ask the server what it received.")
+  }
+
   /// Explains a connection that ended before the response was complete.
   func connectionLost(
     _ reason: String, _ failure: CurlFailure?

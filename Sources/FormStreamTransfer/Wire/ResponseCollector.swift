@@ -1,5 +1,5 @@
-import Foundation
 import FormStreamMultipart
+import Foundation
 
 /// Collects a response as it arrives: heads line by line, bodies piece by piece.
 ///
@@ -33,24 +33,28 @@ final class ResponseCollector {
 
   private let url: HTTPURL
   private let target: ResponseTarget
+  private let isToHEAD: Bool
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
   private let traceHead: ((String) -> Void)?
   private var sink = ResponseSink.none
-  private var isInHead = false
+  /// Whether a head has begun and isn't complete.
+  private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
   private var headText = ""
 
   /// - Parameters:
+  ///   - isToHEAD: whether the response has a head only.
   ///   - isFinal: returns whether the caller gets the response with this head; only a part of others is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
-    url: HTTPURL, target: ResponseTarget,
+    url: HTTPURL, target: ResponseTarget, isToHEAD: Bool,
     isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
     self.target = target
+    self.isToHEAD = isToHEAD
     self.isFinal = isFinal
     self.traceHead = traceHead
   }
@@ -61,6 +65,20 @@ final class ResponseCollector {
     return TransferResponse(
       status: status, version: version, url: url, headers: headers, body: body,
       isTruncated: isTruncated)
+  }
+
+  /// Whether the response ends where its announced length says; false if it is not known where it ends.
+  var isComplete: Bool {
+    guard let status, !isInHead else { return false }
+    if status == 204 || status == 304 { return true }
+    return headers["Content-Length"].flatMap { Int64($0) } == received
+  }
+
+  /// Whether only the end of the connection ends the body (RFC 9112 §6.3).
+  var endsWithConnection: Bool {
+    guard let status, status != 204, status != 304, version.hasPrefix("1.") else { return false }
+    return !isToHEAD && !headers.contains("Content-Length")
+      && !headers.contains("Transfer-Encoding")
   }
 
   /// Notes that the end of the body is missing.

@@ -4,7 +4,11 @@ enum SalvagedResponse {
   /// Feeds the unread bytes to a collector, as libcurl would have done. Returns whether they included the complete
   /// head of a final response.
   static func feed(_ bytes: [UInt8], to collector: ResponseCollector) -> Bool {
-    bytes.withUnsafeBytes { all in
+    // RFC 9112 §2.1: a message begins with its start-line, and there is nothing before it.
+    guard collector.response == nil, !collector.isInHead, bytes.starts(with: "HTTP/1.".utf8) else {
+      return false
+    }
+    return bytes.withUnsafeBytes { all in
       var rest = all[...]
       while collector.response == nil {
         guard let end = rest.firstIndex(of: UInt8(ascii: "\n")) else { return false }

@@ -101,12 +101,7 @@ struct Upload: ~Copyable {
   var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
 
   /// How much of a request was sent, once sending has begun.
-  func stage(isHTTP2: Bool) -> AttemptStage {
-    guard let total else { return hasReadEnd ? .sent : .partlySent }
-    // With HTTP/2, libcurl's count says nothing about its own buffers: everything that was read may have been sent.
-    let sent = isHTTP2 ? read : handedOver
-    return sent >= total ? .sent : .partlySent
-  }
+  var stage: AttemptStage { isHandedOver ? .sent : .partlySent }
 
   /// Ends the hashing, and returns the digest; nil if there is none.
   mutating func finishDigest() -> SHA256.Digest? {

@@ -1,0 +1,7 @@
+/// How a request that the server has not looked at is sent again at once.
+package enum Repetition: Sendable {
+  /// Over a new connection, as the kept one was closed or can't be used.
+  case onNewConnection
+  /// With HTTP/1.1, as the server demands it.
+  case overHTTP11
+}

@@ -1,0 +1,50 @@
+/// What an exchange knows about its connection.
+struct ExchangeConnection {
+  /// How many requests libcurl has begun.
+  var requestCount = 0
+  var socket: CInt?
+  /// Whether an earlier request used it.
+  var isReused = false
+  /// Whether no request was sent over it, because something had arrived on it already.
+  var isSpent = false
+  /// Whether the sent head is HTTP/2; libcurl knows the version only after a response has arrived.
+  var sentHTTP2 = false
+  /// Whether the server announced that it sends no more.
+  var hasCloseNotify = false
+  /// What libcurl says about HTTP/2.
+  var notes = HTTP2Notes()
+  /// How many bytes had been written to the socket before the request, and at the end; nil if that isn't known.
+  private var written: (before: Int64?, after: Int64?)
+
+  /// Whether something can be read before a request is sent: the connection's end, or bytes that would be taken for the
+  /// response. libcurl looks for the end only, and takes a TLS alert before it for life.
+  ///
+  /// On a kept connection with TLS, every byte counts. What it holds can't be read here, and what may legitimately be
+  /// there, such as a late session ticket (RFC 8446 §4.6.1), costs no more than another handshake. The tickets that
+  /// servers send after the handshake are read with the first response, but on a new connection they are still there.
+  /// HTTP/2 knows which request a response belongs to, has frames of its own, and is looked after by libcurl.
+  func hasInputBefore(_ request: WireRequest, _ socket: CInt?, _ sockets: OpenSockets?) -> Bool {
+    // A kept connection that can't be looked at is not trusted.
+    guard let socket else { return isReused }
+    if request.hasPriorKnowledge || sockets?.speaksHTTP2(socket) == true { return false }
+    return (isReused || !request.isEncrypted) && hasInput(socket)
+  }
+
+  mutating func begin(_ request: WireRequest, over socket: CInt?) {
+    requestCount += 1
+    self.socket = socket
+    if request.mayBeHTTP2 { written.before = socket.flatMap { writtenBytes(of: $0) } }
+  }
+
+  /// Notes how much was written, while the socket is open.
+  mutating func noteWritten() {
+    guard let socket, written.before != nil else { return }
+    written.after = writtenBytes(of: socket)
+  }
+
+  /// Whether so many bytes of a request can have left.
+  func mayHaveSent(_ count: Int64) -> Bool {
+    guard let before = written.before, let after = written.after else { return true }
+    return after - before >= count
+  }
+}

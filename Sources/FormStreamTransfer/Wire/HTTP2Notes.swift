@@ -1,0 +1,40 @@
+/// What libcurl says about HTTP/2 nowhere but in its verbose output.
+///
+/// Other versions of libcurl may use other words. Then less is known, and less is claimed.
+struct HTTP2Notes {
+  /// The protocol that the server chose with ALPN, empty if it chose none; nil if that isn't known.
+  private(set) var chosenProtocol: String?
+  /// Whether the server has not looked at the request.
+  private(set) var isRefused = false
+  /// Whether the server demands HTTP/1.1 for the request.
+  private(set) var requiresHTTP11 = false
+  /// Whether the server ended the stream without an error before it had the complete request. It has sent a response
+  /// (RFC 9113 §8.1), but libcurl drops a response that arrives together with this end.
+  private(set) var hasEndedEarly = false
+  private var stream: Int?
+
+  mutating func note(_ bytes: UnsafeRawBufferPointer) {
+    // Most lines say nothing about HTTP/2.
+    guard let first = bytes.first, [65, 68, 82, 85, 114, 115].contains(first) else { return }
+    let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
+    switch words.first {
+    case "ALPN:" where words.starts(with: ["ALPN:", "server", "accepted"]):
+      chosenProtocol = words.last.map(String.init)
+    case "ALPN:" where words.starts(with: ["ALPN:", "server", "did", "not", "agree"]):
+      chosenProtocol = ""
+    case "Using" where words.starts(with: ["Using", "Stream", "ID:"]):
+      stream = words.count > 3 ? Int(words[3]) : nil
+    // RFC 9113 §8.7: the server has not processed such a stream.
+    case "REFUSED_STREAM": isRefused = true
+    // RFC 9113 §6.8: nor those with numbers after the last one that GOAWAY names. (libcurl 7.88 misspells it.)
+    case "received" where words.dropFirst().first == "GOAWAY",
+      "recveived" where words.dropFirst().first == "GOAWAY":
+      guard let stream, let text = words.last?.split(separator: "=").last, let last = Int(text)
+      else { return }
+      if last < stream { isRefused = true }
+    case "Downgrades": requiresHTTP11 = true
+    case "stream" where words.count == 3 && words[2] == "closed": hasEndedEarly = true
+    default: break
+    }
+  }
+}

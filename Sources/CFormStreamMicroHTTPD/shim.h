@@ -62,19 +62,18 @@ static inline struct MHD_Daemon *formstream_start_daemon(
       MHD_OPTION_END);
 }
 
-// Accepts a connection (non-blocking, not inherited) and passes it to the daemon, which owns the descriptor from then
-// on, even if adding it fails. Returns -1 if accept4 failed. No parameter is a `struct sockaddr`: Swift would then
-// consider the type this module's instead of the C library's.
-static inline int formstream_accept(
-    int listening_socket, struct MHD_Daemon *daemon, enum MHD_Result *result) {
-  struct sockaddr_storage address;
-  socklen_t size = sizeof address;
-  int connection = accept4(
-      listening_socket, (struct sockaddr *)&address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
-  if (connection >= 0) {
-    *result = MHD_add_connection(daemon, connection, (struct sockaddr *)&address, size);
-  }
-  return connection;
+// Accepts a connection (non-blocking, not inherited). `address` has the size of a `struct sockaddr_storage`. No parameter
+// is a `struct sockaddr`: Swift would then consider the type this module's instead of the C library's.
+static inline int formstream_accept(int listening_socket, void *address) {
+  socklen_t size = sizeof(struct sockaddr_storage);
+  return accept4(
+      listening_socket, (struct sockaddr *)address, &size, SOCK_NONBLOCK | SOCK_CLOEXEC);
+}
+
+// Passes a connection to the daemon, which owns the descriptor from then on, even if adding it fails.
+static inline enum MHD_Result formstream_add_connection(
+    struct MHD_Daemon *daemon, int connection, const void *address, unsigned int size) {
+  return MHD_add_connection(daemon, connection, (const struct sockaddr *)address, size);
 }
 
 // Each function returns one member of a union that libmicrohttpd returns.

@@ -52,16 +52,24 @@ extension Receiver {
     public var textField = 64 * 1024
     /// The most bytes of all text fields of a request that are kept.
     public var allTextFields = 256 * 1024
-    /// The most connections at once; further clients wait to be accepted. Each connection has a thread, and uses up to
-    /// half a megabyte of memory while a body arrives fast. The record of a form that exhausts all limits takes about
-    /// thirty megabytes until the client has read its response.
+    /// The most connections at once, or fewer if too few files can be open: each needs a socket and a file. Further
+    /// clients wait to be accepted. If one waits, the connection that has been idle for longest is closed, or else the
+    /// body that arrives most slowly below `minimumRate` is refused. Each connection has a thread, and uses up to half a
+    /// megabyte of memory while a body arrives fast.
     public var connections = 256
+    /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has so many, and
+    /// none of them is idle or slow, further ones are closed. Nil means three quarters of `connections`, but all of
+    /// them for this machine, where a proxy may run.
+    public var connectionsPerAddress: Int?
+    /// About how many bytes of memory the records of all requests in progress may take together. A form whose parts and
+    /// texts need more is refused with 503 (`overloaded`). 256 KiB for each request don't count.
+    public var allRecords = 192 * 1024 * 1024
     /// How long a connection may be idle between requests, and how long a request's head may take.
     public var headTime = Duration.seconds(30)
     /// How long a body may pause. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
     /// The lowest rate of a body, in bytes a second. A client above it may keep its connection until `body` is reached;
-    /// a few hundred such clients keep all others out. A proxy can prevent that.
+    /// so many such clients as there are connections keep all others out.
     public var minimumRate = 100
     /// How long a client may take to read the response.
     public var responseTime = Duration.seconds(60)

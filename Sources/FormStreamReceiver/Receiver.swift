@@ -4,7 +4,7 @@ import FormStreamPlatform
 /// at any path.
 ///
 /// Bodies are handled as they arrive, in memory that does not grow with them. The response is a record of what was
-/// received (`formstream.received/1`).
+/// received (`formstream.received/2`).
 ///
 /// ```swift
 /// let receiver = try Receiver.start(handler: try DirectoryHandler("received"))
@@ -51,7 +51,10 @@ public final class Receiver: Sendable {
         "The token is empty: set a token, or nil to accept every client.")
     }
     let socket = try Self.listen(on: configuration.address, port: configuration.port)
-    let connections = ConnectionTable(configuration.limits) { service.bytes(of: $0, to: $1) }
+    let limits = configuration.limits
+    let wantedDescriptors = 2 * min(limits.connections, 1 << 20) + spareDescriptors
+    let connections = ConnectionTable(
+      limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors)
     self.connections = connections
     port = socket.port
     let address = configuration.address
@@ -114,6 +117,12 @@ public final class Receiver: Sendable {
     await wait()
   }
 
+  /// Begins to stop the receiver; see ``stop(grace:)``.
+  package func beginStopping(grace: Duration) { connections.close(within: grace) }
+
+  /// Does the same as ``wait()``, and blocks the thread. Unlike a task, it needs no descriptors.
+  package func blockUntilStopped() { ending.waitUntil(\.isOver) { _ in } }
+
   /// Waits until the receiver has been stopped, and all its connections and threads have ended.
   public func wait() async {
     await withCheckedContinuation { continuation in
@@ -126,19 +135,20 @@ public final class Receiver: Sendable {
   }
 }
 
+/// How many descriptors connections leave to the program, and to directories that are open for a moment.
+private let spareDescriptors = 16
+
 extension Receiver {
   /// Accepts connections while there is room, until the receiver is stopped.
   private static func acceptLoop(
     _ daemon: Daemon, _ socket: ListeningSocket, _ connections: ConnectionTable
   ) {
-    while connections.reserveSlot() {
-      switch daemon.accept(from: socket) {
-      case .accepted: continue
-      case .lost: connections.releaseSlot()
-      case .noRoom:
-        connections.releaseSlot()
-        connections.waitForRoom()
-      case .notListening: return connections.releaseSlot()
+    // Connections are closed for the sake of a client only while one waits.
+    while socket.waitForClient(), connections.waitForRoom() {
+      switch daemon.accept(from: socket, in: connections) {
+      case .accepted, .lost: continue
+      case .noRoom: connections.waitForResources()
+      case .notListening: return
       }
     }
   }

@@ -51,7 +51,7 @@ package struct ParsedRecord: Hashable, Sendable {
   }
 }
 
-/// A part of a parsed form, in `formstream.parsed/1` and `formstream.received/1`.
+/// A part of a parsed form, in `formstream.parsed/1` and `formstream.received/2`.
 ///
 /// Names, headers and paths are text: the caller repairs what was not UTF-8.
 package struct ParsedPartRecord: Hashable, Sendable {

@@ -68,7 +68,7 @@ import Testing
   @Test func `-q prints no notes, and standard output holds only records`() throws {
     let receiver = try Receiving("-q")
     _ = try receiver.post("-d", "a=b")
-    #expect(try receiver.record().hasPrefix(#"{"schema":"formstream.received/1","#))
+    #expect(try receiver.record().hasPrefix(#"{"schema":"formstream.received/2","#))
     _ = try receiver.shell("\(curl) $U")
     let end = try receiver.end(SIGINT)
     #expect((end.signal, end.output) == (SIGINT, ""))

@@ -55,7 +55,7 @@ import Testing
     let end = try receiver.wait()
     #expect(end.signal == SIGINT, "\(end.stderr)")
     #expect(
-      end.output.split(separator: "\n").count { $0.contains("\"content_length\":20}") } == 5,
+      end.output.split(separator: "\n").count { $0.contains("\"content_length\":20,") } == 5,
       "\(end.output)")
     #expect(try held.allSatisfy { try !$0.response().contains(" 200 ") })
     #expect(try receiver.names(in: "kept") == [])

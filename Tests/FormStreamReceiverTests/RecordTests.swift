@@ -19,9 +19,12 @@ import Testing
       + "--b--\r\n"
     let response = try await server.response(
       to: Self.post(body, type: "multipart/form-data; boundary=b"))
+    let reported = try #require(try await server.reportedRequests(1).first)
+    let time = try #require(response.text.firstMatch(of: /"time":"(.*?)"/)).output.1
+    #expect(time.wholeMatch(of: /20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d\d\dZ/) != nil)
     #expect(
       response.text == """
-        {"schema":"formstream.received/1","body_bytes":\(body.utf8.count),"complete":true,"parts":[\
+        {"schema":"formstream.received/2","body_bytes":\(body.utf8.count),"complete":true,"parts":[\
         {"index":0,"name":"a","filename":null,"content_type":null,\
         "headers":[["Content-Disposition","form-data; name=\\"a\\""]],"size":2,\
         "sha256":"8f434346648f6b96df89dda901c5176b10a6d83961dd3c1ac88b59b2dc327aa4",\
@@ -30,7 +33,8 @@ import Testing
         "headers":[["Content-Disposition","form-data; name=\\"f\\"; filename=\\"x.txt\\""],["Content-Type","text/plain"]],\
         "size":3,"sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad",\
         "value":null,"value_b64":null,"stored_as":null}],\
-        "error":null,"framing":"content-length","content_length":\(body.utf8.count)}
+        "error":null,"framing":"content-length","content_length":\(body.utf8.count),\
+        "time":"\(time)","peer":"\(reported.peer)","method":"POST","target":"/a","status":200}
 
         """)
     #expect(response.status == 200)
@@ -38,7 +42,6 @@ import Testing
     #expect(response.headers("X-Content-Type-Options") == ["nosniff"])
     #expect(response.headers("Cache-Control") == ["no-store"])
     #expect(response.headers("Transfer-Encoding") == [])
-    let reported = try #require(try await server.reportedRequests(1).first)
     #expect(reported.json == response.text)
     #expect(reported.method == "POST")
     #expect(reported.peer.hasPrefix("127.0.0.1:"))

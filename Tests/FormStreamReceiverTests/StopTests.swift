@@ -47,6 +47,36 @@ import Testing
     #expect(server.handler.openUploads == 0)
   }
 
+  /// Regression: connections without a request were cut at once, with requests that were on their way.
+  @Test func `requests on kept connections right after the stop are refused with 503`() async throws
+  {
+    let server = try TestServer()
+    let port = server.receiver.port
+    let clients = (0..<20).map { _ in
+      Task {
+        await onNewThread {
+          var last: WireResponse?
+          guard let client = try? RawClient(.ip("127.0.0.1", port: port)) else { return last }
+          while (try? client.send(Self.head + "abcdef")) != nil,
+            let response = try? client.response()
+          {
+            last = response
+            if response.closes { break }
+          }
+          return last
+        }
+      }
+    }
+    #expect(await eventually { server.reportedRequests.count > 200 })
+    await server.receiver.stop(grace: .seconds(60))
+    for client in clients {
+      let last = try #require(await client.value)
+      #expect([200, 503].contains(last.status))
+      #expect(last.closes, "the connection ended without saying so")
+    }
+    #expect(server.handler.openUploads == 0)
+  }
+
   @Test func `after the grace period requests are cut off and reported`() async throws {
     let directory = try TemporaryDirectory()
     let log = Guarded<[ReportedRequest]>([])

@@ -63,7 +63,7 @@ import Testing
     #expect(response.closes)
     #expect(response.text.contains("\"code\":\"too-slow\""))
     #expect(response.text.contains("\"body_bytes\":3,"))
-    #expect(response.text.contains("\"framing\":\"content-length\",\"content_length\":100}"))
+    #expect(response.text.contains("\"framing\":\"content-length\",\"content_length\":100,"))
     let reported = try await server.reportedRequests(1)
     #expect(reported.map(\.error?.code) == ["too-slow"])
     #expect(reported.map(\.bodyBytes) == [3])

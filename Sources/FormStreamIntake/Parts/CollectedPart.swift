@@ -43,6 +43,14 @@ package final class CollectedPart {
     try sink?.end()
   }
 
+  /// About how many bytes of memory the part takes until its record is sent: as objects, as JSON, and as a page.
+  ///
+  /// Each text is here and in the record, and its JSON takes up to six bytes for one.
+  var memory: Int {
+    let headers = part.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
+    return 2048 + 8 * (headers + (part.name?.utf8.count ?? 0) + (value?.count ?? 0))
+  }
+
   func record(index: Int, keepsHeaders: Bool) -> ParsedPartRecord {
     ParsedPartRecord(
       index: index, name: part.name, filename: part.filename, contentType: part.contentType,

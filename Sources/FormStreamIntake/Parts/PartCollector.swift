@@ -14,6 +14,9 @@ package final class PartCollector {
     package var makesDigests = true
     /// Whether the record lists the parts' headers.
     package var keepsHeaders = true
+    /// Called after each part with about how many bytes of memory the part and its record take; throws if that is too
+    /// much.
+    package var reserve: ((Int) throws -> Void)?
 
     package init() {}
   }
@@ -66,6 +69,7 @@ package final class PartCollector {
     remainingTextBytes -= part.value?.count ?? 0
     completeParts.append(part)
     current = nil
+    try options.reserve?(part.memory)
   }
 
   /// Ends the upload. The body must be complete.

@@ -20,18 +20,26 @@ final class Connection: Sendable {
     case closed
   }
 
-  /// The properties of the request in progress that a refusal reports.
-  struct RequestProgress {
-    var framing = UploadRequest.Framing.none
-    var contentLength: Int64?
-    var bodyBytes: Int64 = 0
+  /// How well a connection can be spared; the greatest value goes first.
+  enum Spareability: Comparable {
+    /// The connection is being closed, and makes room anyway.
+    case leaving
+    /// A request is in progress, or may be on its way.
+    case needed
+    /// The body in progress arrives by so many bytes a second below the minimum rate.
+    case slow(missingRate: Double)
+    /// There has been no request for that time.
+    case idle(Duration)
   }
 
-  /// Makes the bytes of the response to a client that is cut off.
-  typealias RefusalResponse = @Sendable (UploadRefusal, RequestProgress) -> [UInt8]
+  /// Makes the response to a client that is cut off in the middle of its body, and notes it for the record of the
+  /// request; nil if the client can't get one. It is called under the lock of the connection, and only while the
+  /// connection's thread waits for the client.
+  typealias LastResponse = (UploadRefusal) -> (status: Int, bytes: [UInt8])?
 
   private struct State {
-    var request = RequestProgress()
+    /// Of the request in progress.
+    var lastResponse: LastResponse?
     var phase = Phase.head
     /// When the phase began; for a body, when the current measuring period began.
     var since = ContinuousClock.now
@@ -41,17 +49,21 @@ final class Connection: Sendable {
     /// client.
     var handlingSince: ContinuousClock.Instant?
     var cutReason: UploadRefusal?
-    var isCutReasonSent = false
+    /// The status of the response that was sent to a client that was cut off.
+    var sentStatus: Int?
   }
 
   let peer: String
+  /// The client's address, as the bound for each address counts it.
+  let network: SocketAddress.Network
   let isTLS: Bool
   private let socket: Socket
   private let state = Guarded(State())
 
-  init(_ socket: Socket, peer: String, isTLS: Bool) {
+  init(_ socket: Socket, peer: SocketAddress?, isTLS: Bool) {
     self.socket = socket
-    self.peer = peer
+    self.peer = peer?.description ?? "?"
+    network = (peer ?? SocketAddress()).network
     self.isTLS = isTLS
   }
 
@@ -60,7 +72,7 @@ final class Connection: Sendable {
 
   /// Whether the connection was cut off, and the status that was sent to the client.
   var cut: (isCut: Bool, status: Int?) {
-    state.withLock { ($0.phase == .cut, $0.isCutReasonSent ? $0.cutReason?.status : nil) }
+    state.withLock { ($0.phase == .cut, $0.sentStatus) }
   }
 
   /// Whether a request has begun and is not finished.
@@ -80,13 +92,14 @@ final class Connection: Sendable {
       state.since = .now
       state.bytes = 0
       state.handlingSince = nil
+      if phase == .head || phase == .closed { state.lastResponse = nil }
     }
   }
 
   /// Enters the body phase: a head is complete.
-  func beginBody(_ framing: UploadRequest.Framing, length: Int64?) {
+  func beginBody(_ lastResponse: @escaping LastResponse) {
     enter(.body)
-    state.withLock { $0.request = RequestProgress(framing: framing, contentLength: length) }
+    state.withLock { $0.lastResponse = lastResponse }
   }
 
   /// Stops the client's clock while a head, bytes of a body or its end are handled; returns false if the connection
@@ -95,7 +108,6 @@ final class Connection: Sendable {
     state.withLock { state in
       guard state.phase == .body else { return false }
       state.bytes += count
-      state.request.bodyBytes += Int64(count)
       state.handlingSince = .now
       return true
     }
@@ -118,7 +130,7 @@ final class Connection: Sendable {
 
   /// Cuts the connection off if a time limit is exceeded. In the middle of a body, the reason is sent to the client if
   /// possible.
-  func cutIfLate(_ limits: Receiver.Limits, sending refusalResponse: RefusalResponse) {
+  func cutIfLate(_ limits: Receiver.Limits) {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
       switch state.phase {
@@ -135,32 +147,66 @@ final class Connection: Sendable {
           .tooSlow, status: 408,
           "The body arrived too slowly: \(state.bytes) bytes in the last \(limits.idleTime). Send at least "
             + "\(limits.minimumRate) bytes a second.")
-        send(refusal, refusalResponse, &state)
+        send(refusal, &state)
         cut(&state)
       default: break
       }
     }
   }
 
-  /// Under TLS only libmicrohttpd could send it.
-  private func send(
-    _ refusal: UploadRefusal, _ refusalResponse: RefusalResponse, _ state: inout State
-  ) {
+  /// How well the connection can be spared if there is no room for another client.
+  func spareability(_ limits: Receiver.Limits) -> Spareability {
+    state.withLock { Self.spareability($0, limits) }
+  }
+
+  private static func spareability(_ state: State, _ limits: Receiver.Limits) -> Spareability {
+    let time = ContinuousClock.now - state.since
+    switch state.phase {
+    case .cut, .closed: return .leaving
+    // A client that has just connected, or just read a response, may have a request on its way.
+    case .head where time >= min(.seconds(1), limits.headTime / 4): return .idle(time)
+    case .body
+    where state.handlingSince == nil && time >= min(.seconds(5), limits.idleTime / 4):
+      let missing = Double(limits.minimumRate) - Double(state.bytes) / (time / .seconds(1))
+      return missing > 0 ? .slow(missingRate: missing) : .needed
+    default: return .needed
+    }
+  }
+
+  /// Cuts the connection off to make room for another client; returns false if it can't be spared any more.
+  func cutIfSpareable(_ limits: Receiver.Limits) -> Bool {
+    state.withLock { state in
+      switch Self.spareability(state, limits) {
+      case .leaving, .needed: return false
+      case .idle: break
+      case .slow:
+        let refusal = UploadRefusal(
+          .tooSlow, status: 408,
+          "The body arrived too slowly while another client waited for a connection: send at least "
+            + "\(limits.minimumRate) bytes a second.")
+        send(refusal, &state)
+      }
+      cut(&state)
+      return true
+    }
+  }
+
+  private func send(_ refusal: UploadRefusal, _ state: inout State) {
     state.cutReason = refusal
-    guard !isTLS, state.handlingSince == nil else { return }
-    state.isCutReasonSent = socket.sendAtOnce(refusalResponse(refusal, state.request))
+    guard state.handlingSince == nil, let response = state.lastResponse?(refusal) else { return }
+    if socket.sendAtOnce(response.bytes) { state.sentStatus = response.status }
   }
 
   /// Cuts the connection off because the receiver stops.
   ///
   /// - Parameter evenIfBusy: whether a request in progress is cut off too.
-  func cut(evenIfBusy: Bool, sending refusalResponse: RefusalResponse) {
+  func cut(evenIfBusy: Bool) {
     state.withLock { state in
       guard evenIfBusy || state.phase == .head else { return }
       if state.phase == .body {
         let refusal = UploadRefusal(
           .stopping, status: 503, "The receiver was stopped before the body was complete.")
-        send(refusal, refusalResponse, &state)
+        send(refusal, &state)
       }
       cut(&state)
     }

@@ -5,55 +5,109 @@ import FormStreamPlatform
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// Slots reserved for connections that are not in the table yet.
-    var reserved = 0
-    /// When busy connections are cut off; nil until the receiver is stopped.
-    var deadline: ContinuousClock.Instant?
+    /// Connections that were accepted and are not in the table yet.
+    var arriving: [Arrival] = []
+    /// Set when the receiver is stopped.
+    var stop: Stop?
   }
+
+  private struct Arrival {
+    let network: SocketAddress.Network
+    let time = ContinuousClock.now
+  }
+
+  private struct Stop {
+    /// When idle connections are closed. Until then they can send a request that was on its way, and get a response.
+    let idleEnd: ContinuousClock.Instant
+    /// When busy connections are cut off.
+    var deadline: ContinuousClock.Instant
+  }
+
+  /// How long an idle connection stays open after the receiver is stopped. A request that is on its way arrives sooner.
+  private static let idleGrace = Duration.seconds(1)
 
   private let limits: Receiver.Limits
+  /// The most connections at once.
+  private let maximum: Int
   private let state = Guarded(State())
   private let wakeMonitor = AutoResetEvent()
-  /// Signalled when a slot may be free, and when the receiver is stopped.
-  private let slotFreed = AutoResetEvent()
-  private let refusalResponse: Connection.RefusalResponse
+  /// Signalled when there may be room, and when the receiver is stopped.
+  private let roomFreed = AutoResetEvent()
 
-  init(_ limits: Receiver.Limits, refusalResponse: @escaping Connection.RefusalResponse) {
+  /// - Parameter freeDescriptors: how many descriptors connections and their uploads may use.
+  init(_ limits: Receiver.Limits, freeDescriptors: Int) {
     self.limits = limits
-    self.refusalResponse = refusalResponse
+    // Each connection has a socket, and a file for its upload. If others took their descriptors, uploads in progress
+    // would fail.
+    maximum = max(1, min(limits.connections, freeDescriptors / 2))
   }
 
-  /// Waits for room for one more connection and reserves it; returns false once the receiver is stopped.
-  func reserveSlot() -> Bool {
+  /// Waits for room for one more connection, which is made as soon as a connection can be spared. Returns false once
+  /// the receiver is stopped.
+  func waitForRoom() -> Bool {
     while true {
-      let isReserved: Bool? = state.withLock { state in
-        if state.deadline != nil { return false }
-        guard state.connections.count + state.reserved < limits.connections else { return nil }
-        state.reserved += 1
-        return true
+      let hasRoom: Bool? = state.withLock { state in
+        if state.stop != nil { return false }
+        // If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
+        state.arriving.removeAll { ContinuousClock.now - $0.time >= .seconds(1) }
+        return state.connections.count + state.arriving.count < maximum ? true : nil
       }
-      if let isReserved { return isReserved }
-      // If libmicrohttpd has no memory for a connection, it reports neither its start nor its end. A reserved slot
-      // that is unused after a second is therefore free again.
-      if !slotFreed.wait(atMost: .seconds(1)) { state.withLock { $0.reserved = 0 } }
+      if let hasRoom { return hasRoom }
+      makeRoom()
+      roomFreed.wait(atMost: Self.retryInterval)
     }
   }
 
-  /// Releases a reserved slot that no connection used.
-  func releaseSlot() {
-    state.withLock { $0.reserved = max(0, $0.reserved - 1) }
-    slotFreed.signal()
+  /// Waits until a connection ends, or for a moment: descriptors or memory are missing, and other programs may release
+  /// them too.
+  func waitForResources() {
+    makeRoom()
+    roomFreed.wait(atMost: Self.retryInterval)
   }
 
-  /// Waits until a connection ends, or for a moment: other programs may release the missing resource.
-  func waitForRoom() {
-    slotFreed.wait(atMost: .milliseconds(100))
+  private static let retryInterval = Duration.milliseconds(100)
+
+  /// Cuts off the connection that can best be spared, unless one is on its way out.
+  private func makeRoom() {
+    let connections = rated { _ in true }
+    if !connections.contains(where: { $0.spareability == .leaving }) { cutOne(of: connections) }
   }
 
-  /// Adds a connection, which uses a reserved slot.
+  private typealias Rated = (connection: Connection, spareability: Connection.Spareability)
+
+  private func rated(_ isIncluded: (Connection) -> Bool) -> [Rated] {
+    state.withLock { $0.connections.values.filter(isIncluded) }.map {
+      (connection: $0, spareability: $0.spareability(limits))
+    }
+  }
+
+  /// Returns false if none of the connections can be spared.
+  @discardableResult private func cutOne(of connections: [Rated]) -> Bool {
+    connections.max { $0.spareability < $1.spareability }?.connection.cutIfSpareable(limits)
+      ?? false
+  }
+
+  /// Reserves room for an accepted connection. Returns false if its address has too many that can't be spared.
+  func reserve(for address: SocketAddress) -> Bool {
+    let network = address.network
+    let others = rated { $0.network == network }.filter { $0.spareability != .leaving }
+    let arriving = state.withLock { $0.arriving.count { $0.network == network } }
+    if others.count + arriving >= maximum(for: address), !cutOne(of: others) { return false }
+    state.withLock { $0.arriving.append(Arrival(network: network)) }
+    return true
+  }
+
+  /// The most connections of an address. This machine's own may be those of a proxy, so they have no bound by default.
+  private func maximum(for address: SocketAddress) -> Int {
+    limits.connectionsPerAddress ?? (address.isLoopback ? maximum : max(1, maximum * 3 / 4))
+  }
+
+  /// Adds a connection, for which room is reserved.
   func add(_ connection: Connection) {
     let isFirst = state.withLock { state in
-      state.reserved = max(0, state.reserved - 1)
+      if let index = state.arriving.firstIndex(where: { $0.network == connection.network }) {
+        state.arriving.remove(at: index)
+      }
       state.connections[ObjectIdentifier(connection)] = connection
       return state.connections.count == 1
     }
@@ -62,17 +116,21 @@ final class ConnectionTable: Sendable {
 
   func remove(_ connection: Connection) {
     state.withLock { _ = $0.connections.removeValue(forKey: ObjectIdentifier(connection)) }
-    slotFreed.signal()
+    roomFreed.signal()
+    // The receiver may be waiting for the last one.
+    if state.withLock({ $0.stop != nil }) { wakeMonitor.signal() }
   }
 
   /// Gives busy connections at most `grace` to finish. A later call can only shorten that time.
   func close(within grace: Duration) {
     state.withLock { state in
       let deadline = ContinuousClock.now + grace
-      state.deadline = min(deadline, state.deadline ?? deadline)
+      state.stop = Stop(
+        idleEnd: state.stop?.idleEnd ?? .now + Self.idleGrace,
+        deadline: min(deadline, state.stop?.deadline ?? deadline))
     }
     wakeMonitor.signal()
-    slotFreed.signal()
+    roomFreed.signal()
   }
 
   /// Enforces the time limits until the receiver is stopped and no connection is busy.
@@ -81,21 +139,25 @@ final class ConnectionTable: Sendable {
   func monitor(onStop: () -> Void) {
     var isStopping = false
     while true {
-      let deadline = state.withLock(\.deadline)
-      if deadline != nil, !isStopping {
+      let stop = state.withLock(\.stop)
+      if stop != nil, !isStopping {
         onStop()
         isStopping = true
       }
       // The list is read after `onStop`, so that it contains every request that began before.
-      let connections = state.withLock { Array($0.connections.values) }
-      if let deadline {
-        let isOver = ContinuousClock.now >= deadline
-        for connection in connections {
-          connection.cut(evenIfBusy: isOver, sending: refusalResponse)
-        }
-        if isOver || !connections.contains(where: \.isBusy) { return }
+      let (connections, isArriving) = state.withLock {
+        (Array($0.connections.values), !$0.arriving.isEmpty)
       }
-      for connection in connections { connection.cutIfLate(limits, sending: refusalResponse) }
+      if let stop {
+        let isOver = ContinuousClock.now >= stop.deadline
+        let isIdleOver = isOver || ContinuousClock.now >= stop.idleEnd
+        if isIdleOver {
+          for connection in connections { connection.cut(evenIfBusy: isOver) }
+        }
+        if isOver || connections.isEmpty && !isArriving { return }
+        if isIdleOver, !connections.contains(where: \.isBusy) { return }
+      }
+      for connection in connections { connection.cutIfLate(limits) }
       wakeMonitor.wait(
         atMost: isStopping ? .milliseconds(10) : connections.isEmpty ? nil : interval)
     }

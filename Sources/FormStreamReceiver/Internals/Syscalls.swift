@@ -70,6 +70,13 @@ struct Socket: Sendable {
   func shutDown() {
     shutdown(number, Int32(SHUT_RDWR))
   }
+
+  /// Closes a socket that libmicrohttpd has not been given.
+  ///
+  /// C: `close`
+  func close() {
+    Glibc.close(number)
+  }
 }
 
 /// A socket that listens for connections.
@@ -102,6 +109,32 @@ struct ListeningSocket: Sendable {
     self.number = number
   }
 
+  /// Waits until a client wants a connection, or the socket no longer listens. Returns false if it can't wait.
+  ///
+  /// C: `poll`
+  func waitForClient() -> Bool {
+    var waited = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    return (try? retryingInterrupts { poll(&waited, 1, -1) }) != nil
+  }
+
+  /// The result of accepting a connection.
+  enum Accepted {
+    /// The number of a socket, which the caller owns, and the client's address.
+    case connection(CInt, SocketAddress)
+    case none(Daemon.AcceptResult)
+  }
+
+  /// Accepts a connection.
+  ///
+  /// C: `accept4`
+  func accept() -> Accepted {
+    var address = sockaddr_storage()
+    let connection = formstream_accept(number, &address)
+    guard connection >= 0 else { return .none(acceptFailure()) }
+    let client = withUnsafeBytes(of: address) { $0.baseAddress.map { SocketAddress($0) } }
+    return .connection(connection, client ?? SocketAddress())
+  }
+
   /// Refuses new connections, and wakes up the thread that waits for one.
   ///
   /// C: `shutdown`
@@ -118,6 +151,9 @@ struct ListeningSocket: Sendable {
 /// An IPv4 or IPv6 address with a port.
 struct SocketAddress: CustomStringConvertible {
   private var storage = sockaddr_storage()
+
+  /// No address.
+  init() {}
 
   /// Parses a numeric address, or `localhost`; nil if the text is neither.
   ///
@@ -200,12 +236,73 @@ struct SocketAddress: CustomStringConvertible {
   }
 
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
-    let size =
-      family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
-    return withUnsafePointer(to: storage) {
+    withUnsafePointer(to: storage) {
       $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(size)) }
     }
   }
+
+  /// Passes on the bytes of the `struct sockaddr`.
+  func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+    withUnsafeBytes(of: storage) { body(UnsafeRawBufferPointer(rebasing: $0[..<size])) }
+  }
+
+  private var size: Int {
+    family == AF_INET ? MemoryLayout<sockaddr_in>.size : MemoryLayout<sockaddr_in6>.size
+  }
+}
+
+extension SocketAddress {
+  /// What one client has for itself: an IPv4 address, or an IPv6 network of 64 bits, in which it can choose any address.
+  struct Network: Hashable {
+    fileprivate let bytes: [UInt8]
+  }
+
+  var network: Network {
+    let bytes = hostBytes
+    if let four = Self.mappedIPv4(bytes) { return Network(bytes: four) }
+    return Network(bytes: Array(bytes.prefix(8)))
+  }
+
+  /// Whether the address belongs to this machine alone.
+  var isLoopback: Bool {
+    let bytes = hostBytes
+    let four = Self.mappedIPv4(bytes) ?? bytes
+    return four.count == 4 ? four[0] == 127 : four == [UInt8](repeating: 0, count: 15) + [1]
+  }
+
+  /// The 4 or 16 bytes of the address; none if it is of another kind.
+  private var hostBytes: [UInt8] {
+    withUnsafeBytes(of: storage) { bytes in
+      switch family {
+      case AF_INET: Array(bytes[4..<8])
+      case AF_INET6: Array(bytes[8..<24])
+      default: []
+      }
+    }
+  }
+
+  /// RFC 4291 §2.5.5.2: "IPv4-Mapped IPv6 Address". A socket that listens at `::` sees IPv4 clients so.
+  private static func mappedIPv4(_ bytes: [UInt8]) -> [UInt8]? {
+    guard bytes.count == 16, bytes.starts(with: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF]) else {
+      return nil
+    }
+    return Array(bytes.suffix(4))
+  }
+}
+
+/// How many descriptors this process can still open, counted up to `wanted`.
+///
+/// C: `getrlimit`, `fcntl`
+func freeDescriptors(upTo wanted: Int) -> Int {
+  var limit = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return wanted }
+  var free = 0
+  var number: CInt = 0
+  while free < wanted, number < CInt(clamping: limit.rlim_cur) {
+    if fcntl(number, F_GETFD) < 0 { free += 1 }
+    number += 1
+  }
+  return free
 }
 
 /// The reason that `accept4` returned no connection.
@@ -235,6 +332,21 @@ func httpDate() -> String {
   return
     "\(days[Int(fields.tm_wday)]), \(twoDigits(fields.tm_mday)) \(months[Int(fields.tm_mon)]) \(fields.tm_year + 1900) "
     + "\(twoDigits(fields.tm_hour)):\(twoDigits(fields.tm_min)):\(twoDigits(fields.tm_sec)) GMT"
+}
+
+/// The current time as RFC 3339 writes it, in UTC: `1994-11-06T08:49:37.123Z`.
+///
+/// C: `clock_gettime`, `gmtime_r`
+func recordTime() -> String {
+  var now = timespec()
+  clock_gettime(CLOCK_REALTIME, &now)
+  var fields = tm()
+  gmtime_r(&now.tv_sec, &fields)
+  func twoDigits(_ number: CInt) -> String { number < 10 ? "0\(number)" : "\(number)" }
+  // gmtime_r keeps all fields within these ranges. The leading one keeps the zeros, and is dropped.
+  let date = "\(fields.tm_year + 1900)-\(twoDigits(fields.tm_mon + 1))-\(twoDigits(fields.tm_mday))"
+  let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map(twoDigits).joined(separator: ":")
+  return "\(date)T\(time).\(String(1000 + now.tv_nsec / 1_000_000).dropFirst())Z"
 }
 
 /// The number of bytes before the NUL.

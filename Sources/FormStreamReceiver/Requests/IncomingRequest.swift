@@ -1,6 +1,7 @@
 import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamRecords
 
 /// A request while it is received: whether it is accepted, what its body contains, and the response.
@@ -39,6 +40,10 @@ final class IncomingRequest {
   /// The target's size in bytes, before anything that is not UTF-8 was replaced.
   let targetSize: Int
   private let began = ContinuousClock.now
+  /// The memory for the record, taken from what all requests share.
+  private let memory: MemoryBudget.Share
+  /// When the head was complete.
+  private var time = ""
   private var head: RequestHead?
   private var state = State.head
   private var isBodyBegun = false
@@ -51,7 +56,9 @@ final class IncomingRequest {
   private var failure: RecordFailure?
   private var cause: (any Error)?
   /// The record in the response; nil until there is a response.
-  private var responseRecord: ReceivedRecord?
+  private var record: ReceivedRecord?
+  /// The record as JSON.
+  private var line: [UInt8] = []
   private var status: Int?
   private var duration: Duration?
   /// Whether the response was sent without libmicrohttpd.
@@ -62,6 +69,7 @@ final class IncomingRequest {
     self.connection = connection
     self.target = target
     self.targetSize = targetSize
+    memory = service.memory.share()
   }
 
   /// Whether the head is not complete yet.
@@ -73,7 +81,8 @@ final class IncomingRequest {
   /// Handles the complete head.
   func begin(_ head: RequestHead) -> Step {
     self.head = head
-    connection.beginBody(head.framing, length: head.contentLength)
+    time = recordTime()
+    connection.beginBody { [unowned self] in cutOff($0) }
     guard connection.beginHandling(0) else { return .close }
     defer { connection.endHandling() }
     do {
@@ -93,7 +102,7 @@ final class IncomingRequest {
         escaping: service.configuration.escaping, limits: limits.form)
       let collector = PartCollector(
         try service.handler.begin(head.upload(from: connection.peer)),
-        options: service.collectorOptions)
+        options: service.collectorOptions(reserving: memory.grow(by:)))
       self.collector = collector
       announcedDigest = try AnnouncedDigest(head)
       if announcedDigest != nil { bodyDigest = try SHA256() }
@@ -138,19 +147,21 @@ final class IncomingRequest {
 
   /// Handles the end of the request.
   func end() -> Step {
+    guard connection.beginHandling(0) else { return .close }
+    defer { connection.endHandling() }
     switch state {
     case .body(let decoder, let collector):
-      guard connection.beginHandling(0) else { return .close }
-      defer { connection.endHandling() }
       do {
         try decoder.end(collector)
         if let digest = try bodyDigest.take()?.finalize() { try announcedDigest?.check(digest) }
         try collector.end()
-        return respond(record(isComplete: true), status: 200)
+        return respond(status: 200)
       } catch {
         return refuse(UploadRefusal(error), cause: error, isRead: true)
       }
-    case .discarding(let response, _):
+    case .discarding(var response, _):
+      // The client must not send another request on this connection.
+      if service.isStopping { response.closes = true }
       state = .responded
       note(response)
       connection.enter(.response)
@@ -169,23 +180,40 @@ final class IncomingRequest {
     connection.enter(.lingering)
     defer { connection.enter(.head) }
     guard let head, head.isUpload || failure != nil else { return }
-    if responseRecord == nil {
-      let refusal = connection.cutReason ?? connectionLost
-      failure = RecordFailure(refusal)
+    if record == nil {
+      failure = RecordFailure(connection.cutReason ?? connectionLost)
+      makeRecord(isComplete: false, status: nil)
+    } else if status == nil {
+      // The client has received nothing of the response that was made.
+      record?.status = nil
+      line = record?.line() ?? []
     }
+    guard let record else { return }
     if isCut { status = statusOfCut } else if !isSent, !isSentDirectly { status = nil }
-    let record = responseRecord ?? record(isComplete: false)
     // Files of a failed upload are removed before the request is reported.
     state = .responded
     collector = nil
     service.onRequest(
       ReceivedRequest(
         peer: connection.peer, method: head.method, target: target, status: status,
-        duration: duration ?? .now - began, underlying: cause, record: record))
+        duration: duration ?? .now - began, underlying: cause, record: record, line: line))
   }
 }
 
 extension IncomingRequest {
+  /// The response to a client that is cut off in the middle of its body, and the record of that.
+  ///
+  /// Called on another thread than all else, under the connection's lock, and only while nothing is being handled.
+  ///
+  /// - Returns: nil if there is nothing to send.
+  private func cutOff(_ refusal: UploadRefusal) -> (status: Int, bytes: [UInt8])? {
+    guard case .body = state, !connection.isTLS else { return nil }
+    failure = RecordFailure(refusal)
+    makeRecord(isComplete: false, status: refusal.status)
+    status = refusal.status
+    return (refusal.status, service.bytes(of: response(status: refusal.status)))
+  }
+
   private func note(_ response: Response) {
     status = response.status
     duration = .now - began
@@ -217,9 +245,14 @@ extension IncomingRequest {
     failure = RecordFailure(refusal)
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
     self.cause = cause
-    let record = record(isComplete: false)
-    responseRecord = record
-    var response = response(for: record, status: refusal.status)
+    if memory.isExceeded {
+      // Without the parts, others have the memory at once. If all kept it until their clients have read the response,
+      // many large forms that arrive together would all be refused.
+      collector = nil
+      memory.release()
+    }
+    makeRecord(isComplete: false, status: refusal.status)
+    var response = response(status: refusal.status)
     if refusal.status == 401 { response.headers += AccessControl.challenges }
     if refusal.status == 405 { response.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
     // This removes the parts' files.
@@ -257,29 +290,41 @@ extension IncomingRequest {
     head.expectsContinue ? end() : .proceed
   }
 
-  private func respond(_ record: ReceivedRecord, status: Int) -> Step {
-    responseRecord = record
+  private func respond(status: Int) -> Step {
+    makeRecord(isComplete: true, status: status)
     // The collector's memory is not needed while the client reads.
     collector = nil
-    state = .discarding(response(for: record, status: status), remaining: 0)
+    state = .discarding(response(status: status), remaining: 0)
     return end()
   }
 
-  private func response(for record: ReceivedRecord, status: Int) -> Response {
+  /// The response with the record that was made.
+  private func response(status: Int) -> Response {
     let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
-    var response = Response.record(
-      record, status: status, asPage: accepted.contains("text/html"))
+    let asPage = accepted.contains("text/html") ? record?.body : nil
+    var response: Response =
+      if let body = asPage {
+        .page(UploadPage.response(parts: body.parts, failure: body.error), status: status)
+      } else {
+        .json(line, status: status)
+      }
     // libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
     // it. What follows is therefore never read as a request.
     response.closes = head?.framing == .chunked
     return response
   }
 
-  private func record(isComplete: Bool) -> ReceivedRecord {
-    ReceivedRecord(
+  /// Makes the record of the request. It is made once: the client and the log get the same bytes.
+  ///
+  /// - Parameter status: the status of the response; nil if there is none.
+  private func makeRecord(isComplete: Bool, status: Int?) {
+    let record = ReceivedRecord(
       body: ParsedRecord(
         bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [], error: failure),
-      framing: (head?.framing ?? .none).rawValue, contentLength: head?.contentLength)
+      framing: (head?.framing ?? .none).rawValue, contentLength: head?.contentLength, time: time,
+      peer: connection.peer, method: head?.method ?? "", target: target, status: status)
+    line = record.line()
+    self.record = record
   }
 }
 

@@ -25,6 +25,8 @@ public struct ReceivedRequest: Sendable {
   /// ``UploadRefusal``.
   public let underlying: (any Error)?
   package let record: ReceivedRecord
+  /// The record in one line, with a line feed at its end.
+  package let line: [UInt8]
 
   /// How the end of the body was marked.
   public var framing: UploadRequest.Framing { .init(rawValue: record.framing) ?? .none }
@@ -41,6 +43,6 @@ public struct ReceivedRequest: Sendable {
     record.body.error.map { Failure(code: $0.code, message: $0.message) }
   }
   /// The record of the request, which was also the response unless the client asked for HTML: one line of JSON,
-  /// `formstream.received/1`.
-  public var json: String { String(decoding: record.line(), as: UTF8.self) }
+  /// `formstream.received/2`.
+  public var json: String { String(decoding: line, as: UTF8.self) }
 }

@@ -1,5 +1,4 @@
 import FormStreamIntake
-import FormStreamRecords
 
 /// A response of the receiver.
 struct Response: Sendable {
@@ -29,13 +28,9 @@ struct Response: Sendable {
     return response
   }
 
-  /// The record of a request, as JSON or as a page.
-  static func record(_ record: ReceivedRecord, status: Int, asPage: Bool) -> Response {
-    guard !asPage else {
-      return page(
-        UploadPage.response(parts: record.body.parts, failure: record.body.error), status: status)
-    }
-    return Response(status: status, type: "application/json", body: record.line())
+  /// The record of a request.
+  static func json(_ line: [UInt8], status: Int) -> Response {
+    Response(status: status, type: "application/json", body: line)
   }
 
   /// The response's bytes on the wire, for responses that libmicrohttpd can't send. They end the connection.

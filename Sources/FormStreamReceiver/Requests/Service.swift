@@ -1,14 +1,15 @@
 import FormStreamIntake
 import FormStreamPlatform
-import FormStreamRecords
 
 /// What all requests of a receiver share: its configuration, its handler, and the checks that need no body.
 final class Service: Sendable {
   let configuration: Receiver.Configuration
   let handler: any UploadHandler
   let onRequest: @Sendable (ReceivedRequest) -> Void
+  /// The memory that the records of all requests share.
+  let memory: MemoryBudget
   private let access: AccessControl
-  private let isStopping = Guarded(false)
+  private let stopping = Guarded(false)
 
   init(
     _ configuration: Receiver.Configuration, handler: any UploadHandler,
@@ -17,11 +18,16 @@ final class Service: Sendable {
     self.configuration = configuration
     self.handler = handler
     self.onRequest = onRequest
+    memory = MemoryBudget(configuration.limits.allRecords)
     access = AccessControl(configuration)
   }
 
-  var collectorOptions: PartCollector.Options {
+  /// - Parameter reserve: called with the memory that each part takes.
+  func collectorOptions(
+    reserving reserve: @escaping (Int) throws -> Void
+  ) -> PartCollector.Options {
     var options = PartCollector.Options()
+    options.reserve = reserve
     options.textField = configuration.limits.textField
     options.allTextFields = configuration.limits.allTextFields
     options.makesDigests = configuration.makesDigests
@@ -30,12 +36,15 @@ final class Service: Sendable {
 
   /// Refuses all requests from now on.
   func stop() {
-    isStopping.withLock { $0 = true }
+    stopping.withLock { $0 = true }
   }
+
+  /// Whether all requests are refused from now on.
+  var isStopping: Bool { stopping.withLock(\.self) }
 
   /// Why a request is refused before its body is read; nil if it is not.
   func refusal(of head: RequestHead) -> UploadRefusal? {
-    if isStopping.withLock({ $0 }) {
+    if isStopping {
       return UploadRefusal(
         .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
     }
@@ -87,14 +96,5 @@ extension Service {
   /// The bytes of a response that is sent without libmicrohttpd.
   func bytes(of response: Response, hasBody: Bool = true) -> [UInt8] {
     response.bytes(reason: reasonPhrase(for: response.status), date: httpDate(), hasBody: hasBody)
-  }
-
-  /// The response to a request that is cut off in the middle of its body.
-  func bytes(of refusal: UploadRefusal, to request: Connection.RequestProgress) -> [UInt8] {
-    let record = ReceivedRecord(
-      body: ParsedRecord(
-        bodyBytes: request.bodyBytes, isComplete: false, parts: [], error: RecordFailure(refusal)),
-      framing: request.framing.rawValue, contentLength: request.contentLength)
-    return bytes(of: .record(record, status: refusal.status, asPage: false))
   }
 }

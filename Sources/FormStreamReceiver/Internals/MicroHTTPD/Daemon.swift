@@ -54,9 +54,19 @@ final class Daemon: Sendable {
   /// Waits for a client and accepts its connection. Must not be called after ``stop()``.
   ///
   /// C: `accept4`, `MHD_add_connection`
-  func accept(from socket: ListeningSocket) -> AcceptResult {
-    var result = MHD_Result.NO
-    guard formstream_accept(socket.number, daemon, &result) >= 0 else { return acceptFailure() }
+  func accept(from socket: ListeningSocket, in connections: ConnectionTable) -> AcceptResult {
+    let accepted: (number: CInt, address: SocketAddress)
+    switch socket.accept() {
+    case .connection(let number, let address): accepted = (number, address)
+    case .none(let result): return result
+    }
+    guard connections.reserve(for: accepted.address) else {
+      Socket(accepted.number).close()
+      return .lost
+    }
+    let result = accepted.address.withBytes {
+      formstream_add_connection(daemon, accepted.number, $0.baseAddress, UInt32($0.count))
+    }
     return result == .YES ? .accepted : .lost
   }
 

@@ -64,8 +64,9 @@ final class DaemonCallbacks: Sendable {
     _ event: MHD_ConnectionNotificationCode
   ) {
     if event == .CONNECTION_NOTIFY_STARTED {
-      let peer = formstream_peer(handle).map { SocketAddress($0).description } ?? "?"
-      let connection = Connection(Socket(formstream_socket(handle)), peer: peer, isTLS: isTLS)
+      let connection = Connection(
+        Socket(formstream_socket(handle)), peer: formstream_peer(handle).map { SocketAddress($0) },
+        isTLS: isTLS)
       socketContext.pointee = ConnectionContext(connection).retain()
       connections.add(connection)
     } else if let pointer = socketContext.pointee {

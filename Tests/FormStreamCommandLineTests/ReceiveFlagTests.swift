@@ -28,6 +28,19 @@ import Testing
       flags: ["--limit", "parts=1"], line: "\(curl) -F a=b -F c=d $U", expected: "413"),
     "token-file": Effect(
       flags: ["--token-file", "token"], line: "\(curl) -d a=b $U", expected: "401"),
+    "connections": Effect(
+      flags: ["--connections", "1"],
+      // The idle connection makes room.
+      line:
+        "exec 3<> /dev/tcp/127.0.0.1/${U##*:}; curl -sS -m 60 -d a=b $U; cat <&3; echo made room",
+      expected: "made room"),
+    "connections-per-address": Effect(
+      flags: ["--connections-per-address", "1", "--min-rate", "0"],
+      line:
+        "exec 3<> /dev/tcp/127.0.0.1/${U##*:}; "
+        + "printf 'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n\\r\\n' >&3; "
+        + "until ! curl -s $U > page; do sleep 0.01; done; echo one is enough",
+      expected: "one is enough"),
     "into": Effect(
       flags: ["--into", "kept"], line: "$F post -F 'f=x;filename=n' $U > r; cat kept/n; echo !",
       expected: "x!"),

@@ -58,6 +58,27 @@ extension Flag {
       arguments.receiving.minimumRate = rate
     },
     Flag(
+      long: "connections", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
+      summary: "Serve at most N clients at once (default: 256); further ones wait",
+      detail: """
+        If one waits, the connection that has been idle for longest is closed, or else the upload that is slowest \
+        below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.receiving.connections = try connectionCount(argument, for: "--connections")
+    },
+    Flag(
+      long: "connections-per-address", value: Value(placeholder: "N"), group: .receiving,
+      verbs: [.receive],
+      summary: "Serve at most N connections of one address (default: 3/4 of all)",
+      detail: """
+        Further ones are closed. Addresses of this machine have no bound by default, because a proxy may use them.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.receiving.connectionsPerAddress = try connectionCount(
+        argument, for: "--connections-per-address")
+    },
+    Flag(
       long: "keep-paths", group: .receiving, verbs: [.receive],
       summary: "Keep the directories in file names, made safe and below DIR"
     ) { (arguments, _) in arguments.receiving.keepsPaths = true },
@@ -70,4 +91,12 @@ extension Flag {
       summary: "Compute no SHA-256 of what is received, for speed"
     ) { (arguments, _) in arguments.receiving.makesDigests = false },
   ]
+}
+
+private func connectionCount(_ argument: Argument, for flag: String) throws(Failure) -> Int {
+  guard let count = Int(argument.shown), argument.shown.isASCIIDigits, count > 0, count <= 100_000
+  else {
+    throw .usage("\(flag) can't be \"\(argument.shown)\": write a number from 1 to 100000.")
+  }
+  return count
 }

@@ -5,6 +5,8 @@ struct ReceivingArguments {
   var certificate: Argument?
   var key: Argument?
   var minimumRate: Int?
+  var connections: Int?
+  var connectionsPerAddress: Int?
   var keepsPaths = false
   var overwrites = false
   var makesDigests = true

@@ -221,6 +221,14 @@ final class OutputDescriptor: Sendable {
 
   /// C: `isatty`
   var isTerminal: Bool { isatty(number) == 1 }
+
+  /// Whether a short line can be written without waiting.
+  ///
+  /// C: `poll`
+  var isReady: Bool {
+    var waited = pollfd(fd: number, events: Int16(POLLOUT), revents: 0)
+    return poll(&waited, 1, 0) != 0
+  }
 }
 
 /// What is at an output path.

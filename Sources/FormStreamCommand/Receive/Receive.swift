@@ -6,7 +6,8 @@ import FormStreamRecords
 /// Runs `receive`: listens until a signal or `--once` ends it, and reports each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
   // Each connection needs a socket, and a file for its upload.
-  guard canOpenDescriptors(wanting: 1024) else {
+  let connections = UInt(plan.configuration.limits.connections)
+  guard canOpenDescriptors(wanting: max(1024, 2 * connections + 64)) else {
     throw Failure(
       .inputOutput,
       "Too few files can be open at once to receive anything: allow 32 or more with ulimit -n.")
@@ -16,32 +17,30 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   // The receiver gives uploads 10 seconds of the 12; the cleanup second is for removing half-stored files.
   let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesHangup: true)
   interruption.onSignal { end.addReason(.signal($0)) }
-  let log = RequestLog(to: output, asRecords: plan.printsJSON)
-  let receiver = try start(plan) { request in
-    do throws(Failure) { try log.report(request) } catch { end.addReason(.failure(error)) }
+  let queue = LogQueue(to: output) { end.addReason(.failure($0)) }
+  let log = RequestLog(to: queue, asRecords: plan.printsJSON)
+  let receiver = try start(plan, queue) { request in
+    log.report(request)
     if plan.isOnce, request.isComplete { end.addReason(.once) }
   }
-  interruption.onGracePeriodEnd { Task { await receiver.stop(grace: .zero) } }
-  if !plan.isQuiet {
-    for note in plan.notes { StandardError.note(note) }
-    let storageNote = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
-    StandardError.note("Listening at \(receiver.url)\(storageNote). Ctrl-C ends it.")
+  interruption.onGracePeriodEnd { receiver.beginStopping(grace: .zero) }
+  guard queue.start(with: firstLines(plan, receiver)) else {
+    throw Failure(.inputOutput, "No thread can be started to write the output.")
   }
-  do throws(Failure) {
-    if plan.printsJSON {
-      try output.write(
-        ListeningRecord(url: receiver.url, directory: plan.directory).json.line())
-    }
-  } catch {
-    end.addReason(.failure(error))
+  if case .signal = end.wait(), !plan.isQuiet {
+    queue.add(
+      .note("Ending: uploads in progress get 10 s to finish. A second signal ends them at once."))
   }
-  let firstReason = end.wait()
-  if case .signal = firstReason, !plan.isQuiet {
-    StandardError.note(
-      "Ending: uploads in progress get 10 s to finish. A second signal ends them at once.")
+  receiver.beginStopping(grace: .seconds(10))
+  receiver.blockUntilStopped()
+  let lost = queue.close() + log.omitted
+  if lost > 0 {
+    // If standard error is the same pipe, the message would wait for that reader.
+    let message = "\(output.name) was not read: \(lost) lines about requests are lost."
+    let isSeen = OutputDescriptor.standardError.isReady
+    end.addReason(.failure(Failure(.inputOutput, isSeen ? message : "")))
   }
-  try runBlocking { () async throws(Failure) in await receiver.stop() }
-  // Asked again, because a failure during the stop takes precedence.
+  // Asked again, because a failure in the meantime takes precedence.
   try finish(plan, after: end.wait(), interruption)
 }
 
@@ -66,16 +65,35 @@ private func finish(
   }
 }
 
+/// What is written before all requests.
+private func firstLines(_ plan: ReceivePlan, _ receiver: Receiver) -> [LogQueue.Line] {
+  var lines: [LogQueue.Line] = []
+  if !plan.isQuiet {
+    let storageNote = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
+    lines = plan.notes.map { .note($0) }
+    lines.append(.note("Listening at \(receiver.url)\(storageNote). Ctrl-C ends it."))
+  }
+  if plan.printsJSON {
+    lines.append(
+      .output(ListeningRecord(url: receiver.url, directory: plan.directory).json.line()))
+  }
+  return lines
+}
+
 private func start(
-  _ plan: ReceivePlan, onRequest: @escaping @Sendable (ReceivedRequest) -> Void
+  _ plan: ReceivePlan, _ queue: LogQueue,
+  onRequest: @escaping @Sendable (ReceivedRequest) -> Void
 ) throws(Failure) -> Receiver {
   do throws(ReceiverError) {
-    guard let directory = plan.directory else {
-      return try .start(plan.configuration, handler: DiscardHandler(), onRequest: onRequest)
-    }
-    let handler = try DirectoryHandler(
-      directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites)
-    return try .start(plan.configuration, handler: handler, onRequest: onRequest)
+    let handler: any UploadHandler =
+      if let directory = plan.directory {
+        try DirectoryHandler(directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites)
+      } else {
+        DiscardHandler()
+      }
+    return try .start(
+      plan.configuration, handler: LoggedHandler(queue: queue, handler: handler),
+      onRequest: onRequest)
   } catch {
     if let directory = plan.directory, error.code == .directoryUnusable {
       throw .unusableDirectory(directory, cause: error.underlying, description: error.description)

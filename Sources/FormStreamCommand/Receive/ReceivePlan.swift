@@ -40,6 +40,8 @@ extension LowArguments {
     configuration.escaping = escaping
     configuration.limits.body = limits.totalBytes
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
+    if let count = receiving.connections { configuration.limits.connections = count }
+    configuration.limits.connectionsPerAddress = receiving.connectionsPerAddress
     if directory == nil {
       notes.append("Nothing is stored: --into DIR names a directory for the files.")
     }

@@ -1,26 +1,37 @@
+import FormStreamPlatform
 import FormStreamReceiver
 
 /// Reports requests on standard output, each as a line or a record. Any thread may call it.
-struct RequestLog: Sendable {
+final class RequestLog: Sendable {
   /// How many parts a line names.
   private static let maximumParts = 8
   /// How many columns of a text field a line shows.
   private static let maximumWidth = 40
 
-  private let output: OutputFile
+  private let queue: LogQueue
   private let asRecords: Bool
+  private let omittedCount = Guarded(0)
 
-  init(to output: OutputFile, asRecords: Bool) {
-    self.output = output
+  init(to queue: LogQueue, asRecords: Bool) {
+    self.queue = queue
     self.asRecords = asRecords
   }
 
-  /// Writes a line at once, so that the lines of other threads come before or after it.
-  func report(_ request: ReceivedRequest) throws(Failure) {
+  /// How many requests were not reported, because nobody read the lines before.
+  var omitted: Int { omittedCount.withLock(\.self) }
+
+  /// Adds the line of a request. While nobody reads, only complete uploads are reported, which are few: new ones are
+  /// refused. Refusals would fill the memory.
+  func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {
-      StandardError.note("\(request.peer): \(cause)")
+      queue.add(.note("\(request.peer): \(cause)"))
     }
-    try output.write(asRecords ? request.json : "\(visible(Self.line(of: request)))\n")
+    if !request.isComplete, queue.isStalled {
+      omittedCount.withLock { $0 += 1 }
+      return
+    }
+    queue.add(
+      .output(asRecords ? request.line : Array("\(visible(Self.line(of: request)))\n".utf8)))
   }
 
   private static func line(of request: ReceivedRequest) -> String {

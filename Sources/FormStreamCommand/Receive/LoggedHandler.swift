@@ -1,0 +1,16 @@
+import FormStreamReceiver
+
+/// Refuses uploads while nobody reads their records, and passes all others on.
+struct LoggedHandler: UploadHandler {
+  let queue: LogQueue
+  let handler: any UploadHandler
+
+  func begin(_ request: UploadRequest) throws -> any Upload {
+    guard !queue.isStalled else {
+      throw UploadRefusal(
+        .overloaded, status: 503,
+        "Nobody reads the receiver's output, so it accepts no uploads: try again later.")
+    }
+    return try handler.begin(request)
+  }
+}

@@ -55,10 +55,12 @@ let package = Package(
     library("CFormStreamCurl", "libcurl", apt: "libcurl4-openssl-dev"),
     library("CFormStreamMagic", "libmagic", apt: "libmagic-dev"),
     library("CFormStreamMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    // The C library itself.
+    .systemLibrary(name: "CFormStreamSystem"),
 
     module("FormStreamPlatform"),
     module("FormStreamDigest", ["CFormStreamCrypto", "FormStreamPlatform"]),
-    module("FormStreamMultipart", ["FormStreamPlatform"]),
+    module("FormStreamMultipart", ["CFormStreamSystem", "FormStreamPlatform"]),
     module("FormStream", ["FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStreamURLSession", ["FormStream", "FormStreamPlatform"]),
     module(
@@ -92,7 +94,8 @@ let package = Package(
 
     .target(
       name: "FormStreamTestSupport", dependencies: ["FormStream", "FormStreamPlatform"],
-      path: "Tests/FormStreamTestSupport", exclude: ["tls-proxy.py"], swiftSettings: house),
+      path: "Tests/FormStreamTestSupport", exclude: ["blocking-files.py", "tls-proxy.py"],
+      swiftSettings: house),
     .target(
       name: "FormStreamFuzzProperties",
       dependencies: ["FormStreamMultipart", "FormStreamTestSupport"], path: "Fuzz/Properties",

@@ -85,3 +85,26 @@ extension Guarded<Interruption.State> {
     cutOff?()
   }
 }
+
+extension Interruption {
+  /// Runs a function that may block on another thread. It is not waited for after a signal, but for a moment: nobody may
+  /// be reading the output.
+  func performBlocking(_ body: @escaping @Sendable () throws(Failure) -> Void) throws(Failure) {
+    let outcome = Guarded<Result<Void, Failure>?>(nil)
+    let event = AutoResetEvent()
+    let isStarted = startThread("formstream-out") {
+      let result = Result { () throws(Failure) in try body() }
+      outcome.withLock { $0 = result }
+      event.signal()
+    }
+    guard isStarted else { return try body() }
+    onSignal { _ in event.signal() }
+    event.wait(atMost: nil)
+    if outcome.withLock({ $0 == nil }) { event.wait(atMost: .milliseconds(50)) }
+    guard let result = outcome.withLock({ $0 }) else {
+      throw Failure(
+        .inputOutput, "Standard output is not read by anybody: the record could not be written.")
+    }
+    try result.get()
+  }
+}

@@ -82,8 +82,9 @@ import Testing
     #expect(result.output.hasPrefix("130\n{\"schema\":"), "\(result.output)")
   }
 
-  /// The response is not read, and a blocked write can't be cancelled.
-  @Test func `a second signal ends the command at once`() throws {
+  /// The response is not read, and a blocked write can't be interrupted. The command said nothing, and ended ten seconds
+  /// later, when the grace period was over.
+  @Test func `a signal ends the command although nobody reads its output`() throws {
     let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 4_000_000)) }
     let result = try shell(
       """
@@ -91,10 +92,38 @@ import Testing
       mkfifo out; exec 3<> out
       $F post -v -d a \(server.url) 2> result >&3 & pid=$!
       until grep -q '^< HTTP' result; do sleep 0.01; done
-      while kill -INT $pid 2> kills; do sleep 0.01; done
-      wait $pid; echo $?
+      kill -INT $pid; wait $pid; echo $?
+      grep -c '^formstream: ' result
       """)
-    #expect(result.output == "130\n", "\(result.output) \(result.stderr)")
+    #expect(result.output == "130\n1\n", "\(result.output) \(result.stderr)")
+  }
+
+  /// As above, with a record.
+  @Test func `a signal ends the command although nobody reads its record`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell(
+      """
+      set -m
+      mkfifo out; exec 3<> out
+      head -c 65536 /dev/zero >&3
+      $F post -v --json -d a \(server.url) 2> result >&3 & pid=$!
+      until grep -q '^< HTTP' result; do sleep 0.01; done
+      kill -INT $pid; wait $pid; echo $?
+      grep -c '^formstream: .*not read by anybody' result
+      """)
+    #expect(result.output == "130\n1\n", "\(result.output) \(result.stderr)")
+  }
+
+  /// The command never ended.
+  @Test func `a time limit ends the command although nobody reads its output`() throws {
+    let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 4_000_000)) }
+    let result = try shell(
+      """
+      mkfifo out; exec 3<> out
+      $F post --max-time 1 -d a \(server.url) 2> result >&3; echo $?
+      grep -c 'took longer than 1 s' result
+      """)
+    #expect(result.output == "74\n1\n", "\(result.output) \(result.stderr)")
   }
 
   @Test func `ignored signals stay ignored`() throws {

@@ -23,7 +23,7 @@ import Testing
         figures[name[...]].flatMap { $0.count == 2 ? ($0[0], $0[1]) : nil })
       #expect(after <= before, "\(name): \(said.output)")
     }
-    for thread in ["net", "read", "wait"] {
+    for thread in ["net", "work"] {
       #expect(!said.output.contains("formstream-\(thread)"), "a thread is left: \(said.output)")
     }
     // One leaked buffer in each round would be 128 MiB or more. The rest is the heap's own.

@@ -278,6 +278,29 @@ final class ProgressReports: @unchecked Sendable {
     #expect(server.faults.isEmpty)
   }
 
+  /// Its fraction was 1.0 when the request was sent, at 0 of 20 MiB.
+  @Test func `a request without a body has no fraction, and its response has its own`() async throws
+  {
+    let size = 3_000_000
+    let server = try ScriptedServer { _ in .good(body: String(repeating: "a", count: size)) }
+    let reports = ProgressReports()
+    var request = try TransferRequest(.get, server.url)
+    request.options.progressPace = .all
+    let result = try await makeSession().result(of: request) { reports.append($0) }
+    #expect(result.outcome == .ok)
+    #expect(reports.all.allSatisfy { $0.fraction == nil })
+    #expect(reports.all.first?.responseFraction == nil)
+    for step in reports.all where step.received > 0 {
+      #expect(step.responseTotal == Int64(size))
+      #expect((step.responseFraction == 1) == (step.received == Int64(size)))
+    }
+    #expect(reports.all.last?.responseFraction == 1)
+    // RFC 9110 §9.3.2: the length of a response to HEAD is that of a body that doesn't follow.
+    let head = ProgressReports()
+    _ = try await makeSession().result(of: TransferRequest(.head, server.url)) { head.append($0) }
+    #expect(head.all.allSatisfy { $0.responseTotal == nil })
+  }
+
   @Test func `an empty body is complete after its request is sent`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let reports = ProgressReports()

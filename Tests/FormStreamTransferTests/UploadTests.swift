@@ -37,6 +37,25 @@ struct UploadTests {
     #expect(hasReadEnd)
   }
 
+  /// What was read before was counted as sent, and with it a chunk that libcurl still had: libcurl's own count includes
+  /// the framing, which was as large as the data.
+  @Test func `of a body in chunks, only what left is counted`() {
+    var upload = Upload(total: nil)
+    upload.start(FixedSource(120_000))
+    // Each is sent as "1 CRLF, the byte, CRLF".
+    for _ in 0..<20_000 { #expect(read(&upload, 1) == .bytes(1)) }
+    // "186a0 CRLF, 100,000 bytes, CRLF", of which libcurl has sent nothing.
+    #expect(read(&upload, 100_000) == .bytes(100_000))
+    for (sent, expected) in [
+      (120_000, 20_000), (120_007, 20_000), (120_008, 20_001), (220_006, 119_999),
+      (220_007, 120_000), (220_009, 120_000),
+    ] as [(Int64, Int64)] {
+      upload.count(uploaded: sent, isHTTP2: false)
+      let count = upload.handedOver
+      #expect(count == expected)
+    }
+  }
+
   private func read(_ upload: inout Upload, _ count: Int) -> Read {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
     defer { buffer.deallocate() }

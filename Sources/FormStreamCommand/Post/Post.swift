@@ -59,7 +59,7 @@ private func send(_ plan: PostPlan) throws(Failure) {
     return result
   }
   display.finish(task.progress.current)
-  var failure = report(result, of: plan, output: output)
+  var failure = report(result, of: plan, output: output, interruption)
   // Whatever became of the request: a shell ends its loop only if the signal ends this process.
   if let signal = interruption.end() {
     let exit = ExitCode(signal: signal)
@@ -72,7 +72,8 @@ private func send(_ plan: PostPlan) throws(Failure) {
 ///
 /// - Returns: what failed: the request, the output, or both. The exit code is the request's if it failed.
 private func report(
-  _ result: TransferResult, of plan: PostPlan, output: ResponseOutput?
+  _ result: TransferResult, of plan: PostPlan, output: ResponseOutput?,
+  _ interruption: Interruption
 ) -> Failure? {
   let socket = plan.configuration.unixSocket
   let failure = Failure(result, socket: socket)
@@ -87,7 +88,9 @@ private func report(
     let record = ResultRecord(
       result, includesBody: output == nil, storageFailure: outputFailure, socket: socket)
     do throws(Failure) {
-      try OutputFile(.standardOutput).write(record.json.line())
+      try interruption.performBlocking { () throws(Failure) in
+        try OutputFile(.standardOutput).write(record.json.line())
+      }
     } catch {
       outputFailure = outputFailure ?? error
     }

@@ -46,7 +46,10 @@ final class ResponseOutput: Sendable {
       file.discard()
       throw failure
     }
-    if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
+    // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
+    if isTerminal, result.response?.isTruncated == false {
+      try file.write(state.withLock { $0.text.rest() })
+    }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
       try file.commit()
       return nil

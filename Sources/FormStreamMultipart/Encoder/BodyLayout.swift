@@ -56,6 +56,9 @@ public struct BodyLayout: Sendable {
     segments.contains { if case .stream = $0.content { true } else { false } }
   }
 
+  /// Whether a part of the body can be read only by waiting, for any time: see ``BodyReader/waitsForNext``.
+  package var mustBeWaitedFor: Bool { segments.contains(where: \.mustBeWaitedFor) }
+
   /// A reader at the start of the body. It opens nothing before the first read.
   public func makeReader() -> BodyReader {
     BodyReader(of: self)

@@ -32,9 +32,33 @@ public final class BodyReader {
   ///
   /// - Throws: ``MultipartError``, if the body can't be what the layout says.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+    try read(into: buffer, mayWait: true) ?? 0
+  }
+
+  /// Reads bytes that are there at once: those in memory, and those of a local file that the system
+  /// has in its cache. Otherwise like ``read(into:)``.
+  ///
+  /// - Returns: nil if there are more bytes, but none without waiting. Then nothing has changed, and
+  ///   ``read(into:)`` waits for them, on any thread.
+  package func readAtOnce(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(MultipartError) -> Int? {
+    try read(into: buffer, mayWait: false)
+  }
+
+  /// Whether the next bytes are of a stream, or of a file on another machine or in another program:
+  /// even to open and to close it may take any time.
+  package var waitsForNext: Bool {
+    guard segment < layout.segments.count else { return false }
+    return layout.segments[segment].mustBeWaitedFor
+  }
+
+  private func read(
+    into buffer: UnsafeMutableRawBufferPointer, mayWait: Bool
+  ) throws(MultipartError) -> Int? {
     try checkUsable()
     do throws(MultipartError) {
-      let count = try fill(buffer)
+      guard let count = try fill(buffer, mayWait: mayWait) else { return nil }
       position += Int64(count)
       return count
     } catch {
@@ -114,11 +138,15 @@ public final class BodyReader {
 }
 
 extension BodyReader {
-  private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+  /// - Returns: nil if nothing could be read without waiting.
+  private func fill(
+    _ buffer: UnsafeMutableRawBufferPointer, mayWait: Bool
+  ) throws(MultipartError) -> Int? {
     var filled = 0
     while filled < buffer.count, segment < layout.segments.count {
       let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
       let current = layout.segments[segment]
+      if !mayWait, current.mustBeWaitedFor { return filled > 0 ? filled : nil }
       var count = 0
       var hasEnded: Bool { segmentOffset + Int64(count) == current.length }
       var isOver = false
@@ -132,7 +160,14 @@ extension BodyReader {
         if count == 0 { throw bytes.shrunk(in: current.name) }
         isOver = hasEnded
       case .file(let extent):
-        count = try open(extent, of: current).read(into: room)
+        let file = try open(extent, of: current)
+        if mayWait {
+          count = try file.read(into: room)
+        } else if let cached = try file.readAtOnce(into: room) {
+          count = cached
+        } else {
+          return filled > 0 ? filled : nil
+        }
         isOver = hasEnded
       case .stream(let origin):
         if filled > 0 { return filled }
@@ -223,8 +258,8 @@ extension BodyReader {
         return StreamOrigin.notReplayable(layout.segments[segment].name)
       }
       let piece = Int(min(left, Int64(scratch.count)))
-      let read = try fill(UnsafeMutableRawBufferPointer(rebasing: scratch[..<piece]))
-      guard read > 0 else {
+      let room = UnsafeMutableRawBufferPointer(rebasing: scratch[..<piece])
+      guard let read = try fill(room, mayWait: true), read > 0 else {
         return MultipartError(
           .offsetOutsideBody, on: "\(position + left)",
           "The body ended \(left) bytes before byte \(position + left).")

@@ -17,6 +17,15 @@ struct Segment: Sendable {
   var isOneShot: Bool {
     if case .stream(let origin) = content { origin.isOneShot } else { false }
   }
+
+  /// Whether reading it always has to wait for something that may take any time.
+  var mustBeWaitedFor: Bool {
+    switch content {
+    case .literal, .memory: false
+    case .file(let extent): extent.storage == .unknown
+    case .stream: true
+    }
+  }
 }
 
 /// A range of a file, and the identity that the file must keep.
@@ -26,6 +35,17 @@ struct FileExtent: Sendable {
   let identity: FileIdentity
   let offset: Int64
   let length: Int64
+  let storage: FileStorage
   /// The open file, kept for the first reader.
   var kept: KeptFile?
+}
+
+/// What stores a file, and with that, what can delay a program that opens, reads or closes it.
+enum FileStorage: Sendable {
+  case memory
+  /// A disk of this machine. Only reading may wait, and the system can tell whether it would.
+  case disk
+  /// Perhaps another machine or another program, such as with NFS and FUSE: every call may wait, and
+  /// for any time.
+  case unknown
 }

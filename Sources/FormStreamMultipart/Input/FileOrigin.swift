@@ -73,7 +73,7 @@ extension FileOrigin {
     }
     return FileExtent(
       path: path, followsSymlinks: provenance.followsSymlinks, identity: status.identity,
-      offset: offset, length: length)
+      offset: offset, length: length, storage: FileStorage(of: path))
   }
 
   private func subject(_ part: String) -> String {

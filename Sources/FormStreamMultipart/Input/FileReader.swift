@@ -35,12 +35,32 @@ final class FileReader: SegmentReader {
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
+    try read(into: buffer, mayWait: true) ?? 0
+  }
+
+  func readAtOnce(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(MultipartError) -> Int? {
+    // In memory nothing waits, and old kernels can't tell.
+    try read(into: buffer, mayWait: extent.storage == .memory)
+  }
+
+  private func read(
+    into buffer: UnsafeMutableRawBufferPointer, mayWait: Bool
+  ) throws(MultipartError) -> Int? {
     let wanted = Int(min(Int64(buffer.count), end - position))
     guard wanted > 0 else { return 0 }
+    let room = UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted])
     let count: Int
     do {
-      count = try file.descriptor.read(
-        into: UnsafeMutableRawBufferPointer(rebasing: buffer[..<wanted]), at: position)
+      if mayWait {
+        count = try file.descriptor.read(into: room, at: position)
+      } else {
+        guard let cached = try file.descriptor.readCached(into: room, at: position) else {
+          return nil
+        }
+        count = cached
+      }
     } catch {
       throw readFailed(error)
     }

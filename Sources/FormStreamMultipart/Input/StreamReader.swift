@@ -3,6 +3,10 @@ protocol SegmentReader: AnyObject {
   /// Reads at least 1 byte, or 0 at the end of a segment that was read completely and without an
   /// error.
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int
+  /// Reads the same without waiting. Returns nil if that is impossible; then nothing has changed.
+  func readAtOnce(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(MultipartError) -> Int?
 }
 
 /// Reads a stream, and throws if it violates the contract of ``ByteSource`` or does not have its
@@ -44,6 +48,12 @@ final class StreamReader: SegmentReader {
     }
     try checkEnd(of: announced)
     return 0
+  }
+
+  func readAtOnce(
+    into buffer: UnsafeMutableRawBufferPointer
+  ) throws(MultipartError) -> Int? {
+    nil
   }
 
   /// Checks that the stream ends after its announced length. This happens before the last bytes are

@@ -1,6 +1,7 @@
 // The only file of this module that calls the C library. The others see Swift errors, Swift
 // integers and `Descriptor`, never `errno`, `EINTR` or a C struct.
 
+import CFormStreamSystem
 import FormStreamPlatform
 import Glibc
 
@@ -46,6 +47,22 @@ struct Descriptor: ~Copyable {
     try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
   }
 
+  /// Reads what is in the system's cache; returns nil if there is nothing, or if the file system
+  /// can't tell.
+  ///
+  /// C: `preadv2(RWF_NOWAIT)`
+  func readCached(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int? {
+    do throws(SystemError) {
+      return try retryingInterrupts {
+        formstream_read_cached(number, buffer.baseAddress, UInt(buffer.count), offset)
+      }
+    } catch  where [EAGAIN, EOPNOTSUPP, EINVAL, ENOSYS].contains(error.number) {
+      return nil
+    }
+  }
+
   /// C: `fstat`
   func status() throws(SystemError) -> FileStatus {
     try FileStatus(ofDescriptor: number)
@@ -87,6 +104,21 @@ extension FileStatus {
       case S_IFSOCK: .socket
       default: .device
       }
+  }
+}
+
+extension FileStorage {
+  /// Where the files of a path's file system are.
+  ///
+  /// C: `statfs`
+  init(of path: LocalPath) {
+    switch path.withCString({ formstream_file_system_type($0) }) {
+    case Int(TMPFS_MAGIC), Int(RAMFS_MAGIC): self = .memory
+    case Int(EXT4_SUPER_MAGIC), Int(XFS_SUPER_MAGIC), Int(BTRFS_SUPER_MAGIC),
+      Int(F2FS_SUPER_MAGIC):
+      self = .disk
+    default: self = .unknown
+    }
   }
 }
 

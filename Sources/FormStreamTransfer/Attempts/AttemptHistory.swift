@@ -70,18 +70,17 @@ struct AttemptHistory: Sendable {
     isResponseHeld = false
   }
 
-  /// Delivers a held response to the caller's target, now that it is known to be the last.
-  mutating func deliverResponse(to target: ResponseTarget) throws(TransferError) {
-    guard isResponseHeld, let response else { return }
+  /// Takes the body of a held response out, now that it is known to be the last; nil if nothing has to be delivered to
+  /// the caller's target.
+  mutating func takeHeldResponse(for target: ResponseTarget) -> TransferResponse? {
+    guard isResponseHeld, !target.isMemory, let held = response else { return nil }
     isResponseHeld = false
-    guard !target.isMemory else { return }
-    self.response = response.withoutBody
-    do {
-      try response.body.withUnsafeBytes {
-        try target.deliver($0, isComplete: !response.isTruncated)
-      }
-    } catch {
-      throw .responseNotStored(target, from: response.url, error)
-    }
+    response = held.withoutBody
+    return held
+  }
+
+  /// Notes that the body of a held response did not reach the caller's target.
+  mutating func noteResponseNotDelivered() {
+    response?.isTruncated = true
   }
 }

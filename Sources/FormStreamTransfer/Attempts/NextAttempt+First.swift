@@ -13,15 +13,19 @@ extension NextAttempt {
     var layout: BodyLayout?
     if let body = request.body {
       let needsDigest = request.options.sendsDigest
-      let prepared = await control.performBlocking {
+      let limit = request.options.limits.attempt
+      let prepared = await control.performBlocking(atMost: limit) {
         () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
         Result { () throws(TransferError) in
           let layout = try body.laidOut()
-          try layout.checkEmptyStream()
+          if layout.hasStreams { try layout.checkEmptiness() }
           return (layout, needsDigest ? try layout.digest() : nil)
         }
       }
-      guard let prepared else { throw .cancelledBeforeResponse }
+      guard let prepared else {
+        guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+        throw .notReadInTime(limit)
+      }
       let (measured, digest) = try prepared.get()
       layout = measured
       try headers.append(contentType: measured.contentType, digest: digest)
@@ -76,10 +80,10 @@ extension HTTPHeaders {
 }
 
 extension BodyLayout {
-  /// Reads once from streams with an announced length of 0, to check that they have no bytes: libcurl doesn't read a
-  /// body of length 0.
-  fileprivate func checkEmptyStream() throws(TransferError) {
-    guard contentLength == 0, hasStreams else { return }
+  /// Reads once from a body with an announced length of 0, to check that it has no bytes: libcurl doesn't read such a
+  /// body.
+  func checkEmptiness() throws(TransferError) {
+    guard contentLength == 0 else { return }
     let reader = makeReader()
     defer { reader.close() }
     do throws(MultipartError) {

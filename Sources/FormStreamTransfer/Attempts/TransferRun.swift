@@ -30,24 +30,24 @@ final class TransferRun: Sendable {
     do throws(TransferError) {
       next = try await NextAttempt.first(of: request, control)
     } catch {
-      return conclude(history, .init(.afterFailedPreparation(error), error))
+      return await conclude(history, .init(.afterFailedPreparation(error), error))
     }
     history.begin(next.body)
     publisher.begin(next.body)
     while true {
       await control.waitWhilePaused()
-      if control.isCancelled { return conclude(history, .cancelled) }
+      if control.isCancelled { return await conclude(history, .cancelled) }
       let result: ExchangeResult
       do throws(TransferError) {
         result = try await send(next, history)
       } catch {
-        return conclude(history, .init(.failed, error))
+        return await conclude(history, .init(.afterFailedPreparation(error), error))
       }
       history.note(result)
       learn(from: result, next)
       switch next.attempt(history).decision(on: AttemptFacts(result)) {
-      case .conclude(let verdict): return conclude(history, verdict)
-      case .keepEarlierResponse: return conclude(history, .init(.ok, nil))
+      case .conclude(let verdict): return await conclude(history, verdict)
+      case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url): return await fetchPage(url, after: next, history)
       case .follow(let url):
         next.follow(url)
@@ -60,11 +60,11 @@ final class TransferRun: Sendable {
         history.noteNotLookedAt()
       case .retry(let verdict, let retryAfter):
         guard let delay = delay(retryAfter, history), session.budget.take() else {
-          return conclude(history, verdict)
+          return await conclude(history, verdict)
         }
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         publisher.update { $0.phase = .retrying }
-        guard await wait(delay) else { return conclude(history, .cancelled) }
+        guard await wait(delay) else { return await conclude(history, .cancelled) }
         next.retry()
         publisher.update { $0.attempt = history.attempts + 1 }
       }
@@ -77,6 +77,7 @@ final class TransferRun: Sendable {
     _ next: NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
     publisher.update { $0.phase = .connecting }
+    try await checkEmptiness(next)
     // A response to this attempt means that its body was begun.
     let attempt = next.attempt(
       tries: history.tries + 1, redirects: history.redirects,
@@ -92,6 +93,22 @@ final class TransferRun: Sendable {
       wireRequest.usesIdleConnection = false
     }
     return await control.run(try Exchange(wireRequest, publisher: publisher, tracer: tracer))
+  }
+
+  /// Checks a body of length 0 whose files may block.
+  private func checkEmptiness(_ next: NextAttempt) async throws(TransferError) {
+    guard next.sendsBody, let body = next.body, body.contentLength == 0, !body.hasStreams,
+      body.mustBeWaitedFor
+    else { return }
+    let limit = request.options.limits.attempt
+    let check = await control.performBlocking(atMost: limit) {
+      Result { () throws(TransferError) in try body.checkEmptiness() }
+    }
+    guard let check else {
+      guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+      throw .notReadInTime(limit)
+    }
+    try check.get()
   }
 
   private func sendsExpect(_ next: NextAttempt) -> Bool {
@@ -133,16 +150,16 @@ final class TransferRun: Sendable {
         next.follow(url)
         pageHistory.noteRedirect()
       case .conclude(let verdict):
-        guard let page = result.response else { return conclude(history, .init(.ok, nil)) }
+        guard let page = result.response else { return await conclude(history, .init(.ok, nil)) }
         var history = history
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
-        return conclude(history, verdict)
+        return await conclude(history, verdict)
       case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
       case .keepEarlierResponse, .retry, .repeatWithoutExpect, .fetchPage:
-        return conclude(history, .init(.ok, nil))
+        return await conclude(history, .init(.ok, nil))
       }
     }
-    return conclude(history, .init(.ok, nil))
+    return await conclude(history, .init(.ok, nil))
   }
 
   // MARK: Between attempts
@@ -168,15 +185,31 @@ final class TransferRun: Sendable {
 
   // MARK: The result
 
+  /// Delivers a response that was held back from the caller's target. Returns why that failed.
+  private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
+    let target = request.options.responseTarget
+    guard let held = history.takeHeldResponse(for: target) else { return nil }
+    let limit = request.options.limits.attempt
+    let delivery = await control.performBlocking(atMost: limit) {
+      Result {
+        try held.body.withUnsafeBytes { try target.deliver($0, isComplete: !held.isTruncated) }
+      }
+    }
+    switch delivery {
+    case .success: return nil
+    case .failure(let error): return .responseNotStored(target, from: held.url, error)
+    case nil:
+      history.noteResponseNotDelivered()
+      guard let limit, !control.isCancelled else { return .cancelledDuringResponse }
+      return .notDeliveredInTime(limit, from: held.url)
+    }
+  }
+
   private func conclude(
     _ history: AttemptHistory, _ verdict: AttemptDecision.Verdict
-  ) -> TransferResult {
+  ) async -> TransferResult {
     var (history, verdict) = (history, verdict)
-    do throws(TransferError) {
-      try history.deliverResponse(to: request.options.responseTarget)
-    } catch {
-      if verdict.error == nil { verdict.error = error }
-    }
+    if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
     publisher.finish { progress in
       progress.phase = .done
       progress.hasResponse = history.response != nil
@@ -211,6 +244,7 @@ extension TransferResult.Outcome {
     switch error.code {
     case .cancelled: .cancelled
     case .sourceChanged: .sourceChanged
+    case .timedOut: .retryable
     default: .failed
     }
   }

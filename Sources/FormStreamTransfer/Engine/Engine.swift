@@ -11,6 +11,7 @@ final class Engine: @unchecked Sendable {
     case cancel(Exchange)
     case setPaused(Exchange, Bool)
     case sourceHasMore(ObjectIdentifier)
+    case targetMoved(ObjectIdentifier)
     case run(UnownedJob)
     case stop
   }
@@ -18,9 +19,13 @@ final class Engine: @unchecked Sendable {
   /// How often time limits are checked.
   private static let checkInterval = Duration.milliseconds(50)
 
+  /// The threads for everything that may block.
+  let workers = WorkerThreads()
   private let inbox = Guarded<[Command]>([])
   private let multi: CurlMulti
   private let running: RunningExchanges
+  /// The exchanges that are over, but whose results wait a moment for a target.
+  private var inGracePeriod: [Exchange] = []
 
   /// The exchanges that are being driven, shared with the callback for sockets that are about to be closed.
   private final class RunningExchanges {
@@ -57,6 +62,11 @@ final class Engine: @unchecked Sendable {
   ///   its exchange alive.
   func sourceHasMore(_ easy: ObjectIdentifier) { post(.sourceHasMore(easy)) }
 
+  /// Reports that the target of a response has room, has failed, or is complete.
+  ///
+  /// - Parameter easy: the `CurlEasy` of the target's exchange, as above.
+  func targetMoved(_ easy: ObjectIdentifier) { post(.targetMoved(easy)) }
+
   /// Ends the thread. No exchange may be running.
   func stop() { post(.stop) }
 
@@ -84,13 +94,19 @@ final class Engine: @unchecked Sendable {
       }
       if ContinuousClock.now >= nextCheck {
         for exchange in Array(running.exchanges.values) where exchange.endIfOverdue() {
-          multi.remove(exchange.easy)
-          finish(exchange, nil)
+          end(exchange)
         }
         nextCheck = .now + Self.checkInterval
       }
-      multi.wait(milliseconds: running.exchanges.isEmpty ? 60_000 : 50)
+      if !inGracePeriod.isEmpty { inGracePeriod.removeAll { reportIfDelivered($0) } }
+      multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
     }
+  }
+
+  private func waitingTime(untilCheck check: ContinuousClock.Instant) -> Int {
+    if running.exchanges.isEmpty { return 60_000 }
+    return inGracePeriod.isEmpty
+      ? max(1, Int(ContinuousClock.now.duration(to: check) / .milliseconds(1))) : 5
   }
 
   private func takeCommands() -> [Command] {
@@ -113,16 +129,19 @@ final class Engine: @unchecked Sendable {
       }
     case .cancel(let exchange):
       guard isRunning(exchange) else { return true }
-      exchange.abort(with: .cancelledBeforeResponse)
-      multi.remove(exchange.easy)
-      finish(exchange, nil)
+      exchange.cutOff(because: .cancelledBeforeResponse)
+      end(exchange)
     case .setPaused(let exchange, let isPaused):
       if isRunning(exchange) { exchange.setPaused(isPaused) }
     case .sourceHasMore(let easy):
       running.exchanges[easy]?.sourceHasMore()
+    case .targetMoved(let easy):
+      guard let exchange = running.exchanges[easy] else { return true }
+      if exchange.targetMoved() { _ = reportIfDelivered(exchange) } else { end(exchange) }
     case .run(let job):
       job.runSynchronously(on: asUnownedTaskExecutor())
     case .stop:
+      workers.stop()
       return false
     }
     return true
@@ -132,10 +151,23 @@ final class Engine: @unchecked Sendable {
     running.exchanges[ObjectIdentifier(exchange.easy)] != nil
   }
 
+  /// Ends an exchange before libcurl does.
+  private func end(_ exchange: Exchange) {
+    multi.remove(exchange.easy)
+    finish(exchange, nil)
+  }
+
   private func finish(_ exchange: Exchange, _ failure: CurlFailure?) {
-    running.exchanges[ObjectIdentifier(exchange.easy)] = nil
     running.awaitingFirstBytes.removeAll { $0 === exchange }
     exchange.finish(failure)
+    if !reportIfDelivered(exchange), exchange.isInGracePeriod { inGracePeriod.append(exchange) }
+  }
+
+  /// Reports the result of an exchange that is over, unless it waits for the response's target.
+  private func reportIfDelivered(_ exchange: Exchange) -> Bool {
+    guard exchange.reportIfDelivered() else { return false }
+    running.exchanges[ObjectIdentifier(exchange.easy)] = nil
+    return true
   }
 }
 

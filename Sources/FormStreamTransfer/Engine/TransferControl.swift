@@ -63,10 +63,12 @@ final class TransferControl: Sendable {
   }
 
   /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is
-  /// cancelled; the function can't be interrupted, and its result is then dropped.
+  /// cancelled or the time limit is over; the function can't be interrupted, and its result is then dropped.
   func performBlocking<Value: Sendable>(
-    _ body: @escaping @Sendable () -> Value
+    atMost limit: Duration?, _ body: @escaping @Sendable () -> Value
   ) async -> Value? {
+    var timer: Task<Void, Never>?
+    defer { timer?.cancel() }
     let value = await withCheckedContinuation {
       (continuation: CheckedContinuation<Value?, Never>) in
       let waiting = Guarded<CheckedContinuation<Value?, Never>?>(continuation)
@@ -81,7 +83,12 @@ final class TransferControl: Sendable {
         return state.isCancelled
       }
       if isCancelled { return end(nil) }
-      if !startThread("formstream-wait", { end(body()) }) { end(body()) }
+      if let limit {
+        timer = Task(executorPreference: engine) {
+          if (try? await Task.sleep(for: limit)) != nil { end(nil) }
+        }
+      }
+      if !engine.workers.run({ end(body()) }) { end(body()) }
     }
     state.withLock { $0.abandon = nil }
     return value

@@ -3,6 +3,20 @@ extension TransferError {
     .engineFailed, on: "a thread",
     "The system can't start another thread: raise the limits for memory and processes (ulimit).")
 
+  static func notReadInTime(_ limit: Duration) -> TransferError {
+    TransferError(
+      .timedOut, on: "the body",
+      "The body could not be measured within \(limit.inSeconds), so nothing was sent: check the disk or the "
+        + "program that it is read from, or raise the limit (max-time).")
+  }
+
+  static func notDeliveredInTime(_ limit: Duration, from url: HTTPURL) -> TransferError {
+    TransferError(
+      .timedOut, on: url.description,
+      "The response from \(url) was not accepted by its target within \(limit.inSeconds): raise the limit "
+        + "(max-time), or make the target faster.")
+  }
+
   package static let cancelledBeforeResponse = TransferError(
     .cancelled, on: "the request", "The request was cancelled before a response arrived.")
 

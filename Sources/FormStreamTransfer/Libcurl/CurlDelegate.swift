@@ -6,8 +6,8 @@ protocol CurlDelegate: AnyObject {
   func mayRewind(to offset: Int64) -> Bool
   /// Receives a line of a response's head with its line break; returns false to end the transfer.
   func receive(headLine: UnsafeRawBufferPointer) -> Bool
-  /// Receives a piece of a response's body; returns false to end the transfer.
-  func receive(body: UnsafeRawBufferPointer) -> Bool
+  /// Receives a piece of a response's body.
+  func receive(body: UnsafeRawBufferPointer) -> CurlReceipt
   /// Called regularly, whether or not bytes moved; returns false to end the transfer.
   func progressed(uploaded: Int64) -> Bool
   /// Called before a request is sent over a socket; returns false to end the transfer.
@@ -24,6 +24,14 @@ protocol CurlDelegate: AnyObject {
 enum CurlRead {
   case bytes(Int)
   /// No bytes yet; the delegate calls `resumeReading` when there are some.
+  case later
+  case abort
+}
+
+/// What became of a piece of a response's body.
+enum CurlReceipt {
+  case taken
+  /// Nothing was taken. The piece comes again after the delegate has called `resumeReceiving`.
   case later
   case abort
 }

@@ -28,10 +28,16 @@ extension CurlEasy {
     check(
       formstream_easy_set_transfer_function(handle, CURLOPT_WRITEFUNCTION) {
         bytes, size, count, context in
+        let easy = CurlEasy.at(context)
         let piece = UnsafeRawBufferPointer(start: bytes, count: size * count)
+        switch easy?.delegate?.receive(body: piece) ?? .abort {
+        case .taken: return piece.count
+        case .later:
+          easy?.pauseReceiving()
+          return Int(CURL_WRITEFUNC_PAUSE)
         // libcurl treats any count but that of the bytes as a failure. 0 would be a success for an empty piece.
-        return CurlEasy.delegate(context)?.receive(body: piece) == true
-          ? piece.count : piece.count + 1
+        case .abort: return piece.count + 1
+        }
       })
   }
 

@@ -9,8 +9,9 @@ final class CurlEasy {
   /// Owns this object, and lives as long as libcurl may call it.
   unowned var delegate: (any CurlDelegate)?
   var sockets: OpenSockets?
-  /// The reasons to pause: the source has no bytes yet, or the caller paused the request.
-  private var isPaused = (reading: false, all: false)
+  /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
+  /// the request.
+  private var isPaused = (reading: false, receiving: false, all: false)
   /// Whether libcurl accepted the last pause. It accepts none before there is a connection.
   private(set) var isPauseInEffect = false
   /// The first option that libcurl refused: for lack of memory, or because this libcurl doesn't have the option.
@@ -99,6 +100,17 @@ final class CurlEasy {
     applyPauses()
   }
 
+  /// Notes that there is no room for the response's body. libcurl learns it from the result of the write callback.
+  func pauseReceiving() {
+    isPaused.receiving = true
+  }
+
+  /// Continues to receive the body of the response. libcurl may pass on what it has kept before this returns.
+  func resumeReceiving() {
+    isPaused.receiving = false
+    applyPauses()
+  }
+
   /// Pauses or resumes both directions.
   func setPaused(_ isPaused: Bool) {
     self.isPaused.all = isPaused
@@ -108,7 +120,7 @@ final class CurlEasy {
   /// C: `curl_easy_pause`
   private func applyPauses() {
     let send = isPaused.reading || isPaused.all ? CURLPAUSE_SEND : CURLPAUSE_CONT
-    let receive = isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
+    let receive = isPaused.receiving || isPaused.all ? CURLPAUSE_RECV : CURLPAUSE_CONT
     isPauseInEffect =
       curl_easy_pause(handle, CInt(send | receive)) == CURLE_OK && isPaused.all
   }

@@ -35,7 +35,7 @@ final class ProgressPublisher: Sendable {
   /// - Parameter phase: nil if it hasn't changed.
   func advance(
     _ phase: TransferProgress.Phase?, read: Int64, handedOver: Int64, acknowledged: Int64?,
-    received: Int64
+    received: Int64, of responseTotal: Int64?
   ) {
     change(isReportedAtOnce: false) { current in
       if let phase { current.phase = phase }
@@ -46,7 +46,7 @@ final class ProgressPublisher: Sendable {
         current.acknowledged = max(
           current.acknowledged ?? 0, min(acknowledged, current.handedOver))
       }
-      current.received = received
+      (current.received, current.responseTotal) = (received, responseTotal)
     }
   }
 

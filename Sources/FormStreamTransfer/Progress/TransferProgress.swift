@@ -42,18 +42,29 @@ public struct TransferProgress: Sendable {
   public internal(set) var attempt = 1
   /// How many bytes of the response's body were received.
   public internal(set) var received: Int64 = 0
+  /// The length of the response's body; nil before its head has arrived, and if the server doesn't announce it.
+  public internal(set) var responseTotal: Int64?
   /// The time since the transfer started.
   public internal(set) var elapsed: Duration = .zero
 
   let layout: BodyLayout?
 
-  /// The fraction of the body that was handed over, from 0 to 1; nil if the total can't be known. It is 1 only after the
-  /// last byte was handed over, or after the request itself if its body is empty.
+  /// The fraction of the request's body that was handed over, from 0 to 1; nil if there is no body, or if the total can't
+  /// be known. It is 1 only after the last byte was handed over, or after the request itself if its body is empty.
   public var fraction: Double? {
-    guard let total else { return nil }
+    guard layout != nil, let total else { return nil }
     if total == 0 { return isComplete ? 1 : 0 }
-    guard handedOver < total else { return 1 }
-    return min(Double(handedOver) / Double(total), 1.0.nextDown)
+    return Self.fraction(handedOver, of: total)
+  }
+
+  /// The fraction of the response's body that was received, from 0 to 1; nil if its total is not known. It is 1 only
+  /// after the last byte.
+  public var responseFraction: Double? {
+    responseTotal.map { Self.fraction(received, of: $0) }
+  }
+
+  private static func fraction(_ count: Int64, of total: Int64) -> Double {
+    count < total ? min(Double(count) / Double(total), 1.0.nextDown) : 1
   }
 
   /// The progress of one part of a form.

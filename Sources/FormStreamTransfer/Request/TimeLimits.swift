@@ -2,11 +2,12 @@
 public struct TimeLimits: Hashable, Sendable {
   /// For finding and reaching the server.
   public var connect: Duration? = .seconds(30)
-  /// For a time without a byte sent or received. Waiting for the body's source doesn't count, nor does a pause.
+  /// For a time without a byte sent or received. Waiting for the body's source or the response's target doesn't count, nor
+  /// does a pause.
   public var stall: Duration? = .seconds(60)
   /// From the body's last byte to the response's first.
   public var response: Duration? = .seconds(300)
-  /// For a complete attempt.
+  /// For a complete attempt. Measuring the body's files before the first may take as long again.
   public var attempt: Duration?
 
   /// The default limits.

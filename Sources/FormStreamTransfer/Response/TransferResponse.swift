@@ -13,7 +13,7 @@ public struct TransferResponse: Sendable {
   /// The body, or the part of it that was kept; empty if it went to another target.
   public let body: Data
   /// Whether a part of the body is missing.
-  public let isTruncated: Bool
+  public internal(set) var isTruncated: Bool
 
   var withoutBody: TransferResponse {
     TransferResponse(

@@ -6,6 +6,10 @@ import FormStreamPlatform
 ///
 /// Everything except its creation happens on the engine's thread.
 final class Exchange: @unchecked Sendable {
+  /// How long the result of a cancelled exchange waits for a target that still works: usually, that removes its
+  /// unfinished file in this time.
+  private static let gracePeriod = Duration.milliseconds(20)
+
   let easy: CurlEasy
   private let request: WireRequest
   private let publisher: ProgressPublisher
@@ -16,8 +20,16 @@ final class Exchange: @unchecked Sendable {
   private var connection = ExchangeConnection()
   private var isPaused = false
   private var hasBegunBody = false
+  /// Whether the response's target has no room, and will report when it has.
+  private var isWaitingForTarget = false
   /// Why this client ended the exchange early; nil if it didn't.
   private var abortReason: TransferError?
+  /// Whether the result is wanted now, whatever the response's target does.
+  private var isCutOff = false
+  /// Until when a target that still works is waited for after that.
+  private var gracePeriodEnd: ContinuousClock.Instant?
+  /// Why there is no complete response, after libcurl is done.
+  private var ending: (error: TransferError?, isTransient: Bool)?
   /// How much of the request was handed over when a final response began; nil before.
   private var atResponse: (isComplete: Bool, handedOver: Int64)?
   /// What was still unread in the socket when it was closed.
@@ -56,17 +68,23 @@ final class Exchange: @unchecked Sendable {
     if request.options.computesDigest, request.announcesBody {
       do { try upload.computeDigest() } catch { abort(with: .digestFailed(error)) }
     }
+    let id = ObjectIdentifier(easy)
     if let body = request.body {
-      upload.start(
-        body.hasStreams
-          ? ThreadedUploadSource(body) { [id = ObjectIdentifier(easy)] in engine.sourceHasMore(id) }
-          : DirectUploadSource(body) as any UploadSource)
+      upload.start(BodyUploadSource(body, on: engine.workers) { engine.sourceHasMore(id) })
     }
+    collector.makeWriter = { ResponseWriter($0, on: engine.workers) { engine.targetMoved(id) } }
     return easy.startFailure == nil && abortReason == nil
   }
 
+  /// Ends the exchange early, and at once: its result doesn't wait for the response's target.
+  func cutOff(because reason: TransferError) {
+    abort(with: reason)
+    isCutOff = true
+    gracePeriodEnd = gracePeriodEnd ?? .now + Self.gracePeriod
+  }
+
   /// Ends the exchange early. The reason becomes its failure.
-  func abort(with reason: TransferError) {
+  private func abort(with reason: TransferError) {
     if abortReason == nil { abortReason = reason }
   }
 
@@ -83,6 +101,19 @@ final class Exchange: @unchecked Sendable {
     if !isPaused { easy.resumeReading() }
   }
 
+  /// Reacts to what the response's target reports. Returns false if the target has failed, and the exchange must end.
+  func targetMoved() -> Bool {
+    if ending == nil, collector.noteStorageFailure() {
+      fail(collector.failure)
+      return false
+    }
+    guard isWaitingForTarget, ending == nil else { return true }
+    isWaitingForTarget = false
+    clock.noteMovement()
+    easy.resumeReceiving()
+    return true
+  }
+
   /// Ends the exchange if a time limit is exceeded, or if its response says all that it can; returns whether it did.
   func endIfOverdue() -> Bool {
     if hasQuietEarlyResponse {
@@ -90,7 +121,9 @@ final class Exchange: @unchecked Sendable {
       return true
     }
     let activity: ExchangeClock.Activity =
-      if isPaused || upload.isWaitingForSource || connection.requestCount == 0 {
+      if isPaused || upload.isWaitingForSource || isWaitingForTarget || ending != nil
+        || connection.requestCount == 0
+      {
         .waitingForOthers
       } else {
         collector.status == nil ? .beforeResponse : .receiving
@@ -100,7 +133,7 @@ final class Exchange: @unchecked Sendable {
     limits.stall = limits.stall.map { $0 + request.pauseBetweenPieces }
     guard let error = clock.exceededLimit(of: limits, during: activity, to: request.url)
     else { return false }
-    abort(with: error)
+    cutOff(because: error)
     return true
   }
 
@@ -108,6 +141,7 @@ final class Exchange: @unchecked Sendable {
   /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
+      !isWaitingForTarget, ending == nil,
       let status = collector.status, isHTTP2 || (200...299).contains(status)
     else { return false }
     return clock.timeSinceMovement > Self.earlyResponsePatience + request.pauseBetweenPieces
@@ -138,17 +172,33 @@ final class Exchange: @unchecked Sendable {
     unread = pendingBytes(of: socket, limit: 64 * 1024)
   }
 
-  /// Called after libcurl is done with the exchange: reports its result.
+  /// Called after libcurl is done with the exchange, and again if it is cut off after that.
   func finish(_ failure: CurlFailure?) {
-    upload.close()
-    count(uploaded: easy.uploaded)
-    connection.noteWritten()
-    // If libcurl rejected what it read, the rest is not the beginning of a response.
-    if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
-      isSalvaged = SalvagedResponse.feed(unread, to: collector)
+    if ending == nil {
+      upload.close()
+      count(uploaded: easy.uploaded)
+      connection.noteWritten()
+      connection.socket = nil
+      // If libcurl rejected what it read, the rest is not the beginning of a response.
+      if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
+        isSalvaged = SalvagedResponse.feed(unread, to: collector)
+      }
     }
-    completion?(result(failure))
+    ending = outcome(failure)
+    collector.finish(isAborted: isCutOff)
+  }
+
+  /// Whether the result waits for a target although it is wanted now.
+  var isInGracePeriod: Bool { ending != nil && isCutOff }
+
+  /// Reports the result after the response was delivered, or can't be waited for; returns whether it did.
+  func reportIfDelivered() -> Bool {
+    guard let ending else { return false }
+    guard collector.isStored || gracePeriodEnd.map({ .now >= $0 }) == true else { return false }
+    collector.noteStorageFailure()
+    completion?(result(ending.error ?? collector.failure, isTransient: ending.isTransient))
     completion = nil
+    return true
   }
 }
 
@@ -165,7 +215,8 @@ extension Exchange: CurlDelegate {
     connection.begin(request, over: socket)
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
-    guard let body = request.body, body.contentLength == 0, !body.hasStreams,
+    // Other bodies were checked before the exchange.
+    guard let body = request.body, body.contentLength == 0, !body.mustBeWaitedFor,
       let error = upload.failureOfEmptySource()
     else { return true }
     abort(with: error)
@@ -201,7 +252,7 @@ extension Exchange: CurlDelegate {
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard abortReason == nil else { return .abort }
     if isPaused { return .later }
-    countBeforeRead()
+    count(uploaded: easy.uploaded)
     hasBegunBody = true
     let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(request.maximumPiece))
     switch upload.read(into: piece) {
@@ -224,19 +275,24 @@ extension Exchange: CurlDelegate {
     guard collector.receive(headLine: headLine) else { return fail(collector.failure) }
     if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
-      countBeforeRead()
+      count(uploaded: easy.uploaded)
       atResponse = (upload.isHandedOver, upload.handedOver)
     }
     return true
   }
 
-  func receive(body: UnsafeRawBufferPointer) -> Bool {
+  func receive(body: UnsafeRawBufferPointer) -> CurlReceipt {
     clock.noteMovement()
-    guard collector.receive(body: body) else { return fail(collector.failure) }
-    return true
+    let receipt = collector.receive(body: body)
+    switch receipt {
+    case .taken: break
+    case .later: isWaitingForTarget = true
+    case .abort: fail(collector.failure)
+    }
+    return receipt
   }
 
-  private func fail(_ error: TransferError?) -> Bool {
+  @discardableResult private func fail(_ error: TransferError?) -> Bool {
     if let error { abort(with: error) }
     return false
   }
@@ -267,19 +323,13 @@ extension Exchange: CurlDelegate {
 
   // MARK: Progress
 
-  /// Counts before more is read. In a body of unknown length, libcurl has sent everything that was read before, or it
-  /// would not ask for more; its own count includes the framing of chunks.
-  private func countBeforeRead() {
-    count(uploaded: upload.total == nil ? upload.read : easy.uploaded)
-  }
-
   private func count(uploaded: Int64) {
-    upload.count(uploaded: uploaded)
+    upload.count(uploaded: uploaded, isHTTP2: isHTTP2)
     if upload.total == upload.handedOver, connection.requestCount > 0 { clock.noteBodyEnd() }
     clock.note(handedOver: upload.handedOver, received: collector.received)
     publisher.advance(
       phase, read: upload.read, handedOver: upload.handedOver, acknowledged: acknowledged,
-      received: collector.received)
+      received: collector.received, of: collector.announcedLength)
   }
 
   /// The phase of the progress; nil if it hasn't changed.
@@ -300,8 +350,7 @@ extension Exchange: CurlDelegate {
 // MARK: The result
 
 extension Exchange {
-  private func result(_ failure: CurlFailure?) -> ExchangeResult {
-    let (error, isTransient) = outcome(failure)
+  private func result(_ error: TransferError?, isTransient: Bool) -> ExchangeResult {
     let stage = stage
     let sentExpect = request.expectTimeout != nil
     return ExchangeResult(
@@ -318,7 +367,7 @@ extension Exchange {
       expectRejected: sentExpect && upload.read == 0 && collector.status == 417)
   }
 
-  /// Completes the response. Returns why there is no complete response, and whether another attempt may succeed.
+  /// Returns why there is no complete response, and whether another attempt may succeed.
   private func outcome(_ failure: CurlFailure?) -> (TransferError?, isTransient: Bool) {
     var error = abortReason ?? collector.failure
     var isTransient = false
@@ -339,11 +388,6 @@ extension Exchange {
     if collector.response != nil {
       if error != nil { collector.truncate() }
       if error?.code == .cancelled { error = .cancelledDuringResponse }
-      do throws(TransferError) {
-        try collector.finish()
-      } catch let notStored {
-        error = notStored
-      }
     }
     if let code = error?.code,
       [.stalled, .responseTimedOut, .timedOut, .connectionLost].contains(code)

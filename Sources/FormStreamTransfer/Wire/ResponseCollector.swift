@@ -11,6 +11,9 @@ final class ResponseCollector {
   private static let maximumInformational = 100
   /// How many bytes over the caller's limit are read to keep the connection; beyond that it is closed.
   private static let maximumDropped: Int64 = 16 * 1024 * 1024
+  /// How many bytes are kept of a body that goes to a target, in case the target can't be opened: enough to read the
+  /// server's explanation of a failure.
+  private static let explanationSize = 4096
 
   /// The final response's status; nil before its head is complete.
   private(set) var status: Int?
@@ -18,6 +21,8 @@ final class ResponseCollector {
   private(set) var headers = HTTPHeaders()
   private(set) var body = Data()
   private(set) var isTruncated = false
+  /// The length that the final response announces for its body; nil if there is none.
+  private(set) var announcedLength: Int64?
   /// How many bytes of the final response's body have arrived.
   private(set) var received: Int64 = 0
   /// Whether the server responded 100 to `Expect: 100-continue`.
@@ -30,13 +35,18 @@ final class ResponseCollector {
   private(set) var hasDroppedTooMuch = false
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
+  /// Makes what passes the body to a target that is not memory; set by the exchange.
+  var makeWriter: ((ResponseTarget) -> ResponseWriter)?
 
   private let url: HTTPURL
   private let target: ResponseTarget
   private let isToHEAD: Bool
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
   private let traceHead: ((String) -> Void)?
-  private var sink = ResponseSink.none
+  /// The most bytes in `body`; more are dropped.
+  private var keptLimit = 0
+  /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
+  private var writer: ResponseWriter?
   /// Whether a head has begun and isn't complete.
   private(set) var isInHead = false
   private var headSize = 0
@@ -63,7 +73,8 @@ final class ResponseCollector {
   var response: TransferResponse? {
     guard let status, !isInHead else { return nil }
     return TransferResponse(
-      status: status, version: version, url: url, headers: headers, body: body,
+      status: status, version: version, url: url, headers: headers,
+      body: writer == nil ? body : Data(),
       isTruncated: isTruncated)
   }
 
@@ -86,14 +97,25 @@ final class ResponseCollector {
     isTruncated = true
   }
 
-  /// Moves a complete file to its destination, and discards an incomplete one.
-  func finish() throws(TransferError) {
-    do {
-      try sink.finish(isComplete: !isTruncated)
-    } catch {
-      isTruncated = true
-      throw notStored(error)
-    }
+  /// Begins to complete the caller's target, or to discard it if the response is incomplete.
+  ///
+  /// - Parameter isAborted: whether nobody waits for the target any more.
+  func finish(isAborted: Bool) {
+    if isAborted { writer?.abandon() } else { writer?.finish(isComplete: !isTruncated) }
+  }
+
+  /// Whether nothing more will happen to the caller's target.
+  var isStored: Bool { writer?.isFinished ?? true }
+
+  /// Notes that the caller's target has failed, if it has. Returns whether the rest of the body is of no use.
+  @discardableResult func noteStorageFailure() -> Bool {
+    guard let failed = writer?.failure else { return false }
+    writer = nil
+    failure = failure ?? notStored(failed.error)
+    isTruncated = true
+    // If the target could not be opened, the response keeps what explains its status.
+    if failed.wasOpen { body = Data() }
+    return failed.wasOpen
   }
 
   // MARK: Heads
@@ -126,7 +148,7 @@ final class ResponseCollector {
     status = nil
     headers = HTTPHeaders()
     body = Data()
-    (received, isTruncated) = (0, false)
+    (received, isTruncated, announcedLength) = (0, false, nil)
     headText = line
     isInHead = true
   }
@@ -162,7 +184,14 @@ final class ResponseCollector {
         "The response from \(url) has several lengths (Content-Length), or a malformed one.")
     }
     status = lastStatus
-    openSink(for: lastStatus)
+    // RFC 9112 §6.3: some responses end with their heads, and Transfer-Encoding overrides Content-Length.
+    if !isToHEAD, lastStatus != 204, lastStatus != 304, !headers.contains("Transfer-Encoding") {
+      announcedLength = headers["Content-Length"].flatMap { Int64($0) }
+    }
+    isHeld = !isFinal(lastStatus, headers)
+    let isKept = isHeld || target.isMemory
+    writer = isKept ? nil : makeWriter?(target)
+    keptLimit = isKept ? target.heldLimit : Self.explanationSize
     return true
   }
 
@@ -187,38 +216,24 @@ final class ResponseCollector {
 
   // MARK: Bodies
 
-  private func openSink(for status: Int) {
-    isHeld = !isFinal(status, headers)
-    do {
-      sink = try isHeld ? .memory(limit: target.heldLimit) : ResponseSink(target)
-    } catch {
-      failure = notStored(error)
-      // Enough to read the server's explanation of a failure.
-      sink = .memory(limit: 4096)
+  /// Receives a piece of the body.
+  func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
+    if let writer {
+      switch writer.write(bytes) {
+      case .taken: break
+      case .later: return .later
+      case .failed:
+        // The status stays valid; the connection is closed.
+        if noteStorageFailure() { return .abort }
+      }
     }
-  }
-
-  /// Receives a piece of the body; returns false if no more is wanted.
-  func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
     received += Int64(bytes.count)
-    if case .memory(let limit) = sink { return keep(bytes, limit: limit) }
-    do {
-      try sink.write(bytes)
-      return true
-    } catch {
-      // The status stays valid; the connection is closed, as the rest of the body is of no use.
-      failure = notStored(error)
-      isTruncated = true
-      return false
-    }
-  }
-
-  private func keep(_ bytes: UnsafeRawBufferPointer, limit: Int) -> Bool {
-    let room = max(limit - body.count, 0)
-    body.append(contentsOf: bytes.prefix(room))
+    let room = max(keptLimit - body.count, 0)
+    if room > 0 { body.append(contentsOf: bytes.prefix(room)) }
+    guard writer == nil else { return .taken }
     if bytes.count > room { isTruncated = true }
     hasDroppedTooMuch = received - Int64(body.count) > Self.maximumDropped
-    return !hasDroppedTooMuch
+    return hasDroppedTooMuch ? .abort : .taken
   }
 
   private func notStored(_ error: any Error) -> TransferError {

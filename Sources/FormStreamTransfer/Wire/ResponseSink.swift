@@ -1,29 +1,24 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Where the body of a response that is being received goes.
+/// The caller's file or closure, open for the body of a response. Everything may block.
 enum ResponseSink {
-  case none
-  /// Kept by the collector, up to `limit` bytes.
-  case memory(limit: Int)
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
 
-  /// Opens the caller's target.
-  init(_ target: ResponseTarget) throws {
-    self =
-      switch target.kind {
-      case .memory(let limit): .memory(limit: limit)
-      case .stream(let receive): .stream(receive)
-      case .file(let path): .file(try AtomicFile(for: path), path.name)
-      }
+  /// Opens a target; returns nil for memory.
+  init?(_ target: ResponseTarget) throws {
+    switch target.kind {
+    case .memory: return nil
+    case .stream(let receive): self = .stream(receive)
+    case .file(let path): self = .file(try AtomicFile(for: path), path.name)
+    }
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     switch self {
     case .file(let file, _): try file.write(bytes)
     case .stream(let receive): try receive(bytes)
-    case .memory, .none: break
     }
   }
 
@@ -40,17 +35,11 @@ extension ResponseTarget {
     if case .memory(let limit) = kind { limit } else { 1024 * 1024 }
   }
 
-  /// Delivers the body of a response that was held. An incomplete body doesn't become a file.
+  /// Delivers the body of a response that was held. An incomplete body doesn't become a file. This may block.
   func deliver(_ body: UnsafeRawBufferPointer, isComplete: Bool) throws {
-    switch kind {
-    case .memory: break
-    case .stream(let receive): if !body.isEmpty { try receive(body) }
-    case .file(let path):
-      guard isComplete else { return }
-      let file = try AtomicFile(for: path)
-      try file.write(body)
-      try file.replace(path.name)
-    }
+    guard let sink = try ResponseSink(self) else { return }
+    if !body.isEmpty { try sink.write(body) }
+    try sink.finish(isComplete: isComplete)
   }
 }
 

@@ -28,6 +28,7 @@ enum SalvagedResponse {
     // The status is what matters; a body in chunks is not decoded for it.
     guard !collector.headers.contains("Transfer-Encoding") else { return collector.truncate() }
     let expected = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
+    // All of it fits into the collector's buffer, which is empty.
     _ = collector.receive(body: UnsafeRawBufferPointer(rebasing: expected))
     // Without a length it is unknown whether more would have followed.
     if rest.count < length ?? .max { collector.truncate() }

@@ -10,6 +10,8 @@ struct Upload: ~Copyable {
   private(set) var read: Int64 = 0
   /// How many bytes were handed over to the system.
   private(set) var handedOver: Int64 = 0
+  /// The last chunk, if the body is sent in chunks.
+  private var chunk = Chunk()
   /// Whether the last byte was read.
   private(set) var hasReadEnd = false
   /// Whether the source has no bytes yet, and will report when it has.
@@ -49,6 +51,7 @@ struct Upload: ~Copyable {
     let result = source.read(into: room)
     switch result {
     case .bytes(let count):
+      if total == nil { chunk = Chunk(of: count, after: chunk) }
       read += Int64(count)
       do {
         try digest?.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
@@ -87,13 +90,36 @@ struct Upload: ~Copyable {
 
   /// Updates the number of bytes that were handed over.
   ///
-  /// - Parameter uploaded: libcurl's own count. In a body of unknown length it includes the framing of chunks, so it
-  ///   is then only an upper bound.
-  mutating func count(uploaded: Int64) {
-    if let total {
-      handedOver = max(handedOver, min(uploaded, read, total))
-    } else {
-      handedOver = max(handedOver, hasReadEnd ? read : min(uploaded, read))
+  /// - Parameters:
+  ///   - uploaded: libcurl's own count, which includes the framing of chunks.
+  ///   - isHTTP2: whether a body of unknown length is sent without chunks.
+  mutating func count(uploaded: Int64, isHTTP2: Bool) {
+    let isChunked = total == nil && !isHTTP2
+    let sent = isChunked ? read - chunk.unsent(after: uploaded) : min(uploaded, read)
+    handedOver = max(handedOver, sent)
+  }
+
+  /// The bytes of one read, which libcurl sends as one chunk. It asks for more only after it has sent the chunk.
+  ///
+  /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF; chunk-size = 1*HEXDIG
+  private struct Chunk {
+    /// Where the chunk's data and the chunk end in what is sent.
+    var dataEnd: Int64 = 0
+    var end: Int64 = 0
+    var size: Int64 = 0
+
+    init() {}
+
+    init(of size: Int, after last: Chunk) {
+      let digits = (Int.bitWidth - size.leadingZeroBitCount + 3) / 4
+      self.size = Int64(size)
+      dataEnd = last.end + Int64(digits + 2 + size)
+      end = dataEnd + 2
+    }
+
+    /// How many bytes of data are left after that many bytes were sent.
+    func unsent(after sent: Int64) -> Int64 {
+      min(max(dataEnd - sent, 0), size)
     }
   }
 

@@ -1,0 +1,78 @@
+import FormStreamPlatform
+
+/// Threads for work that may block, such as reading from a disk or a pipe. The engine's thread must never do that.
+///
+/// A thread that is done waits a while for other work, so that many small requests don't each start one. Work that
+/// blocks keeps its thread, and other work gets another.
+final class WorkerThreads: Sendable {
+  /// How long a thread waits for work before it ends.
+  private static let idleTime = Duration.seconds(5)
+
+  private struct State {
+    /// The threads without work; the one that had work last is at the end.
+    var idle: [Worker] = []
+    var isStopped = false
+  }
+
+  /// A thread.
+  private final class Worker: @unchecked Sendable {
+    let wakeUp = AutoResetEvent()
+    /// Set under the lock of `state` before `wakeUp` is signalled.
+    var work: (@Sendable () -> Void)?
+
+    init(_ work: @escaping @Sendable () -> Void) {
+      self.work = work
+    }
+  }
+
+  private let state = Guarded(State())
+
+  /// Runs `work` on one of the threads, at once. Returns false if the system can't start another thread.
+  func run(_ work: @escaping @Sendable () -> Void) -> Bool {
+    let worker = state.withLock { state in
+      let worker = state.idle.popLast()
+      worker?.work = work
+      return worker
+    }
+    if let worker {
+      worker.wakeUp.signal()
+      return true
+    }
+    let first = Worker(work)
+    return startThread("formstream-work", { [self] in serve(first) })
+  }
+
+  /// Ends the threads that have no work, and all others after their work.
+  func stop() {
+    let idle = state.withLock { state in
+      state.isStopped = true
+      return state.idle
+    }
+    for worker in idle { worker.wakeUp.signal() }
+  }
+
+  private func serve(_ worker: Worker) {
+    // Work may write to a pipe of the caller.
+    ignoreBrokenPipesOnThisThread()
+    while let work = nextWork(for: worker) { work() }
+  }
+
+  /// Waits for work; returns nil if the thread must end.
+  private func nextWork(for worker: Worker) -> (@Sendable () -> Void)? {
+    let first = state.withLock { state in
+      if worker.work == nil { state.idle.append(worker) }
+      return worker.work.take()
+    }
+    if let first { return first }
+    while worker.wakeUp.wait(atMost: Self.idleTime) {
+      let (work, isStopped) = state.withLock { (worker.work.take(), $0.isStopped) }
+      if let work { return work }
+      if isStopped { break }
+      // Otherwise, this is the late signal for work that was found below.
+    }
+    return state.withLock { state in
+      state.idle.removeAll { $0 === worker }
+      return worker.work.take()
+    }
+  }
+}

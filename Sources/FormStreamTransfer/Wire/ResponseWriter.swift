@@ -1,0 +1,165 @@
+import FormStreamPlatform
+
+/// Passes a response's body to the caller's file or closure on a worker thread, which may take any time there.
+///
+/// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
+/// engine stops receiving until there is room.
+final class ResponseWriter: @unchecked Sendable {
+  /// The size of one buffer. It must hold what is salvaged from a broken connection.
+  private static let capacity = 128 * 1024
+
+  /// What became of bytes.
+  enum Acceptance {
+    case taken
+    /// There is no room; the writer reports when there is.
+    case later
+    case failed
+  }
+
+  private struct State {
+    /// The bytes that are written next.
+    var filling: [UInt8] = []
+    /// Whether a worker thread writes. Only that thread uses `sink` and `writing`.
+    var isWriting = false
+    var isOpen = false
+    /// Whether the target is complete after the last byte; nil before the end is known.
+    var endsComplete: Bool?
+    /// Whether the caller doesn't want any more bytes.
+    var isAbandoned = false
+    var failure: (any Error)?
+    /// Whether the target is complete or discarded.
+    var isFinished = false
+    /// Whether `write` returned `later`, and is notified of room.
+    var isAwaited = false
+  }
+
+  private let target: ResponseTarget
+  private let workers: WorkerThreads
+  private let notify: @Sendable () -> Void
+  private let state = Guarded(State())
+  private var sink: ResponseSink?
+  private var writing: [UInt8] = []
+
+  /// - Parameter notify: called on a worker thread when there is room after `write` returned `later`, when writing has
+  ///   failed, and at the end.
+  init(_ target: ResponseTarget, on workers: WorkerThreads, notify: @escaping @Sendable () -> Void)
+  {
+    self.target = target
+    self.workers = workers
+    self.notify = notify
+    // An existing file must not stay if the body is empty.
+    if !target.isStream { state.withLock { startWriting(&$0) } }
+  }
+
+  // MARK: On the engine's thread
+
+  func write(_ bytes: UnsafeRawBufferPointer) -> Acceptance {
+    state.withLock { state in
+      if state.failure != nil { return .failed }
+      guard state.filling.isEmpty || state.filling.count + bytes.count <= Self.capacity else {
+        state.isAwaited = true
+        return .later
+      }
+      state.filling.append(contentsOf: bytes)
+      startWriting(&state)
+      return .taken
+    }
+  }
+
+  /// Completes the target after the last byte; discards it if a part of the body is missing.
+  func finish(isComplete: Bool) {
+    state.withLock { state in
+      state.endsComplete = isComplete
+      finishWriting(&state)
+    }
+  }
+
+  /// Discards the target, and drops what it has not received yet. Nothing is written after the call that is being made.
+  func abandon() {
+    state.withLock { state in
+      state.isAbandoned = true
+      state.filling = []
+      finishWriting(&state)
+    }
+  }
+
+  private func finishWriting(_ state: inout State) {
+    // A closure that has received everything needs no thread for its end.
+    if target.isStream, !state.isWriting, state.filling.isEmpty { state.isFinished = true }
+    startWriting(&state)
+  }
+
+  /// Whether nothing more will happen to the target.
+  var isFinished: Bool { state.withLock(\.isFinished) }
+
+  /// Why the target could not be opened, written or completed, and whether it was open.
+  var failure: (error: any Error, wasOpen: Bool)? {
+    state.withLock { state in state.failure.map { ($0, state.isOpen) } }
+  }
+
+  private func startWriting(_ state: inout State) {
+    guard !state.isWriting, !state.isFinished else { return }
+    state.isWriting = workers.run { [self] in writeWaiting() }
+    guard !state.isWriting else { return }
+    state.failure = TransferError.noThread
+    state.isFinished = true
+  }
+
+  // MARK: On a worker thread
+
+  private enum Step {
+    case open
+    case write
+    case end(isComplete: Bool)
+    case pause
+  }
+
+  private func writeWaiting() {
+    while true {
+      do {
+        switch nextStep() {
+        case .open:
+          sink = try ResponseSink(target)
+          state.withLock { $0.isOpen = true }
+        case .write:
+          try writing.withUnsafeBytes { try sink?.write($0) }
+          writing.removeAll(keepingCapacity: true)
+        case .end(let isComplete):
+          try sink?.finish(isComplete: isComplete)
+          return end(nil)
+        case .pause: return
+        }
+      } catch {
+        try? sink?.finish(isComplete: false)
+        return end(error)
+      }
+    }
+  }
+
+  private func nextStep() -> Step {
+    let (step, hasRoom) = state.withLock { state -> (Step, Bool) in
+      if state.isAbandoned { return (.end(isComplete: false), false) }
+      if !state.isOpen { return (.open, false) }
+      guard !state.filling.isEmpty else {
+        if let isComplete = state.endsComplete { return (.end(isComplete: isComplete), false) }
+        state.isWriting = false
+        return (.pause, false)
+      }
+      swap(&state.filling, &writing)
+      defer { state.isAwaited = false }
+      return (.write, state.isAwaited)
+    }
+    if hasRoom { notify() }
+    return step
+  }
+
+  private func end(_ error: (any Error)?) {
+    sink = nil
+    state.withLock { state in
+      state.failure = state.failure ?? error
+      state.filling = []
+      (state.isFinished, state.isWriting) = (true, false)
+    }
+    notify()
+  }
+}

@@ -14,7 +14,9 @@ import FormStreamTransfer
   ]
 
   /// Whether something can be read from each connection of this process to a port, and there is one.
-  private func isReadable(_ port: UInt16) -> Bool {
+  ///
+  /// - Parameter hasEnded: whether the other side must have sent its end, too.
+  private func isReadable(_ port: UInt16, hasEnded: Bool = false) -> Bool {
     let found = (0..<Int32(4096)).filter { descriptor in
       var address = sockaddr_in()
       var size = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -25,8 +27,10 @@ import FormStreamTransfer
     }
     return !found.isEmpty
       && found.allSatisfy { descriptor in
-        var byte: UInt8 = 0
-        return recv(descriptor, &byte, 1, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT)) >= 0
+        // POLLRDHUP, which Swift's Glibc does not have.
+        let events = hasEnded ? 0x2000 : Int16(POLLIN)
+        var watched = pollfd(fd: descriptor, events: events, revents: 0)
+        return poll(&watched, 1, 0) > 0
       }
   }
 
@@ -109,6 +113,31 @@ import FormStreamTransfer
       #expect(second.attempts == 1)
     }
     #expect(server.completeBodyCount == 40)
+  }
+
+  @Test(arguments: [false, true])
+  func `a kept connection with HTTP 2 that has ended is not used`(saysGoAway: Bool) async throws {
+    let certificates = try TestCertificates()
+    let hasArrived = try Gate()
+    let server = try ScriptedHTTP2Server { request in
+      guard request.connection == 0 else { return .good(201) }
+      return .good() + [.waitFor(hasArrived)] + (saysGoAway ? [.goAway(.this)] : []) + [.close]
+    }
+    var options = TLSProxy.Options()
+    options.protocols = ["h2"]
+    let proxy = try TLSProxy(to: server.port, certificates.server, options)
+    var configuration = TransferSession.Configuration()
+    configuration.idleLimit = .seconds(600)
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let session = try TransferSession(configuration)
+    let first = try await session.result(of: makeRequest(proxy.url))
+    #expect(first.status == 200)
+    hasArrived.open()
+    #expect(await eventually { isReadable(proxy.port, hasEnded: true) })
+    let second = try await session.result(of: makeRequest(proxy.url))
+    #expect(second.outcome == .ok, "\(String(describing: second.error))")
+    #expect(second.attempts == 1)
+    #expect(server.requests.map(\.connection) == [0, 1])
   }
 
   // MARK: Ends of responses

@@ -41,12 +41,25 @@ func hasInput(_ socket: CInt) -> Bool {
   }
 }
 
+/// Whether the other side of a socket sends no more, whatever is still to be read.
+///
+/// C: `poll`
+func hasEnded(_ socket: CInt) -> Bool {
+  // POLLRDHUP, which Swift's Glibc does not have.
+  var watched = pollfd(fd: socket, events: 0x2000, revents: 0)
+  return poll(&watched, 1, 0) > 0
+}
+
 /// The first bytes that a socket has received, which stay unread; empty if there are none.
 ///
 /// C: `recv(MSG_PEEK)`
 func unreadStart(of socket: CInt, count: Int) -> [UInt8] {
   var bytes = [UInt8](repeating: 0, count: count)
-  let received = recv(socket, &bytes, count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+  var received = recv(socket, &bytes, count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+  // The first call may report a failure that came after the bytes.
+  if received < 0, errno != EAGAIN {
+    received = recv(socket, &bytes, count, Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+  }
   return Array(bytes.prefix(max(received, 0)))
 }
 

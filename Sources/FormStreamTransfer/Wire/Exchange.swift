@@ -165,6 +165,8 @@ final class Exchange: @unchecked Sendable {
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
     connection.noteWritten()
+    // Writing may have failed before libcurl read anything.
+    if awaitsFirstBytes { lookAtFirstBytes() }
     connection.socket = nil
     guard !request.isEncrypted, abortReason == nil, collector.response == nil, !isHTTP2 else {
       return

@@ -22,11 +22,13 @@ struct ExchangeConnection {
   /// On a kept connection with TLS, every byte counts. What it holds can't be read here, and what may legitimately be
   /// there, such as a late session ticket (RFC 8446 §4.6.1), costs no more than another handshake. The tickets that
   /// servers send after the handshake are read with the first response, but on a new connection they are still there.
-  /// HTTP/2 knows which request a response belongs to, has frames of its own, and is looked after by libcurl.
+  /// HTTP/2 knows which request a response belongs to, and has frames of its own, so that only the end counts. libcurl
+  /// takes a connection for alive from which it has just read a close_notify.
   func hasInputBefore(_ request: WireRequest, _ socket: CInt?, _ sockets: OpenSockets?) -> Bool {
     // A kept connection that can't be looked at is not trusted.
     guard let socket else { return isReused }
-    if request.hasPriorKnowledge || sockets?.speaksHTTP2(socket) == true { return false }
+    if request.hasPriorKnowledge { return false }
+    if sockets?.speaksHTTP2(socket) == true { return hasEnded(socket) }
     return (isReused || !request.isEncrypted) && hasInput(socket)
   }
 

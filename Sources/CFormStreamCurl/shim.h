@@ -63,6 +63,11 @@ static inline CURLcode formstream_easy_set_socket_made_function(
   return curl_easy_setopt(easy, CURLOPT_SOCKOPTFUNCTION, function);
 }
 
+static inline CURLcode formstream_easy_set_open_function(
+    CURL *easy, curl_socket_t (*function)(void *, curlsocktype, struct curl_sockaddr *)) {
+  return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
+}
+
 static inline CURLcode formstream_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }

@@ -3,6 +3,9 @@
 /// Parsing opens no files. Configuration files are read here, and their flags come before the typed ones.
 public func run(_ arguments: [Argument]) -> ExitCode {
   prepareProcess()
+  let arguments = arguments.enumerated().map { index, argument in
+    Argument(bytes: argument.bytes, place: .word(index + 1))
+  }
   do throws(Failure) {
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
     switch try typed.plan() {

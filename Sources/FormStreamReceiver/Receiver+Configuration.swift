@@ -1,4 +1,5 @@
 public import FormStreamMultipart
+import FormStreamPlatform
 
 extension Receiver {
   /// The settings of a receiver.
@@ -11,8 +12,13 @@ extension Receiver {
     /// A certificate and its key; nil means plain HTTP.
     public var tls: TLSIdentity?
     /// The token that clients must send, as `Authorization: Bearer TOKEN` or as the password of Basic authentication
-    /// with any user name, for which browsers prompt. Nil means that no token is required.
-    public var token: String?
+    /// with any user name, for which browsers prompt. Nil means that no token is required. Printing the settings does
+    /// not show it.
+    public var token: String? {
+      get { hiddenToken.value }
+      set { hiddenToken.value = newValue }
+    }
+    private var hiddenToken = Hidden<String?>(nil)
     /// Whether each part gets a SHA-256 digest.
     public var makesDigests = true
     /// How clients escape names in forms; nil leaves names as they are sent. See ``ContentDisposition``.
@@ -30,13 +36,17 @@ extension Receiver {
   public struct TLSIdentity: Hashable, Sendable {
     /// The server's certificate, followed by the intermediate ones.
     public var certificate: String
-    /// The private key, not encrypted.
-    public var key: String
+    /// The private key, not encrypted. Printing the identity does not show it.
+    public var key: String {
+      get { hiddenKey.value }
+      set { hiddenKey.value = newValue }
+    }
+    private var hiddenKey: Hidden<String>
 
     /// Creates an identity.
     public init(certificate: String, key: String) {
       self.certificate = certificate
-      self.key = key
+      hiddenKey = Hidden(key)
     }
   }
 

@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// A request that a receiver read: `formstream.received/2`, which has all members of `formstream.parsed/1`.
 ///
 /// No member has a default value, so that none is forgotten.
@@ -14,7 +16,7 @@ package struct ReceivedRecord: Hashable, Sendable {
   package var peer: String
   /// The request's method.
   package var method: String
-  /// The request's target. The caller removes secrets from it.
+  /// The request's target, which the record shows with secrets masked.
   package var target: String
   /// The status of the response, or nil if there was none.
   package var status: Int?
@@ -43,7 +45,7 @@ package struct ReceivedRecord: Hashable, Sendable {
         .init("time", .string(time)),
         .init("peer", .string(peer)),
         .init("method", .string(method)),
-        .init("target", .string(target)),
+        .init("target", .string(target.hidingURLSecrets)),
         .init("status", .integer(orNull: status.map(Int64.init))),
       ])
   }

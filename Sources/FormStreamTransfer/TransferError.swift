@@ -24,6 +24,8 @@ public struct TransferError: Error, Sendable {
     public static let invalidSetting = Code(rawValue: "invalid-setting")
     /// A value can't be encoded as JSON, or a response can't be decoded.
     public static let invalidJSON = Code(rawValue: "invalid-json")
+    /// Credentials would be sent without encryption; see ``TransferOptions/requiresEncryptionForCredentials``.
+    public static let credentialsNotEncrypted = Code(rawValue: "credentials-not-encrypted")
     /// The resolver doesn't know the host.
     public static let hostNotFound = Code(rawValue: "host-not-found")
     /// Nothing is listening at the address, or it can't be reached.

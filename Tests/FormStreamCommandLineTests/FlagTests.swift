@@ -185,12 +185,13 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: [
-    ("encode\n", "c:1: \"encode\" is not one flag"),
+    ("encode\n", "c:1: The line is not one flag"),
     ("--field a=b\n--\n", "c:2: A flag has a name"),
     ("--config d\n", "c:1: --config can't be used"),
     ("--nonsense\n", "c:1: --nonsense is not a flag"),
     ("--field\n", "c:1: --field needs a value"),
-    ("--browser-text yes\n", "c:1: \"--browser-text yes\" is not one flag"),
+    ("--field=a=b\n--range x\n", "--range (line 2 of \"c\") is not a range"),
+    ("--browser-text yes\n", "c:1: The line is not one flag"),
   ])
   func `an error names the line`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()

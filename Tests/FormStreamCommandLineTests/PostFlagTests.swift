@@ -7,9 +7,10 @@ import Testing
     let arguments: [String]
     /// What appears in the request or in the output because of the flag; with `!` before it, what disappears.
     let expected: String
-    var path = "/"
+    /// Nil if the URL is among the arguments.
+    var path: String? = "/"
 
-    init(_ arguments: String..., shows expected: String, at path: String = "/") {
+    init(_ arguments: String..., shows expected: String, at path: String? = "/") {
       (self.arguments, self.expected, self.path) = (arguments, expected, path)
     }
   }
@@ -44,6 +45,10 @@ import Testing
     "user": Effect("-u", "me:p", "-d", "", shows: "Authorization: Basic bWU6cA==\r\n"),
     "user-file": Effect("--user-file", "user", "-d", "", shows: "Basic bWU6cA==\r\n"),
     "token-file": Effect("--token-file", "token", "-d", "", shows: "Authorization: Bearer t\r\n"),
+    "insecure-auth": Effect(
+      "-q", "--insecure-auth", "-u", "me:p", "-d", "", shows: "!without encryption"),
+    "url-file": Effect(
+      "--dry-run", "--url-file", "url", "-d", "", shows: "POST http://h.example:80/***\n", at: nil),
     "user-agent": Effect("-A", "me", "-d", "", shows: "User-Agent: me\r\n"),
     "query": Effect("--query", "a=b c", "-d", "", shows: " /?a=b+c HTTP/1.1\r\n"),
     "idempotency-key": Effect(
@@ -103,11 +108,12 @@ import Testing
   }
 
   /// Runs `post`, and returns the requests, the output, the exit code and the files afterwards as one text.
-  private static func observe(_ arguments: [String], path: String) throws -> String {
+  private static func observe(_ arguments: [String], path: String?) throws -> String {
     let place = try TemporaryDirectory()
     for (name, contents) in [
       ("words", "words\n"), ("x.png", "words\n"), ("bird", "x\r\n--Bird\r\n"),
       ("headers", "X-Key: k\n"), ("user", "me:p\n"), ("token", "t\n"),
+      ("url", "http://h.example/hook\n"),
     ] {
       try place.write(name, contents)
     }
@@ -122,7 +128,7 @@ import Testing
       }
     }
     let result = try run(
-      "formstream", ["post"] + arguments + [server.url + path], in: place)
+      "formstream", ["post"] + arguments + (path.map { [server.url + $0] } ?? []), in: place)
     let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
     let files = try shell("ls", in: place).output
     return """

@@ -9,7 +9,8 @@ import Testing
     BadInput(64, "has no scheme: put https://", "post", "-d", "a", "example.org"),
     BadInput(64, "has no scheme", "post", "-d", "a", "/path"),
     BadInput(64, "only http and https", "post", "-d", "a", "ftp://example.org/"),
-    BadInput(64, "one word too many", "post", "-d", "a", "http://h/", "http://i/"),
+    BadInput(
+      64, "A word (argument 5) is one too many", "post", "-d", "a", "http://h/", "http://i/"),
     BadInput(64, "--json-body DATA", "post", "--json", "{\"a\":1}", "http://h/"),
     BadInput(64, "--json-body DATA", "post", "--json", "[1]", "http://h/"),
     BadInput(
@@ -20,9 +21,13 @@ import Testing
     BadInput(64, "Name what to put", "put", "http://h/"),
     BadInput(64, "no path after -T", "put", "-T", "", "http://h/"),
     BadInput(64, "no path after @", "post", "--json-body", "@", "http://h/"),
-    BadInput(64, "The value of -X, \"A B\"", "post", "-X", "A B", "-d", "", "http://h/"),
-    BadInput(64, "has no colon", "post", "-d", "", "-H", "X", "http://h/"),
-    BadInput(64, "has no value: write 'X;'", "post", "-d", "", "-H", "X:", "http://h/"),
+    BadInput(64, "-X (argument 3) is not a method", "post", "-X", "A B", "-d", "", "http://h/"),
+    BadInput(
+      64, "-H (argument 5) has no colon", "post", "-d", "", "-H", "X", "http://h/"),
+    BadInput(64, "both name the URL", "post", "--url-file", "f", "-d", "", "http://h/"),
+    BadInput(
+      66, "of --url-file (argument 3) can't be read", "post", "--url-file", "f", "-d", ""),
+    BadInput(64, "has no value: write 'Name;'", "post", "-d", "", "-H", "X:", "http://h/"),
     BadInput(64, "--header-file FILE", "post", "-d", "", "-H", "@f", "http://h/"),
     BadInput(64, "derived from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
     BadInput(64, "control character", "post", "-d", "", "-H", "X: a\nb", "http://h/"),
@@ -33,9 +38,11 @@ import Testing
     BadInput(64, "write USER:PASS", "post", "-d", "", "-u", "me", "http://h/"),
     BadInput(64, "give one", "post", "-d", "", "-u", "a:b", "--token-file", "t", "http://h/"),
     BadInput(
-      66, "of --token-file can't be read", "post", "-d", "", "--token-file", "t", "http://h/"),
+      66, "of --token-file (argument 5) can't be read", "post", "-d", "", "--token-file", "t",
+      "http://h/"),
     BadInput(
-      66, "of --header-file can't be read", "post", "-d", "", "--header-file", "t", "http://h/"),
+      66, "of --header-file (argument 5) can't be read", "post", "-d", "", "--header-file", "t",
+      "http://h/"),
     BadInput(
       66, "of --data-urlencode can't be read", "post", "--data-urlencode", "@t", "http://h/"),
     BadInput(
@@ -43,14 +50,17 @@ import Testing
       "http://h/"),
     BadInput(64, "named twice, for -d and -d", "post", "-d", "@-", "-d", "@-", "http://h/"),
     BadInput(64, "Did you mean --retry?", "post", "--rety", "1", "http://h/"),
-    BadInput(64, "--retry can't be \"-1\"", "post", "--retry", "-1", "http://h/"),
+    BadInput(64, "--retry (argument 3) is not a number", "post", "--retry", "-1", "http://h/"),
     BadInput(64, "write seconds", "post", "--max-time", "soon", "http://h/"),
     BadInput(64, "write seconds", "post", "--max-time", "1e3", "http://h/"),
     BadInput(64, "such as 500K", "post", "--limit-rate", "0", "http://h/"),
-    BadInput(64, "--resolve can't be", "post", "--resolve", "h:1", "http://h/"),
-    BadInput(64, "\"no\" of --resolve", "post", "--resolve", "h:80:no", "http://h/"),
-    BadInput(64, "\"[1.2.3.4]\" of", "post", "--resolve", "h:80:[1.2.3.4]", "http://h/"),
-    BadInput(64, "\"\" of --resolve", "post", "--resolve", "h:80:1.2.3.4,", "http://h/"),
+    BadInput(
+      64, "--resolve (argument 3) is not an address of a host", "post", "--resolve", "h:1",
+      "http://h/"),
+    BadInput(
+      64, "--resolve (argument 3) has no address", "post", "--resolve", "h:80:no", "http://h/"),
+    BadInput(64, "has no address at its end", "post", "--resolve", "h:80:[1.2.3.4]", "http://h/"),
+    BadInput(64, "has no address at its end", "post", "--resolve", "h:80:1.2.3.4,", "http://h/"),
     BadInput(64, "needs the path of a socket", "post", "--unix-socket", "", "http://h/"),
     BadInput(
       64, "has 108 bytes, and a socket's path can have 107", "post", "--unix-socket",

@@ -29,6 +29,19 @@ import Testing
     #expect(end.output.contains(#""code":"unauthorized""#), "\(end.output)")
   }
 
+  @Test func `secrets in the target of an upload are masked`() throws {
+    for flags in [[], ["--json"]] as [[String]] {
+      let receiver = try Receiving(
+        shell: "$F receive --listen 0 --into kept \(flags.joined()) 2>&1")
+      _ = try receiver.shell("\(curl) -F a=b \"$U/p?token=canary&page=2\"")
+      var record = ""
+      while !record.contains("POST") { record = try receiver.record() }
+      #expect(record.contains("/p?token=***&page=2"), "\(record)")
+      #expect(!record.contains("canary"))
+      #expect(try receiver.shell("cat answer").output.contains("canary") == false)
+    }
+  }
+
   @Test func `the token can come from standard input`() throws {
     let receiver = try Receiving(
       shell: "$F receive --json --listen 0 --token-file - <<< canary")

@@ -87,6 +87,82 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
+  @Test func `printing and dumping show no secrets`() async throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "canary")]) }
+    var request = try makeRequest(
+      server.url.replacing("//", with: "//canary:canary@") + "/start?token=canary&page=2")
+    request.credentials = .basic(user: "canary", password: "canary")
+    request.query = [URLEncodedField("sig", "canary"), URLEncodedField("size", "3")]
+    try request.headers.append(name: "X-Passwd", value: "canary")
+    try request.headers.append(name: "X-Mine", value: "canary", isSecret: true)
+    try request.headers.append(name: "X-Next", value: "http://canary@a.example/?code=canary")
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(server.requests.first?.target == "/start?token=canary&page=2&sig=canary&size=3")
+    #expect(result.response?.headers["Set-Cookie"] == "canary")
+    for (value, plain) in [
+      (request, "page=2"), (request.url, "page=2"), (request.headers, "X-Passwd"),
+      (request.credentials as Any, "Basic ***"), (request.query, "size"), (result, "Set-Cookie"),
+      (result.response as Any, "Set-Cookie"),
+    ] as [(Any, String)] {
+      var dumped = ""
+      dump(value, to: &dumped)
+      for text in ["\(value)", String(reflecting: value), dumped] {
+        #expect(!text.contains("canary") && !text.contains("Y2FuYXJ5"), "\(text)")
+        #expect(text.contains(plain), "\(text)")
+      }
+    }
+  }
+
+  @Test func `a secret URL is shown by its origin alone`() async throws {
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/canary": .good(307, headers: [("Location", "/canary/next?canary")])
+      default: .good(307, headers: [("Location", "http://127.0.0.2:9/canary")])
+      }
+    }
+    let received = ReceivedText()
+    var request = try makeRequest(server.url + "/canary")
+    request.url.isSecret = true
+    request.options.trace = { received.append($0.description + "\n") }
+    let result = try await makeSession().result(of: request)
+    #expect(result.error?.code == .redirectRefused)
+    #expect(server.requests.map(\.target) == ["/canary", "/canary/next?canary"])
+    for text in [
+      received.text, "\(String(describing: result.error))", "\(result.url)", "\(request)",
+    ] {
+      #expect(!text.contains("canary"), "\(text)")
+    }
+    #expect("\(result.url)" == "\(server.url)/***")
+    #expect(received.text.contains("> POST /*** HTTP/1.1\n"), "\(received.text)")
+  }
+
+  @Test func `credentials over http can be refused before anything is sent`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    var configuration = TransferSession.Configuration()
+    configuration.addresses = [try #require(HostAddress("h.example:\(server.port):127.0.0.1"))]
+    let session = try TransferSession(configuration)
+    for (host, credentials, header, isRefused) in [
+      ("h.example", .bearer("a"), nil, true), ("me:a@h.example", nil, nil, true),
+      ("h.example", nil, "Basic a", true), ("h.example", nil, nil, false),
+      ("127.0.0.1", .bearer("a"), nil, false), ("localhost", .bearer("a"), nil, false),
+      ("127.0.0.1.h.example", .bearer("a"), nil, true),
+    ] as [(String, Credentials?, String?, Bool)] {
+      for refuses in [true, false] where refuses || host == "h.example" {
+        var request = try makeRequest("http://\(host):\(server.port)/")
+        request.credentials = credentials
+        if let header { try request.headers.append(name: "Authorization", value: header) }
+        request.options.requiresEncryptionForCredentials = refuses
+        let before = server.requests.count
+        let result = await session.result(of: request)
+        let isSent = !(refuses && isRefused)
+        #expect(result.error?.code == (isSent ? nil : .credentialsNotEncrypted), "\(host)")
+        #expect(result.outcome == (isSent ? .ok : .failed))
+        #expect(server.requests.count - before == (isSent ? 1 : 0), "\(host)")
+      }
+    }
+  }
+
   @Test func `basic credentials are masked in a trace, although they are encoded`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let received = ReceivedText()

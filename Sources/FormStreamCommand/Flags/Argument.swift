@@ -1,16 +1,37 @@
 import FormStreamMultipart
 
 /// One argument as it was typed, byte for byte.
+///
+/// A message about a wrong argument names its flag and its place, and never the argument itself: it may be a secret, or
+/// may have got there by a mistake that makes a secret the value of another flag.
 public struct Argument: Hashable, Sendable {
+  /// Where an argument was typed.
+  enum Place: Hashable, Sendable, CustomStringConvertible {
+    /// The number of a word of the command line, from 1.
+    case word(Int)
+    /// The number of a line of a configuration file, from 1.
+    case line(Int, of: String)
+
+    var description: String {
+      switch self {
+      case .word(let number): "argument \(number)"
+      case .line(let number, let file): "line \(number) of \"\(file)\""
+      }
+    }
+  }
+
   let bytes: [UInt8]
+  /// Nil if it was not typed.
+  var place: Place?
 
   /// Makes an argument from the bytes of a C string.
   public init(bytes: some Sequence<CChar>) {
     self.bytes = bytes.map(UInt8.init(bitPattern:))
   }
 
-  init(bytes: some Sequence<UInt8>) {
+  init(bytes: some Sequence<UInt8>, place: Place? = nil) {
     self.bytes = Array(bytes)
+    self.place = place
   }
 
   init(_ text: String) {
@@ -23,7 +44,10 @@ public struct Argument: Hashable, Sendable {
   /// The argument as text; nil if it is not UTF-8.
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
-  /// The argument as text for a message, repaired if it is not UTF-8.
+  /// The flag and the place of this value, for messages: `--retry (argument 3)`.
+  func named(_ flag: String) -> String { place.map { "\(flag) (\($0))" } ?? flag }
+
+  /// The argument as text, repaired if it is not UTF-8. In messages, only for the names of files.
   var shown: String { String(decoding: bytes, as: UTF8.self) }
 
   var path: LocalPath { LocalPath(bytes: bytes) }
@@ -31,8 +55,7 @@ public struct Argument: Hashable, Sendable {
   /// The argument as text; throws if it is not UTF-8.
   func text(for flag: String) throws(Failure) -> String {
     guard let text else {
-      throw .usage(
-        "The value of \(flag), \"\(shown)\", is not UTF-8: convert it, for example with iconv.")
+      throw .usage("\(named(flag)) is not UTF-8: convert it, for example with iconv.")
     }
     return text
   }
@@ -40,7 +63,10 @@ public struct Argument: Hashable, Sendable {
   /// The text before and after the first `=`; nil if there is none.
   func splitAtEquals() -> (name: Argument, value: Argument)? {
     guard let separator = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
-    return (Argument(bytes: bytes[..<separator]), Argument(bytes: bytes[(separator + 1)...]))
+    return (
+      Argument(bytes: bytes[..<separator], place: place),
+      Argument(bytes: bytes[(separator + 1)...], place: place)
+    )
   }
 
   /// The choice whose description is this argument.
@@ -52,14 +78,14 @@ public struct Argument: Hashable, Sendable {
     if let choice = all.first(where: { $0.description == text }) { return choice }
     let known = all.map(\.description)
     throw .usage(
-      "\(flag) \"\(shown)\" is not a \(kind): choose one of \(known.joined(separator: ", "))."
+      "\(named(flag)) is not a \(kind): choose one of \(known.joined(separator: ", "))."
         + Suggestion.text(for: shown, among: known))
   }
 
   /// The argument as a number from 0 to `limit`.
   func count(for flag: String, upTo limit: Int) throws(Failure) -> Int {
     guard let text, text.isASCIIDigits, let count = Int(text), count <= limit else {
-      throw .usage("\(flag) can't be \"\(shown)\": write a number from 0 to \(limit).")
+      throw .usage("\(named(flag)) is not a number from 0 to \(limit).")
     }
     return count
   }
@@ -69,7 +95,7 @@ public struct Argument: Hashable, Sendable {
     let longest = 1_000_000_000.0
     let isPlain = bytes.allSatisfy { $0.isASCIIDigit || $0 == UInt8(ascii: ".") }
     guard isPlain, let text, let seconds = Double(text), seconds <= longest else {
-      throw .usage("\(flag) can't be \"\(shown)\": write seconds, such as 30 or 0.5.")
+      throw .usage("\(named(flag)) is not a time: write seconds, such as 30 or 0.5.")
     }
     return .milliseconds(Int64((seconds * 1000).rounded(.up)))
   }

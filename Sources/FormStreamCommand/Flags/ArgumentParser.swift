@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// Splits a command line into flags with their values, and other words. It knows how flags are written (`--long`,
 /// `--long=value`, `-s`, `-sVALUE`, `-abc`, `--`), but not what they mean.
 struct ArgumentParser {
@@ -9,6 +11,7 @@ struct ArgumentParser {
   private var rest: ArraySlice<Argument>
   /// The rest of a bundle of short flags such as `-hV`.
   private var bundle: ArraySlice<UInt8> = []
+  private var placeOfBundle: Argument.Place?
   private var isAfterFlags = false
   /// The flags so far, each as it was typed.
   private(set) var used: [(flag: Flag, spelled: String)] = []
@@ -31,7 +34,7 @@ struct ArgumentParser {
       return try next()
     }
     if bytes[1] == UInt8(ascii: "-") { return try long(argument) }
-    bundle = bytes[1...]
+    (bundle, placeOfBundle) = (bytes[1...], argument.place)
     return try nextShort()
   }
 
@@ -42,7 +45,7 @@ struct ArgumentParser {
       if verb?.sends ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
         throw .usage("--\(name) is not a flag of formstream: \(hint)")
       }
-      throw unknown("--\(name)")
+      throw unknown("--\(name)", argument)
     }
     used.append((flag, "--\(name)"))
     guard flag.value != nil else {
@@ -61,17 +64,26 @@ struct ArgumentParser {
       if verb?.sends ?? true, let hint = CurlFlag.hint(letter) {
         throw .usage("-\(letter) is not a flag of formstream: \(hint)")
       }
-      throw unknown("-\(letter)")
+      throw unknown("-\(letter)", nil)
     }
     used.append((flag, "-\(letter)"))
     guard flag.value != nil else { return .flag(flag, Argument("")) }
     defer { bundle = [] }
-    if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle)) }
+    if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle, place: placeOfBundle)) }
     return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
   }
 
-  /// The failure for a flag that no command has.
-  private func unknown(_ spelled: String) -> Failure {
+  /// The failure for a flag that no command has. A word that does not look like a flag is not shown.
+  private func unknown(_ spelled: String, _ argument: Argument?) -> Failure {
+    let isFlag =
+      spelled.utf8.count <= 32
+      && spelled.utf8.allSatisfy { byte in
+        byte.isASCIILetterOrDigit || byte == UInt8(ascii: "-") || byte == UInt8(ascii: ".")
+      }
+    if let argument, !isFlag {
+      return .usage(
+        "\(argument.named("A word")) is not a flag; see \(Document.helpCommand(for: verb)).")
+    }
     if let hint = verb.flatMap({ FlagAlias.hint(spelled, for: $0) }) {
       return .usage("\(spelled) is not a flag of formstream: \(hint)")
     }

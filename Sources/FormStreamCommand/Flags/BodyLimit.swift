@@ -33,17 +33,17 @@ enum BodyLimit: String, CaseIterable {
   ) throws(Failure) -> BodyLimit {
     guard let (name, text) = argument.splitAtEquals() else {
       throw .usage(
-        "--limit \"\(argument.shown)\" has no = in it: write --limit NAME=N, such as parts=100.")
+        "\(argument.named("--limit")) has no = in it: write --limit NAME=N, such as parts=100.")
     }
     guard let limit = BodyLimit(rawValue: name.shown) else {
       let known = allCases.map(\.rawValue)
       throw .usage(
-        "--limit \"\(name.shown)\" is not a limit: choose one of \(known.joined(separator: ", "))."
+        "\(name.named("--limit")) is not a limit: choose one of \(known.joined(separator: ", "))."
           + Suggestion.text(for: name.shown, among: known))
     }
     guard let number = Int64(size: text.shown) else {
       throw .usage(
-        "--limit \(limit.rawValue) can't be \"\(text.shown)\": write a number up to \(Int64.max), with or "
+        "\(text.named("--limit \(limit.rawValue)")) is not a size: write a number up to \(Int64.max), with or "
           + "without K, M, G or T at the end.")
     }
     switch limit {

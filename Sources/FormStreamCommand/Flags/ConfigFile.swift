@@ -17,7 +17,10 @@ enum ConfigFile {
         .enumerated()
       {
         do throws(Failure) {
-          arguments += try self.flag(in: line, for: parser.verb)
+          let place = Argument.Place.line(index + 1, of: file.shown)
+          arguments += try self.flag(in: line, for: parser.verb).map {
+            Argument(bytes: $0.bytes, place: place)
+          }
         } catch {
           throw Failure(error.exit, "\(file.shown):\(index + 1): \(error.message)")
         }
@@ -38,9 +41,8 @@ enum ConfigFile {
       throw .usage("A flag has a name after its hyphens.")
     }
     guard case .flag(let flag, _) = item, try parser.next() == nil else {
-      let line = String(decoding: line, as: UTF8.self)
       throw .usage(
-        "\"\(line)\" is not one flag: write --NAME or --NAME VALUE, such as --boundary B.")
+        "The line is not one flag: write --NAME or --NAME VALUE, such as --boundary B.")
     }
     if flag.long == "config" { throw .usage("--config can't be used in a configuration file.") }
     return arguments

@@ -58,7 +58,9 @@ enum CurlFlag {
     Entry(
       nil, "retry-delay",
       hint: "the wait doubles each time and is random; a server's Retry-After takes precedence."),
-    Entry(nil, "url", hint: "write the URL without a flag."),
+    Entry(
+      nil, "url",
+      hint: "write the URL without a flag; --url-file FILE reads one that is a secret."),
     Entry(nil, "url-query", hint: "--query NAME=VALUE does the same."),
     Entry(nil, "data-ascii", hint: "-d does the same."),
     Entry(nil, "form-string", hint: "--field does the same."),

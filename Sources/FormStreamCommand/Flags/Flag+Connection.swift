@@ -37,7 +37,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       guard let address = argument.text.flatMap(HostAddress.init) else {
         throw .usage(
-          "--resolve can't be \"\(argument.shown)\": write HOST:PORT:ADDRESS, such as "
+          "\(argument.named("--resolve")) is not an address of a host: write HOST:PORT:ADDRESS, such as "
             + "example.org:443:127.0.0.1.")
       }
       let named = argument.shown.split(separator: ":", maxSplits: 2).last ?? ""
@@ -45,7 +45,8 @@ extension Flag {
       for text in named.split(separator: ",", omittingEmptySubsequences: false)
       where !isAddress(text) {
         throw .usage(
-          "\"\(text)\" of --resolve is not an address: write one of IPv4 or IPv6, such as 127.0.0.1 or ::1."
+          "\(argument.named("--resolve")) has no address at its end: write one of IPv4 or IPv6, such as "
+            + "127.0.0.1 or ::1."
         )
       }
       arguments.request.session.addresses.append(address)

@@ -45,7 +45,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
-          "--limit-rate can't be \"\(argument.shown)\": write bytes a second, with or without K, M or G at "
+          "\(argument.named("--limit-rate")) is not a rate: write bytes a second, with or without K, M or G at "
             + "the end, such as 500K.")
       }
       arguments.request.options.maximumRate = rate

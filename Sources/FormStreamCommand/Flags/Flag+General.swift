@@ -80,7 +80,7 @@ extension Flag {
       guard let document = Document(rawValue: argument.shown) else {
         let known = Document.allCases.map(\.rawValue)
         throw .usage(
-          "--generate \"\(argument.shown)\" can't be generated: choose one of "
+          "\(argument.named("--generate")) can't be generated: choose one of "
             + "\(known.joined(separator: ", ")).\(Suggestion.text(for: argument.shown, among: known))"
         )
       }

@@ -38,7 +38,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown) else {
         throw .usage(
-          "--max-body can't be \"\(argument.shown)\": write a number up to \(Int64.max), with or without K, M, G "
+          "\(argument.named("--max-body")) is not a size: write a number up to \(Int64.max), with or without K, M, G "
             + "or T at the end.")
       }
       arguments.limits.totalBytes = size
@@ -53,7 +53,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), let rate = Int(exactly: rate) else {
         throw .usage(
-          "--min-rate can't be \"\(argument.shown)\": write a number of bytes, such as 10K.")
+          "\(argument.named("--min-rate")) is not a rate: write a number of bytes, such as 10K.")
       }
       arguments.receiving.minimumRate = rate
     },
@@ -96,7 +96,7 @@ extension Flag {
 private func connectionCount(_ argument: Argument, for flag: String) throws(Failure) -> Int {
   guard let count = Int(argument.shown), argument.shown.isASCIIDigits, count > 0, count <= 100_000
   else {
-    throw .usage("\(flag) can't be \"\(argument.shown)\": write a number from 1 to 100000.")
+    throw .usage("\(argument.named(flag)) is not a number from 1 to 100000.")
   }
   return count
 }

@@ -45,6 +45,23 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.tokenFile(argument)) },
     Flag(
+      long: "insecure-auth", group: .request, verbs: requestVerbs,
+      summary: "Don't warn that credentials are sent over http",
+      detail: """
+        Without the flag, a note warns of a user and password, a token, or an Authorization header that others on \
+        the way to another machine can read.
+        """
+    ) { (arguments, _) in arguments.request.allowsInsecureAuth = true },
+    Flag(
+      long: "url-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
+      verbs: requestVerbs,
+      summary: "File with a URL that is a secret, in place of URL; - is standard input",
+      detail: """
+        Such as the URL of a webhook. Only its scheme, host and port are ever shown. In other URLs, the values \
+        of query fields with names such as token, key, sig or password are masked.
+        """
+    ) { (arguments, argument) in arguments.request.urlFile = argument },
+    Flag(
       long: "user-agent", short: "A", value: Value(placeholder: "TEXT"), group: .request,
       verbs: requestVerbs,
       summary: "The value of the User-Agent header"

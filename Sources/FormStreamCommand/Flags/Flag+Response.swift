@@ -13,7 +13,7 @@ extension Flag {
       for word in argument.shown.split(separator: ",", omittingEmptySubsequences: false) {
         guard let status = Int(word), (200...599).contains(status) else {
           throw .usage(
-            "--expect-status can't be \"\(argument.shown)\": write statuses from 200 to 599, such as 200,201."
+            "\(argument.named("--expect-status")) is not a list of statuses: write those from 200 to 599, such as 200,201."
           )
         }
         statuses.insert(status)
@@ -29,7 +29,7 @@ extension Flag {
         limit <= 64 << 20
       else {
         throw .usage(
-          "--max-response can't be \"\(argument.shown)\": write bytes up to 64M, with or without K or M "
+          "\(argument.named("--max-response")) is not a size: write bytes up to 64M, with or without K or M "
             + "at the end. -o FILE stores a response of any size.")
       }
       arguments.request.responseLimit = limit

@@ -31,11 +31,11 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in
       let text = try argument.text(for: "--type-for")
-      do throws(MediaTypesError) {
-        arguments.typeOverrides.append(try TypeOverride(text))
-      } catch {
-        throw .usage("--type-for \(error.description)")
+      guard let override = try? TypeOverride(text) else {
+        throw .usage(
+          "\(argument.named("--type-for")) is not GLOB=TYPE: write it like *.heic=image/heic.")
       }
+      arguments.typeOverrides.append(override)
     },
     Flag(
       long: "charset", group: .types, verbs: typeVerbs,

@@ -61,30 +61,28 @@ extension LowArguments {
   private mutating func store(_ word: Argument) throws(Failure) {
     if let verb, verb.sends, let first = word.bytes.first, "{[@\"".utf8.contains(first) {
       throw .usage(
-        "\"\(word.shown)\" looks like JSON or @FILE, and is not a URL: --json-body DATA sends it; --json alone "
+        "\(word.named("The URL")) looks like JSON or @FILE: --json-body DATA sends it; --json alone "
           + "prints a record.")
     }
     if let verb, let kind = verb.operand {
       guard operands.isEmpty || kind.canBeRepeated else {
         throw .usage(
-          "\"\(word.shown)\" is one word too many: \(verb.rawValue) takes one \(kind.placeholder). Quote "
+          "\(word.named("A word")) is one too many: \(verb.rawValue) takes one \(kind.placeholder). Quote "
             + "it if it has spaces.")
       }
       operands.append(word)
     } else if word.shown == "help" {
       document = .help
     } else if let verb {
-      throw .usage(verb.refusal(of: word.shown))
+      throw .usage(verb.refusal(of: word))
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
     } else if let hint = VerbAlias.hint(word.shown) {
-      // A URL may hold a password.
-      let shown = word.shown.contains("://") ? "A URL" : "\"\(word.shown)\""
-      throw .usage("\(shown) is not a command: \(hint).")
+      throw .usage("\(word.named("The first word")) is not a command: \(hint).")
     } else {
       let known = Verb.allCases.map(\.rawValue)
       throw .usage(
-        "\"\(word.shown)\" is not a command; \"formstream --help\" lists the commands."
+        "\(word.named("The first word")) is not a command; \"formstream --help\" lists the commands."
           + Suggestion.text(for: word.shown, among: known))
     }
   }
@@ -106,21 +104,20 @@ extension LowArguments {
 
 extension Verb {
   /// The message about a word after a command that takes only flags.
-  fileprivate func refusal(of word: String) -> String {
+  fileprivate func refusal(of word: Argument) -> String {
+    let subject = word.named("A word")
     switch self {
     case .receive:
-      let isPlace = word.contains { $0.isNumber } && !word.contains { $0.isLetter || $0 == "/" }
-      let (flag, meaning) =
+      let text = word.shown
+      let isPlace = text.contains { $0.isNumber } && !text.contains { $0.isLetter || $0 == "/" }
+      let meaning =
         isPlace
-        ? ("--listen", "ADDR:PORT sets the address and port")
-        : ("--into", "DIR names the directory")
-      return
-        "\"\(word)\" is not a flag, and receive takes only flags: \(flag) \(meaning). Did you mean "
-        + "\(flag) \(word)?"
-    case .demo: return "\"\(word)\" is one word too many: demo takes no arguments."
+        ? "--listen ADDR:PORT sets the address and port" : "--into DIR names the directory"
+      return "\(subject) is not a flag, and receive takes only flags: \(meaning)."
+    case .demo: return "\(subject) is one too many: demo takes no arguments."
     default:
       return
-        "\"\(word)\" is not a flag, and \(rawValue) takes only flags: -F NAME=CONTENT and --file NAME=PATH "
+        "\(subject) is not a flag, and \(rawValue) takes only flags: -F NAME=CONTENT and --file NAME=PATH "
         + "add parts."
     }
   }

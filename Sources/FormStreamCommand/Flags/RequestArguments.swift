@@ -12,6 +12,9 @@ struct RequestArguments {
   var userAgent: Argument?
   var query: [Argument] = []
   var credentials: CredentialsArgument?
+  var allowsInsecureAuth = false
+  /// The file of a URL that is a secret.
+  var urlFile: Argument?
   var idempotencyKey: Argument?
   var expectation = ExpectMode.auto
   var continueTimeout: Duration?

@@ -3,7 +3,7 @@ enum VerbAlias {
   /// What to type instead; nil if there is no suggestion.
   static func hint(_ word: String) -> String? {
     if word.contains("://") {
-      return "put a command before it, as in formstream post \(shown(word))"
+      return "put a command before it, as in formstream post URL"
     }
     let plain = word.lowercased()
     if let verb = Verb(rawValue: plain) {
@@ -19,7 +19,4 @@ enum VerbAlias {
     default: nil
     }
   }
-
-  /// A URL without what may be a password before an @.
-  private static func shown(_ url: String) -> String { url.contains("@") ? "URL" : url }
 }

@@ -62,9 +62,9 @@ extension FormLanguage {
         throw Self.unsupported(
           argument, "text follows the closing quote", "quote the complete value, or none of it")
       }
-      return Argument(bytes: quoted)
+      return Argument(bytes: quoted, place: argument.place)
     }
-    return Argument(bytes: Self.trimmed(takeToEnd()))
+    return Argument(bytes: Self.trimmed(takeToEnd()), place: argument.place)
   }
 
   /// Reads a value in quotes. Nil if it does not begin with a quote, or the closing quote is missing: then the quote
@@ -114,9 +114,8 @@ extension FormLanguage {
     } else if take("encoder=") {
       throw Self.unsupported(argument, "encoder= is not supported", "encode the value yourself")
     } else if !rest.isEmpty {
-      let unknown = Argument(bytes: takeToEnd()).shown
       throw Self.unsupported(
-        argument, "\";\(unknown)\" is not ;type=, ;filename= or ;headers=",
+        argument, "what follows a semicolon is not type=, filename= or headers=",
         "put a value that has a semicolon into double quotes, or use --field")
     }
   }
@@ -134,7 +133,7 @@ extension FormLanguage {
       type.append(UInt8(ascii: ";"))
       type.append(contentsOf: takeToEnd())
     }
-    return try Argument(bytes: Self.trimmed(type)).text(for: "type=")
+    return try Argument(bytes: Self.trimmed(type), place: argument.place).text(for: "type=")
   }
 
   private mutating func headers(of part: inout PartArguments) throws(Failure) {
@@ -188,6 +187,6 @@ extension FormLanguage {
   private static func unsupported(
     _ argument: Argument, _ reason: String, _ remedy: String
   ) -> Failure {
-    .usage("-F \"\(argument.shown)\": \(reason); \(remedy).")
+    .usage("\(argument.named("-F")): \(reason); \(remedy).")
   }
 }

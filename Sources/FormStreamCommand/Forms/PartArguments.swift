@@ -37,7 +37,7 @@ struct PartArguments {
     _ argument: Argument, of flag: String, as form: String
   ) throws(Failure) -> (name: String, content: Argument) {
     guard let (name, content) = argument.splitAtEquals() else {
-      throw .usage("\(flag) \"\(argument.shown)\" has no = in it: write \(flag) \(form).")
+      throw .usage("\(argument.named(flag)) has no = in it: write \(flag) \(form).")
     }
     return (try name.text(for: flag), content)
   }
@@ -57,7 +57,7 @@ struct PartArguments {
 
   private static func badRange(_ argument: Argument) -> Failure {
     .usage(
-      "--range \"\(argument.shown)\" is not a range: write OFF:LEN in bytes, such as 0:1024, or OFF: for "
+      "\(argument.named("--range")) is not a range: write OFF:LEN in bytes, such as 0:1024, or OFF: for "
         + "everything from there on.")
   }
 }

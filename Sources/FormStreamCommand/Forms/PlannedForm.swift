@@ -61,7 +61,7 @@ extension PartArguments {
     guard let type else { return nil }
     guard let mediaType = MediaType(type) else {
       throw .usage(
-        "The type \"\(type)\" of part \"\(name)\" is not a media type: write it as type/subtype, such as "
+        "The type of part \"\(name)\" is not a media type: write it as type/subtype, such as "
           + "image/png or text/plain; charset=utf-8.")
     }
     return mediaType
@@ -88,8 +88,12 @@ extension PartArguments {
   private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {
     let bytes = line.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
+      throw .usage("A header of part \"\(name)\" has no colon in it: write \"Name: value\".")
+    }
+    guard HTTPSyntax.isToken(bytes[..<colon]) else {
       throw .usage(
-        "The header \"\(line)\" of part \"\(name)\" has no colon: write \"Name: value\".")
+        "A header of part \"\(name)\" has a name that is not valid: use letters, digits and hyphens."
+      )
     }
     // Split by bytes: Swift joins the colon or a space with a combining mark after it.
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))

@@ -27,8 +27,8 @@ enum HeaderFile {
         lines[lines.count - 1] += text
       } else {
         throw .usage(
-          "The line \"\(text)\" of the header file \"\(file.shown)\" begins with a blank, and there is no "
-            + "line before it to continue.")
+          "A line of the header file \"\(file.shown)\" begins with a blank, and there is no line before it to "
+            + "continue.")
       }
       canContinue = true
     }

@@ -30,7 +30,9 @@ struct SecretFile {
       }
       return
     }
-    contents = try readSmallFile(path.path, for: flag, limit: Self.maximumSize)
+    // Not by its path: that is the secret itself if it was typed in place of a file.
+    contents = try readSmallFile(
+      path.path, for: flag, limit: Self.maximumSize, subject: "The file of \(path.named(flag))")
     warnings =
       isReadableByOthers(path.path)
       ? [

@@ -3,8 +3,10 @@ import FormStreamPlatform
 
 /// Reads a file that a flag names, and refuses one with more than `limit` bytes. It may be a pipe, as shells make for
 /// `<(command)`.
+///
+/// - Parameter subject: the file in a message that it can't be read; nil for its path and its flag.
 func readSmallFile(
-  _ path: LocalPath, for flag: String, limit: Int
+  _ path: LocalPath, for flag: String, limit: Int, subject: String? = nil
 ) throws(Failure) -> [UInt8] {
   try StandardInput.check(path, for: flag)
   let bytes: [UInt8]
@@ -15,7 +17,8 @@ func readSmallFile(
     let remedy =
       error.isPermissionDenied ? "Allow it with chmod, or name another." : "Check the path."
     throw Failure(
-      .noInput, "The file \"\(path)\" of \(flag) can't be read: \(error). \(remedy)")
+      .noInput,
+      "\(subject ?? "The file \"\(path)\" of \(flag)") can't be read: \(error). \(remedy)")
   }
   guard bytes.count <= limit else {
     throw .usage("The file \"\(path)\" of \(flag) has more than \(limit) bytes: name another.")

@@ -35,7 +35,7 @@ extension LowArguments {
       let type = Self.fieldValue(in: contentType)
       guard let boundary = FormParser.boundary(inContentType: type) else {
         throw .usage(
-          "--content-type \"\(contentType)\" names no boundary: give the request's complete header, such "
+          "--content-type names no boundary: give the request's complete header, such "
             + "as \"multipart/form-data; boundary=B\", or give --boundary.")
       }
       let name = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }

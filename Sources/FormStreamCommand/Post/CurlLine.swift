@@ -15,11 +15,7 @@ struct CurlLine {
   init(_ plan: PostPlan, _ arguments: CurlArguments) throws(Failure) {
     self.plan = plan
     self.arguments = arguments
-    if plan.request.url.credentials != nil {
-      throw .usage(
-        "The URL holds a user and a password, which would be printed: put them into a file for --user-file."
-      )
-    }
+    try checkURL()
     try addBody()
     addMethod()
     try addHeaders()
@@ -27,9 +23,31 @@ struct CurlLine {
     addConnection()
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
-    let expanded = plan.request.url.description.utf8 + (arguments.request.upload?.bytes ?? [])
+    let expanded = plan.request.url.absoluteString.utf8 + (arguments.request.upload?.bytes ?? [])
     if expanded.contains(where: "[]{}".utf8.contains) { add("--globoff") }
-    add(plan.request.url.description)
+    if let file = arguments.request.urlFile {
+      add(contentsOf: file)
+    } else {
+      add(plan.request.url.absoluteString)
+    }
+  }
+
+  /// Fails if the URL would be printed and holds a secret.
+  private func checkURL() throws(Failure) {
+    let url = plan.request.url
+    if arguments.request.urlFile != nil {
+      guard arguments.request.query.isEmpty else {
+        throw .usage("--to-curl has no --query for --url-file: write the query into the file.")
+      }
+    } else if url.credentials != nil {
+      throw .usage(
+        "The URL holds a user and a password, which would be printed: put them into a file for --user-file."
+      )
+    } else if url.description != url.absoluteString {
+      throw .usage(
+        "The URL holds a secret in its query, which would be printed: put the URL into a file for --url-file."
+      )
+    }
   }
 
   /// The command line with a line feed at its end.
@@ -54,6 +72,10 @@ struct CurlLine {
   /// not hold it.
   private mutating func add(_ flag: String, contentsOf file: Argument) {
     words.append(Array(flag.utf8))
+    add(contentsOf: file)
+  }
+
+  private mutating func add(contentsOf file: Argument) {
     words.append(
       file.isDash
         ? Array("\"$(cat)\"".utf8)
@@ -117,7 +139,7 @@ struct CurlLine {
       switch header {
       case .line(let argument):
         let line = try HeaderLine(argument)
-        guard !isSecretHeader(line.name) else {
+        guard !SecretNames.contains(line.name.utf8) else {
           throw .usage(
             "The header \"\(line.name)\" is a secret, and would be printed: put it into a file for "
               + "--header-file.")
@@ -140,12 +162,6 @@ struct CurlLine {
     if plan.request.options.sendsDigest {
       addDifference("--content-digest", "curl does not send this header")
     }
-  }
-
-  private func isSecretHeader(_ name: String) -> Bool {
-    var headers = HTTPHeaders()
-    try? headers.append(name: name, value: "")
-    return headers.fields.first?.isSecret ?? true
   }
 
   // MARK: How it is sent

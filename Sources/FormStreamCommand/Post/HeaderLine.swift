@@ -17,15 +17,19 @@ struct HeaderLine {
     let line = try argument.text(for: "-H")
     if line.hasPrefix("@") {
       throw .usage(
-        "-H \"\(line)\" is not a header: --header-file FILE reads headers from a file.")
+        "\(argument.named("-H")) is not a header: --header-file FILE reads headers from a file.")
     }
     guard let (name, value) = Self.split(line) else {
-      throw .usage("-H \"\(line)\" has no colon in it: write 'Name: value'.")
+      throw .usage("\(argument.named("-H")) has no colon in it: write 'Name: value'.")
+    }
+    guard HTTPSyntax.isToken(name.utf8) else {
+      throw .usage(
+        "\(argument.named("-H")) has a name that is not valid: use letters, digits and hyphens.")
     }
     guard let value else {
       throw .usage(
-        "-H \"\(line)\" has no value: write '\(name);' for an empty one. A header that formstream sends by "
-          + "itself can be replaced, but not left out.")
+        "\(argument.named("-H")) has no value: write 'Name;' for an empty one. A header that formstream sends "
+          + "by itself can be replaced, but not left out.")
     }
     (self.name, self.value) = (name, value)
   }

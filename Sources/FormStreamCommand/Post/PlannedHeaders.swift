@@ -51,7 +51,7 @@ extension LowArguments {
   /// The user and password, or the token, of the request.
   func credentials(notes: inout [String]) throws(Failure) -> Credentials? {
     switch request.credentials {
-    case .user(let argument): return try basic(argument.bytes, "-u")
+    case .user(let argument): return try basic(argument.bytes, argument.named("-u"))
     case .userFile(let file) where !sendsRequest && file.isDash:
       return .basic(user: "", password: "")
     case .tokenFile(let file) where !sendsRequest && file.isDash:

@@ -31,7 +31,7 @@ extension PostPlan {
       headers.append(("Idempotency-Key", key.fieldValue))
     }
     for field in request.headers.fields where !field.name.isSameHeaderName(as: "Content-Type") {
-      headers.append((field.name, field.isSecret ? "***" : field.value))
+      headers.append((field.name, field.shownValue))
     }
     return headers
   }

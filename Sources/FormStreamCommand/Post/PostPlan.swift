@@ -35,34 +35,34 @@ struct PostPlan {
 extension LowArguments {
   func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
     try checkRequest()
-    var url = try url(for: verb)
+    var secretNotes: [String] = []
+    var url = try url(for: verb, notes: &secretNotes)
     let body = try plannedBody()
     if case .none = body, verb == .put {
       throw .usage(
         "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
     }
     if let upload = request.upload { url = url.appendingName(of: upload) }
-    var notes = self.notes(on: body)
-    var planned = try convertingErrors { () throws(TransferError) in
-      TransferRequest(verb == .put ? .put : .post, try HTTPURL(url.text))
-    }
+    var notes = self.notes(on: body) + secretNotes
+    // With the query, so that the record shows it too.
+    var planned = TransferRequest(
+      verb == .put ? .put : .post, try url.url(appending: try query()))
     if let method = request.method {
       guard let method = method.text.flatMap(HTTPMethod.init(parsing:)) else {
-        throw .usage(
-          "The value of -X, \"\(method.shown)\", is not a method: write a word, such as PATCH.")
+        throw .usage("\(method.named("-X")) is not a method: write a word, such as PATCH.")
       }
       planned.method = method
-    }
-    let query = try query()
-    // Part of the URL, so that the record shows it too.
-    planned.url = try convertingErrors { () throws(TransferError) in
-      try planned.url.appending(query)
     }
     if request.session.unixSocket == nil {
       if let note = ProxyNote.text(for: planned.url, environmentVariable) { notes.append(note) }
     }
     planned.headers = try headers(for: body, notes: &notes)
     planned.credentials = try credentials(notes: &notes)
+    if !request.allowsInsecureAuth, planned.exposesCredentials(in: request.session) {
+      notes.append(
+        "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
+          + "read them: use https, or --insecure-auth if they may.")
+    }
     planned.options = try options()
     var configuration = request.session
     configuration.userAgent = "formstream/\(version)"
@@ -102,7 +102,16 @@ extension LowArguments {
     }
   }
 
-  private func url(for verb: Verb) throws(Failure) -> URLArgument {
+  private func url(for verb: Verb, notes: inout [String]) throws(Failure) -> URLArgument {
+    if let file = request.urlFile {
+      if let operand = operands.first {
+        throw .usage(
+          "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
+      }
+      let secrets = try SecretFile(file, for: "--url-file")
+      notes += secrets.warnings
+      return try URLArgument(secrets, file)
+    }
     guard let operand = operands.first else {
       throw .usage(
         "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
@@ -151,7 +160,8 @@ extension LowArguments {
         options.idempotencyKey = key
       } else {
         throw .usage(
-          "--idempotency-key can't be \"\(key.shown)\": write 1 to 255 ASCII characters, or auto.")
+          "\(key.named("--idempotency-key")) is not a key: write 1 to 255 ASCII characters, or auto."
+        )
       }
     }
     if request.isVerbose {
@@ -183,6 +193,7 @@ extension RequestArguments {
     }
     uses += data.filter(\.isStandardInput).map(\.spelling)
     for case .file(let file) in headers where file.isDash { uses.append("--header-file") }
+    if let urlFile, urlFile.isDash { uses.append("--url-file") }
     switch credentials {
     case .userFile(let file) where file.isDash: uses.append("--user-file")
     case .tokenFile(let file) where file.isDash: uses.append("--token-file")

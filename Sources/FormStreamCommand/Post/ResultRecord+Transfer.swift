@@ -34,9 +34,7 @@ extension ResultRecord.Response {
   fileprivate init(_ response: TransferResponse, includesBody: Bool) {
     self.init(
       // Records are stored and shared, so secrets are masked.
-      headers: response.headers.fields.map {
-        RecordHeader($0.name, $0.isSecret ? "***" : $0.value)
-      },
+      headers: response.headers.shown(at: response.url).map(RecordHeader.init),
       body: includesBody ? Array(response.body) : nil, isTruncated: response.isTruncated)
   }
 }

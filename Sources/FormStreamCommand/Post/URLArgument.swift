@@ -1,21 +1,53 @@
 import FormStreamMultipart
+import FormStreamTransfer
 
-/// The URL as it was typed.
+/// The URL as it was typed, or as it stands in the file of `--url-file`.
 struct URLArgument {
-  let text: String
+  private let text: String
+  /// The file that holds the URL, for messages; nil if the URL was typed.
+  private let file: String?
 
   init(_ argument: Argument) throws(Failure) {
     text = try argument.text(for: "the URL")
-    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
-    guard !scheme.isEmpty, text.dropFirst(scheme.count).hasPrefix("://") else {
-      // A password may precede an @.
-      let shown = text.contains("@") ? "" : " \"\(text)\""
-      throw .usage("The URL\(shown) has no scheme: put https:// or http:// before it.")
+    file = nil
+    guard Self.hasScheme(text) else {
+      throw .usage(
+        "\(argument.named("The URL")) has no scheme: put https:// or http:// before it.")
     }
   }
 
-  private init(_ text: String) {
+  /// Reads the only line of a file. No message shows it.
+  init(_ secrets: SecretFile, _ file: Argument) throws(Failure) {
+    self.file = file.named("--url-file")
+    text = String(decoding: try secrets.onlyLine(), as: UTF8.self)
+    guard Self.hasScheme(text) else { throw invalid }
+  }
+
+  private init(_ text: String, _ file: String?) {
     self.text = text
+    self.file = file
+  }
+
+  private static func hasScheme(_ text: String) -> Bool {
+    let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) }
+    return !scheme.isEmpty && text.dropFirst(scheme.count).hasPrefix("://")
+  }
+
+  private var invalid: Failure {
+    .usage(
+      "The file of \(file ?? "") holds no URL that can be requested: write one such as https://host/path."
+    )
+  }
+
+  /// The URL with names and values appended to its query.
+  func url(appending query: [URLEncodedField]) throws(Failure) -> HTTPURL {
+    do throws(TransferError) {
+      var url = try HTTPURL(text).appending(query)
+      url.isSecret = file != nil
+      return url
+    } catch {
+      throw file == nil ? Failure(error) : invalid
+    }
   }
 
   /// The URL with the file's name added if its path is empty or ends in a slash, as in curl.
@@ -27,6 +59,7 @@ struct URLArgument {
     guard afterScheme.hasSuffix("/") || !slash.isEmpty else { return self }
     let name = file.bytes.split(separator: UInt8(ascii: "/")).last ?? []
     return URLArgument(
-      path + slash + PercentEncoding.unreserved.encoded(name) + text.dropFirst(path.count))
+      path + slash + PercentEncoding.unreserved.encoded(name) + text.dropFirst(path.count),
+      self.file)
   }
 }

@@ -62,6 +62,7 @@ extension LowArguments {
 
   private func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
     let text = try receiving.listen.text(for: "--listen")
+    let subject = receiving.listen.named("--listen")
     let colon = text.lastIndex(of: ":")
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
     let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
@@ -69,16 +70,16 @@ extension LowArguments {
     guard let port = UInt16(digits), isNumber else {
       if isNumber {
         throw .usage(
-          "--listen \"\(text)\": a port is at most \(UInt16.max), and 0 is any free port.")
+          "\(subject): a port is at most \(UInt16.max), and 0 is any free port.")
       }
       throw .usage(
-        "--listen \"\(text)\" names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any free port."
+        "\(subject) names no port: write ADDR:PORT, such as 127.0.0.1:8080; port 0 is any free port."
       )
     }
     if host.isEmpty { return ("::", port) }
     guard host == "localhost" || isAddress(host), host.contains(":") == host.hasPrefix("[") else {
       throw .usage(
-        "--listen \"\(text)\" has no numeric address: write one such as 127.0.0.1:8080 or [::1]:8080, or "
+        "\(subject) has no numeric address: write one such as 127.0.0.1:8080 or [::1]:8080, or "
           + ":8080 for all addresses.")
     }
     return (host.filter { $0 != "[" && $0 != "]" }, port)

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamReceiver
 
@@ -36,7 +37,7 @@ final class RequestLog: Sendable {
 
   private static func line(of request: ReceivedRequest) -> String {
     let status = request.status.map(String.init) ?? "-"
-    let head = "\(request.peer) \(request.method) \(request.target) \(status)"
+    let head = "\(request.peer) \(request.method) \(request.target.hidingURLSecrets) \(status)"
     if let error = request.error { return "\(head) \(error.code): \(error.message)" }
     let size = HumanReadable.size(request.bodyBytes)
     let seconds = request.duration / .seconds(1)

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Decides whether a redirect is followed. The response to a different request must never count as the response to this
@@ -58,7 +59,7 @@ extension Attempt {
   }
 
   private func refused(_ status: Int, _ location: String, _ reason: String) -> AttemptDecision {
-    let maskedLocation = location.hidingCredentials
+    let maskedLocation = masked(location)
     return .conclude(
       .failed,
       TransferError(
@@ -68,7 +69,7 @@ extension Attempt {
   }
 
   private func tooMany(_ location: String, _ reason: String) -> AttemptDecision {
-    let maskedLocation = location.hidingCredentials
+    let maskedLocation = masked(location)
     return .conclude(
       .failed,
       TransferError(
@@ -76,8 +77,15 @@ extension Attempt {
         "There were \(redirects) redirects, the last to \(maskedLocation.quoted): \(reason)."))
   }
 
+  /// The location for people, with secrets masked.
+  private func masked(_ location: String) -> String {
+    if url.isSecret { return "***" }
+    let isURL = (try? url.resolving(location)) != nil
+    return isURL ? location.hidingURLSecrets : location.hidingSecretsOfInvalidURL
+  }
+
   private func notReplayable(_ location: String) -> AttemptDecision {
-    let maskedLocation = location.hidingCredentials
+    let maskedLocation = masked(location)
     return .conclude(
       .failed,
       TransferError(

@@ -5,10 +5,12 @@ import FormStreamPlatform
 extension NextAttempt {
   /// Prepares the first attempt of a request: checks its settings, and measures its body.
   static func first(
-    of request: TransferRequest, _ control: TransferControl
+    of request: TransferRequest, in configuration: TransferSession.Configuration,
+    _ control: TransferControl
   ) async throws(TransferError) -> NextAttempt {
     let url = try request.url.appending(request.query)
     try request.checkSettings()
+    try request.checkCredentials(in: configuration)
     var headers = request.headers
     var layout: BodyLayout?
     if let body = request.body {
@@ -49,7 +51,35 @@ extension TransferRequest {
     }
   }
 
+  fileprivate func checkCredentials(
+    in configuration: TransferSession.Configuration
+  ) throws(TransferError) {
+    guard options.requiresEncryptionForCredentials, exposesCredentials(in: configuration) else {
+      return
+    }
+    throw TransferError(
+      .credentialsNotEncrypted, on: url.description,
+      "The credentials of the request to \(url) would be sent without encryption: use https, or allow it by "
+        + "requiresEncryptionForCredentials.")
+  }
+
+  /// Whether the request carries credentials that others on the way to another machine can read.
+  package func exposesCredentials(in configuration: TransferSession.Configuration) -> Bool {
+    url.origin.scheme == "http" && !url.origin.isLoopback && configuration.unixSocket == nil
+      && (effectiveCredentials != nil || headers.contains("Authorization"))
+  }
+
   fileprivate var effectiveCredentials: Credentials? { credentials ?? url.credentials }
+}
+
+extension HTTPURL.Origin {
+  /// Whether the host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
+  fileprivate var isLoopback: Bool {
+    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+    if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
+    let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
+    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { $0.isASCIIDigits }
+  }
 }
 
 extension HTTPHeaders {

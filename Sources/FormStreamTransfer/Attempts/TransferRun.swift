@@ -28,7 +28,7 @@ final class TransferRun: Sendable {
     var history = AttemptHistory()
     var next: NextAttempt
     do throws(TransferError) {
-      next = try await NextAttempt.first(of: request, control)
+      next = try await NextAttempt.first(of: request, in: session.configuration, control)
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
     }

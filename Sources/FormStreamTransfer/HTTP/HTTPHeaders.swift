@@ -8,8 +8,11 @@ public struct HTTPHeaders: Sendable, Hashable {
     public let name: String
     /// The value.
     public let value: String
-    /// Whether the value is a secret: a trace shows the name, and masks the value.
-    public let isSecret: Bool
+    /// Whether the caller said that the value is a secret.
+    let isMarkedSecret: Bool
+    /// Whether the value is a secret: a trace shows the name, and masks the value. Found out when it is asked for: most
+    /// headers are never shown.
+    public var isSecret: Bool { isMarkedSecret || SecretNames.contains(name.utf8) }
   }
 
   /// The lines.
@@ -56,8 +59,7 @@ public struct HTTPHeaders: Sendable, Hashable {
     }
     fields.append(
       Field(
-        name: name, value: String(value.trimmingBlanks()),
-        isSecret: isSecret || Self.isSecret(name)))
+        name: name, value: String(value.trimmingBlanks()), isMarkedSecret: isSecret))
   }
 
   /// The value of the first line with this name, ignoring case. Nil if there is none.
@@ -68,9 +70,16 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether there is a line with this name.
   public func contains(_ name: String) -> Bool { self[name] != nil }
 
+  /// Appends text to the value of the last line, which a server continued in the next one; ignored if there is none.
+  mutating func continueLastLine(_ text: String) {
+    guard let last = fields.popLast() else { return }
+    let value = String("\(last.value) \(text.trimmingBlanks())".trimmingBlanks())
+    fields.append(Field(name: last.name, value: value, isMarkedSecret: last.isMarkedSecret))
+  }
+
   /// Appends a line without checks: one that was received, or one of our own.
   mutating func appendUnchecked(name: String, value: String) {
-    fields.append(Field(name: name, value: value, isSecret: Self.isSecret(name)))
+    fields.append(Field(name: name, value: value, isMarkedSecret: false))
   }
 
   mutating func appendUnchecked(_ field: Field) {

@@ -18,8 +18,12 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Scheme, host and port.
   public let origin: Origin
-  /// The URL without user, password and fragment, which are not sent in the request line.
-  public let description: String
+  /// The URL as it is requested: without user, password and fragment, which are not sent in the request line. It may
+  /// hold secrets, in its query or elsewhere.
+  public let absoluteString: String
+  /// Whether the URL is a secret as a whole, as that of a webhook often is. Then everything that is meant for people
+  /// names its origin only: descriptions, errors, traces and records.
+  public var isSecret = false
   /// The user and the password of the URL, which are sent as `Authorization`.
   package let credentials: Credentials?
 
@@ -39,29 +43,32 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
   func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
-    let handle = try CurlURL(parsing: description)
+    let handle = try CurlURL(parsing: absoluteString)
     try handle.set(.url, reference, subject: reference)
-    return try HTTPURL(handle, subject: reference)
+    var url = try HTTPURL(handle, subject: reference)
+    url.isSecret = isSecret
+    return url
   }
 
   /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
   package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
     guard !query.isEmpty else { return self }
     // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.
-    let separator = !description.contains("?") ? "?" : description.hasSuffix("?") ? "" : "&"
-    let extended = description + separator + URLEncodedField.text(of: query)
+    let (text, end) = (absoluteString, absoluteString.hasSuffix("?") ? "" : "&")
+    let extended = text + (text.contains("?") ? end : "?") + URLEncodedField.text(of: query)
     _ = try CurlURL(parsing: extended)
-    return HTTPURL(origin: origin, description: extended, credentials: credentials)
+    return HTTPURL(self, extended)
   }
 
-  private init(origin: Origin, description: String, credentials: Credentials?) {
-    self.origin = origin
-    self.description = description
-    self.credentials = credentials
+  private init(_ url: HTTPURL, _ absoluteString: String) {
+    origin = url.origin
+    self.absoluteString = absoluteString
+    isSecret = url.isSecret
+    credentials = url.credentials
   }
 
   private init(_ handle: CurlURL, subject: String) throws(TransferError) {
-    let subject = subject.hidingCredentials
+    let subject = subject.hidingSecretsOfInvalidURL
     let scheme = handle.text(.scheme)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
       throw TransferError(
@@ -93,8 +100,17 @@ public struct HTTPURL: Hashable, Sendable {
     }
     for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
     origin = Origin(scheme: scheme, host: host, port: port)
-    description = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
+    absoluteString = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
   }
 }
 
-extension HTTPURL: CustomStringConvertible {}
+extension HTTPURL: CustomStringConvertible, CustomReflectable {
+  /// The URL for people: the values in its query that are secrets by their names are masked. If the URL is a secret,
+  /// this is its origin.
+  public var description: String {
+    isSecret ? "\(origin)/***" : absoluteString.hidingURLSecrets
+  }
+
+  /// The description, for `dump` and debuggers.
+  public var customMirror: Mirror { Mirror(self, children: ["url": description]) }
+}

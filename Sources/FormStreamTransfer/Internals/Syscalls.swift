@@ -104,6 +104,13 @@ func localPort(of socket: CInt) -> CInt? {
   }
 }
 
+/// Opens a socket that programs started by this one don't inherit; -1 if that fails.
+///
+/// C: `socket`
+func openSocket(_ family: CInt, _ type: CInt, _ protocolNumber: CInt) -> CInt {
+  socket(family, type | CInt(SOCK_CLOEXEC.rawValue), protocolNumber)
+}
+
 /// C: `close`
 func closeSocket(_ socket: CInt) {
   close(socket)

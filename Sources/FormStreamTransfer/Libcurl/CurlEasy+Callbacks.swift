@@ -106,6 +106,11 @@ extension CurlEasy {
     let context = Unmanaged.passUnretained(sockets).toOpaque()
     for option in [CURLOPT_SOCKOPTDATA, CURLOPT_CLOSESOCKETDATA] { set(option, pointer: context) }
     check(
+      formstream_easy_set_open_function(handle) { _, _, address in
+        address.map { openSocket($0.pointee.family, $0.pointee.socktype, $0.pointee.protocol) }
+          ?? CURL_SOCKET_BAD
+      })
+    check(
       formstream_easy_set_socket_made_function(handle) { context, socket, _ in
         OpenSockets.at(context)?.opened(socket)
         return CURL_SOCKOPT_OK

@@ -18,7 +18,7 @@ extension CurlEasy {
   }
 
   private func setTarget(_ request: WireRequest) {
-    set(CURLOPT_URL, request.url.description)
+    set(CURLOPT_URL, request.url.absoluteString)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_PROXY, "")

@@ -1,4 +1,5 @@
 import CFormStreamCurl
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
@@ -40,9 +41,10 @@ final class CurlURL {
     }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
+      let subject = subject.hidingSecretsOfInvalidURL
       throw TransferError(
-        .invalidURL, on: subject.hidingCredentials,
-        "The URL \(subject.hidingCredentials.quoted) is not valid (\(reason)): write "
+        .invalidURL, on: subject,
+        "The URL \(subject.quoted) is not valid (\(reason)): write "
           + "http://host/path or https://host/path.")
     }
   }

@@ -21,6 +21,9 @@ public struct TransferOptions: Sendable {
   /// Whether the request has a `Content-Digest` header (RFC 9530). The body is then read twice: once to hash it, and
   /// once to send it.
   public var sendsDigest = false
+  /// Whether the request fails, before anything is sent, if it would carry credentials without encryption to another
+  /// machine: over http, to a host that is neither `localhost` nor a loopback address.
+  public var requiresEncryptionForCredentials = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth
   /// Receives a trace of the traffic, with secrets masked. It is called on the engine's thread, which waits for it.

@@ -23,3 +23,17 @@ public struct URLEncodedField: Sendable, Hashable {
     .joined(separator: "&")
   }
 }
+
+extension URLEncodedField: CustomStringConvertible, CustomReflectable {
+  private var shownValue: String? {
+    SecretNames.contains(name.utf8) ? value.map { _ in "***" } : value
+  }
+
+  /// The field, not encoded, with its value masked if its name says that it is a secret.
+  public var description: String { shownValue.map { "\(name)=\($0)" } ?? name }
+
+  /// The same, for `dump` and debuggers.
+  public var customMirror: Mirror {
+    Mirror(self, children: ["name": name, "value": shownValue as Any])
+  }
+}

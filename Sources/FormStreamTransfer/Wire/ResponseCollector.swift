@@ -51,7 +51,7 @@ final class ResponseCollector {
   private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
-  private var headText = ""
+  private var statusLine = ""
 
   /// - Parameters:
   ///   - isToHEAD: whether the response has a head only.
@@ -149,27 +149,34 @@ final class ResponseCollector {
     headers = HTTPHeaders()
     body = Data()
     (received, isTruncated, announcedLength) = (0, false, nil)
-    headText = line
+    statusLine = line
     isInHead = true
   }
 
   private func appendHeader(_ line: String) {
+    // RFC 9112 §5.2: "A user agent that receives an obs-fold in a response message [...] MUST replace each received
+    // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
+    // "consume each whitespace-preceded line without further processing".
+    if line.utf8.first?.isBlank == true { return headers.continueLastLine(line) }
     guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(line[..<colon])
     let value = String(String(line[line.utf8.index(after: colon)...]).trimmingBlanks())
     headers.appendUnchecked(name: name, value: value)
-    let shown = HTTPHeaders.isSecret(name) ? "***" : value
-    headText +=
-      "\n\(name): \(name.isSameHeaderName(as: "Location") ? shown.hidingCredentials : shown)"
+  }
+
+  /// The head for people, with secrets masked.
+  private var shownHead: String {
+    ([statusLine] + headers.shown(at: url).map { "\($0.name): \($0.value)" })
+      .joined(separator: "\n")
   }
 
   private func endHead() -> Bool {
     isInHead = false
-    traceHead?(headText)
+    traceHead?(shownHead)
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
         .malformedResponse,
-        "The response from \(url) has no valid status: \(headText.quoted).")
+        "The response from \(url) has no valid status: \(shownHead.quoted).")
     }
     guard lastStatus != 101 else {
       return fail(

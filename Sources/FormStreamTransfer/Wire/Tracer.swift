@@ -6,21 +6,33 @@ final class Tracer: Sendable {
   private let report: @Sendable (TransferTrace) -> Void
   /// The names of the headers that the request declares secret.
   private let secretNames: Set<String>
+  /// Whether the URL is a secret as a whole.
+  private let isURLSecret: Bool
 
   init(_ request: TransferRequest, report: @escaping @Sendable (TransferTrace) -> Void) {
     self.report = report
+    isURLSecret = request.url.isSecret
     secretNames = Set(request.headers.fields.filter(\.isSecret).map { $0.name.lowercased() })
   }
 
   func requestHead(_ text: String) {
-    let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map { line in
-      guard let colon = line.firstIndex(of: ":") else { return String(line) }
-      let name = line[..<colon]
-      let isSecret =
-        secretNames.contains(name.lowercased()) || HTTPHeaders.isSecret(String(name))
-      return isSecret ? "\(name): ***" : String(line)
-    }
-    report(TransferTrace(kind: .requestHead, text: lines.joined(separator: "\n")))
+    let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
+    let shown = [requestLine(lines.first ?? "")] + lines.dropFirst().map(header)
+    report(TransferTrace(kind: .requestHead, text: shown.joined(separator: "\n")))
+  }
+
+  /// RFC 9112 §3: request-line = method SP request-target SP HTTP-version
+  private func requestLine(_ line: Substring) -> String {
+    guard isURLSecret else { return String(line).hidingURLSecrets }
+    let words = line.split(separator: " ")
+    return "\(words.first ?? "") /*** \(words.last ?? "")"
+  }
+
+  private func header(_ line: Substring) -> String {
+    guard let colon = line.firstIndex(of: ":") else { return String(line) }
+    let name = line[..<colon]
+    let isSecret = secretNames.contains(name.lowercased()) || SecretNames.contains(name.utf8)
+    return isSecret ? "\(name): ***" : String(line).hidingURLSecrets
   }
 
   func responseHead(_ text: String) {

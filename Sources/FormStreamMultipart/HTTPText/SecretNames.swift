@@ -1,0 +1,51 @@
+/// Tells which headers and which fields of a query hold secrets, by their names.
+///
+/// There is no complete list of such names, so this looks for words in them. Masking too many values does little harm.
+package enum SecretNames {
+  /// Whether the value with this name is a secret, such as a token, a password or a signature.
+  package static func contains(_ name: some Sequence<UInt8>) -> Bool {
+    let plain = name.filter(\.isASCIILetterOrDigit).map(\.asciiLowercased)
+    if known.contains(plain) { return false }
+    return plain.ends(with: key) || words.contains { plain.contains($0) }
+      || completeNames.contains(plain) || name.isAnyWord(of: shortWords)
+  }
+
+  /// Names that would match, and whose values are no secrets. A challenge explains why a request was refused, and an
+  /// idempotency key is needed to send the request again.
+  private static let known = Set(
+    [
+      "wwwauthenticate", "proxyauthenticate", "accesscontrolallowcredentials", "idempotencykey",
+    ].map { Array($0.utf8) })
+  /// What secret names contain.
+  private static let words = [
+    "token", "secret", "apikey", "accesskey", "passw", "passphrase", "passcode", "pwd", "auth",
+    "cookie", "session", "credential", "signature", "jwt", "csrf", "xsrf", "assertion", "saml",
+    "ticket", "bearer", "dpop", "hmac",
+  ].map { Array($0.utf8) }
+  /// What secret names end in: `X-Functions-Key`, `private_key`.
+  private static let key = Array("key".utf8)
+  /// What secret names contain as a word of its own.
+  private static let shortWords = ["sig", "pass", "pw", "sid", "otp", "totp", "pin", "sas"]
+    .map { Array($0.utf8) }
+  private static let completeNames = Set([Array("code".utf8)])
+}
+
+extension [UInt8] {
+  fileprivate func ends(with suffix: [UInt8]) -> Bool {
+    count >= suffix.count && self[(count - suffix.count)...].elementsEqual(suffix)
+  }
+
+  fileprivate func contains(_ word: [UInt8]) -> Bool {
+    guard count >= word.count else { return false }
+    return (0...(count - word.count)).contains { self[$0..<($0 + word.count)].elementsEqual(word) }
+  }
+}
+
+extension Sequence<UInt8> {
+  /// Whether one of these is a word of the name, whose words are separated by other characters than letters and digits.
+  fileprivate func isAnyWord(of words: [[UInt8]]) -> Bool {
+    split { !$0.isASCIILetterOrDigit }.contains { word in
+      words.contains { $0.elementsEqual(word.lazy.map(\.asciiLowercased)) }
+    }
+  }
+}

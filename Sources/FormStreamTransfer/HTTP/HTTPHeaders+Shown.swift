@@ -1,0 +1,30 @@
+import FormStreamMultipart
+
+extension HTTPHeaders {
+  /// The lines for people, with secrets masked.
+  ///
+  /// - Parameter url: the URL that the headers came from or go to. If it is a secret, so are the URLs in them.
+  package func shown(at url: HTTPURL) -> [(name: String, value: String)] {
+    fields.map { field in
+      guard Self.namesOfURLs.contains(where: { field.name.isSameHeaderName(as: $0) }) else {
+        return (field.name, field.shownValue)
+      }
+      let isURL = (try? url.resolving(field.value)) != nil
+      let value = isURL ? field.shownValue : field.value.hidingSecretsOfInvalidURL
+      return (field.name, url.isSecret ? "***" : value)
+    }
+  }
+
+  private static let namesOfURLs = ["Location", "Content-Location", "Link", "Refresh", "Referer"]
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+  /// The value for people, with secrets masked.
+  package var shownValue: String { isSecret ? "***" : value.hidingURLSecrets }
+
+  /// The line, with secrets masked.
+  public var description: String { "\(name): \(shownValue)" }
+
+  /// The line with secrets masked, for `dump` and debuggers.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name, "value": shownValue]) }
+}

@@ -3,6 +3,7 @@
 import os
 import pathlib
 import shutil
+import statistics
 import sys
 import tempfile
 
@@ -83,3 +84,50 @@ def receiving(table, formstream, work, rounds, size):
             for peer, samples in zip(names, results[1:]):
                 table.add(f"receiving {size / GIB:g} GiB, {what}", "GiB/s", results[0], samples,
                           peer_name=peer)
+
+
+def digesting(table, formstream, work, rounds, size):
+    """What digests cost while files are stored, and how fast URL-encoded bodies are decoded."""
+    if shutil.which("curl") is None:
+        table.note("curl is not installed: digests of received files were left out.")
+        return
+    section(f"Storing {size / GIB:g} GiB with digests and without")
+    memory = "/dev/shm" if os.access("/dev/shm", os.W_OK) else None
+    with tempfile.TemporaryDirectory(prefix="formstream-bench-", dir=memory) as name:
+        here = pathlib.Path(name)
+        source, fields = here / "source", here / "fields"
+        write_noise(source, size)
+
+        def rate(size, *arguments, stored=None):
+            def run():
+                seconds, _ = cost(["curl", "-sf", "-H", "Expect:", *arguments], work)
+                for file in stored.glob("*") if stored else ():
+                    if file.stat().st_size != size:
+                        sys.exit(f"{file} has not the size of what was sent.")
+                    file.unlink()
+                return size / GIB / seconds
+            return run
+
+        part = f"f=@{source};type=application/octet-stream"
+        with Receiving(formstream, "--into", here / "a") as digests, \
+                Receiving(formstream, "--into", here / "b", "--no-digest") as plain:
+            ours, peers = alternating(
+                rounds, rate(size, "-F", part, digests.url, stored=here / "a"),
+                rate(size, "-F", part, plain.url, stored=here / "b"))
+        table.add(f"storing {size / GIB:g} GiB from curl -F, with digests", "GiB/s", ours, peers,
+                  (">=", 0.85), peer_name="without digests")
+        source.unlink()
+
+        for what, text in (("plain text", b"abcdefghijklmnop"), ("percent codes", b"%41%e2%82%ac+ab")):
+            with open(fields, "wb") as file:
+                file.write(b"f=")
+                for _ in range(size // 4 // MIB):
+                    file.write(text * (MIB // len(text)))
+            count = fields.stat().st_size
+            with Receiving(formstream, "--no-digest", "--max-body", "8G") as server:
+                decoded, = alternating(rounds, rate(
+                    count, "-X", "POST", "-T", fields, "-H",
+                    "Content-Type: application/x-www-form-urlencoded", server.url))
+            table.add(f"decoding a URL-encoded field of {count // MIB} MiB: {what}", "MB/s",
+                      [gib * GIB / 1e6 for gib in decoded], None, (">=", 200),
+                      value=statistics.median(decoded) * GIB / 1e6)

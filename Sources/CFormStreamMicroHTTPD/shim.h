@@ -43,9 +43,10 @@ static inline struct MHD_Daemon *formstream_start_daemon(
     flags |= MHD_USE_TLS;
     tls[0] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)options->certificate};
     tls[1] = (struct MHD_OptionItem){MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)options->key};
-    // RFC 8996: "TLS 1.0 … and TLS 1.1 … MUST NOT be used."
+    // RFC 8996: "TLS 1.0 … and TLS 1.1 … MUST NOT be used." RFC 9325 §4.1: without forward secrecy (RSA), whoever
+    // gets the key later can read what was recorded before.
     tls[2] = (struct MHD_OptionItem){
-        MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1"};
+        MHD_OPTION_HTTPS_PRIORITIES, 0, (void *)"NORMAL:-VERS-TLS1.0:-VERS-TLS1.1:-RSA"};
   }
   // The logger comes first: it receives the messages about the other options.
   return MHD_start_daemon(

@@ -1,8 +1,9 @@
 /// A file that appears under its name only when it is complete.
 ///
-/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds the file has a temporary name, and it
-/// is removed if it is released before that. One thread writes and commits; any thread may call
-/// ``discard()``.
+/// Until ``commit(as:in:ifTaken:isSynchronized:)`` succeeds the file has no name if the file system
+/// allows that (most do; a network's do not), and a temporary name otherwise. It is removed if it
+/// is released before that; a file without a name is removed even if the process is killed. One
+/// thread writes and commits; any thread may call ``discard()``.
 package final class AtomicFile: Sendable {
   /// What ``commit(as:in:ifTaken:isSynchronized:)`` does if the name is taken.
   package enum NameConflict: Sendable {
@@ -12,28 +13,41 @@ package final class AtomicFile: Sendable {
     case refuse
   }
 
-  /// The name of the file until it is committed.
+  private enum State {
+    case unnamed
+    case temporarilyNamed
+    /// The file was committed or discarded: the temporary name is no longer ours.
+    case settled
+  }
+
+  /// The name that the file may have until it is committed.
   package let temporaryName: FileName
   private let directory: DirectoryDescriptor
   private let descriptor: WritableDescriptor
-  /// Whether the file was committed or discarded: then the temporary name is no longer ours.
-  private let isSettled = Guarded(false)
+  private let state: Guarded<State>
   /// Whether everything written so far is on the disk.
   private let isOnDisk = Guarded(false)
 
-  /// Creates the file under its temporary name.
+  /// Creates the file.
   ///
   /// - Parameters:
   ///   - temporaryName: for callers that must know the name beforehand. Use
   ///     ``FileName/temporary()``.
   ///   - permissions: the mode of the file; the umask applies.
+  ///   - isNamed: whether it has the temporary name from the beginning.
   package init(
     in directory: DirectoryDescriptor, temporaryName: FileName = .temporary(),
-    permissions: UInt32 = 0o666
+    permissions: UInt32 = 0o666, isNamed: Bool = false
   ) throws(SystemError) {
     self.directory = directory
     self.temporaryName = temporaryName
-    descriptor = try directory.makeFile(temporaryName, permissions: permissions)
+    if !isNamed, let file = try directory.makeUnnamedFile(permissions: permissions) {
+      descriptor = file
+      state = Guarded(.unnamed)
+    } else {
+      descriptor = try directory.makeFile(temporaryName, permissions: permissions)
+      state = Guarded(.temporarilyNamed)
+    }
   }
 
   deinit { discard() }
@@ -67,9 +81,24 @@ package final class AtomicFile: Sendable {
     isOnDisk.withLock { $0 = true }
   }
 
-  /// Ends writing. The file keeps its temporary name.
+  /// Ends writing, and releases the descriptor. A file that had no name gets its temporary name.
   package func close() throws(SystemError) {
+    try state.withLock { state throws(SystemError) in
+      if state == .unnamed { try giveTemporaryName(&state) }
+    }
     try descriptor.close()
+  }
+
+  /// Throws what the file system reports only when a file is closed, and what would prevent the
+  /// file from getting a name. Returns the file's identity.
+  package func check() throws(SystemError) -> FileKey {
+    if state.withLock({ $0 == .unnamed }) {
+      try descriptor.flush()
+      return try descriptor.identity()
+    }
+    try descriptor.close()
+    guard let identity = try directory.identity(of: temporaryName) else { throw .notFound }
+    return identity
   }
 
   /// Gives the file its name. Returns false if the name is taken and stays taken; then the caller
@@ -89,16 +118,42 @@ package final class AtomicFile: Sendable {
     let target = directory ?? self.directory
     // An earlier attempt with a name that was taken has synchronized and closed the file already.
     if isSynchronized, !isOnDisk.withLock({ $0 }) { try synchronize() }
-    try descriptor.close()
-    let isNamed =
-      switch conflict {
-      case .replace: try self.directory.move(temporaryName, to: target, replacing: name)
-      case .refuse: try self.directory.move(temporaryName, to: target, ifFree: name)
-      }
+    let isNamed = try state.withLock { state throws(SystemError) in
+      let isNamed = try give(name, in: target, ifTaken: conflict, &state)
+      if isNamed { state = .settled }
+      return isNamed
+    }
     guard isNamed else { return false }
-    isSettled.withLock { $0 = true }
     if isSynchronized { try target.synchronize() }
     return true
+  }
+
+  private func give(
+    _ name: some PathBytes, in target: DirectoryDescriptor, ifTaken conflict: NameConflict,
+    _ state: inout State
+  ) throws(SystemError) -> Bool {
+    if state == .unnamed {
+      try descriptor.flush()
+      // A name can be given to a file without one only if the name is free.
+      if conflict == .refuse {
+        guard try descriptor.link(as: name, in: target) else { return false }
+        // It has reported already what it would report here.
+        try? descriptor.close()
+        return true
+      }
+      try giveTemporaryName(&state)
+    }
+    guard state == .temporarilyNamed else { throw .notFound }
+    try descriptor.close()
+    return switch conflict {
+    case .replace: try directory.move(temporaryName, to: target, replacing: name)
+    case .refuse: try directory.move(temporaryName, to: target, ifFree: name)
+    }
+  }
+
+  private func giveTemporaryName(_ state: inout State) throws(SystemError) {
+    guard try descriptor.link(as: temporaryName, in: directory) else { throw .alreadyExists }
+    state = .temporarilyNamed
   }
 
   /// Gives the file a name in its directory, replacing a file or a link with that name.
@@ -108,12 +163,13 @@ package final class AtomicFile: Sendable {
     guard try commit(as: name) else { throw .isADirectory }
   }
 
-  /// Removes the file, unless it was committed.
+  /// Removes the file, unless it was committed. A file without a name takes room until it is
+  /// released.
   package func discard() {
-    let wasSettled = isSettled.withLock { isSettled in
-      defer { isSettled = true }
-      return isSettled
+    let before = state.withLock { state in
+      defer { state = .settled }
+      return state
     }
-    if !wasSettled { directory.remove(temporaryName) }
+    if before == .temporarilyNamed { directory.remove(temporaryName) }
   }
 }

@@ -49,6 +49,17 @@ package struct FileName: PathBytes, Hashable {
 
   /// A random name for a file that is not complete yet.
   package static func temporary() -> FileName {
-    FileName(".formstream-\(String(UInt64.random(in: .min ... .max), radix: 36))")
+    FileName("\(temporaryPrefix)\(String(UInt64.random(in: .min ... .max), radix: 36))")
   }
+
+  /// Whether the name looks like one of ``temporary()``.
+  package var isTemporary: Bool {
+    let prefix = Self.temporaryPrefix.utf8
+    let number = bytes.dropFirst(prefix.count)
+    return bytes.starts(with: prefix)
+      && UInt64(String(decoding: number, as: UTF8.self), radix: 36) != nil
+      && number.allSatisfy { $0.isASCIILetterOrDigit && $0 == $0.asciiLowercased }
+  }
+
+  private static let temporaryPrefix = ".formstream-"
 }

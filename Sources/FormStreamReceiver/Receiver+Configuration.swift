@@ -54,6 +54,8 @@ extension Receiver {
   public struct Limits: Hashable, Sendable {
     /// The most bytes in a request's body; nil means no limit.
     public var body: Int64?
+    /// The most bytes in a URL-encoded body. Larger ones are sent as forms, or by PUT.
+    public var urlEncodedBody: Int64 = 16 * 1024 * 1024
     /// The most bytes in a request's head.
     public var head = 16 * 1024
     /// The limits for forms: parts, headers, and so on.
@@ -95,6 +97,6 @@ extension Receiver {
 extension Receiver.Configuration {
   /// Whether only programs on this machine can connect.
   package var isLoopbackOnly: Bool {
-    address == "localhost" || address == "::1" || address.hasPrefix("127.")
+    address == "localhost" || AddressKind(address) == .loopback
   }
 }

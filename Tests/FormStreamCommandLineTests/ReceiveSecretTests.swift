@@ -57,6 +57,22 @@ import Testing
         == "formstream: Standard input for --token-file has 0 lines: it must have exactly one.\n")
   }
 
+  @Test(arguments: [("600", false), ("640", true), ("604", true)])
+  func `a private key that others can read causes a warning`(_ mode: String, _ isWarned: Bool)
+    throws
+  {
+    let place = try TemporaryDirectory()
+    let made = try TestCertificates()
+    _ = try shell(
+      "cp '\(made.server.certificate)' cert; cp '\(made.server.key)' key; chmod \(mode) key",
+      in: place)
+    let end = try Receiving("--tls-cert", "cert", "--tls-key", "key", in: place).end()
+    #expect(
+      end.stderr.contains("Other users can read the private key in \"key\" (--tls-key)")
+        == isWarned,
+      "\(end.stderr)")
+  }
+
   @Test func `a token without encryption causes a warning`() throws {
     let made = try TestCertificates()
     let tls = ["--tls-cert", made.server.certificate, "--tls-key", made.server.key]

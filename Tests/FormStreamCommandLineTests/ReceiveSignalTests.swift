@@ -4,7 +4,7 @@ import Testing
 
 /// How `formstream receive` ends: uploads in progress can finish, and no half-stored file is left.
 @Suite struct ReceiveSignalTests {
-  @Test(arguments: [SIGINT, SIGTERM, SIGHUP])
+  @Test(arguments: [SIGINT, SIGTERM, SIGHUP, SIGQUIT])
   func `uploads in progress are finished and stored, and no new ones are accepted`(
     _ signal: Int32
   ) throws {
@@ -75,6 +75,23 @@ import Testing
     let end = try receiver.end()
     #expect(end.signal == SIGTERM, "\(end.stderr)")
     #expect(try !held.response().contains(" 200 "))
+  }
+
+  @Test(arguments: [SIGQUIT, SIGKILL])
+  func `a receiver that is killed, or told to quit twice, leaves no file of an upload`(
+    _ signal: Int32
+  ) throws {
+    let receiver = try Receiving("--into", "kept")
+    let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
+    try receiver.wait(for: 1, in: "kept")
+    receiver.signal(signal)
+    if signal == SIGQUIT {
+      try receiver.waitUntilClosed()
+      receiver.signal(signal)
+    }
+    _ = try? receiver.wait()
+    #expect(try !held.response().contains(" 200 "))
+    #expect(try receiver.names(in: "kept") == [])
   }
 
   @Test func `ignored signals stay ignored`() throws {

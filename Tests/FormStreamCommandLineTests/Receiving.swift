@@ -66,9 +66,10 @@ final class Receiving {
       environment: ["F": builtBinary("formstream"), "U": url])
   }
 
-  /// Waits until a directory holds `count` files.
+  /// Waits until a directory holds `count` files. Those that are not complete have no name, but a descriptor.
   func wait(for count: Int, in directory: String) throws {
-    _ = try shell("until [ $(ls -A '\(directory)' | wc -l) -ge \(count) ]; do sleep 0.01; done")
+    let files = "(ls -A '\(directory)'; ls -l /proc/\(pid)/fd | grep '/\(directory)/#')"
+    _ = try shell("until [ $(\(files) | wc -l) -ge \(count) ]; do sleep 0.01; done")
   }
 
   /// Waits until no connections are accepted any more.

@@ -53,6 +53,8 @@ import Testing
     do {
       let file = try directory.makeFile()
       try [UInt8](repeating: 1, count: 100).withUnsafeBytes { try directory.write($0, to: file) }
+      #expect(try Self.names(in: temporary) == [])
+      try directory.close(file)
       #expect(try Self.names(in: temporary).count == 1)
     }
     #expect(try Self.names(in: temporary) == [])
@@ -75,7 +77,8 @@ import Testing
     let outside = try TemporaryDirectory()
     #expect(symlink(outside.path("target"), temporary.path("tmp")) == 0)
     let directory = try StorageDirectory(temporary.local(""))
-    #expect(throws: StorageError.self) { try directory.makeFile(temporaryName: FileName("tmp")) }
+    let file = try directory.makeFile(temporaryName: FileName("tmp"))
+    #expect(throws: StorageError.self) { try directory.close(file) }
     #expect(try Self.names(in: outside) == [])
   }
 
@@ -122,5 +125,39 @@ import Testing
       let stored = try Self.store("", as: "a", in: directory)
       if stored != (number == 1 ? "a" : "a-\(number)") { Issue.record("\(number): \(stored)") }
     }
+  }
+
+  @Test func `what a killed process left is removed if it is old, and nothing else is`() throws {
+    let temporary = try TemporaryDirectory()
+    let old = [".formstream-3w5e11264sgsf", ".formstream-1", "a", ".formstream-notes.txt"]
+    for name in old + [".formstream-2"] { try temporary.write(name, "x") }
+    #expect(symlink("a", temporary.path(".formstream-3")) == 0)
+    #expect(mkdir(temporary.path(".formstream-4"), 0o777) == 0)
+    let hours = [
+      timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
+      timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
+    ]
+    for name in old + [".formstream-3", ".formstream-4"] {
+      #expect(utimensat(AT_FDCWD, temporary.path(name), hours, AT_SYMLINK_NOFOLLOW) == 0)
+    }
+    _ = try StorageDirectory(temporary.local(""))
+    #expect(
+      try Self.names(in: temporary) == [
+        ".formstream-2", ".formstream-3", ".formstream-4", ".formstream-notes.txt", "a",
+      ])
+  }
+
+  @Test func `nothing is removed while another receiver uses the directory`() throws {
+    let temporary = try TemporaryDirectory()
+    let first = try StorageDirectory(temporary.local(""))
+    try temporary.write(".formstream-1", "x")
+    let hours = [
+      timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
+      timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
+    ]
+    #expect(utimensat(AT_FDCWD, temporary.path(".formstream-1"), hours, 0) == 0)
+    _ = try StorageDirectory(temporary.local(""))
+    #expect(try Self.names(in: temporary) == [".formstream-1"])
+    withExtendedLifetime(first) {}
   }
 }

@@ -25,8 +25,10 @@ import Testing
     return try #require(attributes[.posixPermissions] as? Int)
   }
 
-  private func file(holding text: String, permissions: UInt32 = 0o666) throws -> AtomicFile {
-    let file = try AtomicFile(in: directory, permissions: permissions)
+  private func file(
+    holding text: String, permissions: UInt32 = 0o666, isNamed: Bool = false
+  ) throws -> AtomicFile {
+    let file = try AtomicFile(in: directory, permissions: permissions, isNamed: isNamed)
     try write(text, to: file)
     return file
   }
@@ -36,13 +38,36 @@ import Testing
   }
 
   @Test func `a file has only its temporary name before it is committed`() throws {
-    let file = try file(holding: "one ")
+    let file = try file(holding: "one ", isNamed: true)
     #expect(try names().count == 1)
     #expect(try names()[0].hasPrefix(".formstream-"))
     try write("two", to: file)
     #expect(try file.commit(as: FileName("wanted")))
     #expect(try names() == ["wanted"])
     #expect(try text("wanted") == "one two")
+  }
+
+  @Test(arguments: [AtomicFile.NameConflict.replace, .refuse])
+  func `a file has no name before it is committed, if that is possible`(
+    _ conflict: AtomicFile.NameConflict
+  ) throws {
+    let file = try file(holding: "one ")
+    #expect(try names() == [])
+    try write("two", to: file)
+    #expect(try file.commit(as: FileName("wanted"), ifTaken: conflict))
+    #expect(try names() == ["wanted"])
+    #expect(try text("wanted") == "one two")
+    #expect(throws: SystemError.notOpen) { try write("more", to: file) }
+  }
+
+  @Test func `a closed file has a temporary name`() throws {
+    do {
+      let file = try file(holding: "all")
+      try file.close()
+      #expect(try names().count == 1)
+      #expect(try names()[0].hasPrefix(".formstream-"))
+    }
+    #expect(try names() == [])
   }
 
   @Test func `a committed file stays after it is released and discarded`() throws {
@@ -79,7 +104,7 @@ import Testing
   @Test func `a temporary name that is taken is refused, and its file stays as it is`() throws {
     try place.write("taken", "old")
     #expect(throws: SystemError(number: EEXIST)) {
-      try AtomicFile(in: directory, temporaryName: FileName("taken"))
+      try AtomicFile(in: directory, temporaryName: FileName("taken"), isNamed: true)
     }
     #expect(try text("taken") == "old")
   }
@@ -88,7 +113,7 @@ import Testing
     try FileManager.default.createSymbolicLink(
       atPath: place.path("link"), withDestinationPath: place.path("target"))
     #expect(throws: SystemError(number: EEXIST)) {
-      try AtomicFile(in: directory, temporaryName: FileName("link"))
+      try AtomicFile(in: directory, temporaryName: FileName("link"), isNamed: true)
     }
     #expect(try names() == ["link"])
   }
@@ -126,7 +151,7 @@ import Testing
   @Test(arguments: [false, true])
   func `if a taken name is refused, the file can get another`(_ isSynchronized: Bool) throws {
     try place.write("wanted", "old")
-    let file = try file(holding: "new")
+    let file = try file(holding: "new", isNamed: !isSynchronized)
     #expect(
       try !file.commit(
         as: FileName("wanted"), ifTaken: .refuse, isSynchronized: isSynchronized))
@@ -180,7 +205,7 @@ import Testing
   }
 
   @Test func `the mode is the one given, and can be changed`() throws {
-    let file = try file(holding: "", permissions: 0o600)
+    let file = try file(holding: "", permissions: 0o600, isNamed: true)
     let temporary = String(decoding: file.temporaryName.bytes, as: UTF8.self)
     #expect(try mode(temporary) == 0o600)
     try file.setPermissions(0o666)

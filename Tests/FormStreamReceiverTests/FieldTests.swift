@@ -122,6 +122,41 @@ import Testing
     }
   }
 
+  @Test func `a value that exceeds the limit of a part is refused`() async throws {
+    let server = try TestServer { $0.limits.form.partBytes = 3 }
+    for (body, status, place) in [
+      ("a=123&bcdef=%31%32%33", 200, ""), ("a=1&b=1234", 413, "at byte 10"),
+      ("a=%31%32%33%34", 413, "at byte 14"),
+      ("a=123%", 413, "at byte 6"), ("a=%4%4", 413, "at byte 6"),
+    ] {
+      for pieces in [[Array(body.utf8)[...]], Array(body.utf8).map { [$0][...] }] {
+        let response = try await server.response(
+          to: String(decoding: Self.body(pieces), as: UTF8.self))
+        #expect(response.status == status, "\(body)")
+        #expect(response.text.contains(place), "\(response)")
+      }
+    }
+  }
+
+  @Test func `a URL-encoded body that exceeds its own limit is refused`() async throws {
+    #expect(Receiver.Limits().urlEncodedBody == 16 * 1024 * 1024)
+    let server = try TestServer { $0.limits.urlEncodedBody = 5 }
+    for (body, status) in [("a=123", 200), ("a=1234", 413)] {
+      #expect(
+        try await server.response(
+          to: String(decoding: Self.body([Array(body.utf8)[...]]), as: UTF8.self)
+        ).status
+          == status)
+    }
+    let announced = try await server.response(
+      to: "POST / HTTP/1.1\r\nHost: h\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        + "Content-Length: 6\r\nExpect: 100-continue\r\n\r\n")
+    #expect(announced.status == 413)
+    let file = try await server.response(
+      to: "POST / HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 6\r\n\r\na=1234")
+    #expect(file.status == 200)
+  }
+
   @Test func `one field above the limit is refused`() async throws {
     let server = try TestServer()
     let limit = Receiver.Limits().form.parts

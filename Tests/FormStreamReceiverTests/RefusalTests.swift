@@ -89,7 +89,14 @@ import Testing
     ("evil.example:8080", 403), ("evil.example", 403), ("127.evil.example", 403),
     ("127.0.0.1.evil.example", 403), ("localhost.evil.example:1", 403), ("127.0.0.1:8080", 200),
     ("127.0.0.1", 200), ("localhost:8080", 200), ("LocalHost", 200), ("[::1]:8080", 200),
-    ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 403),
+    ("[::1]", 200), ("[::2]", 403), ("10.0.0.1", 403), ("127.0.0.256", 403), ("127.0.1", 200),
+    ("127.1:80", 200), ("0x7f.1", 200), ("2130706433", 200), ("0177.0.0.01:8080", 200),
+    ("0:80", 200),
+    ("0.0.0.0:8080", 200), ("127.0.0.1.", 200), ("localhost.:8080", 200), ("a.b.LOCALHOST:80", 200),
+    ("notlocalhost", 403), (".evil.example", 403), ("[0:0:0:0:0:0:0:1]:80", 200), ("[::]:80", 200),
+    ("[::ffff:127.0.0.1]", 200), ("[::FFFF:7f00:1]:1", 200), ("[::ffff:10.0.0.1]", 403),
+    ("[::1", 403),
+    ("128.1", 403), ("0x80000001", 403),
   ])
   func `an upload from a page that was opened by a foreign name of this machine is refused`(
     _ host: String, _ status: Int
@@ -103,6 +110,33 @@ import Testing
     let known = Self.upload(
       "Origin: http://\(host)\r\nAuthorization: Bearer secret\r\n", host: host)
     #expect(try await server.response(to: known).status == 200)
+  }
+
+  /// Regression: an address in an unusual spelling was not recognised as this machine's, so a page of any site that
+  /// resolved to it could upload.
+  @Test(arguments: ["0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "127.8.8.8"])
+  func `the name is checked however the address to listen on is spelled`(_ address: String)
+    async throws
+  {
+    let server = try TestServer { $0.address = address }
+    let host = address.hasPrefix("0") ? "::1" : address.hasPrefix("::") ? "127.0.0.1" : address
+    let request = Self.upload("Origin: http://evil.example\r\n", host: "evil.example")
+    let response = try await onNewThread {
+      let client = try RawClient(.ip(host, port: server.receiver.port))
+      try client.send(request)
+      return try client.response()
+    }
+    #expect(response.status == 403)
+  }
+
+  @Test(arguments: [" ", "\t", "  \t "])
+  func `blanks after a value are not part of it`(_ blanks: String) async throws {
+    let server = try TestServer { $0.token = "secret" }
+    let response = try await server.response(
+      to: Self.upload(
+        "Origin: http://h:1\(blanks)\r\nAuthorization: Bearer secret\(blanks)\r\n",
+        host: "h:1\(blanks)"))
+    #expect(response.status == 200, "\(response)")
   }
 
   @Test func `a second Origin header of another site is refused`() async throws {

@@ -85,7 +85,7 @@ import Testing
     ) { request in log.withLock { $0.append(request) } }
     let clients = try (0..<20).map { _ in try RawClient(.ip("127.0.0.1", port: receiver.port)) }
     for client in clients { try client.send(Self.head + "abc") }
-    #expect(await eventually { directory.names.count == 20 })
+    #expect(await eventually { directory.incompleteFiles == 20 })
     await receiver.stop(grace: .milliseconds(20))
     #expect(log.withLock { $0.map(\.error?.code) } == [String?](repeating: "stopping", count: 20))
     #expect(directory.names.isEmpty)
@@ -208,7 +208,7 @@ import Testing
     for resets in [false, true] {
       let client = try RawClient(.ip("127.0.0.1", port: receiver.port))
       try client.send(Self.head + "abc")
-      #expect(await eventually { directory.names.count == 1 })
+      #expect(await eventually { directory.incompleteFiles == 1 })
       if resets { client.reset() } else { client.close() }
       #expect(await eventually { log.withLock(\.count) == (resets ? 2 : 1) })
       #expect(directory.names.isEmpty)

@@ -99,7 +99,7 @@ final class SignalWatch: Sendable {
     self.cleanup = cleanup
     self.onSignal = onSignal
     self.onGracePeriodEnd = onGracePeriodEnd
-    numbers = [SIGINT, SIGTERM] + (includesHangup ? [SIGHUP] : [])
+    numbers = [SIGINT, SIGTERM] + (includesHangup ? [SIGHUP, SIGQUIT] : [])
   }
 
   /// Blocks the signals and starts the thread that waits for them. Call this before other threads start: a thread

@@ -27,6 +27,11 @@ extension LowArguments {
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try listeningAddress()
     configuration.tls = try tlsIdentity()
+    if let key = receiving.key, isReadableByOthers(key.path) {
+      notes.append(
+        "Other users can read the private key in \"\(key.shown)\" (--tls-key): prevent that with chmod 600."
+      )
+    }
     if case .tokenFile(let file) = request.credentials {
       let secrets = try SecretFile(file, for: "--token-file")
       notes += secrets.warnings
@@ -39,6 +44,7 @@ extension LowArguments {
     if !givenLimits.contains(.allHeaders) { configuration.limits.form.allHeaders = allHeaders }
     configuration.escaping = escaping
     configuration.limits.body = limits.totalBytes
+    if let limit = limits.totalBytes { configuration.limits.urlEncodedBody = limit }
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
     if let count = receiving.connections { configuration.limits.connections = count }
     configuration.limits.connectionsPerAddress = receiving.connectionsPerAddress

@@ -29,8 +29,7 @@ package final class CollectedPart {
   func write(_ bytes: UnsafeRawBufferPointer) throws {
     size += Int64(bytes.count)
     try digest?.update(bytes)
-    if let value, value.count + bytes.count > limit {
-      self.value = nil
+    if let count = value?.count, count + bytes.count > limit, let value = value.take() {
       let sink = try upload.begin(part)
       self.sink = sink
       try value.withUnsafeBytes(sink.write)

@@ -36,8 +36,12 @@ package final class StoredPart: PartSink {
   }
 
   package func end() throws {
-    if let file { try directory.close(file) }
     if isStoredAtEnd { try Self.store([self], in: directory) }
+  }
+
+  /// Releases the descriptor of a part that has ended. Without it, a process that is killed leaves nothing of the part.
+  package func close() throws(StorageError) {
+    if let file { try directory.close(file) }
   }
 
   /// Stores all the parts, or none of them. If some have replaced others before one fails, those stay stored.

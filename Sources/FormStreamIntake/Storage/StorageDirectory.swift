@@ -20,10 +20,14 @@ package final class StorageDirectory: Sendable {
 
   private let path: LocalPath
   private let descriptor: DirectoryDescriptor
+  /// Nil if the file system does not support it.
+  private let use: DirectoryUse?
   private let numbers = LastNumbers()
+  private let directoryNumbers = DirectoryNumbers()
   private let replaceLock = Guarded(())
 
-  /// Opens a directory, and makes its last component first if it does not exist.
+  /// Opens a directory, and makes its last component first if it does not exist. Removes what killed processes left in
+  /// it, if no other process stores files there.
   package init(_ path: LocalPath) throws(StorageError) {
     self.path = path
     do throws(SystemError) {
@@ -32,6 +36,7 @@ package final class StorageDirectory: Sendable {
     } catch {
       throw .unusable(path, error)
     }
+    use = try? DirectoryUse(of: descriptor)
   }
 
   /// Makes a file that has no final name yet. It is removed if it is released before it is stored.
@@ -52,7 +57,7 @@ package final class StorageDirectory: Sendable {
     try attempting(.written) { () throws(SystemError) in try file.write(bytes) }
   }
 
-  /// Ends writing a file. It still has only its temporary name.
+  /// Ends writing a file, so that it needs no descriptor. It has a temporary name then.
   package func close(_ file: AtomicFile) throws(StorageError) {
     try attempting(.written) { () throws(SystemError) in try file.close() }
   }
@@ -66,11 +71,16 @@ package final class StorageDirectory: Sendable {
     _ files: [(file: AtomicFile, destination: SafePath)],
     ifTaken conflict: NameConflict = .addNumber
   ) throws(StorageError) -> [LocalPath] {
-    for (file, _) in files { try close(file) }
+    var complete: [StoreTransaction.File] = []
+    for (file, destination) in files {
+      let identity = try attempting(.written) { () throws(SystemError) in try file.check() }
+      complete.append(.init(file: file, identity: identity, destination: destination))
+    }
     let transaction = StoreTransaction(
-      in: descriptor, numbers: numbers, ifTaken: conflict, replaceLock: replaceLock)
+      in: descriptor, numbers: numbers, directoryNumbers: directoryNumbers, ifTaken: conflict,
+      replaceLock: replaceLock)
     do throws(SystemError) {
-      return try transaction.store(files.map { .init(file: $0.file, destination: $0.destination) })
+      return try transaction.store(complete)
     } catch {
       let kept = transaction.rollBack()
       if error == .alreadyExists, kept.isEmpty { throw .nameTaken(in: path) }

@@ -11,26 +11,19 @@ import FormStreamPlatform
 ///
 /// No directory stays open for a file, because the files may belong to many directories.
 final class StoreTransaction {
-  /// How many numbered names are tried for a directory whose name is taken.
-  private static let maximumSiblings = 100
   /// How often a destination is opened again while others remove its directories.
   private static let maximumAttempts = 100
 
-  /// A complete file under its temporary name.
+  /// A complete file without its final name.
   struct File {
     let file: AtomicFile
-    let destination: SafePath
-  }
-
-  /// A file that was checked and is ready to be moved to its destination.
-  private struct PreparedFile {
-    let file: File
     let identity: FileKey
-    let replaces: Bool
+    let destination: SafePath
   }
 
   private let root: DirectoryDescriptor
   private let numbers: LastNumbers
+  private let directoryNumbers: DirectoryNumbers
   private let conflict: StorageDirectory.NameConflict
   /// Held while a file is replaced, and while a roll-back removes one.
   private let replaceLock: Guarded<Void>
@@ -46,24 +39,24 @@ final class StoreTransaction {
   private var identities: Set<FileKey> = []
 
   init(
-    in root: DirectoryDescriptor, numbers: LastNumbers,
+    in root: DirectoryDescriptor, numbers: LastNumbers, directoryNumbers: DirectoryNumbers,
     ifTaken conflict: StorageDirectory.NameConflict, replaceLock: Guarded<Void>
   ) {
     self.root = root
     self.numbers = numbers
+    self.directoryNumbers = directoryNumbers
     self.conflict = conflict
     self.replaceLock = replaceLock
   }
 
   /// Moves the files to their destinations; returns their paths, relative to the directory.
   func store(_ files: [File]) throws(SystemError) -> [LocalPath] {
-    var prepared: [PreparedFile] = []
-    for file in files { prepared.append(try prepare(file)) }
+    var replaces: [Bool] = []
+    for file in files { replaces.append(try prepare(file)) }
     // Files that replace nothing come first: they can be rolled back.
     let order =
-      prepared.indices.filter { !prepared[$0].replaces }
-      + prepared.indices.filter { prepared[$0].replaces }
-    for index in order { paths[index] = try move(prepared[index]) }
+      files.indices.filter { !replaces[$0] } + files.indices.filter { replaces[$0] }
+    for index in order { paths[index] = try move(files[index]) }
     return files.indices.compactMap { paths[$0] }
   }
 
@@ -87,32 +80,32 @@ final class StoreTransaction {
     return paths.filter { kept.contains($0.value) }
   }
 
-  private func prepare(_ file: File) throws(SystemError) -> PreparedFile {
-    guard let identity = try root.identity(of: file.file.temporaryName) else { throw .notFound }
+  /// Checks that the file can get its name; returns whether it replaces another.
+  private func prepare(_ file: File) throws(SystemError) -> Bool {
     let isTaken = try withDirectory(of: file.destination) { (directory, _) throws(SystemError) in
       try directory.checkWritable()
       // This also fails if the file system does not accept the name.
       return try directory.identity(of: file.destination.name.numbered(1)) != nil
     }
-    return PreparedFile(file: file, identity: identity, replaces: conflict == .replace && isTaken)
+    return conflict == .replace && isTaken
   }
 
-  private func move(_ prepared: PreparedFile) throws(SystemError) -> LocalPath {
-    let (file, destination) = (prepared.file.file, prepared.file.destination)
+  private func move(_ file: File) throws(SystemError) -> LocalPath {
+    let destination = file.destination
     return try withDirectory(of: destination) { (directory, prefix) throws(SystemError) in
       var number = 1
       while true {
         let name = destination.name.numbered(number)
         let path = LocalPath(bytes: prefix + name.bytes)
-        if try file.commit(as: name, in: directory, ifTaken: .refuse) {
-          added[path] = prepared.identity
-          identities.insert(prepared.identity)
+        if try file.file.commit(as: name, in: directory, ifTaken: .refuse) {
+          added[path] = file.identity
+          identities.insert(file.identity)
           return path
         }
         if conflict == .refuse { throw .alreadyExists }
-        if conflict == .replace, number == 1, try replace(name, in: directory, by: prepared) {
+        if conflict == .replace, number == 1, try replace(name, in: directory, by: file) {
           replaced.insert(path)
-          identities.insert(prepared.identity)
+          identities.insert(file.identity)
           return path
         }
         number = numbers.next(for: destination, after: number)
@@ -122,11 +115,11 @@ final class StoreTransaction {
 
   /// Replaces the file of that name. Returns false if it is another file of this transaction, or a directory.
   private func replace(
-    _ name: LocalPath, in directory: DirectoryDescriptor, by prepared: PreparedFile
+    _ name: LocalPath, in directory: DirectoryDescriptor, by file: File
   ) throws(SystemError) -> Bool {
     if let before = try directory.identity(of: name), identities.contains(before) { return false }
     return try replaceLock.withLock { _ throws(SystemError) in
-      try prepared.file.file.commit(as: name, in: directory)
+      try file.file.commit(as: name, in: directory)
     }
   }
 }
@@ -168,7 +161,9 @@ extension StoreTransaction {
   private func openSubdirectory(
     _ name: SafeName, of parent: DirectoryDescriptor, at prefix: [UInt8]
   ) throws(SystemError) -> (descriptor: DirectoryDescriptor, name: LocalPath) {
-    for number in 1...Self.maximumSiblings {
+    let path = LocalPath(bytes: prefix + name.numbered(1).bytes)
+    var number = 1
+    while true {
       let name = name.numbered(number)
       let found: DirectoryDescriptor?
       do throws(SystemError) {
@@ -179,9 +174,12 @@ extension StoreTransaction {
         }
         found = try DirectoryDescriptor(opening: name, in: parent)
       }
-      if let found { return (found, name) }
+      if let found {
+        if number > 1 { directoryNumbers.remember(number, for: path) }
+        return (found, name)
+      }
+      number = number == 1 ? directoryNumbers.last(for: path) ?? 2 : number + 1
     }
-    throw .notADirectory
   }
 
   /// Opens the directory that contains a path; nil if it is gone. No link is followed.

@@ -5,7 +5,7 @@ package struct FileKey: Hashable, Sendable {
   private let device: UInt64
   private let inode: UInt64
 
-  fileprivate init(_ status: stat) {
+  init(_ status: stat) {
     device = UInt64(status.st_dev)
     inode = UInt64(status.st_ino)
   }
@@ -17,7 +17,9 @@ package final class DirectoryDescriptor: Sendable {
   /// `O_PATH`, which Swift's Glibc lacks. It opens a directory even if this process can't list it.
   private static let pathOnly: CInt = 0o10_000_000
 
-  private let number: CInt
+  let number: CInt
+  /// Whether files without names can be made; nil if that was not tried yet.
+  private let hasUnnamedFiles = Guarded<Bool?>(nil)
 
   /// Opens a directory.
   ///
@@ -109,6 +111,40 @@ package final class DirectoryDescriptor: Sendable {
       try retryingInterrupts { name.withCString { openat(number, $0, flags, permissions) } })
   }
 
+  /// Creates a file for writing that has no name, and is removed when it is closed; nil if the file
+  /// system has no such files, or they can't get a name later.
+  ///
+  /// - Parameter permissions: the mode of the file; the umask applies.
+  func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> WritableDescriptor? {
+    let isPossible = try hasUnnamedFiles.withLock { known throws(SystemError) in
+      if let known { return known }
+      let isPossible = try canNameFiles()
+      known = isPossible
+      return isPossible
+    }
+    return isPossible ? try openUnnamedFile(permissions: permissions) : nil
+  }
+
+  /// Whether a file without a name can get one: some file systems have no hard links, and without
+  /// `/proc` there is no way that needs no privilege. Only the attempt shows it.
+  private func canNameFiles() throws(SystemError) -> Bool {
+    guard let file = try openUnnamedFile(permissions: 0o600) else { return false }
+    let name = FileName.temporary()
+    guard (try? file.link(as: name, in: self)) == true else { return false }
+    remove(name)
+    return true
+  }
+
+  /// C: `openat(O_TMPFILE)`
+  private func openUnnamedFile(permissions: UInt32) throws(SystemError) -> WritableDescriptor? {
+    do throws(SystemError) {
+      let flags = O_WRONLY | openUnnamed | O_CLOEXEC
+      return WritableDescriptor(try retryingInterrupts { openat(number, ".", flags, permissions) })
+    } catch  where [EOPNOTSUPP, EISDIR, EINVAL].contains(error.number) {
+      return nil
+    }
+  }
+
   /// Moves a file of this directory to a name in another. Returns false, and does nothing, if the
   /// name is taken.
   ///
@@ -197,11 +233,26 @@ package final class DirectoryDescriptor: Sendable {
   ///
   /// C: `fsync`
   package func synchronize() throws(SystemError) {
-    let readable = try retryingInterrupts {
-      openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    }
+    let readable = try openForReading()
     defer { close(readable) }
     _ = try retryingInterrupts { fsync(readable) }
+  }
+
+  /// Opens the directory once more, so that it can be listed, locked and synchronized. The caller
+  /// closes the descriptor.
+  ///
+  /// C: `openat`
+  func openForReading() throws(SystemError) -> CInt {
+    try retryingInterrupts { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
+  }
+
+  /// Whether the name is that of a regular file that was not written to in the last `seconds`.
+  ///
+  /// C: `fstatat`, `time`
+  func isFile(_ name: some PathBytes, olderThan seconds: Int) -> Bool {
+    var status = stat()
+    return name.withCString { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
+      && status.st_mode & S_IFMT == S_IFREG && status.st_mtim.tv_sec < time(nil) - seconds
   }
 
   /// Removes a file or a link, if there is one.

@@ -1,4 +1,5 @@
-// System calls that Swift's Glibc lacks, because glibc declares them for GNU programs only.
+// System calls and flags that Swift's Glibc lacks, because glibc declares them for GNU programs
+// only.
 
 import Glibc
 
@@ -11,6 +12,9 @@ typealias RenameAt2 =
 
 /// `RENAME_NOREPLACE`: the call fails with `EEXIST` if the new name is taken.
 let renameWithoutReplacing: CUnsignedInt = 1
+
+/// `O_TMPFILE`: opens a new file without a name in a directory.
+let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 
 /// C: `dlsym`
 private func function<Function>(named name: String) -> Function? {

@@ -29,6 +29,43 @@ final class WritableDescriptor: Sendable {
     _ = try retryingInterrupts { fsync(number) }
   }
 
+  /// The file's identity.
+  ///
+  /// C: `fstat`
+  func identity() throws(SystemError) -> FileKey {
+    let number = try open
+    var status = stat()
+    _ = try retryingInterrupts { fstat(number, &status) }
+    return FileKey(status)
+  }
+
+  /// Gives a name to a file that has none. Returns false if the name is taken.
+  ///
+  /// C: `linkat(AT_SYMLINK_FOLLOW)`
+  func link(as name: some PathBytes, in directory: DirectoryDescriptor) throws(SystemError) -> Bool
+  {
+    let number = try open
+    do throws(SystemError) {
+      _ = try retryingInterrupts {
+        name.withCString {
+          linkat(AT_FDCWD, "/proc/self/fd/\(number)", directory.number, $0, AT_SYMLINK_FOLLOW)
+        }
+      }
+      return true
+    } catch  where error == .alreadyExists {
+      return false
+    }
+  }
+
+  /// Throws what some file systems report only when a file is closed. The file stays open.
+  ///
+  /// C: `dup`, `close`
+  func flush() throws(SystemError) {
+    let number = try open
+    let duplicate = try retryingInterrupts { fcntl(number, F_DUPFD_CLOEXEC, 0) }
+    if Glibc.close(duplicate) < 0, errno != EINTR { throw SystemError(number: errno) }
+  }
+
   /// Closes the file; a second call does nothing.
   ///
   /// Some file systems report only here that there was no room: those on a network, and those with

@@ -1,5 +1,6 @@
 import FormStreamIntake
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// Reads a URL-encoded body. Names are held in memory, up to a limit; values are passed on as they arrive.
 ///
@@ -12,8 +13,10 @@ final class FieldReader {
   private var isInValue = false
   /// Whether any byte came after the last `&`.
   private var hasField = false
-  private var decoder = PercentDecoder(readsPlusAsSpace: true)
-  private var decoded: [UInt8] = []
+  /// The start of a percent code that is not complete yet: the percent sign, and at most one digit.
+  private var code: [UInt8] = []
+  /// How many more bytes the current name or value may have.
+  private var room: Int64
   private var fields = 0
   /// The bytes of all names, which the record keeps.
   private var nameBytes: Int64 = 0
@@ -21,79 +24,144 @@ final class FieldReader {
 
   init(limits: FormParser.Limits) {
     self.limits = limits
+    room = min(Int64(limits.headerBlock), limits.allHeaders)
   }
 
   func read(_ bytes: UnsafeRawBufferPointer, into collector: PartCollector) throws {
-    for byte in bytes {
-      // Text that a client forgot to encode is accepted, line ends included; other control characters are not text.
-      guard byte >= 0x20 && byte != 0x7F || [0x09, 0x0A, 0x0D].contains(byte) else {
-        throw UploadRefusal(
-          .init(.malformedBody), status: 400,
-          "Byte \(offset) is not text, but the Content-Type says that the body is URL-encoded: send the body's own "
-            + "type, such as application/octet-stream, or send it by PUT.")
-      }
-      offset += 1
-      switch byte {
-      case UInt8(ascii: "&"): try endField(collector)
-      case UInt8(ascii: "="):
-        if isInValue { decoder.append(byte, to: &decoded) } else { try beginValue(collector) }
-      default: decoder.append(byte, to: &decoded)
-      }
-      if !isInValue {
-        hasField = hasField || byte != UInt8(ascii: "&")
-        try appendToName()
+    // Up to two bytes of a code that began in the previous piece are added, if it turns out to be none.
+    try withUnsafeTemporaryAllocation(byteCount: bytes.count + 2, alignment: 1) { buffer in
+      var rest = bytes
+      while !rest.isEmpty {
+        let (read, decoded) = decode(rest, into: buffer)
+        rest = UnsafeRawBufferPointer(rebasing: rest[read...])
+        offset += Int64(read)
+        if read > 0 { hasField = true }
+        try add(UnsafeRawBufferPointer(rebasing: buffer[..<decoded]), collector)
+        guard let separator = rest.first else { return }
+        rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst())
+        switch separator {
+        case UInt8(ascii: "&"): try endField(collector)
+        case UInt8(ascii: "="): try beginValue(collector)
+        // Control characters.
+        default:
+          throw UploadRefusal(
+            .init(.malformedBody), status: 400,
+            "Byte \(offset) is not text, but the Content-Type says that the body is URL-encoded: send the body's own "
+              + "type, such as application/octet-stream, or send it by PUT.")
+        }
+        offset += 1
       }
     }
-    try flush(collector)
   }
 
   func end(_ collector: PartCollector) throws {
     try endField(collector)
   }
 
+  /// Decodes bytes up to one that ends the name or value, or is not text; or until there is one byte too many.
+  private func decode(
+    _ bytes: UnsafeRawBufferPointer, into decoded: UnsafeMutableRawBufferPointer
+  ) -> (read: Int, decoded: Int) {
+    // In a value `=` is a byte like any other. A NUL is never text.
+    let equals = isInValue ? 0 : UInt8(ascii: "=")
+    let limit = min(room, .max - 1) + 1
+    var (read, count) = (0, 0)
+    func append(_ byte: UInt8) {
+      decoded[count] = byte
+      count += 1
+    }
+    while read < bytes.count, count < limit {
+      let byte = bytes[read]
+      if !code.isEmpty {
+        guard let digit = Hexadecimal.value(of: byte) else {
+          // It is no code. The byte that breaks it may begin another.
+          code.forEach(append)
+          code.removeAll(keepingCapacity: true)
+          continue
+        }
+        if code.count == 2, let high = Hexadecimal.value(of: code[1]) {
+          append(high << 4 | digit)
+          code.removeAll(keepingCapacity: true)
+        } else {
+          code.append(byte)
+        }
+        read += 1
+        continue
+      }
+      switch byte {
+      case UInt8(ascii: "%"):
+        if bytes.count - read > 2, let high = Hexadecimal.value(of: bytes[read + 1]),
+          let low = Hexadecimal.value(of: bytes[read + 2])
+        {
+          append(high << 4 | low)
+          read += 2
+        } else {
+          code.append(byte)
+        }
+      case UInt8(ascii: "+"): append(0x20)
+      case UInt8(ascii: "&"), equals: return (read, count)
+      // Text that a client forgot to encode is accepted, line ends included.
+      case 0x20..<0x7F, 0x80..., 0x09, 0x0A, 0x0D: append(byte)
+      default: return (read, count)
+      }
+      read += 1
+    }
+    return (read, count)
+  }
+
+  /// Adds decoded bytes to the current name or value.
+  private func add(_ bytes: UnsafeRawBufferPointer, _ collector: PartCollector) throws {
+    room -= Int64(bytes.count)
+    guard room >= 0 else { throw limitExceeded }
+    if isInValue {
+      if !bytes.isEmpty { try collector.write(bytes) }
+    } else {
+      name.append(contentsOf: bytes)
+      nameBytes += Int64(bytes.count)
+    }
+  }
+
+  /// Adds a percent code that the name or value ends in the middle of.
+  private func addIncompleteCode(_ collector: PartCollector) throws {
+    let code = code
+    self.code.removeAll(keepingCapacity: true)
+    try code.withUnsafeBytes { try add($0, collector) }
+  }
+
   private func beginValue(_ collector: PartCollector) throws {
-    decoder.finish(to: &decoded)
-    try appendToName()
+    try addIncompleteCode(collector)
     fields += 1
     guard fields <= limits.parts else {
-      throw limitExceeded("The body has more than \(limits.parts) fields")
+      throw refusal("The body has more than \(limits.parts) fields")
     }
     try collector.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
     isInValue = true
     hasField = true
-  }
-
-  private func appendToName() throws {
-    name += decoded
-    nameBytes += Int64(decoded.count)
-    decoded.removeAll(keepingCapacity: true)
-    guard name.count <= limits.headerBlock else {
-      throw limitExceeded("A field's name has more than \(limits.headerBlock) bytes")
-    }
-    guard nameBytes <= limits.allHeaders else {
-      throw limitExceeded("The fields' names have more than \(limits.allHeaders) bytes")
-    }
+    room = limits.partBytes ?? .max
   }
 
   private func endField(_ collector: PartCollector) throws {
-    decoder.finish(to: &decoded)
-    if hasField || isInValue || !decoded.isEmpty {
+    if hasField {
       if !isInValue { try beginValue(collector) }
-      try flush(collector)
+      try addIncompleteCode(collector)
       try collector.endPart()
     }
     name.removeAll(keepingCapacity: true)
     isInValue = false
     hasField = false
+    room = min(Int64(limits.headerBlock), limits.allHeaders - nameBytes)
   }
 
-  private func flush(_ collector: PartCollector) throws {
-    guard isInValue, !decoded.isEmpty else { return }
-    try decoded.withUnsafeBytes(collector.write)
-    decoded.removeAll(keepingCapacity: true)
+  private var limitExceeded: UploadRefusal {
+    if let limit = limits.partBytes, isInValue {
+      return refusal("A field has more than \(limit) bytes")
+    }
+    return Int64(limits.headerBlock) <= limits.allHeaders - nameBytes + Int64(name.count)
+      ? refusal("A field's name has more than \(limits.headerBlock) bytes")
+      : refusal("The fields' names have more than \(limits.allHeaders) bytes")
   }
 
-  private func limitExceeded(_ what: String) -> UploadRefusal {
+  private func refusal(_ what: String) -> UploadRefusal {
     UploadRefusal(
       .init(.limitExceeded), status: 413,
       "\(what) at byte \(offset): send less, or raise the receiver's limits.")

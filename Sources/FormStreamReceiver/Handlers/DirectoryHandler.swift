@@ -60,6 +60,8 @@ private final class StoredUpload: Upload {
   }
 
   func begin(_ part: PartDescription) throws -> any PartSink {
+    // Only the last file of an upload stays open: a form may have thousands.
+    try parts.last?.close()
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
     // The client learns it before it sends the body.
     if conflict == .refuse { try part.checkIsNew() }

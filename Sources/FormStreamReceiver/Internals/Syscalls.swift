@@ -305,6 +305,45 @@ func freeDescriptors(upTo wanted: Int) -> Int {
   return free
 }
 
+/// What an address stands for.
+enum AddressKind {
+  /// This machine.
+  case loopback
+  /// All addresses of a server, and for a client this machine: `0.0.0.0` and `::`.
+  case unspecified
+  /// Anything else, including texts that are no address.
+  case other
+
+  /// The kind of a numeric address in any spelling that browsers know, such as `127.1`, `0x7f000001` and
+  /// `::ffff:127.0.0.1`.
+  ///
+  /// C: `inet_aton`, `inet_pton`
+  init(_ address: String) {
+    var four = in_addr()
+    var six = in6_addr()
+    // inet_aton ignores what follows a blank.
+    if !address.utf8.contains(where: { $0 <= 0x20 }), inet_aton(address, &four) != 0 {
+      self.init(UInt32(bigEndian: four.s_addr))
+    } else if inet_pton(AF_INET6, address, &six) == 1 {
+      let bytes = withUnsafeBytes(of: six, Array.init)
+      let last = bytes[12...].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      switch Array(bytes[..<12]) {
+      // RFC 4291 §2.5.5.2: an IPv4 address.
+      case [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]: self.init(last)
+      case [UInt8](repeating: 0, count: 12):
+        self = last == 0 ? .unspecified : last == 1 ? .loopback : .other
+      default: self = .other
+      }
+    } else {
+      self = .other
+    }
+  }
+
+  private init(_ address: UInt32) {
+    self = address == 0 ? .unspecified : address >> 24 == 127 ? .loopback : .other
+  }
+}
+
 /// The reason that `accept4` returned no connection.
 func acceptFailure() -> Daemon.AcceptResult {
   switch errno {

@@ -46,12 +46,18 @@ struct AccessControl: Sendable {
     return nil
   }
 
+  /// Whether a Host names this machine in any spelling: no site can let such a name resolve to somewhere else.
   private static func isThisMachine(_ host: String) -> Bool {
     let hasPort = !host.hasSuffix("]")
-    let name = hasPort ? host[..<(host.lastIndex(of: ":") ?? host.endIndex)] : host[...]
-    let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
-    return name.lowercased() == "localhost" || name == "[::1]"
-      || numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { UInt8($0) != nil }
+    var name = hasPort ? host[..<(host.lastIndex(of: ":") ?? host.endIndex)] : host[...]
+    if name.hasPrefix("["), name.hasSuffix("]") {
+      return AddressKind(String(name.dropFirst().dropLast())) != .other
+    }
+    // A name with a dot at its end is complete.
+    if name.hasSuffix(".") { name.removeLast() }
+    // RFC 6761 §6.3: names below localhost are this machine, too.
+    let text = name.lowercased()
+    return text == "localhost" || text.hasSuffix(".localhost") || AddressKind(text) != .other
   }
 
   /// RFC 9110 §11.6.1: the authentication schemes that a client may use.

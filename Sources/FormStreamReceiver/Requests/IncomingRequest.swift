@@ -96,10 +96,15 @@ final class IncomingRequest {
         return respondWithoutBody(head)
       }
       bodyLimit = limits.body ?? .max
-      if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
       let decoder = try BodyDecoder(
         contentType: head.values(of: "content-type").first, isPut: head.method == "PUT",
         escaping: service.configuration.escaping, limits: limits.form)
+      switch decoder {
+      case .form: break
+      case .fields: bodyLimit = min(bodyLimit, limits.urlEncodedBody)
+      case .raw: bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
+      }
+      if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
       let collector = PartCollector(
         try service.handler.begin(head.upload(from: connection.peer)),
         options: service.collectorOptions(reserving: memory.grow(by:)))
@@ -107,7 +112,6 @@ final class IncomingRequest {
       announcedDigest = try AnnouncedDigest(head)
       if announcedDigest != nil { bodyDigest = try SHA256() }
       if case .raw = decoder {
-        bodyLimit = min(bodyLimit, limits.form.partBytes ?? .max)
         try collector.begin(head.rawPart, isText: false)
       }
       state = .body(decoder, collector)

@@ -11,7 +11,7 @@ extension RequestHead {
     if !values(of: "Content-Range").isEmpty { return .partialUpload("Content-Range") }
     let marks = [("Upload-Complete", complete: "?1"), ("Upload-Incomplete", complete: "?0")]
     let mark = marks.first { name, complete in
-      values(of: name).contains { $0.trimmingBlanks() != complete }
+      values(of: name).contains { $0 != complete }
     }
     return mark.map { .partialUpload($0.0) }
   }

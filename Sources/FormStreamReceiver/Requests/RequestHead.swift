@@ -16,8 +16,13 @@ struct RequestHead {
   /// Whether the head consists of these elements only, one on each line, with CR LF at each line's end.
   let isPlain: Bool
 
-  /// The values of all headers with that name.
+  /// The values of all headers with that name, without the blanks around them (RFC 9112 §5.1: "OWS").
   func values(of name: String) -> [String] {
+    unchangedValues(of: name).map { String($0.trimmingBlanks()) }
+  }
+
+  /// The same with their blanks, for headers that other servers may read differently if there are any.
+  private func unchangedValues(of name: String) -> [String] {
     fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
   }
 
@@ -80,8 +85,8 @@ extension RequestHead {
   }
 
   private var flaw: String? {
-    let lengths = values(of: "content-length")
-    let codings = values(of: "transfer-encoding")
+    let lengths = unchangedValues(of: "content-length")
+    let codings = unchangedValues(of: "transfer-encoding")
     let hosts = values(of: "host")
     // RFC 9112 §5.1: "A server MUST reject, with a response status code of 400 (Bad Request), any received
     // request message that contains whitespace between a header field name and colon."

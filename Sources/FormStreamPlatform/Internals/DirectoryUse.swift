@@ -1,0 +1,44 @@
+import Glibc
+
+/// Says to other processes that this one stores files in a directory, until it is released or the
+/// process ends. Network file systems may not support it.
+package final class DirectoryUse: Sendable {
+  /// A temporary file that was not written to for longer than this belongs to nobody any more:
+  /// programs that don't store files here, such as `post -o`, give no sign that they use it.
+  private static let maximumAge = 3600
+
+  private let number: CInt
+
+  /// Marks the directory. If no other process uses it, first removes old files with temporary
+  /// names, which are left if a process is killed.
+  ///
+  /// C: `open`, `flock`
+  package init(of directory: DirectoryDescriptor) throws(SystemError) {
+    number = try directory.openForReading()
+    if flock(number, LOCK_EX | LOCK_NB) == 0 { removeLeftovers(in: directory) }
+    // While another process removes leftovers, this waits.
+    _ = try retryingInterrupts { flock(number, LOCK_SH) }
+  }
+
+  deinit { close(number) }
+
+  /// C: `fdopendir`, `readdir`
+  private func removeLeftovers(in directory: DirectoryDescriptor) {
+    let duplicate = fcntl(number, F_DUPFD_CLOEXEC, 0)
+    guard duplicate >= 0 else { return }
+    guard let stream = fdopendir(duplicate) else {
+      close(duplicate)
+      return
+    }
+    defer { closedir(stream) }
+    while let entry = readdir(stream) {
+      // An entry is only as long as its name: a copy of the complete field would read after its end.
+      guard let start = entry.pointer(to: \.d_name) else { continue }
+      let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
+      let name = FileName(bytes: Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
+      if name.isTemporary, directory.isFile(name, olderThan: Self.maximumAge) {
+        directory.remove(name)
+      }
+    }
+  }
+}

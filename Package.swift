@@ -118,7 +118,8 @@ let package = Package(
       of: "FormStreamMediaTypes", ["FormStreamMediaTypes", "FormStreamMultipart"],
       exclude: ["make-kinds.py"]),
     tests(
-      of: "FormStreamIntake", ["FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform"]),
+      of: "FormStreamIntake",
+      ["FormStreamDigest", "FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform"]),
     tests(of: "FormStream", ["FormStream", "formstream-drain-probe"]),
     tests(of: "FormStreamURLSession", ["FormStreamURLSession"]),
     tests(

@@ -20,13 +20,20 @@ package final class AtomicFile: Sendable {
     case settled
   }
 
+  private struct Contents {
+    var size: Int64 = 0
+    /// For how many bytes room is reserved.
+    var reserved: Int64 = 0
+    /// Whether everything written so far is on the disk.
+    var isOnDisk = false
+  }
+
   /// The name that the file may have until it is committed.
   package let temporaryName: FileName
   private let directory: DirectoryDescriptor
   private let descriptor: WritableDescriptor
   private let state: Guarded<State>
-  /// Whether everything written so far is on the disk.
-  private let isOnDisk = Guarded(false)
+  private let contents = Guarded(Contents())
 
   /// Creates the file.
   ///
@@ -66,8 +73,26 @@ package final class AtomicFile: Sendable {
 
   /// Appends the bytes.
   package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
-    isOnDisk.withLock { $0 = false }
     try descriptor.write(bytes)
+    contents.withLock { contents in
+      contents.size += Int64(bytes.count)
+      contents.isOnDisk = false
+    }
+  }
+
+  /// Reserves room on the disk for a file of `size` bytes, if the file system can. It may be more than the file gets.
+  ///
+  /// - Throws: `ENOSPC` and the like if there is not so much room.
+  package func reserve(_ size: Int64) throws(SystemError) {
+    guard try descriptor.reserve(size) else { return }
+    contents.withLock { $0.reserved = size }
+  }
+
+  private func releaseRoom() throws(SystemError) {
+    let (size, reserved) = contents.withLock { ($0.size, $0.reserved) }
+    guard size < reserved else { return }
+    try descriptor.releaseRoom(after: size)
+    contents.withLock { $0.reserved = size }
   }
 
   /// Sets the mode of the file. The umask does not apply.
@@ -75,14 +100,17 @@ package final class AtomicFile: Sendable {
     try descriptor.setPermissions(permissions)
   }
 
-  /// Writes the contents to the disk.
+  /// Writes the contents to the disk, if they are not there yet.
   package func synchronize() throws(SystemError) {
+    guard !contents.withLock(\.isOnDisk) else { return }
+    try releaseRoom()
     try descriptor.synchronize()
-    isOnDisk.withLock { $0 = true }
+    contents.withLock { $0.isOnDisk = true }
   }
 
   /// Ends writing, and releases the descriptor. A file that had no name gets its temporary name.
   package func close() throws(SystemError) {
+    try releaseRoom()
     try state.withLock { state throws(SystemError) in
       if state == .unnamed { try giveTemporaryName(&state) }
     }
@@ -92,6 +120,7 @@ package final class AtomicFile: Sendable {
   /// Throws what the file system reports only when a file is closed, and what would prevent the
   /// file from getting a name. Returns the file's identity.
   package func check() throws(SystemError) -> FileKey {
+    try releaseRoom()
     if state.withLock({ $0 == .unnamed }) {
       try descriptor.flush()
       return try descriptor.identity()
@@ -117,7 +146,8 @@ package final class AtomicFile: Sendable {
     guard name.isUsable else { throw .notFound }
     let target = directory ?? self.directory
     // An earlier attempt with a name that was taken has synchronized and closed the file already.
-    if isSynchronized, !isOnDisk.withLock({ $0 }) { try synchronize() }
+    if isSynchronized { try synchronize() }
+    try releaseRoom()
     let isNamed = try state.withLock { state throws(SystemError) in
       let isNamed = try give(name, in: target, ifTaken: conflict, &state)
       if isNamed { state = .settled }

@@ -51,6 +51,10 @@ import Testing
       flags: ["--into", "kept", "--overwrite"],
       line: "for i in 1 2; do $F post -F \"f=$i;filename=n\" $U > r; done; grep -H . kept/*",
       expected: "kept/n:2\n"),
+    // Traced here; in `ReceiveSyncTests`, the order of all calls is.
+    "sync": Effect(
+      flags: ["--into", "kept", "--sync"], line: "$F post -F 'f=x;filename=n' $U",
+      expected: "\"stored_as\":\"n\""),
     "no-digest": Effect(
       flags: ["--no-digest"], line: "$F post -F a=b $U", expected: "\"sha256\":null"),
     "escaping": Effect(

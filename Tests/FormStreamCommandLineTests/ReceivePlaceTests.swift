@@ -1,6 +1,6 @@
-import Glibc
 import FormStreamMultipart
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// Where `formstream receive` listens, and where it stores files.
@@ -50,6 +50,7 @@ import Testing
     BadInput(64, "needs the name of a directory", "receive", "--into", ""),
     BadInput(64, "need --into DIR", "receive", "--keep-paths"),
     BadInput(64, "need --into DIR", "receive", "--overwrite"),
+    BadInput(64, "need --into DIR", "receive", "--sync"),
     BadInput(74, "Not a directory", "receive", "--into", "/dev/null"),
     BadInput(74, "its parent does not exist", "receive", "--into", "no/such"),
     BadInput(64, "need each other", "receive", "--tls-cert", "x"),

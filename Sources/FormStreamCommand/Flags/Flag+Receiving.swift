@@ -87,6 +87,13 @@ extension Flag {
       summary: "Let a file replace another of the same name (default: add a number)"
     ) { (arguments, _) in arguments.receiving.overwrites = true },
     Flag(
+      long: "sync", group: .receiving, verbs: [.receive],
+      summary: "Respond only when files and their names are on the disk",
+      detail: """
+        Then a power failure does not lose what was accepted. Small uploads take much longer. Needs --into.
+        """
+    ) { (arguments, _) in arguments.receiving.synchronizes = true },
+    Flag(
       long: "no-digest", group: .receiving, verbs: [.receive],
       summary: "Compute no SHA-256 of what is received, for speed"
     ) { (arguments, _) in arguments.receiving.makesDigests = false },

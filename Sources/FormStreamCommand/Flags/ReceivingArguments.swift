@@ -9,5 +9,6 @@ struct ReceivingArguments {
   var connectionsPerAddress: Int?
   var keepsPaths = false
   var overwrites = false
+  var synchronizes = false
   var makesDigests = true
 }

@@ -5,6 +5,8 @@ struct LoggedHandler: UploadHandler {
   let queue: LogQueue
   let handler: any UploadHandler
 
+  var supportsIfNoneMatch: Bool { handler.supportsIfNoneMatch }
+
   func begin(_ request: UploadRequest) throws -> any Upload {
     guard !queue.isStalled else {
       throw UploadRefusal(

@@ -87,7 +87,9 @@ private func start(
   do throws(ReceiverError) {
     let handler: any UploadHandler =
       if let directory = plan.directory {
-        try DirectoryHandler(directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites)
+        try DirectoryHandler(
+          directory, keepsPaths: plan.keepsPaths, overwrites: plan.overwrites,
+          synchronizes: plan.synchronizes)
       } else {
         DiscardHandler()
       }

@@ -8,6 +8,7 @@ struct ReceivePlan {
   let directory: LocalPath?
   let keepsPaths: Bool
   let overwrites: Bool
+  let synchronizes: Bool
   let isOnce: Bool
   let printsJSON: Bool
   let isQuiet: Bool
@@ -21,8 +22,9 @@ extension LowArguments {
     if let directory, directory.bytes.isEmpty {
       throw .usage("--into needs the name of a directory.")
     }
-    if directory == nil, receiving.keepsPaths || receiving.overwrites {
-      throw .usage("--keep-paths and --overwrite need --into DIR: without it, nothing is stored.")
+    if directory == nil, receiving.keepsPaths || receiving.overwrites || receiving.synchronizes {
+      throw .usage(
+        "--keep-paths, --overwrite and --sync need --into DIR: without it, nothing is stored.")
     }
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try listeningAddress()
@@ -62,7 +64,8 @@ extension LowArguments {
     }
     return ReceivePlan(
       configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,
-      overwrites: receiving.overwrites, isOnce: receiving.isOnce, printsJSON: printsJSON,
+      overwrites: receiving.overwrites, synchronizes: receiving.synchronizes,
+      isOnce: receiving.isOnce, printsJSON: printsJSON,
       isQuiet: request.isQuiet, notes: notes)
   }
 

@@ -11,13 +11,13 @@ package final class CollectedPart {
 
   private let upload: any Upload
   private let limit: Int
-  private var digest: SHA256?
+  private let digest: PartDigest?
   private var sha256: SHA256.Digest?
   private var sink: (any PartSink)?
 
   /// - Parameter limit: the most bytes kept of a text field; nil if the part is not a text field.
   init(
-    _ part: PartDescription, of upload: any Upload, digest: consuming SHA256?, keeping limit: Int?
+    _ part: PartDescription, of upload: any Upload, digest: PartDigest?, keeping limit: Int?
   ) throws {
     self.part = part
     self.upload = upload
@@ -38,7 +38,7 @@ package final class CollectedPart {
   }
 
   func end() throws {
-    sha256 = try digest.take()?.finalize()
+    sha256 = try digest?.finalize()
     try sink?.end()
   }
 

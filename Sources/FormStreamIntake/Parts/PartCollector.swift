@@ -55,7 +55,7 @@ package final class PartCollector {
   package func begin(_ part: PartDescription, isText: Bool? = nil) throws {
     let isText = isText ?? (part.filename == nil)
     current = try CollectedPart(
-      part, of: upload, digest: options.makesDigests ? try SHA256() : nil,
+      part, of: upload, digest: options.makesDigests ? try PartDigest() : nil,
       keeping: isText ? min(options.textField, remainingTextBytes) : nil)
   }
 

@@ -62,6 +62,13 @@ package final class StoredPart: PartSink {
     }
   }
 
+  /// Reserves room on the disk, if the file system can.
+  ///
+  /// - Parameter size: the most bytes that the part can have.
+  package func reserve(_ size: Int64) throws(StorageError) {
+    if let file { try directory.reserve(size, for: file) }
+  }
+
   /// Throws ``StorageError/Code/nameTaken`` if the destination is taken now.
   package func checkIsNew() throws(StorageError) {
     try directory.checkIsFree(destination)

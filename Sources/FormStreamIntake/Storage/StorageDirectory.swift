@@ -19,6 +19,7 @@ package final class StorageDirectory: Sendable {
   }
 
   private let path: LocalPath
+  private let synchronizes: Bool
   private let descriptor: DirectoryDescriptor
   /// Nil if the file system does not support it.
   private let use: DirectoryUse?
@@ -28,11 +29,18 @@ package final class StorageDirectory: Sendable {
 
   /// Opens a directory, and makes its last component first if it does not exist. Removes what killed processes left in
   /// it, if no other process stores files there.
-  package init(_ path: LocalPath) throws(StorageError) {
+  ///
+  /// - Parameter synchronizes: whether ``store(_:ifTaken:)`` returns only when files and names are on the disk.
+  package init(_ path: LocalPath, synchronizes: Bool = false) throws(StorageError) {
     self.path = path
+    self.synchronizes = synchronizes
     do throws(SystemError) {
       guard path.isUsable else { throw .notFound }
       descriptor = try DirectoryDescriptor(openingOrMaking: path)
+      if synchronizes {
+        try descriptor.synchronize()
+        try DirectoryDescriptor(path.directory).synchronize()
+      }
     } catch {
       throw .unusable(path, error)
     }
@@ -50,6 +58,11 @@ package final class StorageDirectory: Sendable {
     }
   }
 
+  /// Reserves room for a file of at most `size` bytes, if the file system can.
+  package func reserve(_ size: Int64, for file: AtomicFile) throws(StorageError) {
+    try attempting(.written) { () throws(SystemError) in try file.reserve(size) }
+  }
+
   /// Appends bytes to a file of ``makeFile(temporaryName:)``.
   package func write(
     _ bytes: UnsafeRawBufferPointer, to file: AtomicFile
@@ -59,7 +72,10 @@ package final class StorageDirectory: Sendable {
 
   /// Ends writing a file, so that it needs no descriptor. It has a temporary name then.
   package func close(_ file: AtomicFile) throws(StorageError) {
-    try attempting(.written) { () throws(SystemError) in try file.close() }
+    try attempting(.written) { () throws(SystemError) in
+      if synchronizes { try file.synchronize() }
+      try file.close()
+    }
   }
 
   /// Moves complete files to their destinations; returns their paths, relative to the directory. If one fails, none is
@@ -73,14 +89,19 @@ package final class StorageDirectory: Sendable {
   ) throws(StorageError) -> [LocalPath] {
     var complete: [StoreTransaction.File] = []
     for (file, destination) in files {
-      let identity = try attempting(.written) { () throws(SystemError) in try file.check() }
+      let identity = try attempting(.written) { () throws(SystemError) in
+        if synchronizes { try file.synchronize() }
+        return try file.check()
+      }
       complete.append(.init(file: file, identity: identity, destination: destination))
     }
     let transaction = StoreTransaction(
       in: descriptor, numbers: numbers, directoryNumbers: directoryNumbers, ifTaken: conflict,
       replaceLock: replaceLock)
     do throws(SystemError) {
-      return try transaction.store(complete)
+      let paths = try transaction.store(complete)
+      if synchronizes { try transaction.synchronizeDirectories() }
+      return paths
     } catch {
       let kept = transaction.rollBack()
       if error == .alreadyExists, kept.isEmpty { throw .nameTaken(in: path) }

@@ -60,6 +60,19 @@ final class StoreTransaction {
     return files.indices.compactMap { paths[$0] }
   }
 
+  /// Writes the names of the files, and those of all directories that they are in, to the disk.
+  func synchronizeDirectories() throws(SystemError) {
+    var done: Set<LocalPath> = []
+    for path in paths.values {
+      var path = path
+      while let (directory, name) = parent(of: path) {
+        path = LocalPath(bytes: Array(path.bytes.dropLast(name.bytes.count + 1)))
+        guard done.insert(path).inserted else { break }
+        try directory.synchronize()
+      }
+    }
+  }
+
   /// Removes the files and directories that ``store(_:)`` added, unless others have changed them since. Returns the
   /// paths of the files that stay, by their indices.
   func rollBack() -> [Int: LocalPath] {

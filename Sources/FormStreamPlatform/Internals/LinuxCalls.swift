@@ -13,6 +13,13 @@ typealias RenameAt2 =
 /// `RENAME_NOREPLACE`: the call fails with `EEXIST` if the new name is taken.
 let renameWithoutReplacing: CUnsignedInt = 1
 
+/// C: `fallocate`; nil if the C library has none.
+let fileAllocate: FileAllocate? = function(named: "fallocate")
+typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
+
+/// `FALLOC_FL_KEEP_SIZE`: the file's size stays.
+let allocateBehindTheEnd: CInt = 1
+
 /// `O_TMPFILE`: opens a new file without a name in a directory.
 let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 

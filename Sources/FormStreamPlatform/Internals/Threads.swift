@@ -28,6 +28,11 @@ package func startThread(_ name: String, _ body: @escaping @Sendable () -> Void)
   return isStarted
 }
 
+/// How many processors the system has online.
+///
+/// C: `sysconf(_SC_NPROCESSORS_ONLN)`
+package let processorCount = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+
 private final class ThreadStart {
   private let name: String
   private let body: @Sendable () -> Void

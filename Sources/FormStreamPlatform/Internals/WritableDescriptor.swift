@@ -29,6 +29,30 @@ final class WritableDescriptor: Sendable {
     _ = try retryingInterrupts { fsync(number) }
   }
 
+  /// Reserves room on the disk for the first `size` bytes. Returns false if the file system can't.
+  ///
+  /// C: `fallocate(FALLOC_FL_KEEP_SIZE)`
+  func reserve(_ size: Int64) throws(SystemError) -> Bool {
+    let number = try open
+    guard let fileAllocate else { return false }
+    do throws(SystemError) {
+      _ = try retryingInterrupts { fileAllocate(number, allocateBehindTheEnd, 0, off_t(size)) }
+      return true
+    } catch  where error.isOutOfSpace {
+      throw error
+    } catch {
+      return false
+    }
+  }
+
+  /// Releases the room after the first `size` bytes, which are all there are.
+  ///
+  /// C: `ftruncate`
+  func releaseRoom(after size: Int64) throws(SystemError) {
+    let number = try open
+    _ = try retryingInterrupts { ftruncate(number, off_t(size)) }
+  }
+
   /// The file's identity.
   ///
   /// C: `fstat`

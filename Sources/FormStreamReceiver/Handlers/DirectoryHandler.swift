@@ -20,11 +20,14 @@ public struct DirectoryHandler: UploadHandler {
   ///     a file name is used.
   ///   - overwrites: whether a file may replace another of its name. If false, it gets a number instead. The second of
   ///     two files of one name in one request gets a number in both cases.
+  ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
+  ///     power failure does not lose them.
   public init(
-    _ path: LocalPath, keepsPaths: Bool = false, overwrites: Bool = false
+    _ path: LocalPath, keepsPaths: Bool = false, overwrites: Bool = false,
+    synchronizes: Bool = false
   ) throws(ReceiverError) {
     do throws(StorageError) {
-      directory = try StorageDirectory(path)
+      directory = try StorageDirectory(path, synchronizes: synchronizes)
     } catch {
       throw ReceiverError(
         .directoryUnusable, on: path.description, error.description, underlying: error.underlying)
@@ -39,23 +42,29 @@ public struct DirectoryHandler: UploadHandler {
   /// Accepts every request.
   public func begin(_ request: UploadRequest) -> any Upload {
     StoredUpload(
-      directory, keepsPaths: keepsPaths,
+      directory, keepsPaths: keepsPaths, announcedSize: request.contentLength,
       ifTaken: request.mustBeNew ? .refuse : overwrites ? .replace : .addNumber)
   }
 }
 
 private final class StoredUpload: Upload {
+  /// Smaller bodies have arrived before it matters that there is no room for them.
+  private static let smallestReserved = 1024 * 1024
+
   private let directory: StorageDirectory
   private let keepsPaths: Bool
+  /// The length of the complete body; nil if it is not known.
+  private let announcedSize: Int64?
   private let conflict: StorageDirectory.NameConflict
   private var parts: [StoredPart] = []
 
   init(
-    _ directory: StorageDirectory, keepsPaths: Bool,
+    _ directory: StorageDirectory, keepsPaths: Bool, announcedSize: Int64?,
     ifTaken conflict: StorageDirectory.NameConflict
   ) {
     self.directory = directory
     self.keepsPaths = keepsPaths
+    self.announcedSize = announcedSize
     self.conflict = conflict
   }
 
@@ -65,6 +74,10 @@ private final class StoredUpload: Upload {
     let part = try StoredPart(part, in: directory, keepingDirectories: keepsPaths)
     // The client learns it before it sends the body.
     if conflict == .refuse { try part.checkIsNew() }
+    // So does a client whose file does not fit. All files of a form together are not larger than its body.
+    if parts.isEmpty, let announcedSize, announcedSize >= Self.smallestReserved {
+      try part.reserve(announcedSize)
+    }
     parts.append(part)
     return part
   }

@@ -52,7 +52,7 @@ final class IncomingRequest {
   private var collector: PartCollector?
   private var announcedDigest: AnnouncedDigest?
   /// The digest of the body so far; nil if none was announced, or the only part has it.
-  private var bodyDigest: SHA256?
+  private var bodyDigest: PartDigest?
   private var failure: RecordFailure?
   private var cause: (any Error)?
   /// The record in the response; nil until there is a response.
@@ -110,7 +110,7 @@ final class IncomingRequest {
         options: service.collectorOptions(reserving: memory.grow(by:)))
       self.collector = collector
       announcedDigest = try AnnouncedDigest(head)
-      if announcedDigest != nil { bodyDigest = try SHA256() }
+      if announcedDigest != nil { bodyDigest = try PartDigest() }
       if case .raw = decoder {
         try collector.begin(head.rawPart, isText: false)
       }
@@ -157,7 +157,7 @@ final class IncomingRequest {
     case .body(let decoder, let collector):
       do {
         try decoder.end(collector)
-        if let digest = try bodyDigest.take()?.finalize() { try announcedDigest?.check(digest) }
+        if let digest = try bodyDigest?.finalize() { try announcedDigest?.check(digest) }
         try collector.end()
         return respond(status: 200)
       } catch {

@@ -1,0 +1,115 @@
+import FormStreamDigest
+import FormStreamPlatform
+
+/// Computes a SHA-256 on a thread of its own, while the thread that receives the bytes reads and stores them.
+///
+/// The bytes are copied, which takes a small part of the time that hashing takes.
+final class BackgroundDigest {
+  /// The most bytes in one buffer.
+  private static let bufferSize = 128 * 1024
+  private static let bufferCount = 3
+  /// With more threads, uploads would only take turns. So all buffers together take some megabytes at most.
+  private static let maximumThreads = processorCount - 1
+  private static let threads = Guarded(0)
+
+  private let work: DigestWork
+
+  /// Continues a digest on a new thread; nil, with the digest unchanged, if there are threads enough already, or no
+  /// thread can be started.
+  init?(continuing digest: inout SHA256?) {
+    let isAllowed = Self.threads.withLock { threads in
+      guard threads < Self.maximumThreads else { return false }
+      threads += 1
+      return true
+    }
+    guard isAllowed else { return nil }
+    let work = DigestWork(digest.take(), buffers: Self.bufferCount)
+    self.work = work
+    let isStarted = startThread("formstream-sha") {
+      work.run()
+      Self.threads.withLock { $0 -= 1 }
+    }
+    guard isStarted else {
+      digest = work.takeDigest()
+      Self.threads.withLock { $0 -= 1 }
+      return nil
+    }
+  }
+
+  deinit { work.end() }
+
+  /// Adds the next bytes. Waits if the thread is behind.
+  func update(_ bytes: UnsafeRawBufferPointer) {
+    var rest = bytes
+    while !rest.isEmpty {
+      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.bufferSize))
+      work.add(piece)
+      rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+    }
+  }
+
+  /// Waits for the digest of all bytes.
+  func finalize() throws(DigestError) -> SHA256.Digest? {
+    work.end()
+    return try work.result().get()
+  }
+}
+
+/// What the two threads of a digest share.
+private final class DigestWork: Sendable {
+  private struct State {
+    var free: [[UInt8]]
+    /// Copied bytes, in order.
+    var filled: [[UInt8]] = []
+    /// Whether no more bytes will be added.
+    var isOver = false
+    var result: Result<SHA256.Digest?, DigestError>?
+  }
+
+  private let state: Guarded<State>
+  /// After the start, only the new thread uses it.
+  nonisolated(unsafe) private var digest: SHA256?
+
+  init(_ digest: consuming SHA256?, buffers: Int) {
+    self.digest = digest
+    state = Guarded(State(free: [[UInt8]](repeating: [], count: buffers)))
+  }
+
+  func takeDigest() -> SHA256? { digest.take() }
+
+  func add(_ bytes: UnsafeRawBufferPointer) {
+    let free = state.waitUntil({ !$0.free.isEmpty || $0.result != nil }) { $0.free.popLast() }
+    // After a failure nothing is added; the result has the error.
+    guard var buffer = free else { return }
+    buffer.removeAll(keepingCapacity: true)
+    buffer.append(contentsOf: bytes)
+    state.withLock { $0.filled.append(buffer) }
+  }
+
+  func end() {
+    state.withLock { $0.isOver = true }
+  }
+
+  func result() -> Result<SHA256.Digest?, DigestError> {
+    state.waitUntil({ $0.result != nil }) { $0.result ?? .success(nil) }
+  }
+
+  func run() {
+    let result = Result { () throws(DigestError) in
+      while let buffer = next() {
+        try buffer.withUnsafeBufferPointer { bytes throws(DigestError) in
+          try digest?.update(UnsafeRawBufferPointer(bytes))
+        }
+        state.withLock { $0.free.append(buffer) }
+      }
+      return try digest.take()?.finalize()
+    }
+    state.withLock { $0.result = result }
+  }
+
+  private func next() -> [UInt8]? {
+    state.waitUntil({ $0.isOver || !$0.filled.isEmpty }) { state in
+      state.filled.isEmpty ? nil : state.filled.removeFirst()
+    }
+  }
+}

@@ -1,0 +1,30 @@
+package import FormStreamDigest
+
+/// The SHA-256 of bytes that arrive in pieces. If they are many, it is computed on a thread of its own.
+package final class PartDigest {
+  /// Starting a thread takes about as long as hashing some ten kilobytes.
+  private static let sizeWithoutThread = 1024 * 1024
+
+  private var digest: SHA256?
+  private var background: BackgroundDigest?
+  private var size = 0
+
+  package init() throws(DigestError) {
+    digest = try SHA256()
+  }
+
+  package func update(_ bytes: UnsafeRawBufferPointer) throws(DigestError) {
+    let isSmall = size <= Self.sizeWithoutThread
+    size += bytes.count
+    if isSmall, size > Self.sizeWithoutThread {
+      background = BackgroundDigest(continuing: &digest)
+    }
+    if let background { background.update(bytes) } else { try digest?.update(bytes) }
+  }
+
+  /// The digest of all bytes. It can be asked for once.
+  package func finalize() throws(DigestError) -> SHA256.Digest? {
+    if let background { return try background.finalize() }
+    return try digest.take()?.finalize()
+  }
+}

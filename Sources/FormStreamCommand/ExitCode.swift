@@ -20,6 +20,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   case hungUp = 129
   /// Ended by SIGINT.
   case interrupted = 130
+  /// Ended by SIGQUIT.
+  case quit = 131
   /// Ended by SIGTERM.
   case terminated = 143
 
@@ -47,6 +49,7 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     case .retryable: "The server did not act on the last attempt; try again later"
     case .hungUp: "Ended by SIGHUP"
     case .interrupted: "Ended by SIGINT"
+    case .quit: "Ended by SIGQUIT"
     case .terminated: "Ended by SIGTERM"
     }
   }

@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// A signal that asks the command to stop: SIGINT or SIGTERM, and SIGHUP on request.
+/// A signal that asks the command to stop: SIGINT or SIGTERM; on request also SIGHUP and SIGQUIT.
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
 /// the grace period, cuts off the work that is still running. After that the process ends, at the latest when the
@@ -24,7 +24,7 @@ final class Interruption: Sendable {
   /// - Parameters:
   ///   - gracePeriod: seconds from the first signal until work is cut off.
   ///   - cleanup: seconds that are left for cleaning up after that; none if 0.
-  ///   - includesHangup: whether SIGHUP, which says that the terminal was closed, counts too.
+  ///   - includesHangup: whether SIGHUP, which says that the terminal was closed, and SIGQUIT count too.
   init(gracePeriod: Int, cleanup: Int = 0, includesHangup: Bool = false) {
     let state = Guarded(State())
     self.state = state

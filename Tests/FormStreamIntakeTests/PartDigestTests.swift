@@ -1,5 +1,6 @@
 import FormStreamDigest
 import FormStreamIntake
+import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 

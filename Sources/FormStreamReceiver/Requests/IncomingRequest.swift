@@ -51,7 +51,7 @@ final class IncomingRequest {
   private var bodyLimit = Int64.max
   private var collector: PartCollector?
   private var announcedDigest: AnnouncedDigest?
-  /// The digest of the body so far; nil if none was announced, or the only part has it.
+  /// The digest of the body so far; nil if none was announced.
   private var bodyDigest: PartDigest?
   private var failure: RecordFailure?
   private var cause: (any Error)?

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-browser check lint samples zoo sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-browser check lint samples zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -62,6 +62,12 @@ samples:
 zoo:
 	@.ci/install zoo
 	@.ci/zoo
+
+# Posts to nginx, Apache, Caddy, Go's net/http and nghttpd, and compares what the library says with what they did.
+# PEERS='nginx restart' runs the rows with both words.
+peers:
+	@.ci/install peers
+	@.ci/peers $(PEERS)
 
 # The tests under the address and thread sanitizers, with a search for leaks.
 sanitize:

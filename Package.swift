@@ -108,6 +108,7 @@ let package = Package(
     probe(
       "formstream-cancel-probe", ["FormStream", "FormStreamTestSupport", "FormStreamTransfer"],
       path: "Cancel"),
+    probe("formstream-peers-probe", ["FormStream", "FormStreamTransfer"], path: "Peers"),
 
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),

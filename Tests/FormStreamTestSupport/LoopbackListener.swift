@@ -29,6 +29,8 @@ final class LoopbackListener: Sendable {
 
   private struct Threads {
     var accepting: pthread_t?
+    /// Whether connections are to be refused.
+    var isRefusing = false
     var serving: [Int: pthread_t] = [:]
     var finished: [pthread_t] = []
     var count = 0
@@ -38,13 +40,21 @@ final class LoopbackListener: Sendable {
   /// How many connections are served at the same time. More wait to be accepted.
   static let limit = 1024
 
-  /// - Parameter receiveBuffer: the `SO_RCVBUF` of each connection; or nil for the system's default.
-  init(_ address: LoopbackAddress, receiveBuffer: Int?) throws {
+  /// - Parameters:
+  ///   - receiveBuffer: the `SO_RCVBUF` of each connection; or nil for the system's default.
+  ///   - isListening: whether connections are accepted from the start, or refused.
+  init(_ address: LoopbackAddress, receiveBuffer: Int?, isListening: Bool = true) throws {
     stopping = try Gate()
     let (family, bytes) = try Self.bytes(of: address)
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
     let descriptor = socket(family, kind | Int32(SOCK_NONBLOCK.rawValue), 0)
     guard descriptor >= 0 else { throw SystemError(number: errno) }
+    // A port that is asked for may have had connections a moment ago. A port that the system chooses must be unused.
+    if case .ip(_, let port) = address, port != 0 {
+      var isReusable: Int32 = 1
+      setsockopt(
+        descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
+    }
     // Set before listening, because connections inherit it and announce it from the first byte.
     if var size = receiveBuffer.map({ Int32($0) }) {
       setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
@@ -54,7 +64,8 @@ final class LoopbackListener: Sendable {
     let result = withUnsafeMutablePointer(to: &storage) { storage in
       UnsafeMutableRawPointer(storage).copyMemory(from: bytes, byteCount: bytes.count)
       return storage.withMemoryRebound(to: sockaddr.self, capacity: 1) { pointer -> Int32 in
-        if bind(descriptor, pointer, size) < 0 || listen(descriptor, 1024) < 0 { return -1 }
+        if bind(descriptor, pointer, size) < 0 { return -1 }
+        if isListening, listen(descriptor, 1024) < 0 { return -1 }
         size = socklen_t(MemoryLayout<sockaddr_storage>.size)
         return getsockname(descriptor, pointer, &size)
       }
@@ -79,24 +90,37 @@ final class LoopbackListener: Sendable {
   typealias Work = @Sendable () -> Void
 
   /// Starts to accept connections. `prepare` is called for each connection's descriptor, in their order, and its
-  /// result runs on the connection's thread. Does nothing after `stop`.
+  /// result runs on the connection's thread. Does nothing if it accepts already, or after `stop`.
   func start(_ prepare: @escaping @Sendable (Int32) -> Work) {
     threads.withLock { threads in
-      if threads.isStopped { return }
+      if threads.isStopped || threads.accepting != nil { return }
+      threads.isRefusing = false
+      _ = listen(descriptor, 1024)
       threads.accepting = startJoinableThread(named: name) { self.acceptLoop(prepare) }
     }
+  }
+
+  /// Refuses connections until the next `start`. Those that were accepted stay.
+  func refuse() {
+    threads.withLock { $0.isRefusing = true }
+    shutdown(descriptor, Int32(SHUT_RDWR))
+    endAccepting()
+  }
+
+  private func endAccepting() {
+    let accepting = threads.withLock { threads in
+      defer { threads.accepting = nil }
+      return threads.accepting
+    }
+    if let accepting { pthread_join(accepting, nil) }
   }
 
   /// Ends all threads, and returns when they have ended. Must not be called from one of them.
   func stop() {
     stopping.open()
-    let accepting = threads.withLock { threads in
-      threads.isStopped = true
-      defer { threads.accepting = nil }
-      return threads.accepting
-    }
+    threads.withLock { $0.isStopped = true }
     // This thread ends first, so that none is added after it.
-    if let accepting { pthread_join(accepting, nil) }
+    endAccepting()
     let rest = threads.withLock { threads in
       defer {
         threads.serving = [:]
@@ -119,7 +143,7 @@ final class LoopbackListener: Sendable {
     while true {
       var watched = [stopping.pollable, pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)]
       pollAgain(&watched, watched.count, milliseconds: -1)
-      if watched[0].revents != 0 { return }
+      if watched[0].revents != 0 || threads.withLock({ $0.isRefusing }) { return }
       joinFinished()
       let work = accepting.withLock { _ -> Work? in
         let connection = acceptWaiting(descriptor)

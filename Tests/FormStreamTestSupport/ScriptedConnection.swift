@@ -227,6 +227,7 @@ final class ScriptedConnection {
     case .stall: try socket.waitForPeersEnd()
     case .waitFor(let gate): try socket.waitForOpening(of: gate)
     case .open(let gate): gate.open()
+    case .call(let function): function()
     case .skipBody: reader.skipBody()
     case .closeWrite: socket.shutdown()
     case .close: throw Ended(how: .closedByServer)

@@ -235,6 +235,9 @@ final class ScriptedHTTP2Connection {
       // The test may rely on what was sent before.
       try flush()
       gate.open()
+    case .call(let function):
+      try flush()
+      function()
     case .close: throw Ended(how: .closedByServer)
     case .finish:
       try flush()

@@ -20,6 +20,8 @@ public final class ScriptedHTTP2Server: Sendable {
     public var initialWindow = 65_535
     /// The window of the connection, which isn't opened further.
     public var connectionWindow = 0x7FFF_FFFF
+    /// Whether connections are accepted from the start, or refused until `startListening`.
+    public var isListening = true
     /// How many bytes of each body are kept.
     public var keptBodyLimit = 8 << 20
     /// The steps for a connection before its first request, by the connection's index. They can't read a body.
@@ -32,15 +34,24 @@ public final class ScriptedHTTP2Server: Sendable {
   /// The port.
   public var port: UInt16 { listener.port }
   /// The URL, without a slash at its end: `http://127.0.0.1:40123`.
-  public var url: String { "http://127.0.0.1:\(port)" }
+  public let url: String
 
   private let listener: LoopbackListener
+  private let accept: @Sendable (Int32) -> LoopbackListener.Work
   private let log = Guarded(HTTP2ServerLog())
 
   /// Starts a server that asks for a script for each request.
-  public init(_ options: Options = Options(), script: @escaping Script) throws {
-    listener = try LoopbackListener(.local, receiveBuffer: nil)
-    listener.start { [log, stopping = listener.stopping] descriptor in
+  public init(
+    on address: LoopbackAddress = .local, _ options: Options = Options(),
+    script: @escaping Script
+  ) throws {
+    listener = try LoopbackListener(
+      address, receiveBuffer: nil, isListening: options.isListening)
+    url =
+      if case .ip(let host, _) = address { "http://\(host):\(listener.port)" } else {
+        "http://localhost"
+      }
+    accept = { [log, stopping = listener.stopping] descriptor in
       let index = log.withLock { log in
         log.connections.append(nil)
         return log.connections.count - 1
@@ -51,12 +62,19 @@ public final class ScriptedHTTP2Server: Sendable {
         ).serve()
       }
     }
+    if options.isListening { startListening() }
   }
 
   deinit { stop() }
 
   /// Ends all connections, and returns when their threads and descriptors are gone. The records stay.
   public func stop() { listener.stop() }
+
+  /// Accepts connections, if it doesn't yet.
+  public func startListening() { listener.start(accept) }
+
+  /// Refuses connections from here on. Those that were accepted stay.
+  public func stopListening() { listener.refuse() }
 
   /// All requests, in the order in which their heads were complete.
   public var requests: [RecordedHTTP2Request] { log.withLock { $0.requests } }

@@ -23,6 +23,8 @@ public enum ScriptedHTTP2Step: Sendable {
   case waitFor(Gate)
   /// Opens a gate for which the test waits.
   case open(Gate)
+  /// Calls a function of the test.
+  case call(@Sendable () -> Void)
   /// Closes the connection at once, like a program that ends. If bytes are unread, the system sends a reset.
   case close
   /// Sends no more on the connection, and waits until the client closes.

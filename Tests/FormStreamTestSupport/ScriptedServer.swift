@@ -23,6 +23,8 @@ public final class ScriptedServer: Sendable {
   public struct Options: Sendable {
     /// The `SO_RCVBUF` of the connections, or nil for the system's default.
     public var receiveBuffer: Int?
+    /// Whether connections are accepted from the start, or refused until `startListening`.
+    public var isListening = true
     /// How many bytes of each body are kept.
     public var keptBodyLimit = 8 << 20
     /// The steps for a connection before its first request, by the connection's index.
@@ -41,6 +43,7 @@ public final class ScriptedServer: Sendable {
   public let url: String
 
   private let listener: LoopbackListener
+  private let accept: @Sendable (Int32) -> LoopbackListener.Work
   private let log = Guarded(ServerLog())
 
   /// Starts a server that asks for a script for each request.
@@ -48,7 +51,8 @@ public final class ScriptedServer: Sendable {
     on address: LoopbackAddress = .local, _ options: Options = Options(),
     script: @escaping Script
   ) throws {
-    let listener = try LoopbackListener(address, receiveBuffer: options.receiveBuffer)
+    let listener = try LoopbackListener(
+      address, receiveBuffer: options.receiveBuffer, isListening: options.isListening)
     self.listener = listener
     url =
       switch address {
@@ -57,7 +61,7 @@ public final class ScriptedServer: Sendable {
       case .unix: "http://localhost"
       }
     let log = self.log
-    listener.start { descriptor in
+    accept = { descriptor in
       let index = log.withLock { log in
         var record = RecordedConnection()
         record.index = log.connections.count
@@ -71,6 +75,7 @@ public final class ScriptedServer: Sendable {
         ).serve()
       }
     }
+    if options.isListening { startListening() }
   }
 
   /// Starts a server with a script for each request, in the order in which their heads arrive on all connections.
@@ -89,6 +94,12 @@ public final class ScriptedServer: Sendable {
   /// Ends all connections, and returns when their threads and descriptors are gone. The records stay, and so does
   /// a socket in the file system.
   public func stop() { listener.stop() }
+
+  /// Accepts connections, if it doesn't yet.
+  public func startListening() { listener.start(accept) }
+
+  /// Refuses connections from here on. Those that were accepted stay.
+  public func stopListening() { listener.refuse() }
 
   /// The URL with another name of this host.
   public func url(host: String) -> String { "http://\(host):\(port)" }

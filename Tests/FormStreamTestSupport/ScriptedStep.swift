@@ -18,6 +18,8 @@ public enum ScriptedStep: Sendable {
   case waitFor(Gate)
   /// Opens a gate for which the test waits.
   case open(Gate)
+  /// Calls a function of the test.
+  case call(@Sendable () -> Void)
   /// Expects no more of the body, as after refusing a client that waits for `100 Continue`. What arrives next is a
   /// request.
   case skipBody

@@ -15,7 +15,8 @@ public final class TLSProxy: Sendable {
     public var newestVersion: String?
     /// Ends connections without a close_notify.
     public var omitsCloseNotify = false
-    /// The address to listen on.
+    /// The address to listen on. With `0.0.0.0`, each connection is passed on to the address that it arrived at, and
+    /// the buffers are small.
     public var host = "127.0.0.1"
 
     /// The defaults.

@@ -39,6 +39,10 @@ if options.newest:
     context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + options.newest.replace(".", "_"))
 
 
+# The size of small buffers.
+SMALL = 32768
+
+
 class Reset(Exception):
     """One side sent a reset, or violated TLS."""
 
@@ -99,6 +103,14 @@ class Connection:
             if self.server:
                 self.server.socket.close()
 
+    def connected_server(self, port):
+        if options.listen != "0.0.0.0":
+            return socket.create_connection(("127.0.0.1", port))
+        server = socket.socket()
+        server.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
+        server.connect((self.client.socket.getsockname()[0], port))
+        return server
+
     def set_reset(self, side):
         if side:
             side.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -154,7 +166,7 @@ class Connection:
                 if options.h2_to and self.tls.selected_alpn_protocol() == "h2":
                     port = options.h2_to
                 try:
-                    self.server = Side(socket.create_connection(("127.0.0.1", port)))
+                    self.server = Side(self.connected_server(port))
                 except OSError as error:
                     raise Reset from error
             while plain := self.tls.read(65536):
@@ -196,6 +208,8 @@ def end_with_parent():
 
 
 listener = socket.create_server((options.listen, 0), backlog=512)
+if options.listen == "0.0.0.0":
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
 threading.Thread(target=end_with_parent, daemon=True).start()
 print(listener.getsockname()[1], flush=True)
 while True:

@@ -113,8 +113,8 @@ struct GridJudge {
     let isHarmful = carriedOut.contains { attempt in
       !(cell.request.isRepeatable && isTemporary(status(attempt)))
     }
-    let isPermanent = [400, 409, 413].contains(status: last.flatMap { status($0) })
-    return lies(if: isHarmful, .falseRetryable) + lies(if: isPermanent, .permanentRetryable)
+    let isPermanent = last.map { [400, 409, 413].contains(status: status($0)) && !mayBeLost($0) }
+    return lies(if: isHarmful, .falseRetryable) + lies(if: isPermanent == true, .permanentRetryable)
   }
 
   /// `failed` says that another attempt changes nothing.
@@ -148,18 +148,21 @@ struct GridJudge {
     if [.connect, .handshake].contains(play.moment) || play.end.refuses { return false }
     if let status = status(attempt) {
       if (200...299).contains(status) {
-        return !attempt.deed.wasComplete || play.end == .reset && cell.transport.isEncrypted
+        return !attempt.deed.wasComplete || mayBeLost(attempt)
       }
       if isOfGateway(attempt) { return !(cell.request.isRepeatable && isTemporary(status)) }
-      // TLS can lose the response of a server that closes at once.
-      let isLost =
-        cell.transport.isEncrypted
-        && (play.end == .reset || play.end == .close && !attempt.deed.wasComplete)
-      return isLost
+      return mayBeLost(attempt)
     }
     if attempt.isComplete { return true }
     // What fits into the buffers on the way may have arrived completely. Under TLS a response may have been lost.
     return !cell.request.isLarge || cell.transport.isEncrypted
+  }
+
+  /// Whether a response that was sent can be lost: TLS and HTTP/2 drop what arrives together with a reset.
+  private func mayBeLost(_ attempt: GridEvidence.Attempt) -> Bool {
+    let end = attempt.deed.play.end
+    return cell.transport != .plain
+      && (end == .reset || end == .resetStream || end == .close && !attempt.deed.wasComplete)
   }
 
   // MARK: The response and the counts

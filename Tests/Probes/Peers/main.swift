@@ -27,10 +27,8 @@ let shared = configuration
 
 func send(_ number: Int, _ session: TransferSession) async throws -> String {
   let size = sizes[number % sizes.count]
-  let piece = Array("\(number)\n".utf8)
-  var bytes: [UInt8] = []
-  bytes.reserveCapacity(size + piece.count)
-  while bytes.count < size { bytes += piece }
+  var bytes = Array("\(number)\n".utf8)
+  while bytes.count < size { bytes += bytes }
   bytes.removeLast(bytes.count - size)
   var request = try TransferRequest(.post, url, body: .bytes(bytes))
   try request.headers.append(name: "X-Request", value: "\(number)")

@@ -34,6 +34,40 @@ import Testing
     #expect(try disposition(.rfc2231, name: "n", filename) == "name=\"n\"; \(parameters)")
   }
 
+  /// A file's name on Linux is bytes. In these texts each character stands for the byte with its number.
+  @Test(arguments: [
+    (EscapingProfile.browser, "caf\u{E9}%22\\"), (.backslash, "caf\u{E9}\\\"\\\\"),
+    (.percent, "caf%E9%22%5C"),
+  ])
+  func `a file name that is not UTF-8 is written as its bytes`(
+    escaping: EscapingProfile, written: String
+  ) throws {
+    var form = Form(boundary: try Boundary("B"), escaping: escaping)
+    form.append(.file("f", LocalPath(bytes: latin1("/dir/caf\u{E9}\"\\"))))
+    form.parts[0].body = .text("")
+    let body = try form.layout().bytes(limit: 10_000)
+    let head = "--B\r\nContent-Disposition: form-data; name=\"f\"; filename=\"\(written)\"\r\n"
+    #expect(body.starts(with: latin1(head)), "\(String(decoding: body, as: UTF8.self))")
+  }
+
+  private func latin1(_ text: String) -> [UInt8] {
+    text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+  }
+
+  /// RFC 8187 §3.2.1: the charset of `filename*` is stated, and these bytes have none.
+  @Test func `rfc2231 can't write a file name that is not UTF-8`() throws {
+    var part = Part.text("f", "")
+    part.filenameBytes = [0x63, 0xE9]
+    #expect(part.filename == "c\u{FFFD}")
+    let error = failure { try Form(escaping: .rfc2231) { part }.layout() }
+    #expect(error?.code == .invalidFilename)
+    #expect(error?.description.contains("not UTF-8") == true)
+    #expect(error?.description.contains("Part.filename") == true)
+    part.filename = "c"
+    #expect(part.filenameBytes == [0x63])
+    #expect(throws: Never.self) { try Form(escaping: .rfc2231) { part }.layout() }
+  }
+
   /// RFC 822 §3.3: quoted-pair = "\" CHAR; qtext = any CHAR excepting <">, "\" & CR.
   @Test(arguments: [
     ("plain", "plain"), ("", ""), ("a\"b", "a\\\"b"), ("a\\b", "a\\\\b"), ("\\\"", "\\\\\\\""),

@@ -43,8 +43,8 @@ extension PartArguments {
   }
 
   fileprivate func part() throws(Failure) -> Part {
-    var part = Part(
-      name: name, filename: filename ?? defaultFilename, type: try mediaType(), body: try body())
+    var part = Part(name: name, filename: filename, type: try mediaType(), body: try body())
+    if filename == nil { part.filenameBytes = defaultFilename }
     for line in headers { try add(line, to: &part.headers) }
     for file in headerFiles {
       for line in try HeaderFile.lines(of: file) { try add(line, to: &part.headers) }
@@ -53,8 +53,8 @@ extension PartArguments {
   }
 
   /// As in curl, standard input is a file with the name "-".
-  private var defaultFilename: String? {
-    if case .file(let path) = content { path.path.lastComponent } else { nil }
+  private var defaultFilename: [UInt8]? {
+    if case .file(let path) = content { path.path.lastComponentBytes } else { nil }
   }
 
   private func mediaType() throws(Failure) -> MediaType? {

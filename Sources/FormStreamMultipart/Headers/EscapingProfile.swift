@@ -10,12 +10,12 @@ public struct EscapingProfile: Hashable, Sendable, CustomStringConvertible {
   private let kind: Kind
 
   /// As in browsers (WHATWG HTML, "multipart/form-data encoding algorithm"): `"` is `%22`, CR is
-  /// `%0D`, LF is `%0A`, and everything else is raw UTF-8. In names, each lone CR or LF becomes
+  /// `%0D`, LF is `%0A`, and everything else is written as its bytes. In names, each lone CR or LF becomes
   /// CRLF first.
   public static let browser = EscapingProfile(kind: .browser)
   /// As `browser`, and with `filename*` (RFC 2231, RFC 8187) after a file name that needs it; in
   /// that `filename` a backslash is `%5C`. RFC 7578 §4.2 forbids `filename*` in forms, but some
-  /// receivers with mail parsers need it.
+  /// receivers with mail parsers need it. File names that are not UTF-8 are an error.
   public static let rfc2231 = EscapingProfile(kind: .rfc2231)
   /// Quoted pairs, as in mail headers (RFC 822) and in old versions of curl: `\"` and `\\`. Names
   /// with CR or LF are an error.
@@ -49,25 +49,31 @@ extension EscapingProfile {
   }
 
   /// Appends the parameters of the file name, from `filename=` on.
-  func appendFilename(_ filename: String, to line: inout [UInt8]) throws(InexpressibleCharacter) {
+  func appendFilename(
+    _ filename: some Collection<UInt8>, to line: inout [UInt8]
+  ) throws(InexpressibleCharacter) {
     line.append(contentsOf: "filename=".utf8)
     switch kind {
     case .browser:
-      try Self.appendPercentQuoted(filename.utf8, to: &line)
+      try Self.appendPercentQuoted(filename, to: &line)
     case .rfc2231:
       // A backslash at the end would hide `filename*` from parsers that read it and the closing
       // quote as a quoted pair.
-      try Self.appendPercentQuoted(filename.utf8, withBackslashes: false, to: &line)
-      if !filename.utf8.allSatisfy(Self.isPlain) {
+      try Self.appendPercentQuoted(filename, withBackslashes: false, to: &line)
+      if !filename.allSatisfy(Self.isPlain) {
+        // RFC 8187 §3.2.1 has no charset for bytes without one.
+        guard String(validating: filename, as: UTF8.self) != nil else {
+          throw InexpressibleCharacter(description: "bytes that are not UTF-8")
+        }
         line.append(contentsOf: "; filename*=UTF-8''".utf8)
-        PercentEncoding.attributeValue.append(filename.utf8, to: &line)
+        PercentEncoding.attributeValue.append(filename, to: &line)
       }
     case .backslash:
-      try Self.appendBackslashQuoted(filename.utf8, to: &line)
+      try Self.appendBackslashQuoted(filename, to: &line)
     case .percent:
-      if filename.utf8.contains(0) { throw InexpressibleCharacter(description: "a NUL") }
+      if filename.contains(0) { throw InexpressibleCharacter(description: "a NUL") }
       line.append(UInt8(ascii: "\""))
-      PercentEncoding.pathSegment.append(filename.utf8, to: &line)
+      PercentEncoding.pathSegment.append(filename, to: &line)
       line.append(UInt8(ascii: "\""))
     }
   }

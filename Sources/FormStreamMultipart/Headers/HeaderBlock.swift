@@ -10,14 +10,25 @@ enum HeaderBlock {
     do {
       try escaping.appendName(part.name, to: &disposition)
     } catch {
-      throw inexpressible(.invalidName, "name", part.name, error, escaping)
+      throw MultipartError(
+        .invalidName, on: part.name,
+        "The name \(part.name.quoted) contains \(error.description), which the escaping profile \"\(escaping)\" "
+          + "can't write: remove it, or choose another profile.")
     }
     if let filename = part.filename {
       disposition.append(contentsOf: "; ".utf8)
       do {
-        try escaping.appendFilename(filename, to: &disposition)
+        if let bytes = part.filenameBeyondUTF8 {
+          try escaping.appendFilename(bytes, to: &disposition)
+        } else {
+          try escaping.appendFilename(filename.utf8, to: &disposition)
+        }
       } catch {
-        throw inexpressible(.invalidFilename, "file name", filename, error, escaping)
+        throw MultipartError(
+          .invalidFilename, on: filename,
+          "The file name \(filename.quoted) contains \(error.description), which the escaping profile "
+            + "\"\(escaping)\" can't write: choose another name (\(Part.filenameSetting)) or another profile."
+        )
       }
     }
     appendLine("Content-Disposition", disposition, to: &bytes)
@@ -42,15 +53,5 @@ enum HeaderBlock {
     bytes.append(contentsOf: [UInt8(ascii: ":"), UInt8(ascii: " ")])
     bytes.append(contentsOf: value)
     bytes.append(contentsOf: [0x0D, 0x0A])
-  }
-
-  private static func inexpressible(
-    _ code: MultipartError.Code, _ what: String, _ text: String, _ reason: InexpressibleCharacter,
-    _ escaping: EscapingProfile
-  ) -> MultipartError {
-    MultipartError(
-      code, on: text,
-      "The \(what) \(text.quoted) contains \(reason.description), which the escaping profile \"\(escaping)\" "
-        + "can't write: remove it, or choose another profile.")
   }
 }

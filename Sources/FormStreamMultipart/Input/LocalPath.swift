@@ -20,12 +20,14 @@ public struct LocalPath: Hashable, Sendable {
 
   /// The name after the last slash, not counting slashes at the end. Bytes that are not UTF-8
   /// become U+FFFD.
+  public var lastComponent: String { String(decoding: lastComponentBytes, as: UTF8.self) }
+
+  /// The bytes of the name after the last slash, not counting slashes at the end.
   ///
-  /// It is the default file name of a file part.
-  public var lastComponent: String {
+  /// They are the default file name of a file part.
+  public var lastComponentBytes: [UInt8] {
     let trimmed = bytes.reversed().drop { $0 == UInt8(ascii: "/") }
-    let name = trimmed.prefix { $0 != UInt8(ascii: "/") }
-    return String(decoding: name.reversed(), as: UTF8.self)
+    return trimmed.prefix { $0 != UInt8(ascii: "/") }.reversed()
   }
 }
 

@@ -2,8 +2,23 @@
 public struct Part: Sendable {
   /// The name of the field.
   public var name: String
-  /// The file name. Receivers treat a part that has one as a file.
-  public var filename: String?
+  /// The file name. Receivers treat a part that has one as a file. Bytes that are not UTF-8 are shown
+  /// as U+FFFD here, and sent as they are.
+  public var filename: String? {
+    didSet { filenameBeyondUTF8 = nil }
+  }
+  /// The bytes of the file name as they are sent, before they are escaped. Those of a file's name
+  /// need not be UTF-8.
+  public var filenameBytes: [UInt8]? {
+    get { filenameBeyondUTF8 ?? filename.map { Array($0.utf8) } }
+    set {
+      filename = newValue.map { String(decoding: $0, as: UTF8.self) }
+      guard let newValue, String(validating: newValue, as: UTF8.self) == nil else { return }
+      filenameBeyondUTF8 = newValue
+    }
+  }
+  /// The bytes of a file name that is not UTF-8.
+  private(set) var filenameBeyondUTF8: [UInt8]?
   /// The media type. If it is nil, a part with a file name gets a guessed type when the form is
   /// laid out (`application/octet-stream` if there is no guess), and a part without a file name has
   /// no `Content-Type`.
@@ -31,14 +46,17 @@ public struct Part: Sendable {
     Part(name: name, type: type, body: .text(text))
   }
 
-  /// A file. Its file name is the last component of the path, unless `filename` is given.
+  /// A file. Its file name is the last component of the path, byte for byte, unless `filename` is
+  /// given.
   public static func file(
     _ name: String, _ path: LocalPath, filename: String? = nil, type: MediaType? = nil,
     range: FileRange? = nil, provenance: FileProvenance = .named
   ) -> Part {
-    Part(
-      name: name, filename: filename ?? path.lastComponent, type: type,
+    var part = Part(
+      name: name, filename: filename, type: type,
       body: .file(path, range: range, provenance: provenance))
+    if filename == nil { part.filenameBytes = path.lastComponentBytes }
+    return part
   }
 
   /// A file whose path is in a string; see ``file(_:_:filename:type:range:provenance:)``.
@@ -71,4 +89,9 @@ public struct Part: Sendable {
   public static func form(_ name: String, _ form: Form) -> Part {
     Part(name: name, body: .form(form))
   }
+}
+
+extension Part {
+  /// How messages name the setting of the file name. The command puts its flag in its place.
+  package static let filenameSetting = "Part.filename"
 }

@@ -32,7 +32,7 @@ extension Failure {
   }
 
   init(_ error: MultipartError) {
-    self.init(ExitCode(error.code) ?? .bug, error.description)
+    self.init(ExitCode(error.code) ?? .bug, error.description.namingFlags)
   }
 }
 

@@ -1,6 +1,6 @@
 package import FormStreamDigest
 
-/// The result of one request: `formstream.result/1`. A failure has the same members as a success.
+/// The result of one request: `formstream.result/2`. A failure has the same members as a success.
 ///
 /// The caller removes secrets from the URL and repairs text that was not UTF-8. No member has a default value, so
 /// that none is forgotten.
@@ -11,9 +11,9 @@ package struct ResultRecord: Hashable, Sendable {
     case ok
     /// The request failed, and would fail again.
     case failed
-    /// The request failed in a way that may not happen again.
+    /// The request failed in a way that may not happen again, and sending it again does no harm.
     case retryable
-    /// The request may or may not have been received: there was no response.
+    /// An attempt may have been carried out.
     case unknown
     /// A source changed while it was read, so the body was not completed.
     case sourceChanged = "source-changed"
@@ -85,6 +85,8 @@ package struct ResultRecord: Hashable, Sendable {
   package var seconds: Double
   /// The digest of the request's body, if one was made.
   package var sha256: SHA256.Digest?
+  /// The idempotency key that was sent, if any.
+  package var idempotencyKey: String?
   /// The final response, if there was one.
   package var response: Response?
   /// Why the outcome is not `ok`, or nil if it is.
@@ -93,7 +95,7 @@ package struct ResultRecord: Hashable, Sendable {
   package init(
     url: String, method: String, status: Int?, outcome: Outcome, attempts: Int, redirects: Int,
     contentLength: Int64?, framing: Framing, bytesSent: Int64, wireBytes: Int64, seconds: Double,
-    sha256: SHA256.Digest?, response: Response?, error: RecordFailure?
+    sha256: SHA256.Digest?, idempotencyKey: String?, response: Response?, error: RecordFailure?
   ) {
     self.url = url
     self.method = method
@@ -107,13 +109,14 @@ package struct ResultRecord: Hashable, Sendable {
     self.wireBytes = wireBytes
     self.seconds = seconds
     self.sha256 = sha256
+    self.idempotencyKey = idempotencyKey
     self.response = response
     self.error = error
   }
 
   package var json: JSONValue {
     [
-      "schema": "formstream.result/1",
+      "schema": "formstream.result/2",
       "url": .string(url),
       "method": .string(method),
       "status": .integer(orNull: status.map(Int64.init)),
@@ -126,6 +129,7 @@ package struct ResultRecord: Hashable, Sendable {
       "wire_bytes": .integer(wireBytes),
       "seconds": .fraction(rounding: seconds),
       "sha256": .string(orNull: sha256?.description),
+      "idempotency_key": .string(orNull: idempotencyKey),
       "response": response?.json ?? .null,
       "error": error?.json ?? .null,
     ]

@@ -30,6 +30,8 @@ public struct TransferError: Error, Sendable {
     public static let hostNotFound = Code(rawValue: "host-not-found")
     /// Nothing is listening at the address, or it can't be reached.
     public static let connectFailed = Code(rawValue: "connect-failed")
+    /// The name servers could not be asked for the host.
+    public static let hostLookupFailed = Code(rawValue: "host-lookup-failed")
     /// The address could not be reached in time.
     public static let connectTimedOut = Code(rawValue: "connect-timed-out")
     /// No encrypted connection could be established.
@@ -94,6 +96,11 @@ public struct TransferError: Error, Sendable {
     self.subject = subject
     self.description = description
     self.underlying = underlying
+  }
+
+  /// The same error with another sentence at its end.
+  func adding(_ sentence: String) -> TransferError {
+    TransferError(code, on: subject, "\(description) \(sentence)", underlying: underlying)
   }
 
   /// A failure of the body, with the encoder's code and description.

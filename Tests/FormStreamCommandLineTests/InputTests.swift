@@ -82,16 +82,44 @@ import FormStreamTestSupport
     #expect(run.output == "secret\n")
   }
 
-  @Test func `a file name that is not UTF-8 is opened, and shown repaired`() throws {
+  private static let oddName: [UInt8] = [0x61, 0xFF, 0x62]
+
+  /// Runs a command with `--file` and a file whose name is not UTF-8.
+  private static func withOddName(_ arguments: String...) throws -> Invocation {
     let place = try TemporaryDirectory()
-    let name: [UInt8] = [0x61, 0xFF, 0x62]
-    try writeFile(LocalPath(bytes: Array(place.path.utf8) + [0x2F] + name), [0x21])
-    let run = try run(
+    try writeFile(LocalPath(bytes: Array(place.path.utf8) + [0x2F] + oddName), [0x21])
+    return try run(
       "formstream",
-      rawArguments: [Array("encode".utf8), Array("--boundary=B".utf8), Array("--file".utf8)]
-        + [Array("f=".utf8) + name], in: place)
+      rawArguments: arguments.prefix(1).map { Array($0.utf8) }
+        + [Array("--file".utf8), Array("f=".utf8) + oddName]
+        + arguments.dropFirst().map { Array($0.utf8) }, in: place)
+  }
+
+  /// Regression: its name was repaired, and two files could get one name.
+  @Test func `a file name that is not UTF-8 is sent as its bytes`() throws {
+    let run = try Self.withOddName("encode", "--boundary=B")
     #expect(
-      run.output == Self.start + "; filename=\"a\u{FFFD}b\"" + Self.typeLine + "!\r\n--B--\r\n")
+      run.stdout == Array((Self.start + "; filename=\"").utf8) + Self.oddName
+        + Array(("\"" + Self.typeLine + "!\r\n--B--\r\n").utf8), "\(run.output)")
+  }
+
+  @Test func `what can't be written names the flag for another name`() throws {
+    let refused = try Self.withOddName("encode", "--escaping=rfc2231")
+    #expect(refused.exit == 64)
+    #expect(refused.stderr.contains("not UTF-8"), "\(refused.stderr)")
+    #expect(refused.stderr.contains("(--filename)"), "\(refused.stderr)")
+    let named = try Self.withOddName("encode", "--filename=ab", "--escaping=rfc2231")
+    #expect(named.exit == 0, "\(named.stderr)")
+  }
+
+  @Test func `the receiver stores a file whose name is not UTF-8`() throws {
+    let receiver = try Receiving("--into", "stored", "--once")
+    let sent = try Self.withOddName("post", receiver.url)
+    #expect(sent.exit == 0, "\(sent.stderr)")
+    #expect(sent.output.contains("\"filename\":\"a\u{FFFD}b\""), "\(sent.output)")
+    #expect(try receiver.wait().exit == 0)
+    let stored = try shell("cat stored/*", in: receiver.place)
+    #expect(stored.output == "!")
   }
 
   @Test func `a value that is not UTF-8 is sent byte for byte`() throws {

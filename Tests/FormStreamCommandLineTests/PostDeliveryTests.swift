@@ -17,17 +17,6 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  /// Regression: the session's limit of 100 retries ended it without a message.
-  @Test func `--retry overrides the session's limit`() throws {
-    let server = try ScriptedServer { _ in
-      [.readBody, .respond(503, headers: [("Retry-After", "0")])]
-    }
-    let result = try formstream("post", "--json", "--retry", "110", "-d", "a", server.url)
-    #expect(result.exit == 75, "\(result.stderr)")
-    #expect(result.output.contains(#""attempts":111,"#), "\(result.output)")
-    #expect(server.faults.isEmpty)
-  }
-
   @Test func `no attempt starts after --retry-max-time`() throws {
     let server = try ScriptedServer(requests: [
       [.readBody, .respond(503, headers: [("Retry-After", "60")])]
@@ -36,6 +25,36 @@ import Testing
       "post", "--retry", "5", "--retry-max-time", "1.5", "-d", "a", server.url)
     #expect(result.exit == 75)
     #expect(server.requests.count == 1)
+  }
+
+  private static let canIsolateNetwork =
+    (try? run(program: "/usr/bin/unshare", ["-rn", "true"]))?.exit == 0
+
+  /// In a network of its own, without a way to a name server.
+  @Test(.enabled(if: canIsolateNetwork))
+  func `a host whose name servers don't respond may be found later`() throws {
+    let result = try run(
+      program: "/usr/bin/unshare",
+      [
+        "-rn", builtBinary("formstream"), "post", "--json", "--retry", "1", "-d", "a",
+        "http://host.example/",
+      ])
+    #expect(result.exit == 75, "\(result.stderr)")
+    #expect(result.output.contains(#""outcome":"retryable","attempts":2"#), "\(result.output)")
+    #expect(result.output.contains(#""code":"host-lookup-failed""#), "\(result.output)")
+  }
+
+  /// `auto` draws a key, and a person who tries again needs the same one.
+  @Test func `if the outcome is unknown, message and record name the key`() throws {
+    let server = try ScriptedServer(requests: [[.readBody, .reset], .good(409)])
+    let result = try formstream(
+      "post", "--json", "--retry", "1", "--idempotency-key", "auto", "-d", "a", server.url)
+    #expect(result.exit == 3, "\(result.stderr)")
+    let sent = try #require(server.requests.first?.header("Idempotency-Key"))
+    #expect(result.output.contains("\"idempotency_key\":\(sent),"), "\(result.output)")
+    #expect(result.output.contains(#""outcome":"unknown""#), "\(result.output)")
+    #expect(result.stderr.contains("(--idempotency-key \(sent))"), "\(result.stderr)")
+    #expect(server.requests.map { $0.header("Idempotency-Key") } == [sent, sent])
   }
 
   /// If the connection breaks after the body, the server may have acted on the request.

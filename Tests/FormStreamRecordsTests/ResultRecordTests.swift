@@ -7,7 +7,7 @@ import Testing
   private let refused = ResultRecord(
     url: "http://[::1]:1/", method: "POST", status: nil, outcome: .retryable, attempts: 3,
     redirects: 0, contentLength: nil, framing: .chunked, bytesSent: 0, wireBytes: 0,
-    seconds: 2.000_000_4, sha256: nil, response: nil,
+    seconds: 2.000_000_4, sha256: nil, idempotencyKey: nil, response: nil,
     error: RecordFailure(code: "refused", message: "Nobody listens at [::1]:1."))
 
   @Test func `a success at the second attempt has all members`() throws {
@@ -17,7 +17,7 @@ import Testing
       url: "https://example.com/in?a=\"1\"", method: "POST", status: 201, outcome: .ok, attempts: 2,
       redirects: 1, contentLength: 5_000_000_000, framing: .contentLength,
       bytesSent: 5_000_000_000, wireBytes: 5_000_065_536, seconds: 12.3456789,
-      sha256: try digest.finalize(),
+      sha256: try digest.finalize(), idempotencyKey: "a \"key\"",
       response: .init(
         headers: [
           .init("Content-Type", "text/plain"), .init("Set-Cookie", "a=1"),
@@ -26,11 +26,11 @@ import Testing
       error: nil)
     #expect(
       record.json.description
-        == #"{"schema":"formstream.result/1","url":"https://example.com/in?a=\"1\"","#
+        == #"{"schema":"formstream.result/2","url":"https://example.com/in?a=\"1\"","#
         + #""method":"POST","status":201,"outcome":"ok","attempts":2,"redirects":1,"#
         + #""content_length":5000000000,"framing":"content-length","bytes_sent":5000000000,"#
         + #""wire_bytes":5000065536,"seconds":12.345679,"#
-        + #""sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","#
+        + #""sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","idempotency_key":"a \"key\"","#
         + #""response":{"headers":[["Content-Type","text/plain"],["Set-Cookie","a=1"],"#
         + #"["set-cookie","b=\"2\""],["X-Odd","\#u{FFFD}"],["X-Empty",""]],"#
         + #""body":"zwölf\n","body_b64":null,"truncated":false},"error":null}"#)
@@ -39,9 +39,9 @@ import Testing
   @Test func `a failure has the same keys as a success`() {
     #expect(
       refused.json.description
-        == #"{"schema":"formstream.result/1","url":"http://[::1]:1/","method":"POST","status":null,"#
+        == #"{"schema":"formstream.result/2","url":"http://[::1]:1/","method":"POST","status":null,"#
         + #""outcome":"retryable","attempts":3,"redirects":0,"content_length":null,"#
-        + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"#
+        + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"idempotency_key":null,"#
         + #""response":null,"error":{"code":"refused","message":"Nobody listens at [::1]:1."}}"#)
   }
 

@@ -30,6 +30,7 @@ struct Sent: Sendable {
   private var hasUsedOneShot = false
   private var tries = 1
   private var redirects = 0
+  private var earlierDoubt = Doubt.none
   private var options = TransferOptions()
 
   private init(_ method: HTTPMethod, isPage: Bool = false) {
@@ -59,13 +60,17 @@ struct Sent: Sendable {
   var leavingOrigin: Sent { with { $0.options.redirects.allowsOtherOrigins = true } }
   var toStream: Sent { with { $0.options.responseTarget = .stream { _ in } } }
   var afterOneShot: Sent { with { $0.hasUsedOneShot = true } }
+  /// After an attempt without a response.
+  var inDoubt: Sent { with { $0.earlierDoubt = .open } }
+  /// After a 500, or after a 502 to a request that may be sent twice.
+  var afterServerFailure: Sent { with { $0.earlierDoubt = .serverFailed } }
   var overTLS: Sent { with { $0.scheme = "https" } }
 
   func attempt() throws -> Attempt {
     Attempt(
       method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
       isPage: isPage, bodyLength: 10, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, options: options)
+      redirects: redirects, earlierDoubt: earlierDoubt, options: options)
   }
 }
 
@@ -80,6 +85,12 @@ struct KnownFacts: Sendable {
   {
     KnownFacts(
       facts: AttemptFacts(response: .init(status: status, location: location, retryAfter: after)))
+  }
+
+  static func gateway(_ status: Int, after: Duration? = nil) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        response: .init(status: status, retryAfter: after, isFromGateway: true)))
   }
 
   static func early(_ status: Int, to location: String? = nil) -> KnownFacts {

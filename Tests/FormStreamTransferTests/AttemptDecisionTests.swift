@@ -4,9 +4,29 @@ import Testing
 /// The contract of retries, redirects and outcomes as a table: what was attempted, what is known about it, what
 /// follows. The rows were written by hand from the contract.
 @Suite struct AttemptDecisionTests {
-  @Test(arguments: successes + refusals + earlyResponses + incompleteResponses)
+  @Test(arguments: successes + refusals + gateways + earlyResponses + incompleteResponses)
   func `a response decides what follows`(row: Row) throws {
     try row.check()
+  }
+
+  @Test(arguments: repeated)
+  func `after an attempt that may have been carried out, only a wanted status settles it`(row: Row)
+    throws
+  {
+    try row.check()
+  }
+
+  @Test(arguments: cancelled)
+  func `cancelling doesn't undo what the server did`(row: Row) throws {
+    try row.check()
+  }
+
+  @Test(arguments: [(true, false), (false, true)])
+  func `the head of a 417 goes to the caller unless it rejects Expect`(
+    sentExpect: Bool, isFinal: Bool
+  ) throws {
+    let facts = AttemptFacts(headWithStatus: 417, HTTPHeaders(), sentExpect: sentExpect)
+    #expect(try Sent.post.attempt().decision(on: facts).isFinal == isFinal)
   }
 
   @Test(arguments: failuresOfOurs + silence)
@@ -73,16 +93,20 @@ import Testing
       "503 to a used one-shot body", .post.afterOneShot, .status(503),
       .conclude(.retryable, .statusRefused, saying: "can be read once")),
     Row("408 to a POST", .post, .status(408), .conclude(.failed, .statusRefused)),
+    Row("425 to a POST", .post, .status(425), .conclude(.failed, .statusRefused)),
     Row("500 to a POST", .post, .status(500), .conclude(.failed, .statusRefused)),
     Row("500 to a PATCH", .patch, .status(500), .conclude(.failed, .statusRefused)),
-    Row("408 to a PUT", .put, .status(408), .retry(.failed, .statusRefused)),
-    Row("500 to a PUT", .put, .status(500), .retry(.failed, .statusRefused)),
-    Row("502 to a DELETE", .delete, .status(502), .retry(.failed, .statusRefused)),
-    Row("504 to a GET", .get, .status(504), .retry(.failed, .statusRefused)),
+    Row("408 to a PUT", .put, .status(408), .retry(.retryable, .statusRefused)),
+    Row("425 to a PUT", .put, .status(425), .retry(.retryable, .statusRefused)),
+    Row("500 to a PUT", .put, .status(500), .retry(.retryable, .statusRefused)),
+    Row("504 to a GET", .get, .status(504), .retry(.retryable, .statusRefused)),
     Row(
-      "500 with an idempotency key", .post.withKey, .status(500), .retry(.failed, .statusRefused)),
-    Row("500, unsafe retries", .post.retryingUnsafe, .status(500), .retry(.failed, .statusRefused)),
-    Row("500 to the last attempt", .put.onTry(3), .status(500), .conclude(.failed, .statusRefused)),
+      "500 with an idempotency key", .post.withKey, .status(500), .retry(.retryable, .statusRefused)
+    ),
+    Row(
+      "500, unsafe retries", .post.retryingUnsafe, .status(500), .retry(.retryable, .statusRefused)),
+    Row(
+      "500 to the last attempt", .put.onTry(3), .status(500), .conclude(.retryable, .statusRefused)),
     Row("417 that rejects Expect", .post, .expectRejected(417), .repeatWithoutExpect),
     Row(
       "a kept connection that was of no use", .post.onTry(3), .notLookedAt(.onNewConnection),
@@ -97,6 +121,83 @@ import Testing
       "417 that rejects Expect, in the last attempt", .post.onTry(3), .expectRejected(417),
       .repeatWithoutExpect),
     Row("417 to a body", .post, .status(417), .conclude(.failed, .statusRefused)),
+  ]
+
+  static let gateways = [
+    Row("502 to a POST", .post, .status(502), .conclude(.unknown, .statusRefused)),
+    Row("504 to a PATCH", .patch, .status(504), .conclude(.unknown, .statusRefused)),
+    Row("524 to a POST", .post, .status(524), .conclude(.unknown, .statusRefused)),
+    Row(
+      "504, unsafe retries", .post.retryingUnsafe, .status(504), .retry(.unknown, .statusRefused)),
+    Row("502 to a DELETE", .delete, .status(502), .retry(.retryable, .statusRefused)),
+    Row(
+      "502 with an idempotency key", .post.withKey, .status(502), .retry(.retryable, .statusRefused)
+    ),
+    Row(
+      "502 before the end of the body", .post, .early(502), .conclude(.retryable, .statusRefused)),
+    Row("a gateway's 503", .post, .gateway(503), .conclude(.unknown, .statusRefused)),
+    Row(
+      "a gateway's 503 with Retry-After", .post, .gateway(503, after: .zero),
+      .retry(.retryable, .statusRefused, after: .zero)),
+    Row("a gateway's 503 to a PUT", .put, .gateway(503), .retry(.retryable, .statusRefused)),
+    Row("a gateway's 429", .post, .gateway(429), .retry(.retryable, .statusRefused)),
+    Row("a gateway's 500", .post, .gateway(500), .conclude(.failed, .statusRefused)),
+  ]
+
+  static let repeated = [
+    Row("200", .put.inDoubt, .status(200), .conclude(.ok)),
+    Row("303", .put.inDoubt, .status(303, to: "/b"), .fetchPage("http://a.example/b")),
+    Row("307", .put.inDoubt, .status(307, to: "/b"), .follow("http://a.example/b")),
+    Row("400", .put.inDoubt, .status(400), .conclude(.unknown, .statusRefused)),
+    Row("412", .put.inDoubt, .status(412), .conclude(.unknown, .statusRefused)),
+    Row(
+      "409 with a key", .post.withKey.inDoubt, .status(409),
+      .conclude(.unknown, .statusRefused, saying: "earlier attempt")),
+    Row("302", .put.inDoubt, .status(302, to: "/b"), .conclude(.unknown, .redirectRefused)),
+    Row("429", .put.inDoubt, .status(429), .retry(.unknown, .statusRefused)),
+    Row(
+      "503 to the last", .put.inDoubt.onTry(3), .status(503), .conclude(.unknown, .statusRefused)),
+    Row(
+      "502 to the last", .put.inDoubt.onTry(3), .status(502), .conclude(.unknown, .statusRefused)),
+    Row(
+      "nothing is listening", .put.inDoubt, .silent(.notSent, .connectFailed, .transient),
+      .retry(.unknown, .connectFailed)),
+    Row(
+      "sent in part, the last", .put.inDoubt.onTry(3),
+      .silent(.partlySent, .connectionLost, .transient), .conclude(.unknown, .connectionLost)),
+    Row("cancelled", .put.inDoubt, .silent(.notSent, .cancelled), .conclude(.unknown, .cancelled)),
+    Row(
+      "the file changed", .put.inDoubt, .silent(.partlySent, .sourceChanged),
+      .conclude(.unknown, .sourceChanged)),
+    Row(
+      "503 after a 500", .put.afterServerFailure.onTry(3), .status(503),
+      .conclude(.retryable, .statusRefused)),
+    Row(
+      "400 after a 500", .put.afterServerFailure, .status(400), .conclude(.unknown, .statusRefused)),
+    Row(
+      "cancelled after a 500", .put.afterServerFailure, .silent(.notSent, .cancelled),
+      .conclude(.unknown, .cancelled)),
+  ]
+
+  static let cancelled = [
+    Row(
+      "POST, 200", .post, .truncated(200, .cancelled, .permanent), .conclude(.ok, .cancelled)),
+    Row(
+      "POST, 404", .post, .truncated(404, .cancelled, .permanent), .conclude(.cancelled, .cancelled)
+    ),
+    Row(
+      "POST, 504", .post, .truncated(504, .cancelled, .permanent), .conclude(.unknown, .cancelled)),
+    Row("PUT, 504", .put, .truncated(504, .cancelled, .permanent), .conclude(.unknown, .cancelled)),
+    Row(
+      "POST, 503", .post, .truncated(503, .cancelled, .permanent), .conclude(.cancelled, .cancelled)
+    ),
+    Row(
+      "GET, 200", .get, .truncated(200, .cancelled, .permanent), .conclude(.cancelled, .cancelled)),
+    Row("POST, sent", .post, .silent(.sent, .cancelled), .conclude(.unknown, .cancelled)),
+    Row("GET, sent", .get, .silent(.sent, .cancelled), .conclude(.cancelled, .cancelled)),
+    Row(
+      "POST, sent in part", .post, .silent(.partlySent, .cancelled).encrypted,
+      .conclude(.cancelled, .cancelled)),
   ]
 
   static let earlyResponses = [
@@ -147,9 +248,6 @@ import Testing
       .conclude(.cancelled, .cancelled)),
     Row(
       "cancelled while sending", .post, .silent(.partlySent, .cancelled),
-      .conclude(.cancelled, .cancelled)),
-    Row(
-      "cancelled while the response arrives", .post, .truncated(200, .cancelled, .permanent),
       .conclude(.cancelled, .cancelled)),
     Row(
       "the file changed", .put, .silent(.partlySent, .sourceChanged),

@@ -147,6 +147,24 @@ import FormStreamTransfer
     }
   }
 
+  /// They describe the body, which is sent again; nothing else of the request's own headers is.
+  @Test func `the headers that describe the body go with it`() async throws {
+    let place = try Place(.port, 307)
+    var request = try secretive(.post, place.here.url + "/start", leaves: true)
+    try request.headers.append(name: "Content-Type", value: "application/x-special")
+    try request.headers.append(name: "Content-Encoding", value: "gzip")
+    let result = await place.session.result(of: request)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    let others = (place.here.requests + place.there.requests).filter { $0.target != "/start" }
+    #expect(others.count == 2)
+    #expect(
+      others.map { $0.header("Content-Type") } == [
+        "application/x-special", "application/x-special",
+      ])
+    #expect(others.map { $0.header("Content-Encoding") } == ["gzip", "gzip"])
+    #expect(others.allSatisfy(isClean), "\(others.map(\.headText))")
+  }
+
   @Test func `secrets are not sent again when the request returns to its origin`() async throws {
     let back = try ScriptedServer { request in
       let home = request.target.dropFirst().replacing("_", with: "/")

@@ -51,6 +51,19 @@ import FormStreamTransfer
     expectConsistency(third, at: other)
   }
 
+  @Test func `a stream doesn't receive the 417 that rejects Expect`() async throws {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? [.skipBody, .respond(417, body: "no"), .close] : .good(body: "yes")
+    }
+    let received = ReceivedText()
+    var request = try post(server)
+    request.options.responseTarget = .stream { received.append($0) }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(received.text == "yes")
+    #expect(server.faults == [])
+  }
+
   @Test func `a server that responds late is sent Expect again`() async throws {
     let server = try ScriptedServer { _ in
       [.readBody(upTo: 1), .continueIfExpected, .readBody, .respond(200)]

@@ -29,6 +29,9 @@ import FormStreamTransfer
     ("/ä", "/%c3%a4"), ("/%2e%2E%41", "/%2e%2E%41"), ("/end\t ", "/end"),
     ("http://user:word@HERE/end", "/end"), ("//user@HERE/end", "/end"),
     ("/http://elsewhere.example/", "/http://elsewhere.example/"),
+    // RFC 9112 §5.2: a folded line is one line with a space.
+    ("\r\n /end", "/end"), ("\r\n\t/end", "/end"), ("/end\r\n ", "/end"),
+    ("/a\r\n  b", "/a%20b"), ("/a?b:\r\n c:d", "/a?b:+c:d"),
   ])
   func `a location in the same origin is followed`(location: String, target: String) async throws {
     let (result, server) = try await result(of: location)

@@ -98,6 +98,38 @@ import FormStreamTransfer
     #expect((HTTPMethod(parsing: text) != nil) == isOne)
   }
 
+  /// A receiver could not find the parts.
+  @Test(arguments: [
+    "multipart/form-data; boundary=other", "multipart/form-data", "text/plain",
+    "multipart/form-data; boundary=\"mine \"", "multipart/form-data; boundary=mine; boundary=other",
+    "application/x-www-form-urlencoded; boundary=mine", "multipart/form-data; boundary=Mine", "",
+    "/",
+  ])
+  func `a Content-Type that doesn't fit the form is refused`(type: String) async throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let form = Form(boundary: try Boundary("mine")) { Part.text("a", "b") }
+    var request = try makeRequest(server.url, .form(form))
+    try request.headers.append(name: "content-type", value: type)
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .invalidHeader)
+    #expect(result.error?.description.contains("boundary") == true)
+    #expect(result.attempts == 0)
+    #expect(server.connections.isEmpty)
+  }
+
+  @Test(arguments: [
+    "multipart/form-data; boundary=mine", "Multipart/Form-Data;BOUNDARY=\"mine\"; charset=utf-8",
+    "multipart/related; boundary=mine",
+  ])
+  func `a Content-Type with the form's own boundary is sent`(type: String) async throws {
+    let form = Form(boundary: try Boundary("mine")) { Part.text("a", "b") }
+    let request = try await sent(body: .form(form)) {
+      try $0.headers.append(name: "Content-Type", value: type)
+    }
+    #expect(request.values(of: "Content-Type") == [type])
+  }
+
   @Test(arguments: ["PATCH", "DELETE", "OPTIONS", "PUT", "POST", "GET"])
   func `any method may have a body`(name: String) async throws {
     let method = try #require(HTTPMethod(parsing: name))

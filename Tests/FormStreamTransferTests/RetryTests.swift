@@ -93,16 +93,25 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
-  @Test(arguments: [
-    (500, HTTPMethod.post, false, 1), (502, .post, false, 1), (504, .post, false, 1),
-    (408, .post, false, 1), (500, .patch, false, 1), (500, .put, false, 2), (502, .put, false, 2),
-    (504, .put, false, 2), (408, .put, false, 2), (500, .get, false, 2), (502, .delete, false, 2),
-    (500, .post, true, 2), (400, .put, false, 1), (401, .put, false, 1), (403, .get, false, 1),
-    (404, .get, false, 1), (409, .put, false, 1), (413, .put, false, 1), (422, .put, true, 1),
-    (501, .put, false, 1), (505, .get, false, 1), (507, .put, false, 1),
-  ])
+  @Test(
+    arguments: [
+      (500, HTTPMethod.post, false, 1, .failed), (502, .post, false, 1, .unknown),
+      (504, .post, false, 1, .unknown), (524, .post, false, 1, .unknown),
+      (502, .patch, false, 1, .unknown), (408, .post, false, 1, .failed),
+      (425, .post, false, 1, .failed), (500, .patch, false, 1, .failed),
+      (500, .put, false, 2, .retryable), (502, .put, false, 2, .retryable),
+      (504, .put, false, 2, .retryable), (408, .put, false, 2, .retryable),
+      (425, .put, false, 2, .retryable), (500, .get, false, 2, .retryable),
+      (504, .get, false, 2, .retryable), (502, .delete, false, 2, .retryable),
+      (500, .post, true, 2, .retryable), (502, .post, true, 2, .retryable),
+      (400, .put, false, 1, .failed), (401, .put, false, 1, .failed),
+      (403, .get, false, 1, .failed),
+      (404, .get, false, 1, .failed), (409, .put, false, 1, .failed),
+      (413, .put, false, 1, .failed), (422, .put, true, 1, .failed), (501, .put, false, 1, .failed),
+      (505, .get, false, 1, .failed), (507, .put, false, 1, .failed),
+    ] as [(Int, HTTPMethod, Bool, Int, TransferResult.Outcome)])
   func `other temporary statuses are retried if that is safe`(
-    status: Int, method: HTTPMethod, hasKey: Bool, attempts: Int
+    status: Int, method: HTTPMethod, hasKey: Bool, attempts: Int, outcome: TransferResult.Outcome
   ) async throws {
     let server = try ScriptedServer { _ in .good(status) }
     let hasBody = method != .get && method != .delete
@@ -110,11 +119,50 @@ import FormStreamTransfer
       method, server.url, hasBody ? .bytes("b".utf8) : nil, attempts: 2)
     if hasKey { request.options.idempotencyKey = .random() }
     let result = try await makeSession().result(of: request)
-    #expect(result.outcome == .failed)
+    #expect(result.outcome == outcome)
     #expect(result.error?.code == .statusRefused)
     #expect(result.attempts == attempts)
     #expect(server.requests.count == attempts)
     expectConsistency(result, at: server)
+  }
+
+  /// A gateway's 503 can mean that it lost its connection to the server that it had passed the request on to.
+  @Test(arguments: ["Via", "Proxy-Status"])
+  func `a 503 of a gateway is unknown, unless it says when to come again`(header: String)
+    async throws
+  {
+    let headers = [(header, "1.1 gateway")]
+    let server = try ScriptedServer { request in
+      .good(503, headers: request.target == "/" ? headers : headers + [("Retry-After", "0")])
+    }
+    let session = try makeSession()
+    let post = try await session.result(of: makeRequest(server.url, attempts: 2))
+    #expect(post.outcome == .unknown)
+    #expect(post.attempts == 1)
+    let put = try await session.result(of: makeRequest(.put, server.url, attempts: 2))
+    #expect(put.outcome == .retryable)
+    #expect(put.attempts == 2)
+    let told = try await session.result(of: makeRequest(server.url + "/told", attempts: 2))
+    #expect(told.outcome == .retryable)
+    #expect(told.attempts == 2)
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [502, 503, 504])
+  func `a gateway that responds before the end of the body can't have passed it on`(status: Int)
+    async throws
+  {
+    let server = try ScriptedServer { _ in
+      [
+        .readBody(upTo: 1000),
+        .respond(status, headers: [("Via", "1.1 gateway"), ("Connection", "close")]), .finish,
+      ]
+    }
+    var request = try makeRequest(server.url, .bytes(noise(30_000_000)))
+    request.options.expectation = .never
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.status == status)
   }
 
   @Test func `unsafe requests are repeated if the policy says so`() async throws {
@@ -148,14 +196,22 @@ import FormStreamTransfer
   }
 
   @Test(arguments: ["0", "00", "Thu, 01 Jan 1970 00:00:00 GMT", "-1", "soon", "", "1.5", "1e9 s"])
-  func `a Retry-After of zero or in the past doesn't wait`(text: String) async throws {
-    let server = try ScriptedServer(requests: [
-      .good(503, headers: [("Retry-After", text)]), .good(),
-    ])
-    let result = try await makeSession().result(of: makeRequest(server.url, attempts: 2))
-    #expect(result.outcome == .ok)
-    #expect(result.attempts == 2)
-    expectConsistency(result, at: server)
+  func `after a Retry-After of zero, in the past or malformed, it backs off as usual`(text: String)
+    async throws
+  {
+    let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", text)]) }
+    var request = try makeRequest(server.url, attempts: 2)
+    request.options.retry.baseDelay = .seconds(1_000_000)
+    request.options.retry.maximumDelay = .seconds(1_000_000)
+    let note = ReceivedText()
+    request.options.trace = { if $0.kind == .note { note.append($0.text) } }
+    let task = try makeSession().start(request)
+    for await step in task.progress where step.phase == .retrying { break }
+    task.cancel()
+    _ = await task.result
+    #expect(note.text.contains("Trying again in "))
+    #expect(!note.text.contains("Trying again in 0 s"))
+    #expect(server.faults == [])
   }
 
   @Test(arguments: [

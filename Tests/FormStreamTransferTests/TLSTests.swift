@@ -84,6 +84,59 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
+  /// The server ended the connection before it was encrypted, as one does that is just being started. `finish` sends
+  /// a FIN, `close` and `reset` send a reset.
+  @Test(arguments: [[ScriptedStep.finish], [.closeWrite, .finish], [.reset]])
+  func `a handshake that is cut sends nothing, and is retried`(ending: [ScriptedStep]) async throws
+  {
+    var options = ScriptedServer.Options()
+    options.onConnect = { _ in ending }
+    let server = try ScriptedServer(options) { _ in [.unexpected] }
+    let url = "https://127.0.0.1:\(server.port)/"
+    let result = try await makeSession().result(of: makeRequest(url, attempts: 2))
+    #expect(result.outcome == .retryable, "\(String(describing: result.error))")
+    #expect(result.attempts == 2)
+    #expect(result.wireBytes == 0)
+  }
+
+  @Test func `a server without TLS is not retried`() async throws {
+    var options = ScriptedServer.Options()
+    options.onConnect = { _ in [.send("HTTP/1.1 400 Bad Request\r\n\r\n"), .finish] }
+    let server = try ScriptedServer(options) { _ in [.unexpected] }
+    let result = try await makeSession().result(
+      of: makeRequest("https://127.0.0.1:\(server.port)/", attempts: 2))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .tlsFailed)
+    #expect(result.attempts == 1)
+  }
+
+  /// An idle connection that the server is about to close ends like this, again and again.
+  @Test(arguments: ["known", "unknown", "once"])
+  func `if no byte of the body was sent over TLS, it is safe to send it again`(length: String)
+    async throws
+  {
+    let cutting = try ScriptedServer(requests: [[.close], .good()])
+    let proxy = try TLSProxy(to: cutting.port, made.server)
+    var configuration = TransferSession.Configuration()
+    configuration.tls.authorities = LocalPath(made.authority)
+    let body: TransferBody =
+      switch length {
+      case "known": .bytes(noise(3_000_000))
+      case "once": oneShot(noise(3_000_000))
+      default: .part(.stream { ScriptedSource(noise(3_000_000)) })
+      }
+    var request = try makeRequest(proxy.url, body)
+    request.options.expectation = .always
+    request.options.expectation.timeout = .seconds(60)
+    let session = try TransferSession(configuration)
+    let once = await session.result(of: request)
+    #expect(once.outcome == .retryable, "\(String(describing: once.error))")
+    #expect(once.bytesSent == 0)
+    let again = await session.result(of: request)
+    #expect(again.outcome == .ok, "\(String(describing: again.error))")
+    #expect(cutting.requests.last?.body == noise(3_000_000))
+  }
+
   @Test func `a Unix-domain socket is used, whatever the host's name`() async throws {
     let place = try TemporaryDirectory()
     let local = try ScriptedServer(on: .unix(place.local("socket"))) { _ in .good() }

@@ -71,7 +71,7 @@ extension TransferError {
         + (exists(socket) ? "" : ", which does not exist")
         + ": check the path, and that the server runs."
     }
-    return (underlying as? Failure)?.message ?? description
+    return (underlying as? Failure)?.message ?? description.namingFlags
   }
 }
 

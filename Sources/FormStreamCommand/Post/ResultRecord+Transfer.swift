@@ -26,6 +26,7 @@ extension ResultRecord {
       framing: Framing(rawValue: result.framing.rawValue) ?? .noBody, bytesSent: result.bytesSent,
       wireBytes: result.wireBytes, seconds: Double(seconds) + Double(attoseconds) / 1e18,
       sha256: result.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
+      idempotencyKey: result.idempotencyKey?.value,
       response: result.response.map { Response($0, includesBody: includesBody) }, error: error)
   }
 }

@@ -35,6 +35,12 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     return MediaTypeText.parameters(of: Array(description.utf8))
   }
 
+  /// Whether it is a multipart type with this boundary, and with no other.
+  package func isMultipart(withBoundary boundary: String) -> Bool {
+    let boundaries = parameters?.filter { $0.name == "boundary" }.map(\.value)
+    return essence.hasPrefix("multipart/") && boundaries == [boundary]
+  }
+
   var isWellFormed: Bool { parameters != nil }
 }
 

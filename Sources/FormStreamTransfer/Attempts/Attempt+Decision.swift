@@ -4,9 +4,12 @@ extension Attempt {
   /// Decides what follows.
   package func decision(on facts: AttemptFacts) -> AttemptDecision {
     if let repetition = facts.repetition { return .repeatAtOnce(repetition) }
-    if isPage { return decisionOnPage(facts) }
+    return isPage ? decisionOnPage(facts) : decisionOnThisAttempt(facts).after(earlierDoubt)
+  }
+
+  private func decisionOnThisAttempt(_ facts: AttemptFacts) -> AttemptDecision {
     switch facts.failure?.code {
-    case .cancelled: return .conclude(.cancelled, facts.failure)
+    case .cancelled: return decisionOnCancelling(facts)
     case .sourceChanged: return .conclude(.sourceChanged, facts.failure)
     default: break
     }
@@ -19,17 +22,11 @@ extension Attempt {
   ) -> AttemptDecision {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
-    if isAccepted(response.status) { return decisionOnSuccess(response, facts) }
+    if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
     if (300...399).contains(response.status), let location = response.location {
       return redirection(response.status, location, facts)
     }
-    let refused = TransferError(
-      .statusRefused, on: url.description,
-      "The server at \(url) responded \(response.status) to \(method).")
-    guard isRetriable(response.status) else { return .conclude(.failed, refused) }
-    let isTemporary = response.status == 429 || response.status == 503
-    return retry(
-      .init(isTemporary ? .retryable : .failed, refused), retryAfter: response.retryAfter)
+    return decisionOnRefusal(response, facts)
   }
 
   private func decisionOnSuccess(
@@ -55,6 +52,31 @@ extension Attempt {
     return .conclude(.ok, facts.failure)
   }
 
+  private func decisionOnRefusal(
+    _ response: AttemptFacts.Response, _ facts: AttemptFacts
+  ) -> AttemptDecision {
+    let refused = TransferError(
+      .statusRefused, on: url.description,
+      "The server at \(url) responded \(response.status) to \(method).")
+    if response.isFromFailedGateway {
+      // A request that may be sent twice ends as `retryable`: whether a gateway loses its server again is not known.
+      if isHarmlessTwice { return retry(.init(.retryable, refused)) }
+      guard facts.isResponseToCompleteRequest else { return .conclude(.retryable, refused) }
+      let unknown = AttemptDecision.Verdict(
+        .unknown,
+        refused.adding("The server behind it may have carried out the request: ask that server."))
+      return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
+    }
+    switch response.status {
+    // They refuse a request before it is carried out.
+    case 429, 503: return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
+    // They don't say whether the next attempt is refused, nor whether this one was carried out.
+    case 408, 425, 500:
+      return isSafeToRepeat ? retry(.init(.retryable, refused)) : .conclude(.failed, refused)
+    default: return .conclude(.failed, refused)
+    }
+  }
+
   private func decisionWithoutResponse(_ facts: AttemptFacts) -> AttemptDecision {
     // Another attempt doesn't help if the body's source fails.
     if facts.failure?.underlying is MultipartError { return .conclude(.failed, facts.failure) }
@@ -72,6 +94,22 @@ extension Attempt {
     }
   }
 
+  /// Cancelling ends an attempt, and not what the server does with it.
+  private func decisionOnCancelling(_ facts: AttemptFacts) -> AttemptDecision {
+    if changesSomething, let response = facts.response {
+      switch decisionWithResponse(response, facts) {
+      case .conclude(let verdict) where verdict.outcome == .ok || verdict.outcome == .unknown:
+        return .conclude(verdict.outcome, facts.failure)
+      case .fetchPage: return .conclude(.ok, facts.failure)
+      default: break
+      }
+    }
+    if doubt(on: facts) == .none { return .conclude(.cancelled, facts.failure) }
+    return .conclude(
+      .unknown,
+      facts.failure?.adding("It was sent completely, and may be carried out: ask the server."))
+  }
+
   /// RFC 9110 §15.4.4: a 303 says that the request was carried out, and which page describes the result. Whatever
   /// happens to that page, the request was carried out.
   private func decisionOnPage(_ facts: AttemptFacts) -> AttemptDecision {
@@ -82,7 +120,7 @@ extension Attempt {
       return .follow(target)
     }
     // A stream has already received the beginning of an incomplete page.
-    guard isAccepted(response.status), facts.failure == nil || options.responseTarget.isStream
+    guard options.accepts(response.status), facts.failure == nil || options.responseTarget.isStream
     else { return .keepEarlierResponse }
     return .conclude(.ok, facts.failure)
   }
@@ -96,24 +134,14 @@ extension Attempt {
     guard let error = verdict.error else { return .conclude(verdict) }
     return .conclude(
       verdict.outcome,
-      TransferError(
-        error.code, on: error.subject,
-        error.description + " It is not retried: its body is a stream that can be read once.",
-        underlying: error.underlying))
-  }
-
-  private func isAccepted(_ status: Int) -> Bool {
-    options.acceptedStatuses?.contains(status) ?? (200...299).contains(status)
-  }
-
-  /// Whether a refusal with this status may be retried. 429 and 503 refuse a request before it is carried out; with
-  /// the others that is not known.
-  private func isRetriable(_ status: Int) -> Bool {
-    status == 429 || status == 503 || isSafeToRepeat && [408, 500, 502, 504].contains(status)
+      error.adding("It is not retried: its body is a stream that can be read once."))
   }
 
   /// Whether the server may carry out the request twice.
-  private var isSafeToRepeat: Bool {
-    method.isIdempotent || options.idempotencyKey != nil || options.retry.retriesUnsafe
-  }
+  private var isSafeToRepeat: Bool { isHarmlessTwice || options.retry.retriesUnsafe }
+}
+
+extension Attempt {
+  /// Whether carrying out the request twice has the effect of carrying it out once.
+  var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil }
 }

@@ -52,8 +52,8 @@ extension Attempt {
       return "an encrypted request is not sent again without encryption"
     }
     if target.origin != url.origin, !options.redirects.allowsOtherOrigins {
-      return
-        "that is another server, and redirects to other servers are not allowed (-L allows them)"
+      return "that is another server, and redirects to other servers are not allowed "
+        + "(\(SettingName.otherOrigins) allows them)"
     }
     return nil
   }

@@ -19,12 +19,14 @@ package struct Attempt: Sendable {
   package var tries: Int
   /// How many redirects led to this URL.
   package var redirects: Int
+  /// Whether earlier attempts may have been carried out.
+  package var earlierDoubt: Doubt
   package var options: TransferOptions
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
     bodyLength: Int64? = nil, hasUsedOneShot: Bool = false, tries: Int = 1, redirects: Int = 0,
-    options: TransferOptions
+    earlierDoubt: Doubt = .none, options: TransferOptions
   ) {
     self.method = method
     self.url = url
@@ -34,6 +36,7 @@ package struct Attempt: Sendable {
     self.hasUsedOneShot = hasUsedOneShot
     self.tries = tries
     self.redirects = redirects
+    self.earlierDoubt = earlierDoubt
     self.options = options
   }
 }

@@ -5,15 +5,34 @@ package struct AttemptFacts: Sendable {
     package var status: Int
     package var location: String?
     package var retryAfter: Duration?
+    /// Whether a gateway sent it, instead of the server that carries out requests.
+    package var isFromGateway: Bool
     /// Whether a part of the body is missing.
     package var isTruncated: Bool
 
+    /// Whether a gateway sent it because it lost its connection to the server that it had passed the request on to, or
+    /// because that server took too long. The request may have been carried out.
+    ///
+    /// RFC 9110 §15.6.3 and §15.6.5 define 502 and 504 for this. 522 and 524 are the same from Cloudflare. A 503 is also
+    /// what proxies such as Envoy respond after such a loss, with `Via` (RFC 9110 §7.6.3) or `Proxy-Status` (RFC 9209)
+    /// in it. With `Retry-After` it is a gateway's own refusal: it knows when to come again, so it is the one that has
+    /// too much to do.
+    var isFromFailedGateway: Bool {
+      switch status {
+      case 502, 504, 522, 524: true
+      case 503: isFromGateway && retryAfter == nil
+      default: false
+      }
+    }
+
     package init(
-      status: Int, location: String? = nil, retryAfter: Duration? = nil, isTruncated: Bool = false
+      status: Int, location: String? = nil, retryAfter: Duration? = nil,
+      isFromGateway: Bool = false, isTruncated: Bool = false
     ) {
       self.status = status
       self.location = location
       self.retryAfter = retryAfter
+      self.isFromGateway = isFromGateway
       self.isTruncated = isTruncated
     }
   }
@@ -58,10 +77,8 @@ extension AttemptFacts {
   /// The facts at the end of an attempt.
   init(_ result: ExchangeResult) {
     self.init(
-      response: result.response.map { response in
-        Response(
-          status: response.status, location: response.headers["Location"],
-          retryAfter: RetryAfter.duration(response.headers), isTruncated: response.isTruncated)
+      response: result.response.map {
+        Response($0.status, $0.headers, isTruncated: $0.isTruncated)
       },
       failure: result.failure, isTransient: result.isTransient, stage: result.stage,
       handedOverAtResponse: result.handedOverAtResponse ?? result.handedOver,
@@ -71,8 +88,19 @@ extension AttemptFacts {
   }
 
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
-  /// and the response refers to the complete request. Whether a 417 rejects only `Expect` isn't known yet.
-  package init(headWithStatus status: Int, _ headers: HTTPHeaders) {
-    self.init(response: Response(status: status, location: headers["Location"]))
+  /// and the response refers to the complete request.
+  ///
+  /// - Parameter sentExpect: whether the request has `Expect: 100-continue`: a 417 is then taken as a refusal of it.
+  package init(headWithStatus status: Int, _ headers: HTTPHeaders, sentExpect: Bool = false) {
+    self.init(response: Response(status, headers), expectRejected: sentExpect && status == 417)
+  }
+}
+
+extension AttemptFacts.Response {
+  fileprivate init(_ status: Int, _ headers: HTTPHeaders, isTruncated: Bool = false) {
+    self.init(
+      status: status, location: headers["Location"], retryAfter: RetryAfter.duration(headers),
+      isFromGateway: headers.contains("Via") || headers.contains("Proxy-Status"),
+      isTruncated: isTruncated)
   }
 }

@@ -10,6 +10,8 @@ struct AttemptHistory: Sendable {
   /// How often the request was sent to the present URL.
   private(set) var tries = 0
   private(set) var redirects = 0
+  /// Whether an attempt may have been carried out.
+  private(set) var doubt = Doubt.none
   private(set) var response: TransferResponse?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
@@ -33,6 +35,11 @@ struct AttemptHistory: Sendable {
   /// The announced length of the body; nil if none was announced.
   var announcedLength: Int64? {
     body == nil ? (framing == .noBody ? nil : 0) : body?.contentLength
+  }
+
+  /// Notes what the last attempt leaves open.
+  mutating func note(_ doubt: Doubt) {
+    self.doubt = max(self.doubt, doubt)
   }
 
   mutating func note(_ result: ExchangeResult) {
@@ -72,8 +79,10 @@ struct AttemptHistory: Sendable {
 
   /// Takes the body of a held response out, now that it is known to be the last; nil if nothing has to be delivered to
   /// the caller's target.
-  mutating func takeHeldResponse(for target: ResponseTarget) -> TransferResponse? {
-    guard isResponseHeld, !target.isMemory, let held = response else { return nil }
+  mutating func takeHeldResponse(following options: TransferOptions) -> TransferResponse? {
+    guard isResponseHeld, let held = response, !options.keepsInMemory(held.status) else {
+      return nil
+    }
     isResponseHeld = false
     response = held.withoutBody
     return held

@@ -15,7 +15,12 @@ package enum Backoff {
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 
-  static func wait(before attempt: Int, _ policy: RetryPolicy) -> Duration {
+  /// Returns what a server asked for, or else a random duration. A `Retry-After` of zero is no reason to come back at
+  /// once, again and again.
+  static func wait(
+    before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration?
+  ) -> Duration {
+    if let retryAfter, retryAfter > .zero { return retryAfter }
     var generator = SystemRandomNumberGenerator()
     return wait(before: attempt, policy, using: &generator)
   }

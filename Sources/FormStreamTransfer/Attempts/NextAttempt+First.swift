@@ -30,7 +30,7 @@ extension NextAttempt {
       }
       let (measured, digest) = try prepared.get()
       layout = measured
-      try headers.append(contentType: measured.contentType, digest: digest)
+      try headers.append(contentTypeOf: measured, digest: digest)
     }
     try headers.append(request.options.idempotencyKey, request.effectiveCredentials)
     return NextAttempt(request, to: url, headers: headers, body: layout)
@@ -84,13 +84,26 @@ extension HTTPURL.Origin {
 
 extension HTTPHeaders {
   fileprivate mutating func append(
-    contentType: String, digest: SHA256.Digest?
+    contentTypeOf layout: BodyLayout, digest: SHA256.Digest?
   ) throws(TransferError) {
-    if !contains("Content-Type") { try append(name: "Content-Type", value: contentType) }
+    try checkContentType(of: layout.form)
+    if !contains("Content-Type") { try append(name: "Content-Type", value: layout.contentType) }
     if let digest {
       // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
       try append(name: "Content-Digest", value: "sha-256=:\(base64(digest.bytes)):")
     }
+  }
+
+  /// Without the form's boundary, a receiver can't find its parts.
+  private func checkContentType(of form: Form?) throws(TransferError) {
+    let own = fields.filter { $0.name.isSameHeaderName(as: "Content-Type") }.map(\.value)
+    guard let form, let first = own.first else { return }
+    let boundary = form.boundary.description
+    if own.count == 1, MediaType(first)?.isMultipart(withBoundary: boundary) == true { return }
+    throw TransferError(
+      .invalidHeader, on: "Content-Type",
+      "The header Content-Type \(first.quoted) doesn't fit the form: leave it out, or name a multipart type with the "
+        + "form's boundary, \(boundary.quoted).")
   }
 
   fileprivate mutating func append(

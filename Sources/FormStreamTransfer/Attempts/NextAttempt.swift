@@ -37,11 +37,13 @@ struct NextAttempt: Sendable {
   }
 
   /// The attempt, for `Attempt.decision(on:)`.
-  func attempt(tries: Int, redirects: Int, hasUsedOneShot: Bool) -> Attempt {
+  func attempt(
+    tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt
+  ) -> Attempt {
     Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
       bodyLength: body?.contentLength, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, options: request.options)
+      redirects: redirects, earlierDoubt: earlierDoubt, options: request.options)
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.
@@ -63,10 +65,7 @@ struct NextAttempt: Sendable {
   }
 
   private func sentHeaders(userAgent: String) -> HTTPHeaders {
-    var sent = sendsOwnHeaders ? headers : HTTPHeaders()
-    if !sendsOwnHeaders, sendsBody, let body {
-      sent.appendUnchecked(name: "Content-Type", value: body.contentType)
-    }
+    var sent = sendsOwnHeaders ? headers : headers.describingBody
     if !sent.contains("User-Agent") { sent.appendUnchecked(name: "User-Agent", value: userAgent) }
     return isPage ? sent.withoutContent : sent
   }
@@ -105,6 +104,16 @@ struct NextAttempt: Sendable {
 }
 
 extension HTTPHeaders {
+  /// The headers without which a receiver would misread the body.
+  fileprivate var describingBody: HTTPHeaders {
+    var rest = HTTPHeaders()
+    for field in fields
+    where ["content-type", "content-encoding", "content-digest"].contains(field.name.lowercased()) {
+      rest.appendUnchecked(field)
+    }
+    return rest
+  }
+
   /// The headers without those that describe a body that is not sent (RFC 9110 §15.4).
   fileprivate var withoutContent: HTTPHeaders {
     var rest = HTTPHeaders()

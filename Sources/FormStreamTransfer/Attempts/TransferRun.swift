@@ -36,16 +36,21 @@ final class TransferRun: Sendable {
     publisher.begin(next.body)
     while true {
       await control.waitWhilePaused()
-      if control.isCancelled { return await conclude(history, .cancelled) }
+      if control.isCancelled { return await conclude(history, .cancelled.after(history.doubt)) }
       let result: ExchangeResult
       do throws(TransferError) {
         result = try await send(next, history)
       } catch {
-        return await conclude(history, .init(.afterFailedPreparation(error), error))
+        let verdict = AttemptDecision.Verdict(.afterFailedPreparation(error), error)
+        return await conclude(history, verdict.after(history.doubt))
       }
+      let facts = await facts(of: result, next)
+      let earlierDoubt = history.doubt
       history.note(result)
       learn(from: result, next)
-      switch next.attempt(history).decision(on: AttemptFacts(result)) {
+      let attempt = next.attempt(history, earlierDoubt)
+      history.note(attempt.doubt(on: facts))
+      switch attempt.decision(on: facts) {
       case .conclude(let verdict): return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
       case .fetchPage(let url): return await fetchPage(url, after: next, history)
@@ -64,7 +69,9 @@ final class TransferRun: Sendable {
         }
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         publisher.update { $0.phase = .retrying }
-        guard await wait(delay) else { return await conclude(history, .cancelled) }
+        guard await wait(delay) else {
+          return await conclude(history, .cancelled.after(history.doubt))
+        }
         next.retry()
         publisher.update { $0.attempt = history.attempts + 1 }
       }
@@ -81,12 +88,14 @@ final class TransferRun: Sendable {
     // A response to this attempt means that its body was begun.
     let attempt = next.attempt(
       tries: history.tries + 1, redirects: history.redirects,
-      hasUsedOneShot: next.body?.isReplayable == false)
+      hasUsedOneShot: next.body?.isReplayable == false, earlierDoubt: history.doubt)
+    let (options, sendsExpect) = (request.options, sendsExpect(next))
     var wireRequest = next.wireRequest(
-      expectTimeout: sendsExpect(next) ? request.options.expectation.timeout : nil,
+      expectTimeout: sendsExpect ? options.expectation.timeout : nil,
       configuration: session.configuration
     ) { status, headers in
-      attempt.decision(on: AttemptFacts(headWithStatus: status, headers)).isFinal
+      let facts = AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect)
+      return !options.keepsInMemory(status) && attempt.decision(on: facts).isFinal
     }
     // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
     if next.sendsChunks, session.knownServers.speaksHTTP10(next.url.origin) {
@@ -109,6 +118,22 @@ final class TransferRun: Sendable {
       throw .notReadInTime(limit)
     }
     try check.get()
+  }
+
+  /// The facts at the end of an attempt.
+  private func facts(of result: ExchangeResult, _ next: NextAttempt) async -> AttemptFacts {
+    var facts = AttemptFacts(result)
+    guard facts.failure?.code == .hostNotFound else { return facts }
+    let isTemporary = await control.performBlocking(atMost: HostLookup.timeLimit) {
+      HostLookup.isTemporaryFailure(next.url.origin.host)
+    }
+    if control.isCancelled {
+      facts.failure = .cancelledBeforeResponse
+      return facts
+    }
+    guard isTemporary ?? true else { return facts }
+    (facts.failure, facts.isTransient) = (.hostLookupFailed(next.url, facts.failure), true)
+    return facts
   }
 
   private func sendsExpect(_ next: NextAttempt) -> Bool {
@@ -145,7 +170,7 @@ final class TransferRun: Sendable {
     next.fetchPage(url)
     pageHistory.noteRedirect()
     while let result = try? await send(next, pageHistory) {
-      switch next.attempt(pageHistory).decision(on: AttemptFacts(result)) {
+      switch next.attempt(pageHistory, .none).decision(on: AttemptFacts(result)) {
       case .follow(let url):
         next.follow(url)
         pageHistory.noteRedirect()
@@ -168,7 +193,7 @@ final class TransferRun: Sendable {
   private func delay(_ retryAfter: Duration?, _ history: AttemptHistory) -> Duration? {
     let policy = request.options.retry
     if let retryAfter, retryAfter > policy.maximumRetryAfter { return nil }
-    let delay = retryAfter ?? Backoff.wait(before: history.tries + 1, policy)
+    let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: retryAfter)
     if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
     return delay
   }
@@ -188,7 +213,7 @@ final class TransferRun: Sendable {
   /// Delivers a response that was held back from the caller's target. Returns why that failed.
   private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
     let target = request.options.responseTarget
-    guard let held = history.takeHeldResponse(for: target) else { return nil }
+    guard let held = history.takeHeldResponse(following: request.options) else { return nil }
     let limit = request.options.limits.attempt
     let delivery = await control.performBlocking(atMost: limit) {
       Result {
@@ -210,6 +235,13 @@ final class TransferRun: Sendable {
   ) async -> TransferResult {
     var (history, verdict) = (history, verdict)
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
+    if let key = request.options.idempotencyKey,
+      verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none
+    {
+      verdict.error = verdict.error?.adding(
+        "To send it again, use the same key (\(SettingName.idempotencyKey) \(key.value.quoted)), so that it is "
+          + "carried out only once.")
+    }
     publisher.finish { progress in
       progress.phase = .done
       progress.hasResponse = history.response != nil
@@ -219,7 +251,8 @@ final class TransferRun: Sendable {
     }
     return TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,
-      response: history.response, attempts: history.attempts, redirects: history.redirects,
+      response: history.response, idempotencyKey: request.options.idempotencyKey,
+      attempts: history.attempts, redirects: history.redirects,
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
@@ -229,9 +262,10 @@ final class TransferRun: Sendable {
 
 extension NextAttempt {
   /// The attempt that was just made and noted.
-  fileprivate func attempt(_ history: AttemptHistory) -> Attempt {
+  fileprivate func attempt(_ history: AttemptHistory, _ earlierDoubt: Doubt) -> Attempt {
     attempt(
-      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot)
+      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
+      earlierDoubt: earlierDoubt)
   }
 }
 

@@ -111,6 +111,22 @@ func openSocket(_ family: CInt, _ type: CInt, _ protocolNumber: CInt) -> CInt {
   socket(family, type | CInt(SOCK_CLOEXEC.rawValue), protocolNumber)
 }
 
+/// Looks up the addresses of a host; this may block.
+///
+/// C: `getaddrinfo`
+func lookUp(_ host: String) -> HostLookup.Finding {
+  var hints = addrinfo()
+  hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
+  var addresses: UnsafeMutablePointer<addrinfo>?
+  let code = getaddrinfo(host, nil, &hints, &addresses)
+  if code == 0 {
+    freeaddrinfo(addresses)
+    return .found
+  }
+  // EAI_AGAIN: no name server responded. The others are failures of this system, such as too few descriptors.
+  return [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(code) ? .noReply : .noSuchName
+}
+
 /// C: `close`
 func closeSocket(_ socket: CInt) {
   close(socket)

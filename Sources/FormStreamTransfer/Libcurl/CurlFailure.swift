@@ -9,7 +9,8 @@ struct CurlFailure: Error {
 
   /// The failures that the callers treat differently.
   enum Kind {
-    case hostNotFound, connect, connectTimeout, tls, certificate, tlsFile, send, receive
+    case hostNotFound, connect, connectTimeout, tls, cutHandshake, certificate, tlsFile, send
+    case receive
     case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, other
   }
 
@@ -18,6 +19,7 @@ struct CurlFailure: Error {
     case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
     case CURLE_COULDNT_CONNECT: .connect
     case CURLE_OPERATION_TIMEDOUT: .connectTimeout
+    case CURLE_SSL_CONNECT_ERROR where isCutHandshake: .cutHandshake
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
       CURLE_SSL_SHUTDOWN_FAILED:
       .tls
@@ -35,5 +37,12 @@ struct CurlFailure: Error {
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .abortedByUs
     default: .other
     }
+  }
+
+  /// Whether the connection ended during a TLS handshake. libcurl has one code for all failures of a handshake; with
+  /// OpenSSL, its message is "SSL_ERROR_SYSCALL" or "unexpected eof" for a FIN, and the system's for a reset.
+  private var isCutHandshake: Bool {
+    ["SSL_ERROR_SYSCALL", "unexpected eof", "Connection reset", "Broken pipe"]
+      .contains { message.contains($0) }
   }
 }

@@ -31,4 +31,9 @@ public struct TransferOptions: Sendable {
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
   public init() {}
+
+  /// Whether a status is a success.
+  package func accepts(_ status: Int) -> Bool {
+    acceptedStatuses?.contains(status) ?? (200...299).contains(status)
+  }
 }

@@ -9,6 +9,8 @@ public struct ResponseTarget: Sendable {
   }
 
   let kind: Kind
+  /// Whether it receives the response to a refused request, too.
+  let includesRefused: Bool
 
   var isStream: Bool { if case .stream = kind { true } else { false } }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
@@ -16,12 +18,15 @@ public struct ResponseTarget: Sendable {
   /// Keeps up to `limit` bytes in the result. Further bytes are read and dropped, and the result is marked as
   /// truncated.
   public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
-    ResponseTarget(kind: .memory(limit: limit))
+    ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
   }
 
-  /// Writes a file, whatever the status. The file has a temporary name until it is complete.
-  public static func file(_ path: LocalPath) -> ResponseTarget {
-    ResponseTarget(kind: .file(path))
+  /// Writes a file, which has a temporary name until it is complete.
+  ///
+  /// - Parameter includingRefused: whether a response whose status is not one of the accepted ones becomes the file, too.
+  ///   If not, an existing file stays, and up to 1 MiB of that response is kept in the result.
+  public static func file(_ path: LocalPath, includingRefused: Bool = false) -> ResponseTarget {
+    ResponseTarget(kind: .file(path), includesRefused: includingRefused)
   }
 
   /// Passes the body to `receive`, piece by piece as it arrives.
@@ -32,9 +37,20 @@ public struct ResponseTarget: Sendable {
   ///
   /// The last call returns before the request ends, unless the request is cancelled or exceeds a time limit: then it ends
   /// at once. A call that is being made goes on, on its thread, and is the last.
+  ///
+  /// - Parameter includingRefused: whether it receives a response whose status is not one of the accepted ones, too. If
+  ///   not, up to 1 MiB of that response is kept in the result.
   public static func stream(
+    includingRefused: Bool = true,
     _ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) -> ResponseTarget {
-    ResponseTarget(kind: .stream(receive))
+    ResponseTarget(kind: .stream(receive), includesRefused: includingRefused)
+  }
+}
+
+extension TransferOptions {
+  /// Whether a final response with this status stays in memory.
+  func keepsInMemory(_ status: Int) -> Bool {
+    responseTarget.isMemory || !responseTarget.includesRefused && !accepts(status)
   }
 }

@@ -17,13 +17,14 @@ public struct TransferResult: Sendable {
     public static let ok = Outcome(rawValue: "ok")
     /// The request was refused, or can't be sent: another attempt would change nothing.
     public static let failed = Outcome(rawValue: "failed")
-    /// The request was certainly not carried out, and may succeed later.
+    /// The request may succeed later, and sending it again does no harm: it was not carried out, or the server failed
+    /// and the request may be carried out twice.
     public static let retryable = Outcome(rawValue: "retryable")
-    /// The request may have been carried out, or not.
+    /// The request may have been carried out, or not: by the last attempt or an earlier one.
     public static let unknown = Outcome(rawValue: "unknown")
     /// A file changed while it was sent. No complete body with wrong bytes was sent.
     public static let sourceChanged = Outcome(rawValue: "source-changed")
-    /// The request was cancelled before its response was complete.
+    /// The request was cancelled before the server could carry it out.
     public static let cancelled = Outcome(rawValue: "cancelled")
   }
 
@@ -47,6 +48,8 @@ public struct TransferResult: Sendable {
   public let outcome: Outcome
   /// The final response; nil if none arrived.
   public let response: TransferResponse?
+  /// The key that was sent; nil if there was none. A request that is sent again needs the same key.
+  public let idempotencyKey: IdempotencyKey?
   /// The number of attempts, including those that failed early and redirects that sent the body again.
   public let attempts: Int
   /// The number of redirects that were followed.

@@ -52,7 +52,8 @@ struct ExchangeClock {
     }
     if let limit = limits.attempt, now - start > limit {
       return error(
-        .timedOut, "took longer than \(limit.inSeconds)", "raise the limit (max-time)")
+        .timedOut, "took longer than \(limit.inSeconds)",
+        "raise the limit (\(SettingName.attemptLimit))")
     }
     if activity == .waitingForOthers { return nil }
     if activity == .beforeResponse, let bodyEnd {

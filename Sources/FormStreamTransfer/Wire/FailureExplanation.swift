@@ -36,11 +36,16 @@ struct FailureExplanation {
       return permanent(
         .certificateRefused, failure,
         "was not sent: the server's certificate is not trusted (\(reason)). Name the authority that "
-          + "issued it (--cacert) if you trust it.")
+          + "issued it (\(SettingName.authorities)) if you trust it.")
     case .tls:
       return permanent(
         .tlsFailed, failure,
         "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).")
+    case .cutHandshake:
+      return transient(
+        .tlsFailed, failure,
+        "could not be sent: the server at \(url.origin) closed the connection before it was encrypted "
+          + "(\(reason)). Try again later.")
     case .tlsFile:
       return permanent(
         .tlsFileUnusable, failure,

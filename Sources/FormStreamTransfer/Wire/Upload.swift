@@ -127,7 +127,11 @@ struct Upload: ~Copyable {
   var isHandedOver: Bool { total.map { handedOver == $0 } ?? hasReadEnd }
 
   /// How much of a request was sent, once sending has begun.
-  var stage: AttemptStage { isHandedOver ? .sent : .partlySent }
+  var stage: AttemptStage {
+    if isHandedOver { return .sent }
+    // A head alone is not acted on: it announces a body.
+    return handedOver == 0 ? .notSent : .partlySent
+  }
 
   /// Ends the hashing, and returns the digest; nil if there is none.
   mutating func finishDigest() -> SHA256.Digest? {

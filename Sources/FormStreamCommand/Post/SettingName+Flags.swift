@@ -1,0 +1,22 @@
+import FormStreamMultipart
+import FormStreamTransfer
+
+extension String {
+  /// A message of a library, with the command's flags in place of the settings that it names.
+  var namingFlags: String {
+    SettingName.allCases.reduce(replacing(Part.filenameSetting, with: "--filename")) {
+      $0.replacing($1.rawValue, with: $1.flag)
+    }
+  }
+}
+
+extension SettingName {
+  fileprivate var flag: String {
+    switch self {
+    case .attemptLimit: "--max-time"
+    case .otherOrigins: "-L"
+    case .authorities: "--cacert"
+    case .idempotencyKey: "--idempotency-key"
+    }
+  }
+}

@@ -1,0 +1,47 @@
+/// Whether the server may have carried out a request, as far as its attempts show.
+package enum Doubt: Comparable, Sendable {
+  /// No attempt was carried out.
+  case none
+  /// A server responded that it had failed, to a request that may be sent again. It may have carried out a part.
+  case serverFailed
+  /// An attempt was sent completely, and no response says what became of it.
+  case open
+}
+
+extension AttemptDecision.Verdict {
+  /// The verdict on all attempts, if earlier ones left a doubt. Only a wanted status ends it: a later refusal, a broken
+  /// connection or a cancelled wait says nothing about an earlier attempt.
+  func after(_ doubt: Doubt) -> Self {
+    switch (outcome, doubt) {
+    case (.ok, _), (.unknown, _), (_, .none), (.retryable, .serverFailed): return self
+    default: break
+    }
+    return Self(
+      .unknown,
+      error?.adding(
+        "An earlier attempt was sent completely, and may have been carried out: ask the server."))
+  }
+}
+
+extension AttemptDecision {
+  /// The decision with its verdict on all attempts.
+  func after(_ doubt: Doubt) -> Self {
+    switch self {
+    case .conclude(let verdict): .conclude(verdict.after(doubt))
+    case .retry(let verdict, let retryAfter):
+      .retry(verdict.after(doubt), retryAfter: retryAfter)
+    case .repeatWithoutExpect, .repeatAtOnce, .follow, .fetchPage, .keepEarlierResponse: self
+    }
+  }
+}
+
+extension Attempt {
+  /// What this attempt leaves open, if it doesn't succeed.
+  package func doubt(on facts: AttemptFacts) -> Doubt {
+    guard changesSomething, !isPage, facts.repetition == nil else { return .none }
+    guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
+    guard facts.isResponseToCompleteRequest else { return .none }
+    if response.isFromFailedGateway { return isHarmlessTwice ? .serverFailed : .open }
+    return response.status == 500 ? .serverFailed : .none
+  }
+}

@@ -1,0 +1,33 @@
+import FormStreamPlatform
+
+/// Why a host was not found. libcurl doesn't tell a name that doesn't exist from name servers that don't respond, so the
+/// system is asked once more.
+enum HostLookup {
+  /// How long to wait for the system. If it takes longer, the name servers don't respond.
+  static let timeLimit: Duration = .seconds(5)
+
+  /// Asks the system; this may block.
+  static func isTemporaryFailure(_ host: String) -> Bool {
+    switch lookUp(host) {
+    // Name servers that responded.
+    case .noSuchName: false
+    // Found now, or nothing is known.
+    case .found, .noReply: true
+    }
+  }
+
+  enum Finding {
+    case found, noSuchName, noReply
+  }
+}
+
+extension TransferError {
+  /// The error for a host that may exist.
+  static func hostLookupFailed(_ url: HTTPURL, _ underlying: (any Error)?) -> TransferError {
+    TransferError(
+      .hostLookupFailed, on: url.description,
+      "The request to \(url) could not be sent: the name servers could not be asked for the host "
+        + "\(url.origin.host.quoted). Check the network, and try again later.",
+      underlying: underlying)
+  }
+}

@@ -80,9 +80,11 @@ import Testing
     "key": Effect("--to-curl", "-E", "c", "--key", "k", "-d", "", shows: "--key k"),
     "insecure": Effect("--insecure", "-d", "", shows: "the server's identity is not checked"),
     "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
-    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/1\","),
+    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/2\","),
     "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),
     "expect-status": Effect("--expect-status", "200", "-d", "", shows: "exit 1\n"),
+    "output-any-status": Effect(
+      "-o", "kept", "--output-any-status", "--expect-status", "200", "-d", "", shows: "\nkept\n"),
     "max-response": Effect("--json", "--max-response", "2", "-d", "", shows: "\"body\":\"ma\""),
     "sha256": Effect("--json", "--sha256", "-d", "abc", shows: "\"sha256\":\"ba7816bf"),
     "to-curl": Effect("--to-curl", "-d", "", shows: "curl "),

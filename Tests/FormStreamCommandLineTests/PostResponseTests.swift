@@ -6,19 +6,26 @@ import Testing
   private static let half: ScriptedStep = .send(
     "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nhalf")
 
-  /// Sends a request for each script, with an existing file.
+  /// Sends a request for each script, with an existing file. `shown` is what the command printed.
   private static func store(
     _ scripts: [[ScriptedStep]], _ flags: String = ""
-  ) throws -> (exit: String, file: String, messages: String) {
+  ) throws -> (exit: String, file: String, messages: String, shown: String) {
     let server = try ScriptedServer(requests: scripts)
     let result = try shell(
-      "printf old > answer; $F post \(flags) -o answer -d a \(server.url); echo $?; cat answer; ls -A"
-    )
+      """
+      printf old > answer
+      shown=$($F post \(flags) -o answer -d a \(server.url)); echo $?
+      echo "$shown"; echo --; cat answer; ls -A
+      """)
     #expect(server.faults.isEmpty)
     #expect(server.requests.count == scripts.count)
     #expect(result.output.hasSuffix("answer\n"), "nothing else is there: \(result.output)")
-    let lines = result.output.dropLast("answer\n".count).split(separator: "\n", maxSplits: 1)
-    return (String(lines[0]), lines.count > 1 ? String(lines[1]) : "", result.stderr)
+    let halves = result.output.dropLast("answer\n".count)
+      .split(separator: "\n--\n", maxSplits: 1, omittingEmptySubsequences: false)
+    let printed = halves[0].split(separator: "\n", maxSplits: 1, omittingEmptySubsequences: false)
+    return (
+      String(printed[0]), String(halves[1]), result.stderr, String(printed.last ?? "")
+    )
   }
 
   @Test(arguments: [("INT", "130"), ("TERM", "143")])
@@ -77,7 +84,10 @@ import Testing
     let quiet = try Self.store([seeOther(""), page], "-q")
     #expect((quiet.exit, quiet.file, quiet.messages) == ("0", "old", ""))
     let talking = try Self.store([seeOther("see other"), page])
-    #expect((talking.exit, talking.file) == ("0", "see other"), "\(talking.messages)")
+    #expect((talking.exit, talking.file, talking.shown) == ("0", "old", "see other"))
+    #expect(talking.messages.contains("\"answer\" is not written"), "\(talking.messages)")
+    let any = try Self.store([seeOther("see other"), page], "--output-any-status")
+    #expect((any.exit, any.file, any.shown) == ("0", "see other", ""), "\(any.messages)")
   }
 
   @Test func `the file survives an incomplete page`() throws {
@@ -86,34 +96,48 @@ import Testing
     #expect((stored.exit, stored.file) == ("74", "old"), "\(stored.messages)")
   }
 
-  @Test func `the response of the last attempt is stored`() throws {
+  @Test func `a refused response is printed, and is not stored unless that is wanted`() throws {
+    let refused = try Self.store([.good(409, body: "conflict")])
+    #expect((refused.exit, refused.file, refused.shown) == ("1", "old", "conflict"))
+    #expect(refused.messages.contains("responded 409"), "\(refused.messages)")
+    let recorded = try Self.store([.good(409, body: "conflict")], "--json")
+    #expect((recorded.exit, recorded.file) == ("1", "old"))
+    #expect(recorded.shown.contains(#""body":"conflict","#), "\(recorded.shown)")
+    let stored = try Self.store([.good(409, body: "conflict")], "--output-any-status")
+    #expect((stored.exit, stored.file, stored.shown) == ("1", "conflict", ""))
+    let wanted = try Self.store([.good(409, body: "conflict")], "--expect-status 409")
+    #expect((wanted.exit, wanted.file, wanted.shown) == ("0", "conflict", ""))
+  }
+
+  @Test func `the response of the last attempt is printed or stored`() throws {
     let busy: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "0")], body: "busy"),
     ]
     let stored = try Self.store([busy, busy], "--retry 1")
-    #expect((stored.exit, stored.file) == ("75", "busy"), "\(stored.messages)")
+    #expect((stored.exit, stored.file, stored.shown) == ("75", "old", "busy"))
     let long = String(repeating: "long ", count: 100_000)
     let longer = try Self.store(
-      [busy, [.readBody, .respond(503, headers: [("Retry-After", "0")], body: long)]], "--retry 1")
+      [busy, [.readBody, .respond(503, headers: [("Retry-After", "0")], body: long)]],
+      "--retry 1 --output-any-status")
     #expect(longer.exit == "75" && longer.file == long, "\(longer.messages)")
     let later: [ScriptedStep] = [
       .readBody, .respond(503, headers: [("Retry-After", "9999")], body: "much later"),
     ]
     let awaited = try Self.store([later], "--retry 1")
-    #expect((awaited.exit, awaited.file) == ("75", "much later"), "\(awaited.messages)")
+    #expect((awaited.exit, awaited.file, awaited.shown) == ("75", "old", "much later"))
     let server = try ScriptedServer(requests: [busy, busy])
     let printed = try formstream("post", "--retry", "1", "-d", "a", server.url)
     #expect((printed.exit, printed.output) == (75, "busy"), "\(printed.stderr)")
   }
 
   private static let complete: [([ScriptedStep], String, String)] = [
-    (.good(204), "0", ""), (.good(), "0", ""), (.good(404), "1", ""),
-    (.good(body: "whole"), "0", "whole"), (.good(404, body: "who?"), "1", "who?"),
+    (.good(204), "0", ""), (.good(), "0", ""), (.good(404), "1", "old"),
+    (.good(body: "whole"), "0", "whole"), (.good(404, body: "who?"), "1", "old"),
     (.good(body: "chunks", framing: .chunked), "0", "chunks"),
   ]
 
   @Test(arguments: complete)
-  func `a complete response replaces the file, even an empty one`(
+  func `a complete response with a wanted status replaces the file, even an empty one`(
     _ steps: [ScriptedStep], _ exit: String, _ file: String
   ) throws {
     let stored = try Self.store([steps])

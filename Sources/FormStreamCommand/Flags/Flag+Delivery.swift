@@ -12,8 +12,8 @@ extension Flag {
       detail: """
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
-        each time, and is random; a server's Retry-After takes precedence. A body from a pipe can't be sent \
-        twice.
+        each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
+        can't be sent twice.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =

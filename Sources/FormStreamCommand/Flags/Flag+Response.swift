@@ -21,6 +21,14 @@ extension Flag {
       arguments.request.options.acceptedStatuses = statuses
     },
     Flag(
+      long: "output-any-status", group: .output, verbs: responseVerbs,
+      summary: "Write the response to the file of -o even if its status is not a success",
+      detail: """
+        Without it, the file is written only if the status is a success. Otherwise an existing file stays, and \
+        up to 1 MiB of the response is printed on standard output or, with --json, in the record.
+        """
+    ) { (arguments, _) in arguments.request.outputsAnyStatus = true },
+    Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
       verbs: responseVerbs,
       summary: "Limit of the response's body in the record (default: 1M)"

@@ -24,6 +24,7 @@ struct RequestArguments {
   var session = TransferSession.Configuration()
 
   var responseLimit: Int?
+  var outputsAnyStatus = false
   var isQuiet = false
   var isVerbose = false
   var progress = ProgressMode.auto

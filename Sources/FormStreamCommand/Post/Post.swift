@@ -29,7 +29,7 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   let output = try plan.responseTarget.map { (target) throws(Failure) in
     try ResponseOutput(
-      target, acceptsSeeOther: plan.request.options.acceptedStatuses?.contains(303) ?? false)
+      target, following: plan.request.options, outputsAnyStatus: plan.outputsAnyStatus)
   }
   let display = ProgressDisplay(
     ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.body.filename)
@@ -38,7 +38,7 @@ private func send(_ plan: PostPlan) throws(Failure) {
   request.body = try plan.transferBody()
   request.options.responseTarget =
     if let output {
-      .stream { bytes in
+      .stream(includingRefused: output.includesRefused) { bytes in
         if sharesTerminal { display.yieldTerminal() }
         try output.write(bytes)
       }
@@ -78,7 +78,11 @@ private func report(
   let socket = plan.configuration.unixSocket
   let failure = Failure(result, socket: socket)
   var outputFailure: Failure?
+  let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
   do throws(Failure) {
+    if let held, !plan.printsRecord {
+      try interruption.performBlocking { () throws(Failure) in try print(held) }
+    }
     if let note = try output?.finish(result), !plan.isQuiet { StandardError.note(note) }
   } catch {
     outputFailure = error
@@ -86,7 +90,8 @@ private func report(
   // A usage error has no record: nothing was sent.
   if plan.printsRecord, failure?.exit != .usage {
     let record = ResultRecord(
-      result, includesBody: output == nil, storageFailure: outputFailure, socket: socket)
+      result, includesBody: output == nil || held != nil, storageFailure: outputFailure,
+      socket: socket)
     do throws(Failure) {
       try interruption.performBlocking { () throws(Failure) in
         try OutputFile(.standardOutput).write(record.json.line())
@@ -101,6 +106,18 @@ private func report(
   return Failure(
     failure?.exit ?? .inputOutput,
     "\(outputFailure.message) \(failure?.message ?? result.verdict)")
+}
+
+/// Prints a response that doesn't become the file of `-o`.
+private func print(_ response: TransferResponse) throws(Failure) {
+  let output = try ResponseOutput(
+    .standardOutput, following: TransferOptions(), outputsAnyStatus: true)
+  var failure: Failure?
+  Array(response.body).withUnsafeBytes { bytes in
+    do throws(Failure) { try output.write(bytes) } catch { failure = error }
+  }
+  if let failure { throw failure }
+  try output.finish()
 }
 
 extension PostPlan {

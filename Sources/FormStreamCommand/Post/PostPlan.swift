@@ -24,6 +24,8 @@ struct PostPlan {
   let printsRecord: Bool
   /// Where the response's body goes; nil if it goes into the record.
   let responseTarget: OutputTarget?
+  /// Whether a file gets the response of a refused request, too.
+  let outputsAnyStatus: Bool
   /// How many bytes of the response's body the record holds.
   let responseLimit: Int
   /// Messages that are printed before the work starts.
@@ -75,6 +77,7 @@ extension LowArguments {
       product: isDryRun
         ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
       printsRecord: printsJSON, responseTarget: try responseTarget(),
+      outputsAnyStatus: request.outputsAnyStatus,
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
   }

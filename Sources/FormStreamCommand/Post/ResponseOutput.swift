@@ -11,15 +11,22 @@ final class ResponseOutput: Sendable {
   }
 
   private let file: OutputFile
-  private let acceptsSeeOther: Bool
+  /// The request's options, which say what is a success.
+  private let options: TransferOptions
+  /// Whether it receives the response of a refused request, too.
+  let includesRefused: Bool
   private let state = Guarded(State())
   /// Whether the output is a terminal, which the server must not be able to steer.
   let isTerminal: Bool
 
-  /// - Parameter acceptsSeeOther: whether a 303 counts as success, so that the page it names is not fetched.
-  init(_ target: OutputTarget, acceptsSeeOther: Bool) throws(Failure) {
-    self.acceptsSeeOther = acceptsSeeOther
+  /// - Parameter outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and
+  ///   devices always do.
+  init(
+    _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool
+  ) throws(Failure) {
+    self.options = options
     file = try OutputFile(target)
+    includesRefused = outputsAnyStatus || !file.isNamedAtEnd
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
     isTerminal = file.isTerminal
   }
@@ -47,9 +54,7 @@ final class ResponseOutput: Sendable {
       throw failure
     }
     // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
-    if isTerminal, result.response?.isTruncated == false {
-      try file.write(state.withLock { $0.text.rest() })
-    }
+    if result.response?.isTruncated == false { try finish() }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
       try file.commit()
       return nil
@@ -61,11 +66,21 @@ final class ResponseOutput: Sendable {
       + "\(file.name) is not written."
   }
 
+  /// Completes what is shown on a terminal.
+  func finish() throws(Failure) {
+    if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
+  }
+
+  /// Whether the response was refused and is not written here, so that the result has its body.
+  func holds(_ response: TransferResponse) -> Bool {
+    !includesRefused && !options.accepts(response.status)
+  }
+
   private func isComplete(_ response: TransferResponse) -> Bool {
-    if response.isTruncated { return false }
+    if response.isTruncated || holds(response) { return false }
     // A 303 without a body only names the page that holds the response, and that page could not be fetched.
     let isEmptySeeOther =
-      response.status == 303 && !acceptsSeeOther && response.headers.contains("Location")
+      response.status == 303 && !options.accepts(303) && response.headers.contains("Location")
       && !state.withLock(\.hasReceivedBytes)
     return !isEmptySeeOther
   }

@@ -7,14 +7,14 @@ extension TransferError {
     TransferError(
       .timedOut, on: "the body",
       "The body could not be measured within \(limit.inSeconds), so nothing was sent: check the disk or the "
-        + "program that it is read from, or raise the limit (max-time).")
+        + "program that it is read from, or raise the limit (\(SettingName.attemptLimit)).")
   }
 
   static func notDeliveredInTime(_ limit: Duration, from url: HTTPURL) -> TransferError {
     TransferError(
       .timedOut, on: url.description,
       "The response from \(url) was not accepted by its target within \(limit.inSeconds): raise the limit "
-        + "(max-time), or make the target faster.")
+        + "(\(SettingName.attemptLimit)), or make the target faster.")
   }
 
   package static let cancelledBeforeResponse = TransferError(

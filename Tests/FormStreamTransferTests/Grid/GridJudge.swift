@@ -150,17 +150,25 @@ struct GridJudge {
       if (200...299).contains(status) {
         return !attempt.deed.wasComplete || mayBeLost(attempt)
       }
-      if isOfGateway(attempt) { return !(cell.request.isRepeatable && isTemporary(status)) }
-      return mayBeLost(attempt)
+      // A server or a gateway that failed may have acted on it, and what follows doesn't settle that.
+      let isSettled = attempt.deed.mark == last?.deed.mark && !cell.isCancelled
+      if isOfGateway(attempt) {
+        // A sender who allows repetition doesn't say that it does no harm.
+        let isHarmlessTwice = cell.request.isRepeatable && cell.request != .postUnsafe
+        return !(isSettled && isHarmlessTwice && isTemporary(status))
+      }
+      return status == 500 && !isSettled || mayBeLost(attempt)
     }
     if attempt.isComplete { return true }
     // What fits into the buffers on the way may have arrived completely. Under TLS a response may have been lost.
     return !cell.request.isLarge || cell.transport.isEncrypted
   }
 
-  /// Whether a response that was sent can be lost: TLS and HTTP/2 drop what arrives together with a reset.
+  /// Whether a response that was sent can be lost: TLS and HTTP/2 drop what arrives together with a reset, and a client
+  /// that is cancelled may not have read it.
   private func mayBeLost(_ attempt: GridEvidence.Attempt) -> Bool {
     let end = attempt.deed.play.end
+    if end == .cancel, result.status == nil { return true }
     return cell.transport != .plain
       && (end == .reset || end == .resetStream || end == .close && !attempt.deed.wasComplete)
   }
@@ -186,7 +194,7 @@ struct GridJudge {
     let isRepeated = !cell.request.changesSomething && cell.connection == .kept
     let attemptsAgree =
       isVague || result.attempts == seen || isRepeated && result.attempts == seen - 1
-      || result.outcome == .sourceChanged && result.attempts == seen + 1
+      || result.error?.code == .sourceChanged && result.attempts == seen + 1
     let bytesAgree =
       result.bytesSent <= length && result.wireBytes >= Int64(received)
       && result.wireBytes <= length * Int64(result.attempts)

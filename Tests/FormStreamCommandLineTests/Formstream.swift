@@ -20,6 +20,10 @@ func flags(inHelpOf verb: String) throws -> Set<String> {
   ).subtracting(generalFlags)
 }
 
+/// A command of the shell that succeeds if a process is writing a file in this directory that is not complete: it has no
+/// name, or a temporary one.
+let hasBegunFile = #"ls -l /proc/[0-9]*/fd 2> /dev/null | grep -q "$PWD/[#.]""#
+
 /// Runs a line of shell, in which `$F` is the command.
 func shell(_ line: String, in directory: TemporaryDirectory? = nil) throws -> Invocation {
   try run(

@@ -34,7 +34,7 @@ import FormStreamTestSupport
       set -m
       mkfifo p; $F encode -F f=@p -o body & command=$!
       exec 3> p; echo x >&3
-      until ls -A | grep -q '^.formstream'; do :; done
+      until \(hasBegunFile); do sleep 0.01; done
       kill -\(signal) $command; wait $command; echo $?; ls -A
       """)
     #expect(run.output == "\(code)\np\n")
@@ -45,7 +45,7 @@ import FormStreamTestSupport
       """
       mkfifo p; nohup $F encode --boundary B -F f=@p -o body 2> /dev/null & command=$!
       exec 3> p; echo x >&3
-      until ls -A | grep -q '^.formstream'; do :; done
+      until \(hasBegunFile); do sleep 0.01; done
       kill -HUP $command; exec 3>&-; wait $command; echo $?; tail -1 body
       """)
     #expect(run.output == "0\n--B--\r\n")
@@ -83,8 +83,9 @@ import FormStreamTestSupport
     let run = try shell(
       """
       echo old > body; chmod 6755 body; mkfifo p; $F encode -F f=@p -o body & exec 3> p; echo x >&3
-      until ls -A | grep -q '^.formstream'; do :; done
-      stat -c %a .formstream*; exec 3>&-; wait; stat -c %a body
+      until \(hasBegunFile); do sleep 0.01; done
+      for f in /proc/$!/fd/*; do case $(readlink $f) in "$PWD"/[#.]*) stat -L -c %a $f; esac; done
+      exec 3>&-; wait; stat -c %a body
       """)
     #expect(run.output == "600\n755\n")
   }

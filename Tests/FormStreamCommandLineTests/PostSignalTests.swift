@@ -45,7 +45,7 @@ import Testing
 
   @Test(arguments: [
     ("post -v -d a URL", "grep -q '^> POST' result"),
-    ("encode -o body -F f=@pipe", "ls -A | grep -q '^.formstream'"),
+    ("encode -o body -F f=@pipe", hasBegunFile),
     ("receive --listen 0", "grep -q Listening result"),
     ("receive --listen 0 --once", "grep -q Listening result"),
   ])

@@ -213,7 +213,7 @@ import FormStreamTransfer
     #expect(server.requests.isEmpty)
   }
 
-  @Test(.timeLimit(.minutes(1)), arguments: [10, 200_000, 8_000_000])
+  @Test(.timeLimit(.minutes(1)), arguments: [10, 200_000, 8_000_000, 20_000_000])
   func `a server without HTTP 2 is named without TLS`(size: Int) async throws {
     let server = try ScriptedServer { _ in
       [.respond(400, headers: [("Connection", "close")], body: "what?"), .close]

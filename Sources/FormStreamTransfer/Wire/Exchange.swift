@@ -160,6 +160,12 @@ final class Exchange: @unchecked Sendable {
   /// Whether `lookAtFirstBytes` is to be called.
   var awaitsFirstBytes: Bool { request.hasPriorKnowledge && collector.lastStatus == nil }
 
+  /// Whether libcurl read what is not HTTP/2 before `lookAtFirstBytes` could see it: it then finds the response empty. A
+  /// server that had the complete request may have acted on it nevertheless.
+  private func isNotHTTP2(_ failure: CurlFailure?) -> Bool {
+    failure?.kind == .noResponse && awaitsFirstBytes && stage != .sent
+  }
+
   /// Called before a socket is closed. If it is this exchange's, and no response was read, the unread bytes may hold
   /// one.
   func willClose(_ socket: CInt) {
@@ -185,6 +191,7 @@ final class Exchange: @unchecked Sendable {
       if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
       }
+      if isNotHTTP2(failure) { abort(with: explanation.noHTTP2("what it sends is not HTTP/2")) }
     }
     ending = outcome(failure)
     collector.finish(isAborted: isCutOff)

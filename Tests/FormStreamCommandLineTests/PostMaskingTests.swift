@@ -320,7 +320,7 @@ import Testing
       port=$(sed -n 's/.*127.0.0.1:\\([0-9]*\\).*/\\1/p' listening)
       exec 4<> /dev/tcp/127.0.0.1/$port
       printf 'PUT /a HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 9\\r\\n\\r\\nx' >&4
-      until ls -A kept | grep -q .; do sleep 0.01; done
+      until ls -l /proc/$pid/fd | grep -q '/kept/[#.]'; do sleep 0.01; done
       inheritable $pid | grep -v socket; connections $pid; kill -9 $pid
       """)
     #expect(result.output == "", "\(result.output) \(result.stderr)")

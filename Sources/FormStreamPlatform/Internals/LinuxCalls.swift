@@ -23,6 +23,9 @@ let allocateBehindTheEnd: CInt = 1
 /// `O_TMPFILE`: opens a new file without a name in a directory.
 let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 
+/// The cast can't fail: the address of a function is as wide as a C function pointer, and no data from outside is in it.
+/// The types above are those of the manual pages.
+///
 /// C: `dlsym`
 private func function<Function>(named name: String) -> Function? {
   dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }

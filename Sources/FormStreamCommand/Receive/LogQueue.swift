@@ -22,7 +22,7 @@ final class LogQueue: Sendable {
 
     var isEmpty: Bool { written == lines.count }
     var isFull: Bool { size >= LogQueue.maximumSize }
-    /// Whether nobody reads what waits.
+    /// Whether the waiting lines are not read.
     var isStalled: Bool { !isEmpty && ContinuousClock.now - lastProgress >= LogQueue.patience }
   }
 
@@ -61,7 +61,7 @@ final class LogQueue: Sendable {
     return startThread("formstream-log") { self.run() }
   }
 
-  /// Whether the queue is full and nobody reads.
+  /// Whether the queue is full and not read.
   var isStalled: Bool { state.withLock { $0.isFull && $0.isStalled } }
 
   /// Adds a line. If the queue is full, this waits while the reader reads.
@@ -82,7 +82,7 @@ final class LogQueue: Sendable {
     lineAdded.signal()
   }
 
-  /// Waits until all lines are written, or nobody reads them any more. Nothing is written after that.
+  /// Waits until all lines are written, or are not read any more. Nothing is written after that.
   ///
   /// - Returns: how many lines were not written completely.
   func close() -> Int {

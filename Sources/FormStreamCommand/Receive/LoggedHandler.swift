@@ -1,6 +1,6 @@
 import FormStreamReceiver
 
-/// Refuses uploads while nobody reads their records, and passes all others on.
+/// Refuses uploads while the records are not read, and passes all others on.
 struct LoggedHandler: UploadHandler {
   let queue: LogQueue
   let handler: any UploadHandler

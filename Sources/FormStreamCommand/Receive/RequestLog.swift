@@ -18,10 +18,10 @@ final class RequestLog: Sendable {
     self.asRecords = asRecords
   }
 
-  /// How many requests were not reported, because nobody read the lines before.
+  /// How many requests were not reported, because the lines before were not read.
   var omitted: Int { omittedCount.withLock(\.self) }
 
-  /// Adds the line of a request. While nobody reads, only complete uploads are reported, which are few: new ones are
+  /// Adds the line of a request. While the lines are not read, only complete uploads are reported, which are few: new ones are
   /// refused. Refusals would fill the memory.
   func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {

@@ -266,7 +266,7 @@ package final class DirectoryDescriptor: Sendable {
   /// stays.
   ///
   /// Another process may replace the file at any time, and no system call removes a name only if it
-  /// is that of a certain file. So the file is first moved to a name that nobody else uses. If it
+  /// is that of a certain file. So the file is first moved to a name that is used for nothing else. If it
   /// turns out to be another one, it gets its name back, unless a newer file has got that name.
   package func remove(_ name: some PathBytes, ifStill identity: FileKey) -> Bool {
     guard (try? self.identity(of: name)) == identity else { return true }

@@ -99,7 +99,7 @@ final class ResponseCollector {
 
   /// Begins to complete the caller's target, or to discard it if the response is incomplete.
   ///
-  /// - Parameter isAborted: whether nobody waits for the target any more.
+  /// - Parameter isAborted: whether the target is not waited for any more.
   func finish(isAborted: Bool) {
     if isAborted { writer?.abandon() } else { writer?.finish(isComplete: !isTruncated) }
   }

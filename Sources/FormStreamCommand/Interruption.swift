@@ -87,8 +87,8 @@ extension Guarded<Interruption.State> {
 }
 
 extension Interruption {
-  /// Runs a function that may block on another thread. It is not waited for after a signal, but for a moment: nobody may
-  /// be reading the output.
+  /// Runs a function on another thread, because it may block: the output may have no reader. After a signal it is waited
+  /// for only for a moment.
   func performBlocking(_ body: @escaping @Sendable () throws(Failure) -> Void) throws(Failure) {
     let outcome = Guarded<Result<Void, Failure>?>(nil)
     let event = AutoResetEvent()

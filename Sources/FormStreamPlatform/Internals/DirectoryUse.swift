@@ -3,7 +3,7 @@ import Glibc
 /// Says to other processes that this one stores files in a directory, until it is released or the
 /// process ends. Network file systems may not support it.
 package final class DirectoryUse: Sendable {
-  /// A temporary file that was not written to for longer than this belongs to nobody any more:
+  /// A temporary file that was not written to for longer than this is no longer in use:
   /// programs that don't store files here, such as `post -o`, give no sign that they use it.
   private static let maximumAge = 3600
 

@@ -4,7 +4,8 @@ import FormStreamPlatform
 
 /// One attempt on the wire: sends a request, receives its response, and reports what is known at the end.
 ///
-/// Everything except its creation happens on the engine's thread.
+/// Everything except its creation happens on the engine's thread. It is one file because its state is private: the engine
+/// and libcurl change it by turns, and the result is drawn from all of it.
 final class Exchange: @unchecked Sendable {
   /// How long the result of a cancelled exchange waits for a target that still works: usually, that removes its
   /// unfinished file in this time.

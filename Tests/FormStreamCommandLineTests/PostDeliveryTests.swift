@@ -87,7 +87,7 @@ import Testing
   ) throws {
     let place = try TemporaryDirectory()
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 4096
+    options.hasSmallBuffer = true
     try place.write("big", noise(16_000_000))
     let server = try ScriptedServer(options, requests: [steps])
     let result = try formstream(

@@ -120,7 +120,7 @@ import Testing
     try place.write("big", [UInt8](repeating: 1, count: 16_000_000))
     let path = place.local("big")
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 4096
+    options.hasSmallBuffer = true
     let server = try ScriptedServer(options) { _ in
       [
         .readBody(upTo: 1000),

@@ -112,7 +112,7 @@ import FormStreamTransfer
       + "Content-Length: \(body.utf8.count + 1)\r\n\r\n\(body)"
     let responses = try await onNewThread {
       let client = try RawClient(
-        .ip("127.0.0.1", port: server.receiver.port), receiveBuffer: 64 * 1024)
+        .ip("127.0.0.1", port: server.receiver.port), receiveBuffer: 128 << 10)
       try client.send(request)
       client.closeWrite()
       return try client.responsesToEnd()

@@ -162,7 +162,7 @@ private func apacheConfiguration(
 
 /// Different ports on which nothing is listening.
 private func freePorts(_ count: Int) throws -> [UInt16] {
-  let listeners = try (0..<count).map { _ in try LoopbackListener(.local, receiveBuffer: nil) }
+  let listeners = try (0..<count).map { _ in try LoopbackListener(.local) }
   return listeners.map(\.port)
 }
 

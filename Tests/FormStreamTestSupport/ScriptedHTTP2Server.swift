@@ -46,7 +46,7 @@ public final class ScriptedHTTP2Server: Sendable {
     script: @escaping Script
   ) throws {
     listener = try LoopbackListener(
-      address, receiveBuffer: nil, isListening: options.isListening)
+      address, isListening: options.isListening)
     url =
       if case .ip(let host, _) = address { "http://\(host):\(listener.port)" } else {
         "http://localhost"

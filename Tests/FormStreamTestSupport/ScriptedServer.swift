@@ -21,8 +21,8 @@ public final class ScriptedServer: Sendable {
 
   /// The options of a server.
   public struct Options: Sendable {
-    /// The `SO_RCVBUF` of the connections, or nil for the system's default.
-    public var receiveBuffer: Int?
+    /// Whether the connections have a small receive buffer, so that a server that doesn't read takes little.
+    public var hasSmallBuffer = false
     /// Whether connections are accepted from the start, or refused until `startListening`.
     public var isListening = true
     /// How many bytes of each body are kept.
@@ -52,7 +52,7 @@ public final class ScriptedServer: Sendable {
     script: @escaping Script
   ) throws {
     let listener = try LoopbackListener(
-      address, receiveBuffer: options.receiveBuffer, isListening: options.isListening)
+      address, hasSmallBuffer: options.hasSmallBuffer, isListening: options.isListening)
     self.listener = listener
     url =
       switch address {

@@ -2,7 +2,7 @@ import Glibc
 import FormStreamPlatform
 
 /// A proxy of plain bytes that receives from clients at a given rate. In the other direction it is as fast as
-/// possible. With a small receive buffer the client's own buffers fill, so that many bytes are handed over to the
+/// possible. Its receive buffer is small, so that the client's own buffers fill: many bytes are handed over to the
 /// client's system and not received yet.
 public final class SlowProxy: Sendable {
   /// The port.
@@ -20,9 +20,8 @@ public final class SlowProxy: Sendable {
   /// - Parameters:
   ///   - port: the server's, on 127.0.0.1.
   ///   - bytesPerSecond: the rate of each connection.
-  ///   - receiveBuffer: the `SO_RCVBUF` of the clients' connections, or nil for the system's default.
-  public init(to port: UInt16, bytesPerSecond rate: Int, receiveBuffer: Int? = 4096) throws {
-    let listener = try LoopbackListener(.local, receiveBuffer: receiveBuffer)
+  public init(to port: UInt16, bytesPerSecond rate: Int) throws {
+    let listener = try LoopbackListener(.local, hasSmallBuffer: true)
     self.listener = listener
     let count = self.count
     listener.start { client in

@@ -8,7 +8,7 @@ import FormStreamTransfer
 @Suite struct FoundationProgressTests {
   private func holding(_ goOn: Gate, _ reached: Gate) throws -> ScriptedServer {
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 16 * 1024
+    options.hasSmallBuffer = true
     return try ScriptedServer(options) { _ in
       [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }

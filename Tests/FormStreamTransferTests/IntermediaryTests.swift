@@ -132,7 +132,7 @@ import Testing
 
   @Test func `a body can be read slowly, from a small buffer`() throws {
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 4096
+    options.hasSmallBuffer = true
     let stopped = try Gate()
     let server = try ScriptedServer(options) { _ in
       [.readBody(upTo: 1000, rate: 100_000), .waitFor(stopped)] + .good()

@@ -54,7 +54,7 @@ import FormStreamTransfer
   @Test(arguments: 0..<3)
   func `while a request is paused, no byte moves`(kind: Int) async throws {
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 16 * 1024
+    options.hasSmallBuffer = true
     let server = try ScriptedServer(options) { [reached, goOn] _ in
       [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }

@@ -105,7 +105,7 @@ final class ProgressReports: @unchecked Sendable {
   @Test func `while the server doesn't read, not everything is handed over`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 16 * 1024
+    options.hasSmallBuffer = true
     let server = try ScriptedServer(options) { _ in
       [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
@@ -163,7 +163,7 @@ final class ProgressReports: @unchecked Sendable {
     let server = try ScriptedServer { _ in .good() }
     let size = 8_000_000
     let proxy = try SlowProxy(
-      to: server.port, bytesPerSecond: 1_000_000, receiveBuffer: 64 * 1024)
+      to: server.port, bytesPerSecond: 1_000_000)
     var request = try request(proxy.url, .bytes(noise(size)))
     request.options.expectation = .never
     let reports = ProgressReports()
@@ -197,7 +197,7 @@ final class ProgressReports: @unchecked Sendable {
   @Test func `any number of listeners may start at any time, and all reach the end`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
     var options = ScriptedServer.Options()
-    options.receiveBuffer = 16 * 1024
+    options.hasSmallBuffer = true
     let server = try ScriptedServer(options) { _ in
       [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }

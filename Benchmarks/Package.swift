@@ -14,6 +14,14 @@ let package = Package(
   targets: [
     .target(name: "Measuring", swiftSettings: house),
     .executableTarget(
+      name: "bench-blocking",
+      dependencies: [
+        "Measuring",
+        .product(name: "FormStreamMultipart", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
+      ],
+      swiftSettings: house),
+    .executableTarget(
       name: "bench-body",
       dependencies: [
         "Measuring",

@@ -7,7 +7,7 @@ import statistics
 import sys
 import tempfile
 
-from .programs import GIB, alternating, c_program, cost, section, write_noise
+from .programs import GIB, MIB, alternating, c_program, cost, section, write_noise
 from .servers import Discarding, Nginx, Receiving
 
 

@@ -16,7 +16,7 @@ final class Engine: @unchecked Sendable {
     case stop
   }
 
-  /// How often time limits are checked.
+  /// How often time limits are checked at least.
   private static let checkInterval = Duration.milliseconds(50)
 
   /// The threads for everything that may block.
@@ -96,10 +96,18 @@ final class Engine: @unchecked Sendable {
         for exchange in Array(running.exchanges.values) where exchange.endIfOverdue() {
           end(exchange)
         }
-        nextCheck = .now + Self.checkInterval
+        nextCheck = .now + timeUntilCheck
       }
       if !inGracePeriod.isEmpty { inGracePeriod.removeAll { reportIfDelivered($0) } }
       multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
+    }
+  }
+
+  /// The time until time limits are checked again: less than the interval if an attempt's limit ends before.
+  private var timeUntilCheck: Duration {
+    running.exchanges.values.reduce(Self.checkInterval) { time, exchange in
+      guard let left = exchange.timeLeft, left > .zero else { return time }
+      return min(time, left)
     }
   }
 

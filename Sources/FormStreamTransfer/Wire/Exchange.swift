@@ -138,6 +138,9 @@ final class Exchange: @unchecked Sendable {
     return true
   }
 
+  /// The time that is left of the attempt; nil if it has no limit.
+  var timeLeft: Duration? { request.options.limits.attempt.map(clock.timeLeft) }
+
   /// Whether nothing moves any more after a response that came before the complete request. No success can be
   /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.
   private var hasQuietEarlyResponse: Bool {

@@ -40,6 +40,9 @@ struct ExchangeClock {
     case receiving
   }
 
+  /// The time that is left of an attempt with that limit; negative if it is exceeded.
+  func timeLeft(of limit: Duration) -> Duration { limit - start.duration(to: .now) }
+
   /// Returns an error if a limit is exceeded.
   func exceededLimit(
     of limits: TimeLimits, during activity: Activity, to url: HTTPURL
@@ -50,7 +53,7 @@ struct ExchangeClock {
     ) -> TransferError {
       TransferError(code, on: url.description, "The request to \(url) \(what): \(remedy).")
     }
-    if let limit = limits.attempt, now - start > limit {
+    if let limit = limits.attempt, timeLeft(of: limit) <= .zero {
       return error(
         .timedOut, "took longer than \(limit.inSeconds)",
         "raise the limit (\(SettingName.attemptLimit))")

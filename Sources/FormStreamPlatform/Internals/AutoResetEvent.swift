@@ -37,8 +37,9 @@ package final class AutoResetEvent: Sendable {
   package func signal() {
     pthread_mutex_lock(mutex)
     isSignalled = true
-    pthread_cond_signal(condition)
     pthread_mutex_unlock(mutex)
+    // If it were done before, the thread would wake up only to wait for the lock.
+    pthread_cond_signal(condition)
   }
 
   /// Waits for a signal and consumes it. Returns false if none came within `limit`; nil means no

@@ -66,7 +66,9 @@ package final class Guarded<Value>: @unchecked Sendable {
   }
 
   private func unlock() {
-    if state.waiting > 0 { pthread_cond_broadcast(changed) }
+    let isAwaited = state.waiting > 0
     pthread_mutex_unlock(mutex)
+    // If it were done before, the threads would wake up only to wait for the lock.
+    if isAwaited { pthread_cond_broadcast(changed) }
   }
 }

@@ -6,8 +6,9 @@ extension CurlEasy {
   func setOptions(for request: WireRequest) {
     setTarget(request)
     setBody(request)
-    // With libcurl's 16 KiB, the thread that writes the response would be woken for each piece.
-    if !request.options.responseTarget.isMemory { set(CURLOPT_BUFFERSIZE, 128 * 1024) }
+    if !request.options.responseTarget.isMemory {
+      set(CURLOPT_BUFFERSIZE, ResponseWriter.pieceSize)
+    }
     setTLS(request.configuration.tls)
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)

@@ -31,9 +31,9 @@ public struct ResponseTarget: Sendable {
 
   /// Passes the body to `receive`, piece by piece as it arrives.
   ///
-  /// It is called on threads of the session's own, one call after the other, and may take its time: meanwhile a quarter of
-  /// a megabyte is received, and no more. It receives only the final response, not that of a redirect or of an attempt that
-  /// is repeated. A response that ended early is not requested again.
+  /// It is called on threads of the session's own, one call after the other, and may take its time: meanwhile up to
+  /// two megabytes are received, and no more. It receives only the final response, not that of a redirect or of an attempt
+  /// that is repeated. A response that ended early is not requested again.
   ///
   /// The last call returns before the request ends, unless the request is cancelled or exceeds a time limit: then it ends
   /// at once. A call that is being made goes on, on its thread, and is the last.

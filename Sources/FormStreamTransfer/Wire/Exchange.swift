@@ -112,6 +112,7 @@ final class Exchange: @unchecked Sendable {
     isWaitingForTarget = false
     clock.noteMovement()
     easy.resumeReceiving()
+    collector.flush()
     return true
   }
 
@@ -313,6 +314,8 @@ extension Exchange: CurlDelegate {
   func progressed(uploaded: Int64) -> Bool {
     if isPaused, !easy.isPauseInEffect { easy.setPaused(true) }
     count(uploaded: uploaded)
+    // libcurl calls this after it has read what there was.
+    collector.flush()
     return abortReason == nil
   }
 

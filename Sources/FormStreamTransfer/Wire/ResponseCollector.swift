@@ -104,6 +104,9 @@ final class ResponseCollector {
     if isAborted { writer?.abandon() } else { writer?.finish(isComplete: !isTruncated) }
   }
 
+  /// Passes what has arrived to the caller's target.
+  func flush() { writer?.flush() }
+
   /// Whether nothing more will happen to the caller's target.
   var isStored: Bool { writer?.isFinished ?? true }
 

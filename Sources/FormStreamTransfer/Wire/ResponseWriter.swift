@@ -5,8 +5,12 @@ import FormStreamPlatform
 /// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
 /// engine stops receiving until there is room.
 final class ResponseWriter: @unchecked Sendable {
-  /// The size of one buffer. It must hold what is salvaged from a broken connection.
-  private static let capacity = 128 * 1024
+  /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is woken
+  /// once, which takes as long as receiving some ten kilobytes.
+  static let pieceSize = 512 * 1024
+  /// The size of one buffer: the engine goes on receiving while the thread wakes up. It must also hold what is salvaged
+  /// from a broken connection.
+  private static let capacity = 2 * pieceSize
 
   /// What became of bytes.
   enum Acceptance {
@@ -53,17 +57,23 @@ final class ResponseWriter: @unchecked Sendable {
 
   // MARK: On the engine's thread
 
+  /// Accepts bytes. They are passed on after `flush`.
   func write(_ bytes: UnsafeRawBufferPointer) -> Acceptance {
     state.withLock { state in
       if state.failure != nil { return .failed }
       guard state.filling.isEmpty || state.filling.count + bytes.count <= Self.capacity else {
         state.isAwaited = true
+        startWriting(&state)
         return .later
       }
       state.filling.append(contentsOf: bytes)
-      startWriting(&state)
       return .taken
     }
+  }
+
+  /// Passes on what was accepted.
+  func flush() {
+    state.withLock { state in if !state.filling.isEmpty { startWriting(&state) } }
   }
 
   /// Completes the target after the last byte; discards it if a part of the body is missing.

@@ -86,10 +86,8 @@ import Testing
     _ flag: String, _ steps: [ScriptedStep], _ exit: Int32, _ says: String
   ) throws {
     let place = try TemporaryDirectory()
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
     try place.write("big", noise(16_000_000))
-    let server = try ScriptedServer(options, requests: [steps])
+    let server = try ScriptedServer(requests: [steps])
     let result = try formstream(
       "post", flag, "0.2", "--expect", "never", "-T",
       flag == "--stall-timeout" ? "big" : "/etc/hostname", "\(server.url)/x", in: place)

@@ -119,9 +119,7 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("big", [UInt8](repeating: 1, count: 16_000_000))
     let path = place.local("big")
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    let server = try ScriptedServer(options) { _ in
+    let server = try ScriptedServer { _ in
       [
         .readBody(upTo: 1000),
         .decide { _ in

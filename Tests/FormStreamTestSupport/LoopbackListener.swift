@@ -37,19 +37,17 @@ final class LoopbackListener: Sendable {
     var isStopped = false
   }
 
-  /// The `SO_RCVBUF` of connections with a small buffer.
+  /// The `SO_RCVBUF` of each connection: small, so that a server that doesn't read accepts little.
   ///
   /// It holds two packets of the loopback device (64 KiB). Linux drops a packet for which the buffer has no room and sends
   /// it again later and later, so with a smaller buffer a connection can stand still for a minute.
-  private static let smallBuffer: Int32 = 128 << 10
+  private static let receiveBuffer: Int32 = 128 << 10
 
   /// How many connections are served at the same time. More wait to be accepted.
   static let limit = 1024
 
-  /// - Parameters:
-  ///   - hasSmallBuffer: whether each connection has a receive buffer of `smallBuffer` bytes.
-  ///   - isListening: whether connections are accepted from the start, or refused.
-  init(_ address: LoopbackAddress, hasSmallBuffer: Bool = false, isListening: Bool = true) throws {
+  /// - Parameter isListening: whether connections are accepted from the start, or refused.
+  init(_ address: LoopbackAddress, isListening: Bool = true) throws {
     stopping = try Gate()
     let (family, bytes) = try Self.bytes(of: address)
     let kind = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
@@ -62,10 +60,8 @@ final class LoopbackListener: Sendable {
         descriptor, SOL_SOCKET, SO_REUSEADDR, &isReusable, socklen_t(MemoryLayout<Int32>.size))
     }
     // Set before listening, because connections inherit it and announce it from the first byte.
-    if hasSmallBuffer {
-      var size = Self.smallBuffer
-      setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &size, socklen_t(MemoryLayout<Int32>.size))
-    }
+    var buffer = Self.receiveBuffer
+    setsockopt(descriptor, SOL_SOCKET, SO_RCVBUF, &buffer, socklen_t(MemoryLayout<Int32>.size))
     var storage = sockaddr_storage()
     var size = socklen_t(bytes.count)
     let result = withUnsafeMutablePointer(to: &storage) { storage in

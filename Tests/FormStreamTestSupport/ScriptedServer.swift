@@ -21,8 +21,6 @@ public final class ScriptedServer: Sendable {
 
   /// The options of a server.
   public struct Options: Sendable {
-    /// Whether the connections have a small receive buffer, so that a server that doesn't read takes little.
-    public var hasSmallBuffer = false
     /// Whether connections are accepted from the start, or refused until `startListening`.
     public var isListening = true
     /// How many bytes of each body are kept.
@@ -51,8 +49,7 @@ public final class ScriptedServer: Sendable {
     on address: LoopbackAddress = .local, _ options: Options = Options(),
     script: @escaping Script
   ) throws {
-    let listener = try LoopbackListener(
-      address, hasSmallBuffer: options.hasSmallBuffer, isListening: options.isListening)
+    let listener = try LoopbackListener(address, isListening: options.isListening)
     self.listener = listener
     url =
       switch address {

@@ -21,7 +21,7 @@ public final class SlowProxy: Sendable {
   ///   - port: the server's, on 127.0.0.1.
   ///   - bytesPerSecond: the rate of each connection.
   public init(to port: UInt16, bytesPerSecond rate: Int) throws {
-    let listener = try LoopbackListener(.local, hasSmallBuffer: true)
+    let listener = try LoopbackListener(.local)
     self.listener = listener
     let count = self.count
     listener.start { client in

@@ -7,9 +7,7 @@ import FormStreamTransfer
 /// The progress of a transfer as a `Foundation.Progress`.
 @Suite struct FoundationProgressTests {
   private func holding(_ goOn: Gate, _ reached: Gate) throws -> ScriptedServer {
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    return try ScriptedServer(options) { _ in
+    return try ScriptedServer { _ in
       [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
   }

@@ -131,10 +131,8 @@ import Testing
   }
 
   @Test func `a body can be read slowly, from a small buffer`() throws {
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
     let stopped = try Gate()
-    let server = try ScriptedServer(options) { _ in
+    let server = try ScriptedServer { _ in
       [.readBody(upTo: 1000, rate: 100_000), .waitFor(stopped)] + .good()
     }
     let client = try RawClient(server)

@@ -104,9 +104,7 @@ final class ProgressReports: @unchecked Sendable {
 
   @Test func `while the server doesn't read, not everything is handed over`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    let server = try ScriptedServer(options) { _ in
+    let server = try ScriptedServer { _ in
       [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()
@@ -196,9 +194,7 @@ final class ProgressReports: @unchecked Sendable {
 
   @Test func `any number of listeners may start at any time, and all reach the end`() async throws {
     let (reached, goOn) = (try Gate(), try Gate())
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    let server = try ScriptedServer(options) { _ in
+    let server = try ScriptedServer { _ in
       [.continueIfExpected, .readBody(upTo: 1_000_000), .open(reached), .waitFor(goOn)] + .good()
     }
     let place = try TemporaryDirectory()

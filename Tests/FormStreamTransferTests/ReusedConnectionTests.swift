@@ -132,7 +132,7 @@ import FormStreamTransfer
 
   @Test(arguments: ["bytes", "once"])
   func `a stream of unknown length is not split in two requests`(kind: String) async throws {
-    let bytes = noise(3_000_000)
+    let bytes = noise(8_000_000)
     let server = try server([.readBody(upTo: 1000), .reset])
     let result = try await second(
       at: server, kind == "once" ? oneShot(bytes) : .bytes(bytes), attempts: 2)

@@ -50,9 +50,7 @@ import FormStreamTransfer
   }
 
   @Test func `a server that stops reading can't have the complete body`() async throws {
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    let server = try ScriptedServer(options) { _ in [.readBody(upTo: 1000), .stall] }
+    let server = try ScriptedServer { _ in [.readBody(upTo: 1000), .stall] }
     let size = Int64(64 << 20)
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: size)
@@ -83,9 +81,7 @@ import FormStreamTransfer
   }
 
   @Test func `an attempt has its own limit, whatever it is doing`() async throws {
-    var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
-    let server = try ScriptedServer(options) { request in
+    let server = try ScriptedServer { request in
       request.target == "/sent" ? [.readBody, .stall] : [.readBody(rate: 100_000)]
     }
     let place = try TemporaryDirectory()

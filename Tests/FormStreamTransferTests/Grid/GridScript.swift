@@ -54,7 +54,6 @@ struct GridScript: Sendable {
 
   func http1Server(on address: LoopbackAddress) throws -> ScriptedServer {
     var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
     options.keptBodyLimit = 1 << 16
     options.isListening = isListening
     options.onConnect = { connection in

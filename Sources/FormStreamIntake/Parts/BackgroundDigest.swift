@@ -5,14 +5,16 @@ import FormStreamPlatform
 ///
 /// The bytes are copied, which takes a small part of the time that hashing takes.
 final class BackgroundDigest {
-  /// The most bytes in one buffer.
-  private static let bufferSize = 128 * 1024
+  /// Waking the thread for each buffer takes as long as hashing some ten kilobytes.
+  private static let bufferSize = 512 * 1024
   private static let bufferCount = 3
   /// With more threads, uploads would only take turns. So all buffers together take some megabytes at most.
   private static let maximumThreads = processorCount - 1
   private static let threads = Guarded(0)
 
   private let work: DigestWork
+  /// What is handed over next.
+  private var buffer: [UInt8] = []
 
   /// Continues a digest on a new thread; nil, with the digest unchanged, if there are threads enough already, or no
   /// thread can be started.
@@ -42,14 +44,17 @@ final class BackgroundDigest {
   func update(_ bytes: UnsafeRawBufferPointer) {
     var rest = bytes
     while !rest.isEmpty {
-      let piece = UnsafeRawBufferPointer(rebasing: rest.prefix(Self.bufferSize))
-      work.add(piece)
+      if buffer.isEmpty { buffer = work.takeFreeBuffer() }
+      let piece = rest.prefix(Self.bufferSize - buffer.count)
+      buffer.append(contentsOf: piece)
       rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(piece.count))
+      if buffer.count == Self.bufferSize { work.add(&buffer) }
     }
   }
 
   /// Waits for the digest of all bytes.
   func finalize() throws(DigestError) -> SHA256.Digest? {
+    work.add(&buffer)
     work.end()
     return try work.result().get()
   }
@@ -77,13 +82,18 @@ private final class DigestWork: Sendable {
 
   func takeDigest() -> SHA256? { digest.take() }
 
-  func add(_ bytes: UnsafeRawBufferPointer) {
-    let free = state.waitUntil({ !$0.free.isEmpty || $0.result != nil }) { $0.free.popLast() }
-    // After a failure nothing is added; the result has the error.
-    guard var buffer = free else { return }
-    buffer.removeAll(keepingCapacity: true)
-    buffer.append(contentsOf: bytes)
-    state.withLock { $0.filled.append(buffer) }
+  /// Waits until a buffer is free, or hashing has failed.
+  func takeFreeBuffer() -> [UInt8] {
+    state.waitUntil({ !$0.free.isEmpty || $0.result != nil }) { $0.free.popLast() } ?? []
+  }
+
+  /// Takes the bytes of a buffer, in order; after a failure, drops them. Under the lock the buffer gets one owner again, so
+  /// that changing it later copies nothing.
+  func add(_ buffer: inout [UInt8]) {
+    state.withLock { state in
+      if state.result == nil { state.filled.append(buffer) }
+      buffer = []
+    }
   }
 
   func end() {
@@ -96,11 +106,15 @@ private final class DigestWork: Sendable {
 
   func run() {
     let result = Result { () throws(DigestError) in
-      while let buffer = next() {
+      while var buffer = next() {
         try buffer.withUnsafeBufferPointer { bytes throws(DigestError) in
           try digest?.update(UnsafeRawBufferPointer(bytes))
         }
-        state.withLock { $0.free.append(buffer) }
+        buffer.removeAll(keepingCapacity: true)
+        state.withLock { state in
+          state.free.append(buffer)
+          buffer = []
+        }
       }
       return try digest.take()?.finalize()
     }

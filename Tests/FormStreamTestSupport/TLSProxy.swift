@@ -9,6 +9,11 @@ public final class TLSProxy: Sendable {
     public var clientAuthority: String?
     /// The protocols to negotiate with ALPN. If there are none, ALPN is ignored.
     public var protocols: [String] = ["http/1.1"]
+    /// The only protocol to negotiate on the first connection. Nil is the same as for others.
+    public var firstProtocol: String?
+    /// Whether a client that offers none of the protocols is refused, as RFC 7301 §3.2 demands. Otherwise the connection
+    /// has no protocol.
+    public var refusesOtherProtocols = false
     /// The port of the plain server for connections with the protocol `h2`. Nil is the same server as for others.
     public var http2Port: UInt16?
     /// The newest version of TLS to use: `1.1`, `1.2` or `1.3`. Nil allows all.
@@ -44,6 +49,8 @@ public final class TLSProxy: Sendable {
     ]
     if let authority = options.clientAuthority { arguments += ["--client-ca", authority] }
     for name in options.protocols { arguments += ["--alpn", name] }
+    if let name = options.firstProtocol { arguments += ["--first-alpn", name] }
+    if options.refusesOtherProtocols { arguments.append("--strict-alpn") }
     if let port = options.http2Port { arguments += ["--h2-to", "\(port)"] }
     if let newestVersion = options.newestVersion { arguments += ["--newest", newestVersion] }
     if options.omitsCloseNotify { arguments.append("--bare-ends") }

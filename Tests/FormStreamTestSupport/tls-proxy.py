@@ -21,22 +21,40 @@ options.add_argument("--certificate", required=True)
 options.add_argument("--key", required=True)
 options.add_argument("--client-ca", help="demand a certificate signed by this authority")
 options.add_argument("--alpn", action="append", help="a protocol to negotiate")
+options.add_argument("--first-alpn", help="the only protocol to negotiate on the first connection")
+options.add_argument("--strict-alpn", action="store_true", help="refuse clients without a common protocol")
 options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to use")
 options.add_argument("--bare-ends", action="store_true", help="end without a close_notify")
 options = options.parse_args()
 
-context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-context.load_cert_chain(options.certificate, options.key)
-if options.client_ca:
-    context.verify_mode = ssl.CERT_REQUIRED
-    context.load_verify_locations(options.client_ca)
-if options.alpn:
-    context.set_alpn_protocols(options.alpn)
-if options.newest:
-    if options.newest == "1.1":
-        context.minimum_version = ssl.TLSVersion.TLSv1
-        context.set_ciphers("ALL:@SECLEVEL=0")
-    context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + options.newest.replace(".", "_"))
+
+
+def refuse_unknown(tls, name, context):
+    """RFC 7301 §3.2: a client without a common protocol gets the alert no_application_protocol(120)."""
+    offers = any(bytes([len(known)]) + known.encode() in tls.hello for known in options.alpn)
+    return None if offers else 120
+
+
+def make_context(protocols):
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(options.certificate, options.key)
+    if options.client_ca:
+        context.verify_mode = ssl.CERT_REQUIRED
+        context.load_verify_locations(options.client_ca)
+    if protocols:
+        context.set_alpn_protocols(protocols)
+    if options.strict_alpn:
+        context.sni_callback = refuse_unknown
+    if options.newest:
+        if options.newest == "1.1":
+            context.minimum_version = ssl.TLSVersion.TLSv1
+            context.set_ciphers("ALL:@SECLEVEL=0")
+        context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + options.newest.replace(".", "_"))
+    return context
+
+
+context = make_context(options.alpn)
+first_context = make_context([options.first_alpn]) if options.first_alpn else context
 
 
 # The size of small buffers.
@@ -82,11 +100,12 @@ class Side:
 
 
 class Connection:
-    def __init__(self, accepted):
+    def __init__(self, accepted, context):
         self.client = Side(accepted)
         self.server = None  # connected after the handshake, so that the server sees no failed one
         self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self.incoming, self.outgoing, server_side=True)
+        self.tls.hello = b""
 
     def run(self):
         try:
@@ -159,6 +178,8 @@ class Connection:
             self.incoming.write_eof()
         else:
             self.incoming.write(received)
+            if not self.server:
+                self.tls.hello += received
         try:
             if not self.server:
                 self.tls.do_handshake()
@@ -214,4 +235,5 @@ threading.Thread(target=end_with_parent, daemon=True).start()
 print(listener.getsockname()[1], flush=True)
 while True:
     connected, _ = listener.accept()
-    threading.Thread(target=Connection(connected).run, daemon=True).start()
+    threading.Thread(target=Connection(connected, first_context).run, daemon=True).start()
+    first_context = context

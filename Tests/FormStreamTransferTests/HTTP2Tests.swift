@@ -157,6 +157,7 @@ import FormStreamTransfer
     let proxy = try TLSProxy(to: server.port, certificates.server, options)
     var configuration = TransferSession.Configuration()
     configuration.idleLimit = .seconds(600)
+    configuration.version = .http2
     configuration.tls.authorities = LocalPath(certificates.authority)
     let session = try TransferSession(configuration)
     _ = try await session.result(of: request(proxy.url))
@@ -181,11 +182,13 @@ import FormStreamTransfer
     let proxy = try TLSProxy(to: older.port, certificates.server, options)
     var configuration = TransferSession.Configuration()
     configuration.tls.authorities = LocalPath(certificates.authority)
-    let result = try await TransferSession(configuration).result(of: request(proxy.url))
+    let body = noise(60_000)
+    let result = try await TransferSession(configuration).result(
+      of: request(proxy.url, .bytes(body)))
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(result.attempts == 1)
     #expect(server.requests.count == 1)
-    #expect(older.requests.map(\.body) == [Self.bytes])
+    #expect(older.requests.map(\.body) == [body])
     configuration.version = .http2
     let insisting = try await TransferSession(configuration).result(
       of: request(proxy.url, attempts: 3))

@@ -1,11 +1,12 @@
 import FormStreamPlatform
 
-/// What a session knows about servers from earlier responses: which ones ignore `Expect: 100-continue`, and which speak
-/// only HTTP/1.0, which has no chunks.
+/// What a session knows about servers from earlier responses: which ones ignore `Expect: 100-continue`, which speak only
+/// HTTP/1.0, which has no chunks, and which refuse HTTP/1.1.
 final class KnownServers: Sendable {
   private struct Notes {
     var ignoringExpect: Set<HTTPURL.Origin> = []
     var speakingHTTP10: Set<HTTPURL.Origin> = []
+    var refusingHTTP11: Set<HTTPURL.Origin> = []
   }
 
   private static let maximumCount = 1024
@@ -20,12 +21,20 @@ final class KnownServers: Sendable {
     notes.withLock { $0.speakingHTTP10.contains(origin) }
   }
 
+  func refusesHTTP11(_ origin: HTTPURL.Origin) -> Bool {
+    notes.withLock { $0.refusingHTTP11.contains(origin) }
+  }
+
   func note(_ origin: HTTPURL.Origin, ignoresExpect: Bool) {
     notes.withLock { Self.note(origin, ignoresExpect, in: &$0.ignoringExpect) }
   }
 
   func note(_ origin: HTTPURL.Origin, speaksHTTP10: Bool) {
     notes.withLock { Self.note(origin, speaksHTTP10, in: &$0.speakingHTTP10) }
+  }
+
+  func note(_ origin: HTTPURL.Origin, refusesHTTP11: Bool) {
+    notes.withLock { Self.note(origin, refusesHTTP11, in: &$0.refusingHTTP11) }
   }
 
   private static func note(

@@ -4,4 +4,6 @@ package enum Repetition: Sendable {
   case onNewConnection
   /// With HTTP/1.1, as the server demands it.
   case overHTTP11
+  /// With HTTP/2, as the server refuses HTTP/1.1.
+  case overHTTP2
 }

@@ -92,7 +92,8 @@ final class TransferRun: Sendable {
     let (options, sendsExpect) = (request.options, sendsExpect(next))
     var wireRequest = next.wireRequest(
       expectTimeout: sendsExpect ? options.expectation.timeout : nil,
-      configuration: session.configuration
+      configuration: session.configuration,
+      refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
     ) { status, headers in
       let facts = AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect)
       return !options.keepsInMemory(status) && attempt.decision(on: facts).isFinal
@@ -153,6 +154,9 @@ final class TransferRun: Sendable {
       session.knownServers.note(origin, ignoresExpect: false)
     } else if result.expectIgnored || result.expectRejected {
       session.knownServers.note(origin, ignoresExpect: true)
+    }
+    if result.repetition == .overHTTP2 {
+      session.knownServers.note(origin, refusesHTTP11: true)
     }
     if let response = result.response {
       session.knownServers.note(origin, speaksHTTP10: response.version == "1.0")

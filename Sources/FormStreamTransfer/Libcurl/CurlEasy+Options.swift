@@ -9,7 +9,7 @@ extension CurlEasy {
     if !request.options.responseTarget.isMemory {
       set(CURLOPT_BUFFERSIZE, ResponseWriter.pieceSize)
     }
-    setTLS(request.configuration.tls)
+    setTLS(request.configuration)
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
@@ -64,8 +64,13 @@ extension CurlEasy {
     return min(size, max(16 * 1024, Int(clamping: rate / 8)))
   }
 
-  private func setTLS(_ settings: TLSSettings) {
-    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2))
+  private func setTLS(_ configuration: TransferSession.Configuration) {
+    let settings = configuration.tls
+    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection with HTTP/1.1 that is in use. It
+    // doesn't share connections between requests with different settings: the default limit means the same as none.
+    let limit =
+      configuration.version == .http11 ? CURL_SSLVERSION_MAX_DEFAULT : CURL_SSLVERSION_MAX_NONE
+    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2) | limit)
     if let path = settings.authorities { set(CURLOPT_CAINFO, path: path) }
     if let path = settings.certificate {
       set(CURLOPT_SSLCERT, path: path)

@@ -9,8 +9,8 @@ struct CurlFailure: Error {
 
   /// The failures that the callers treat differently.
   enum Kind {
-    case hostNotFound, connect, connectTimeout, tls, cutHandshake, certificate, tlsFile, send
-    case receive
+    case hostNotFound, connect, connectTimeout, tls, cutHandshake, noCommonProtocol, certificate
+    case tlsFile, send, receive
     case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, other
   }
 
@@ -20,6 +20,9 @@ struct CurlFailure: Error {
     case CURLE_COULDNT_CONNECT: .connect
     case CURLE_OPERATION_TIMEDOUT: .connectTimeout
     case CURLE_SSL_CONNECT_ERROR where isCutHandshake: .cutHandshake
+    // The alert no_application_protocol (RFC 7301 §3.2), in OpenSSL's words.
+    case CURLE_SSL_CONNECT_ERROR where message.contains("no application protocol"):
+      .noCommonProtocol
     case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_SSL_ENGINE_INITFAILED,
       CURLE_SSL_SHUTDOWN_FAILED:
       .tls

@@ -4,6 +4,8 @@ final class OpenSockets {
   private var ports: [CInt: CInt?] = [:]
   /// Those that speak HTTP/2.
   private var speakingHTTP2: Set<CInt> = []
+  /// Those over which a request is being sent, or its response awaited.
+  private var inUse: Set<CInt> = []
   private let willClose: (CInt) -> Void
 
   init(_ willClose: @escaping (CInt) -> Void) {
@@ -18,6 +20,7 @@ final class OpenSockets {
     willClose(socket)
     ports[socket] = nil
     speakingHTTP2.remove(socket)
+    inUse.remove(socket)
     closeSocket(socket)
   }
 
@@ -41,6 +44,16 @@ final class OpenSockets {
   }
 
   func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
+
+  func noteInUse(_ socket: CInt) {
+    inUse.insert(socket)
+  }
+
+  func noteFree(_ socket: CInt) {
+    inUse.remove(socket)
+  }
+
+  func isInUse(_ socket: CInt) -> Bool { inUse.contains(socket) }
 
   /// The object that libcurl passes to a callback as `context`.
   static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {

@@ -35,6 +35,9 @@ extension TransferSession {
       let kind: Kind
 
       /// HTTP/2 if the server offers it under TLS, otherwise HTTP/1.1.
+      ///
+      /// A body of more than 64 KiB, or of unknown length, is sent over HTTP/1.1, and over HTTP/2 only if the server
+      /// refuses that: many servers take no more than 64 KiB in each round trip over HTTP/2.
       public static let automatic = Version(kind: .automatic)
       /// Only HTTP/1.1.
       public static let http11 = Version(kind: .http11)

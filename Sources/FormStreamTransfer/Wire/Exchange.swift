@@ -37,6 +37,8 @@ final class Exchange: @unchecked Sendable {
   private var unread: [UInt8] = []
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
+  /// Whether the server refused the TLS handshake for want of a common protocol.
+  private var hasNoCommonProtocol = false
   /// Called once at the end; set by the engine.
   var completion: ((ExchangeResult) -> Void)?
 
@@ -52,7 +54,7 @@ final class Exchange: @unchecked Sendable {
     upload = Upload(total: request.bodyLength)
     collector = ResponseCollector(
       url: request.url, target: request.options.responseTarget, isToHEAD: request.method == .head,
-      isFinal: request.isFinal,
+      isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
@@ -191,7 +193,9 @@ final class Exchange: @unchecked Sendable {
       upload.close()
       count(uploaded: easy.uploaded)
       connection.noteWritten()
+      if let socket = connection.socket { easy.sockets?.noteFree(socket) }
       connection.socket = nil
+      hasNoCommonProtocol = failure?.kind == .noCommonProtocol
       // If libcurl rejected what it read, the rest is not the beginning of a response.
       if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
@@ -227,6 +231,7 @@ extension Exchange: CurlDelegate {
       return false
     }
     connection.begin(request, over: socket)
+    if let socket { easy.sockets?.noteInUse(socket) }
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
     // Other bodies were checked before the exchange.
@@ -434,14 +439,25 @@ extension Exchange {
   /// How the same request is sent again without costing an attempt, as the server has not looked at it. Only once: the
   /// connection is then a new one, and the version another one.
   private var repetition: Repetition? {
-    guard abortReason == nil, collector.response == nil,
-      !hasBegunBody || request.body?.isReplayable == true
-    else { return nil }
+    guard abortReason == nil, !hasBegunBody || request.body?.isReplayable == true else {
+      return nil
+    }
+    if let response = collector.response {
+      return request.isVersionRefused(by: response.status, response.headers) ? .overHTTP2 : nil
+    }
+    if request.prefersHTTP11, lacksHTTP11 { return .overHTTP2 }
     if connection.notes.requiresHTTP11, request.configuration.version == .automatic {
       return .overHTTP11
     }
     return connection.isSpent || connection.isReused && connection.notes.isRefused
       ? .onNewConnection : nil
+  }
+
+  /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client
+  /// offers refuses the handshake. Some complete it without a protocol, and end the connection after that: if they can't
+  /// have the complete request, no harm is done by sending it again.
+  private var lacksHTTP11: Bool {
+    hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage != .sent
   }
 
   /// How much of the request the server may have.

@@ -24,11 +24,16 @@ struct ExchangeConnection {
   /// servers send after the handshake are read with the first response, but on a new connection they are still there.
   /// HTTP/2 knows which request a response belongs to, and has frames of its own, so that only the end counts. libcurl
   /// takes a connection for alive from which it has just read a close_notify.
+  ///
+  /// A connection with HTTP/1.1 that another request uses counts, too: its body goes there, and its response comes from
+  /// there. libcurl 7.88 offers such a connection to requests that may be sent over HTTP/2, once the server has spoken
+  /// HTTP/2 on another one.
   func hasInputBefore(_ request: WireRequest, _ socket: CInt?, _ sockets: OpenSockets?) -> Bool {
     // A kept connection that can't be looked at is not trusted.
     guard let socket else { return isReused }
     if request.hasPriorKnowledge { return false }
     if sockets?.speaksHTTP2(socket) == true { return hasEnded(socket) }
+    if sockets?.isInUse(socket) == true { return true }
     return (isReused || !request.isEncrypted) && hasInput(socket)
   }
 

@@ -37,7 +37,7 @@ struct FailureExplanation {
         .certificateRefused, failure,
         "was not sent: the server's certificate is not trusted (\(reason)). Name the authority that "
           + "issued it (\(SettingName.authorities)) if you trust it.")
-    case .tls:
+    case .tls, .noCommonProtocol:
       return permanent(
         .tlsFailed, failure,
         "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).")

@@ -14,7 +14,10 @@ struct WireRequest: Sendable {
   /// Whether an idle connection may be used.
   var usesIdleConnection: Bool
   var options: TransferOptions
+  /// The session's settings, but with the version that this request asks for.
   var configuration: TransferSession.Configuration
+  /// Whether HTTP/1.1 is asked for because of the body, although HTTP/2 would do.
+  var prefersHTTP11: Bool
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
 
@@ -38,5 +41,22 @@ struct WireRequest: Sendable {
 
   var mayBeHTTP2: Bool {
     configuration.version == .http2 || configuration.version == .automatic && isEncrypted
+  }
+
+  /// Whether a response only refuses HTTP/1.1, so that the request is sent again over HTTP/2.
+  ///
+  /// RFC 9110 §15.5.22: a server that responds 426 "refuses to perform the request using the current protocol", and names
+  /// another in `Upgrade`. §15.6.6: 505 is for a version that it doesn't support.
+  func isVersionRefused(by status: Int, _ headers: HTTPHeaders) -> Bool {
+    guard prefersHTTP11, body?.isReplayable == true else { return false }
+    return status == 505 || status == 426 && (headers["Upgrade"].map(\.namesHTTP2) ?? true)
+  }
+}
+
+extension String {
+  fileprivate var namesHTTP2: Bool {
+    split { $0 == "," || $0 == " " }.contains {
+      ["h2", "http/2", "http/2.0"].contains($0.lowercased())
+    }
   }
 }

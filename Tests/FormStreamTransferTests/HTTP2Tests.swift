@@ -81,6 +81,26 @@ import FormStreamTransfer
     #expect(server.requests.count == 1)
   }
 
+  // A server that responded to the head alone, and then took no notice of the body, was believed.
+  @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+  func `a head and a short body leave in one piece`(isEncrypted: Bool) async throws {
+    let certificates = try TestCertificates()
+    let server = try ScriptedHTTP2Server { _ in [.respond(200), .resetStream(.noError)] }
+    var options = TLSProxy.Options()
+    options.protocols = ["h2"]
+    let proxy = isEncrypted ? try TLSProxy(to: server.port, certificates.server, options) : nil
+    var configuration = TransferSession.Configuration()
+    configuration.version = .http2
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let session = try TransferSession(configuration)
+    for size in [1, 4096, 16_384] {
+      let result = try await session.result(
+        of: request(proxy?.url ?? server.url, .bytes(noise(size))))
+      #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    }
+    #expect(server.requests.map(\.wasCompleteAtResponse) == [true, true, true])
+  }
+
   // MARK: What was sent
 
   @Test(.timeLimit(.minutes(1)), arguments: [ScriptedHTTP2Step.close, .reset])

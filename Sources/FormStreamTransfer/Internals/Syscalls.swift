@@ -104,6 +104,15 @@ func localPort(of socket: CInt) -> CInt? {
   }
 }
 
+/// Holds back what is written to a socket, as long as it doesn't fill a packet, or sends it.
+///
+/// C: `setsockopt(TCP_CORK)`
+func setCorked(_ socket: CInt, _ isCorked: Bool) {
+  var value: CInt = isCorked ? 1 : 0
+  _ = setsockopt(
+    socket, CInt(IPPROTO_TCP), TCP_CORK, &value, socklen_t(MemoryLayout<CInt>.size))
+}
+
 /// Opens a socket that programs started by this one don't inherit; -1 if that fails.
 ///
 /// C: `socket`

@@ -67,6 +67,7 @@ final class CurlMulti: @unchecked Sendable {
   func perform() {
     var count: CInt = 0
     _ = curl_multi_perform(handle, &count)
+    sockets.release()
   }
 
   /// Removes and returns the next finished transfer, with its failure if it failed.

@@ -6,6 +6,8 @@ final class OpenSockets {
   private var speakingHTTP2: Set<CInt> = []
   /// Those over which a request is being sent, or its response awaited.
   private var inUse: Set<CInt> = []
+  /// Those whose bytes are held back.
+  private var corked: [CInt] = []
   private let willClose: (CInt) -> Void
 
   init(_ willClose: @escaping (CInt) -> Void) {
@@ -21,6 +23,7 @@ final class OpenSockets {
     ports[socket] = nil
     speakingHTTP2.remove(socket)
     inUse.remove(socket)
+    corked.removeAll { $0 == socket }
     closeSocket(socket)
   }
 
@@ -54,6 +57,19 @@ final class OpenSockets {
   }
 
   func isInUse(_ socket: CInt) -> Bool { inUse.contains(socket) }
+
+  /// Holds back what is written to a socket until libcurl has done all that it can at present: the head of a request and
+  /// a short body leave in one piece then.
+  func holdBack(_ socket: CInt) {
+    setCorked(socket, true)
+    corked.append(socket)
+  }
+
+  /// Sends what was held back.
+  func release() {
+    for socket in corked { setCorked(socket, false) }
+    corked.removeAll()
+  }
 
   /// The object that libcurl passes to a callback as `context`.
   static func at(_ context: UnsafeMutableRawPointer?) -> OpenSockets? {

@@ -193,6 +193,9 @@ final class Exchange: @unchecked Sendable {
       upload.close()
       count(uploaded: easy.uploaded)
       connection.noteWritten()
+      if failure != nil || abortReason != nil, let written = connection.writtenOfBody {
+        upload.noteUncounted(written: written)
+      }
       if let socket = connection.socket { easy.sockets?.noteFree(socket) }
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
@@ -231,7 +234,12 @@ extension Exchange: CurlDelegate {
       return false
     }
     connection.begin(request, over: socket)
-    if let socket { easy.sockets?.noteInUse(socket) }
+    if let socket {
+      easy.sockets?.noteInUse(socket)
+      // libcurl doesn't show that an HTTP/2 server took no notice of a body (RFC 9113 §8.1) that was on its way when the
+      // server responded. No server can respond to a head that it doesn't have yet.
+      if request.mayBeHTTP2, request.announcesBody { easy.sockets?.holdBack(socket) }
+    }
     clock.noteMovement()
     if upload.total == 0 { clock.restartWaitForResponse() }
     // Other bodies were checked before the exchange.
@@ -272,6 +280,7 @@ extension Exchange: CurlDelegate {
     guard abortReason == nil else { return .abort }
     if isPaused { return .later }
     count(uploaded: easy.uploaded)
+    if !hasBegunBody { connection.beginBody(of: request) }
     hasBegunBody = true
     let piece = UnsafeMutableRawBufferPointer(rebasing: buffer.prefix(request.maximumPiece))
     switch upload.read(into: piece) {

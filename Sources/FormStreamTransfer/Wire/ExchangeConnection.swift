@@ -13,8 +13,9 @@ struct ExchangeConnection {
   var hasCloseNotify = false
   /// What libcurl says about HTTP/2.
   var notes = HTTP2Notes()
-  /// How many bytes had been written to the socket before the request, and at the end; nil if that isn't known.
-  private var written: (before: Int64?, after: Int64?)
+  /// How many bytes had been written to the socket before the request, before its body, and at the end; nil if that isn't
+  /// known.
+  private var written: (before: Int64?, beforeBody: Int64?, after: Int64?)
 
   /// Whether something can be read before a request is sent: the connection's end, or bytes that would be taken for the
   /// response. libcurl looks for the end only, and takes a TLS alert before it for life.
@@ -43,10 +44,27 @@ struct ExchangeConnection {
     if request.mayBeHTTP2 { written.before = socket.flatMap { writtenBytes(of: $0) } }
   }
 
+  /// Notes that the body begins, if libcurl doesn't count all that it writes of it: under TLS it counts a piece when all of
+  /// it is written, and with HTTP/2 not before it has written something else.
+  mutating func beginBody(of request: WireRequest) {
+    guard request.isEncrypted || sentHTTP2, request.bodyLength.map({ $0 > Self.exactPiece }) ?? true
+    else { return }
+    written.beforeBody = socket.flatMap { writtenBytes(of: $0) }
+  }
+
+  /// The size of a TLS record and of a frame of HTTP/2. What is no longer is written completely or not at all.
+  private static let exactPiece = 16 * 1024
+
   /// Notes how much was written, while the socket is open.
   mutating func noteWritten() {
-    guard let socket, written.before != nil else { return }
+    guard let socket, written.before != nil || written.beforeBody != nil else { return }
     written.after = writtenBytes(of: socket)
+  }
+
+  /// How many bytes were written since the body began; nil if that isn't known.
+  var writtenOfBody: Int64? {
+    guard let before = written.beforeBody, let after = written.after else { return nil }
+    return after - before
   }
 
   /// Whether so many bytes of a request can have left.

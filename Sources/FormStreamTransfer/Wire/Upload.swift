@@ -99,6 +99,16 @@ struct Upload: ~Copyable {
     handedOver = max(handedOver, sent)
   }
 
+  /// Counts what libcurl has written and not counted when a connection breaks.
+  ///
+  /// - Parameter written: how many bytes were written to the socket, the framing of TLS or HTTP/2 included.
+  mutating func noteUncounted(written: Int64) {
+    // Both have much less than a hundredth of framing, and short messages of their own.
+    guard written - handedOver > 1024 + handedOver / 128 else { return }
+    // What is complete was counted.
+    handedOver = max(handedOver, min(read, written, (total ?? .max) - 1))
+  }
+
   /// The bytes of one read, which libcurl sends as one chunk. It asks for more only after it has sent the chunk.
   ///
   /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF; chunk-size = 1*HEXDIG

@@ -31,8 +31,10 @@ extension GridCell {
           .respond(.inStatusLine), .respond(.rubbish), .end(.close), .end(.reset),
         ])
     }
+    let afterEarly: [End] =
+      [.keep, .finish, .close, .reset] + (transport == .http2 ? [.stopReading] : [])
     let early: [GridPlay.Deed] = [200, 413, 503].flatMap { status in
-      [End.keep, .finish, .close, .reset].map { .respond(.status(status), then: $0) }
+      afterEarly.map { .respond(.status(status), then: $0) }
     }
     add(.afterHead, ends)
     if let size = request.size, size > 0 {

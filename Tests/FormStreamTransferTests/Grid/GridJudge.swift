@@ -88,10 +88,11 @@ struct GridJudge {
   }
 
   /// Whether the server said ok to these bytes. One that says so before it reads what is in its buffers already has
-  /// said it, too: no client can tell.
+  /// said it, too: no client can tell. With HTTP/2 a short request leaves in one piece, unless its source is late.
   private func saysOK(_ attempt: GridEvidence.Attempt) -> Bool {
     guard let status = status(attempt), (200...299).contains(status) else { return false }
-    return execution(attempt) == .yes || !cell.request.isLarge
+    if execution(attempt) == .yes { return true }
+    return !cell.request.isLarge && (cell.transport != .http2 || cell.request == .postChunked)
   }
 
   private var okLies: [Lie] {
@@ -151,7 +152,7 @@ struct GridJudge {
         return !attempt.deed.wasComplete || mayBeLost(attempt)
       }
       // A server or a gateway that failed may have acted on it, and what follows doesn't settle that.
-      let isSettled = attempt.deed.mark == last?.deed.mark && !cell.isCancelled
+      let isSettled = attempt.deed.mark == last?.deed.mark && !cell.isCancelled && !hasUnseenAttempt
       if isOfGateway(attempt) {
         // A sender who allows repetition doesn't say that it does no harm.
         let isHarmlessTwice = cell.request.isRepeatable && cell.request != .postUnsafe
@@ -170,10 +171,14 @@ struct GridJudge {
     let end = attempt.deed.play.end
     if end == .cancel, result.status == nil { return true }
     return cell.transport != .plain
-      && (end == .reset || end == .resetStream || end == .close && !attempt.deed.wasComplete)
+      && ([.reset, .resetStream].contains(end)
+        || [.close, .stopReading].contains(end) && !attempt.deed.wasComplete)
   }
 
   // MARK: The response and the counts
+
+  /// Whether the client made one more attempt, of which the server saw nothing: the file had changed.
+  private var hasUnseenAttempt: Bool { result.attempts > evidence.attempts.count }
 
   private var mark: String? { result.response?.headers["Mark"] }
 

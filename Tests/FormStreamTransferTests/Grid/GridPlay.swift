@@ -32,6 +32,8 @@ struct GridPlay: Sendable, CustomStringConvertible {
     case goAway = "go-away"
     /// HTTP/2: it ends the stream with an error.
     case resetStream = "reset-stream"
+    /// HTTP/2: it ends the stream without an error, as it wants no more of the body.
+    case stopReading = "stop-reading"
 
     /// Whether it says that the request was not handled.
     var refuses: Bool { self == .refuseStream || self == .goAway }

@@ -95,7 +95,7 @@ struct GridScript: Sendable {
   private func end(_ end: GridPlay.End) -> [ScriptedStep] {
     switch end {
     case .keep: []
-    case .close, .goAway, .refuseStream, .resetStream: [.close]
+    case .close, .goAway, .refuseStream, .resetStream, .stopReading: [.close]
     case .reset: [.reset]
     case .silence: [.waitFor(isOver)]
     case .cancel: [.call(settings.cancel), .waitFor(isOver)]
@@ -152,6 +152,7 @@ struct GridScript: Sendable {
     case .refuseStream: [.resetStream(.refusedStream)]
     case .goAway: [.goAway(.previous), .close]
     case .resetStream: [.resetStream(.internalError)]
+    case .stopReading: [.resetStream(.noError)]
     }
   }
 }

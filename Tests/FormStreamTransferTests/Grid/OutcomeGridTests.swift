@@ -42,14 +42,13 @@ import FormStreamTransfer
     for lie in found { Issue.record("\(lie)") }
   }
 
-  /// Plays a cell. On a slow machine a limit may pass before a response arrives, a response may be lost with its
-  /// connection, or the TLS proxy may be late: then the cell is played again with longer limits.
+  /// Plays a cell. On a slow machine a limit may pass before a response arrives: then the cell is played again with longer
+  /// limits.
   private static func lies(
     _ cell: GridCell, _ index: Int, _ runner: GridRunner
   ) async throws -> [GridJudge.Lie] {
     let lies = GridJudge.lies(in: try await runner.run(cell, index: index, limit: limit))
-    let dependsOnTime = lies.allSatisfy { [.needlessUnknown, .bytes].contains($0.kind) }
-    if lies.isEmpty || !cell.isSilent && !dependsOnTime { return lies }
+    if lies.isEmpty || !cell.isSilent { return lies }
     return GridJudge.lies(
       in: try await runner.run(cell, index: index + 50_000, limit: limit * 10))
   }

@@ -5,9 +5,9 @@ import FormStreamTransfer
 // Posts bodies to a server over kept connections, and prints what the library says about each:
 //
 //     formstream-peers-probe URL COUNT WORKERS SIZES PAUSE VERSION AUTHORITY
-//     NUMBER OUTCOME STATUS BYTES ERROR
+//     NUMBER OUTCOME STATUS BYTES ERROR MESSAGE
 //
-// Each worker has connections of its own, and waits for up to PAUSE milliseconds before each request. Request N has
+// VERSION is 1.1, 2, or automatic. Each worker has connections of its own, and waits for up to PAUSE milliseconds before each request. Request N has
 // the header `X-Request: N`, and its body is `N` and a newline, repeated up to the size that is its turn.
 
 let arguments = CommandLine.arguments
@@ -21,7 +21,11 @@ else {
 let url = arguments[1]
 let sizes = arguments[4].split(separator: ",").compactMap { Int($0) }
 var configuration = TransferSession.Configuration()
-configuration.version = arguments[6] == "2" ? .http2 : .http11
+switch arguments[6] {
+case "1.1": configuration.version = .http11
+case "2": configuration.version = .http2
+default: break
+}
 if !arguments[7].isEmpty { configuration.tls.authorities = LocalPath(arguments[7]) }
 let shared = configuration
 
@@ -36,8 +40,8 @@ func send(_ number: Int, _ session: TransferSession) async throws -> String {
   request.options.limits.attempt = .seconds(30)
   let result = await session.result(of: request)
   let status = result.status.map(String.init) ?? "-"
-  let code = result.error?.code.rawValue ?? "-"
-  return "\(number) \(result.outcome) \(status) \(result.bytesSent) \(code)"
+  let error = result.error.map { "\($0.code.rawValue) \($0.description)" } ?? "-"
+  return "\(number) \(result.outcome) \(status) \(result.bytesSent) \(error)"
 }
 
 try await withThrowingTaskGroup(of: Void.self) { group in

@@ -2,12 +2,14 @@
 
 import json
 import os
+import queue
 import shutil
 import socket
 import subprocess
 import sys
 import threading
 import time
+import urllib.parse
 
 from .programs import c_program
 
@@ -75,6 +77,7 @@ class Receiving:
             [formstream, "receive", "--listen", "127.0.0.1:0", "--json", "-q", *map(str, flags)],
             stdout=subprocess.PIPE, text=True)
         self.url = json.loads(self.server.stdout.readline())["url"]
+        self.port = urllib.parse.urlsplit(self.url).port
         # Read its records, or they would fill the pipe.
         self.reader = threading.Thread(target=self.server.stdout.read)
         self.reader.start()
@@ -88,15 +91,15 @@ class Receiving:
         self.reader.join()
 
 
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        return listener.getsockname()[1]
+
+
 class Nginx:
     """An nginx that writes each body to a file, responds, and removes the file."""
 
     def __init__(self, work, directory):
-        def free_port():
-            with socket.socket() as probe:
-                probe.bind(("127.0.0.1", 0))
-                return probe.getsockname()[1]
-
         port, upstream = free_port(), free_port()
         home = work / "nginx"
         home.mkdir(exist_ok=True)
@@ -138,3 +141,141 @@ class Nginx:
     def __exit__(self, *_):
         self.server.terminate()
         self.server.wait()
+
+
+class Gateway:
+    """A server with TLS and HTTP/2 that passes each body on to another one, at once."""
+
+    KINDS = {"nginx": "nginx", "caddy": "caddy", "apache": "apache2"}
+
+    @staticmethod
+    def program(kind):
+        return shutil.which(Gateway.KINDS[kind], path=os.environ["PATH"] + ":/usr/sbin")
+
+    def __init__(self, kind, work, certificate, upstream):
+        self.home, self.certificate = work / f"gateway-{kind}", certificate
+        self.home.mkdir(exist_ok=True)
+        self.port, self.upstream = free_port(), upstream
+        self.url = f"https://localhost:{self.port}/"
+        configuration = self.home / "configuration"
+        configuration.write_text(getattr(self, kind)())
+        command = {"nginx": ["-p", self.home, "-c", configuration],
+                   "apache": ["-DFOREGROUND", "-d", self.home, "-f", configuration],
+                   "caddy": ["run", "--config", configuration, "--adapter", "caddyfile"]}[kind]
+        self.log = open(self.home / "output", "wb")
+        self.server = subprocess.Popen(
+            [self.program(kind), *map(str, command)], stdout=self.log, stderr=self.log,
+            env={"PATH": os.environ["PATH"], "HOME": str(self.home)})
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return
+            except ConnectionRefusedError:
+                if self.server.poll() is not None:
+                    sys.exit(f"{kind} did not start: {(self.home / 'output').read_text()}")
+                time.sleep(0.01)
+
+    def nginx(self):
+        places = "".join(f"{name}_temp_path {self.home}/{name};"
+                         for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        return f"""
+            {"user root;" if os.geteuid() == 0 else ""}
+            daemon off; pid {self.home}/pid; error_log {self.home}/log; worker_processes auto;
+            events {{}}
+            http {{
+              access_log off; client_max_body_size 0; {places}
+              server {{
+                listen 127.0.0.1:{self.port} ssl http2;
+                ssl_certificate {self.certificate.path}; ssl_certificate_key {self.certificate.key};
+                location / {{
+                  proxy_pass http://127.0.0.1:{self.upstream}; proxy_http_version 1.1;
+                  proxy_request_buffering off;
+                }}
+              }}
+            }}"""
+
+    def caddy(self):
+        return f"""{{
+              admin off
+              auto_https off
+            }}
+            https://localhost:{self.port} {{
+              bind 127.0.0.1
+              tls {self.certificate.path} {self.certificate.key}
+              reverse_proxy 127.0.0.1:{self.upstream}
+            }}"""
+
+    def apache(self):
+        names = ("mpm_event", "authz_core", "proxy", "proxy_http", "ssl", "http2")
+        modules = "\n".join(f"LoadModule {name}_module /usr/lib/apache2/modules/mod_{name}.so" for name in names)
+        return f"""{modules}
+Listen 127.0.0.1:{self.port}
+ServerName localhost
+PidFile {self.home}/pid
+ErrorLog {self.home}/log
+DefaultRuntimeDir {self.home}
+{"User nobody" if os.geteuid() == 0 else ""}
+SSLEngine on
+SSLCertificateFile {self.certificate.path}
+SSLCertificateKeyFile {self.certificate.key}
+Protocols h2 http/1.1
+LimitRequestBody 0
+ProxyPass / http://127.0.0.1:{self.upstream}/
+"""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.terminate()
+        self.server.wait()
+        self.log.close()
+
+
+class Link:
+    """A proxy that holds every byte for `delay` seconds in each direction, and drops none."""
+
+    def __init__(self, port, delay):
+        self.target, self.delay = port, delay
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://localhost:{self.listener.getsockname()[1]}/"
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+                server = socket.create_connection(("127.0.0.1", self.target))
+            except OSError:
+                return
+            for source, target in ((client, server), (server, client)):
+                target.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                held = queue.SimpleQueue()
+                threading.Thread(target=self.receive, args=(source, held), daemon=True).start()
+                threading.Thread(target=self.send, args=(held, target), daemon=True).start()
+
+    def receive(self, source, held):
+        piece = None
+        while piece != b"":
+            try:
+                piece = source.recv(1 << 18)
+            except OSError:
+                piece = b""
+            held.put((time.monotonic() + self.delay, piece))
+
+    def send(self, held, target):
+        while True:
+            due, piece = held.get()
+            time.sleep(max(due - time.monotonic(), 0))
+            try:
+                if not piece:
+                    return target.shutdown(socket.SHUT_WR)
+                target.sendall(piece)
+            except OSError:
+                return None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.listener.close()

@@ -96,7 +96,6 @@ import FormStreamTransfer
   func `a server that refuses HTTP 1_1 is sent the body over HTTP 2`(how: String) async throws {
     let server = try ScriptedHTTP2Server { _ in .good(201) }
     var options = ScriptedServer.Options()
-    options.hasSmallBuffer = true
     if how == "end" { options.onConnect = { _ in [.close] } }
     let older = try ScriptedServer(options) { _ in
       let headers = how == "426 h2" ? [("Upgrade", "TLS/1.0, h2")] : []

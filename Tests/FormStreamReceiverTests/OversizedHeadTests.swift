@@ -80,13 +80,13 @@ import Testing
     #expect(try await server.reportedRequests(2).last?.error?.code == "head-too-large")
   }
 
-  @Test func `five hundred large heads cost no lasting memory`() async throws {
+  @Test func `two thousand large heads cost no lasting memory`() async throws {
     let server = try TestServer()
     let head = "POST / HTTP/1.1\r\nHost: h\r\nX: \(String(repeating: "x", count: 100_000))\r\n\r\n"
     _ = try await server.responses(to: head)
     let before = ProcessResources.now().residentKiB
-    for _ in 0..<500 { _ = try await server.responses(to: head) }
-    // The connections' memory alone would be 125 MB. Other tests run at the same time.
-    if sanitizer == nil { #expect(ProcessResources.now().residentKiB - before < 64 * 1024) }
+    for _ in 0..<2000 { _ = try await server.responses(to: head) }
+    // The connections' memory alone would be 500 MB. Other tests run at the same time, and take some, too.
+    if sanitizer == nil { #expect(ProcessResources.now().residentKiB - before < 256 * 1024) }
   }
 }

@@ -49,6 +49,8 @@ extension TransferRequest {
         .invalidSetting, on: "HEAD",
         "A HEAD request can't have a body: remove the body, or use GET or POST.")
     }
+    try headers.check()
+    try options.responseTarget.check()
   }
 
   fileprivate func checkCredentials(
@@ -87,10 +89,10 @@ extension HTTPHeaders {
     contentTypeOf layout: BodyLayout, digest: SHA256.Digest?
   ) throws(TransferError) {
     try checkContentType(of: layout.form)
-    if !contains("Content-Type") { try append(name: "Content-Type", value: layout.contentType) }
+    if !contains("Content-Type") { append("Content-Type", layout.contentType) }
     if let digest {
       // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
-      try append(name: "Content-Digest", value: "sha-256=:\(base64(digest.bytes)):")
+      append("Content-Digest", "sha-256=:\(base64(digest.bytes)):")
     }
   }
 
@@ -109,7 +111,7 @@ extension HTTPHeaders {
   fileprivate mutating func append(
     _ key: IdempotencyKey?, _ credentials: Credentials?
   ) throws(TransferError) {
-    if let key { try append(name: "Idempotency-Key", value: key.fieldValue) }
+    if let key { append("Idempotency-Key", key.fieldValue) }
     guard let credentials else { return }
     guard HTTPSyntax.isFieldValue(credentials.header.utf8) else {
       throw TransferError(
@@ -117,7 +119,7 @@ extension HTTPHeaders {
         "The token contains a control character: remove line breaks.")
     }
     if !contains("Authorization") {
-      try append(name: "Authorization", value: credentials.header, isSecret: true)
+      append("Authorization", credentials.header, isSecret: true)
     }
   }
 }

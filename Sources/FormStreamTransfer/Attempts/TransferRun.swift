@@ -260,7 +260,7 @@ final class TransferRun: Sendable {
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
-      error: verdict.error)
+      error: verdict.error?.ending(as: verdict.outcome, history.response))
   }
 }
 

@@ -68,11 +68,14 @@ public final class TransferSession: Sendable {
 
   /// Sends a request and returns the response that confirms it.
   ///
-  /// - Throws: the result's error, if the outcome is not `ok`. To learn whether the request may have been carried out
-  ///   nevertheless, use ``result(of:progress:)``.
+  /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may
+  ///   have carried out the request, and its ``TransferError/response`` is that of a server that refused it. If the
+  ///   request was cancelled, by the waiting task or otherwise, `CancellationError`; to learn how far the request came,
+  ///   use ``result(of:progress:)``.
+  @discardableResult
   public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
-  ) async throws(TransferError) -> TransferResponse {
+  ) async throws -> TransferResponse {
     try await result(of: request, progress: progress).confirmingResponse()
   }
 
@@ -86,7 +89,9 @@ public final class TransferSession: Sendable {
 }
 
 extension TransferResult {
-  fileprivate func confirmingResponse() throws(TransferError) -> TransferResponse {
+  /// The response of a request that succeeded.
+  func confirmingResponse() throws -> TransferResponse {
+    if error?.code == .cancelled { throw CancellationError() }
     if let error { throw error }
     guard let response else {
       throw TransferError(

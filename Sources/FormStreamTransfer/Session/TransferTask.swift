@@ -17,6 +17,14 @@ public final class TransferTask: Sendable {
     get async { await work.value }
   }
 
+  /// The response that confirms the request, after it has ended.
+  ///
+  /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError`` if the outcome is not `ok`,
+  ///   `CancellationError` if the request was cancelled.
+  public var response: TransferResponse {
+    get async throws { try await result.confirmingResponse() }
+  }
+
   /// Pauses the request: no byte of a body is sent or received until `resume`. The server may close the connection
   /// meanwhile.
   public func pause() {

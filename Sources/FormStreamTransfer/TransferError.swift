@@ -76,6 +76,8 @@ public struct TransferError: Error, Sendable {
     public static let streamTooLong = Code(rawValue: "stream-too-long")
     /// The request was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
+    /// The session starts no requests any more; see ``TransferSession/finish()``.
+    public static let sessionFinished = Code(rawValue: "session-finished")
     /// The system has no memory or threads left, or libcurl doesn't work as expected.
     public static let engineFailed = Code(rawValue: "engine-failed")
   }

@@ -34,6 +34,8 @@ func forEach(
 do {
   let arguments = CommandLine.arguments.dropFirst()
   var configuration = TransferSession.Configuration()
+  // What is sent at once is said on the command line.
+  configuration.maximumConnectionsPerHost = nil
   switch (arguments.first, arguments.count) {
   case ("post", 5):
     let paths = try lines(of: arguments[2])

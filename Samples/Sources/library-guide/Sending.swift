@@ -39,7 +39,7 @@ func explain(_ request: TransferRequest, in session: TransferSession) async thro
 }
 
 func watch(_ request: TransferRequest, in session: TransferSession) async {
-  let task = session.start(request)  // pause(), resume(), cancel()
+  let task = session.start(request)  // pause(), resume(), cancel(); id, request, state
   for await progress in task.progress {  // begins with the current state
     print(progress.phase.rawValue, progress.handedOver, progress.total ?? "unknown")
   }

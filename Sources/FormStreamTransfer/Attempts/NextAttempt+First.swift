@@ -3,14 +3,12 @@ import FormStreamDigest
 import FormStreamPlatform
 
 extension NextAttempt {
-  /// Prepares the first attempt of a request: checks its settings, and measures its body.
+  /// Prepares the first attempt of a request that was checked: measures its body.
+  ///
+  /// - Parameter url: the request's URL with its query.
   static func first(
-    of request: TransferRequest, in configuration: TransferSession.Configuration,
-    _ control: TransferControl
+    of request: TransferRequest, to url: HTTPURL, _ control: TransferControl
   ) async throws(TransferError) -> NextAttempt {
-    let url = try request.url.appending(request.query)
-    try request.checkSettings()
-    try request.checkCredentials(in: configuration)
     var headers = request.headers
     var layout: BodyLayout?
     if let body = request.body {
@@ -38,7 +36,17 @@ extension NextAttempt {
 }
 
 extension TransferRequest {
-  fileprivate func checkSettings() throws(TransferError) {
+  /// Checks everything but the body. Returns the URL with the query.
+  func checked(
+    in configuration: TransferSession.Configuration
+  ) throws(TransferError) -> HTTPURL {
+    let url = try url.appending(query)
+    try checkSettings()
+    try checkCredentials(in: configuration)
+    return url
+  }
+
+  private func checkSettings() throws(TransferError) {
     if let rate = options.maximumRate, rate < 1 {
       throw TransferError(
         .invalidSetting, on: "maximumRate",
@@ -53,7 +61,7 @@ extension TransferRequest {
     try options.responseTarget.check()
   }
 
-  fileprivate func checkCredentials(
+  private func checkCredentials(
     in configuration: TransferSession.Configuration
   ) throws(TransferError) {
     guard options.requiresEncryptionForCredentials, exposesCredentials(in: configuration) else {

@@ -23,6 +23,8 @@ ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 WORK = ROOT / ".build" / "mutations"
 TREE = WORK / "tree"
 BUILD_SECONDS, TEST_SECONDS = 3600, 900
+# It keeps all threads busy, and requests of other tests would exceed their time limits (see .ci/tests).
+GRID = r"FormStreamTransferTests\.OutcomeGridTests"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -99,7 +101,14 @@ def build(log):
 
 def run_tests(tests, log):
     """The verdict of the suites: passed, failed, or a reason why there is none."""
-    code, output = swift(log, TEST_SECONDS, "test", "--skip-build", "--filter", f"^({tests})")
+    verdict = run_selected(tests, log, "--filter", f"^({tests})", "--skip", f"^{GRID}")
+    if verdict == "passed" and re.match(tests, GRID.replace("\\", "")):
+        verdict = run_selected(tests, log, "--filter", f"^{GRID}")
+    return verdict
+
+
+def run_selected(tests, log, *selection):
+    code, output = swift(log, TEST_SECONDS, "test", "--skip-build", *selection)
     if code is None:
         # A test that hangs has to end by a time limit of its suite.
         return f"the tests hang: no suite ended them in {TEST_SECONDS} s"

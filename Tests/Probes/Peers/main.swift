@@ -38,7 +38,11 @@ func send(_ number: Int, _ session: TransferSession) async throws -> String {
   request.headers.append("X-Request", "\(number)")
   request.options.expectation = .never
   request.options.limits.attempt = .seconds(30)
-  let result = await session.result(of: request)
+  return line(number, await session.result(of: request))
+}
+
+/// Not a part of `send`: there, optimized, it makes Swift 6.3.1 fail ("Found ownership error").
+func line(_ number: Int, _ result: TransferResult) -> String {
   let status = result.status.map(String.init) ?? "-"
   let error = result.error.map { "\($0.code.rawValue) \($0.description)" } ?? "-"
   return "\(number) \(result.outcome) \(status) \(result.bytesSent) \(error)"

@@ -12,8 +12,8 @@ extension Flag {
     Flag(
       long: "http2", group: .connection, verbs: connectionVerbs,
       summary: "Use HTTP/2 only, also without TLS",
-      detail: "Without the flag, HTTP/2 is used if the server offers it over TLS, but not for bodies "
-        + "of more than 64 KiB or of unknown length: HTTP/1.1 sends these faster."
+      detail: "Without the flag, HTTP/2 is used if the server offers it over TLS, but not for "
+        + "bodies of more than 64 KiB or of unknown length: HTTP/1.1 sends these faster."
     ) { (arguments, _) in arguments.request.session.version = .http2 },
     Flag(
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,

@@ -23,11 +23,18 @@ extension MultipartError {
   }
 }
 
-extension URL: LocalPathConvertible {
-  /// The path of this file URL.
+extension Part {
+  /// A file. Its file name is the last component of the URL, unless `filename` is given.
   ///
   /// - Throws: `notAFile` if it is not a file URL.
-  public func localPath() throws(MultipartError) -> LocalPath { try LocalPath(self) }
+  public static func file(
+    _ name: String, _ url: URL, filename: String? = nil, type: MediaType? = nil,
+    range: FileRange? = nil, provenance: FileProvenance = .named
+  ) throws(MultipartError) -> Part {
+    .file(
+      name, try LocalPath(url), filename: filename, type: type, range: range,
+      provenance: provenance)
+  }
 }
 
 extension PartBody {

@@ -7,13 +7,11 @@ enum Arbitration {
   ///
   /// - Parameters:
   ///   - content: the type of the contents; nil if there are none, or it was not detected.
-  ///   - firstTypeByName: finds the first type of the extension that fulfils a condition.
-  static func type(
-    content: MediaType?, firstTypeByName: ((MediaType) -> Bool) -> MediaType?
-  ) -> SniffedType? {
+  ///   - candidates: the types of the extension.
+  static func type(content: MediaType?, candidates: [MediaType]) -> SniffedType? {
     let family = Family(content)
     if family != .known,
-      let refined = firstTypeByName({ family.isCompatible(with: $0.essence) }),
+      let refined = candidates.first(where: { family.isCompatible(with: $0.essence) }),
       refined.essence != content?.essence
     {
       return SniffedType(type: refined, source: .extension)

@@ -11,9 +11,7 @@ enum ResponseSink {
     switch target.kind {
     case .memory: return nil
     case .stream(let receive): self = .stream(receive)
-    case .file(let result):
-      let path = try result.get()
-      self = .file(try AtomicFile(for: path), path.name)
+    case .file(let path): self = .file(try AtomicFile(for: path), path.name)
     }
   }
 
@@ -50,9 +48,7 @@ extension TransferError {
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
     let destination =
-      if case .file(.success(let path)) = target.kind { path.description } else {
-        "the response's target"
-      }
+      if case .file(let path) = target.kind { path.description } else { "the response's target" }
     return TransferError(
       .responseNotStored, on: destination,
       "The response from \(url) could not be written to \(destination.quoted): \(error).",

@@ -81,7 +81,10 @@ import FormStreamTransfer
     let session = try makeSession()
     for round in 0..<12 {
       let server = try ScriptedServer { _ in .good() }
-      let task = session.start(try TransferRequest(.post, server.url, body: bodies()[round % 3]))
+      var request = try TransferRequest(.post, server.url, body: bodies()[round % 3])
+      // If this thread has to wait, the request must not end before the pause.
+      request.options.maximumRate = size
+      let task = session.start(request)
       // Sometimes it has begun already.
       if round % 2 == 1 { await Task.yield() }
       task.pause()

@@ -48,7 +48,9 @@ package final class AtomicFile: Sendable {
   ) throws(SystemError) {
     self.directory = directory
     self.temporaryName = temporaryName
-    if !isNamed, let file = try directory.makeUnnamedFile(permissions: permissions) {
+    if !isNamed,
+      let file = try directory.makeUnnamedFile(permissions: permissions, testName: temporaryName)
+    {
       descriptor = file
       state = Guarded(.unnamed)
     } else {

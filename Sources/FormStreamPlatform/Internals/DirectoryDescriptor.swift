@@ -114,11 +114,16 @@ package final class DirectoryDescriptor: Sendable {
   /// Creates a file for writing that has no name, and is removed when it is closed; nil if the file
   /// system has no such files, or they can't get a name later.
   ///
-  /// - Parameter permissions: the mode of the file; the umask applies.
-  func makeUnnamedFile(permissions: UInt32) throws(SystemError) -> WritableDescriptor? {
+  /// - Parameters:
+  ///   - permissions: the mode of the file; the umask applies.
+  ///   - testName: the name of the file that shows whether it can get one. For a moment that file is
+  ///     there, so it is a name that the caller removes if the process is ended.
+  func makeUnnamedFile(
+    permissions: UInt32, testName: FileName
+  ) throws(SystemError) -> WritableDescriptor? {
     let isPossible = try hasUnnamedFiles.withLock { known throws(SystemError) in
       if let known { return known }
-      let isPossible = try canNameFiles()
+      let isPossible = try canNameFiles(testName)
       known = isPossible
       return isPossible
     }
@@ -127,9 +132,8 @@ package final class DirectoryDescriptor: Sendable {
 
   /// Whether a file without a name can get one: some file systems have no hard links, and without
   /// `/proc` there is no way that needs no privilege. Only the attempt shows it.
-  private func canNameFiles() throws(SystemError) -> Bool {
+  private func canNameFiles(_ name: FileName) throws(SystemError) -> Bool {
     guard let file = try openUnnamedFile(permissions: 0o600) else { return false }
-    let name = FileName.temporary()
     guard (try? file.link(as: name, in: self)) == true else { return false }
     remove(name)
     return true

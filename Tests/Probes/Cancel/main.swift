@@ -94,14 +94,16 @@ func rounds(_ count: Int, _ counts: Counts, file: LocalPath) async throws {
   server.stop()
 }
 
-/// Waits until no more threads and descriptors exist than before, for ten seconds at most.
+/// Waits until the threads of all sessions have ended, and no more threads and descriptors exist than before, for ten
+/// seconds at most.
 func settle(to before: ProcessResources?) async throws -> ProcessResources {
   var now = ProcessResources.now()
   for _ in 0..<1000 {
+    let isQuiet = !now.threads.contains { ["formstream-net", "formstream-work"].contains($0) }
     let isBack = before.map {
       now.threads.count <= $0.threads.count && now.descriptors.count <= $0.descriptors.count
     }
-    if isBack ?? !now.threads.contains(where: { $0.hasPrefix("FormStream") }) { break }
+    if isQuiet, isBack ?? true { break }
     try await Task.sleep(for: .milliseconds(10))
     now = ProcessResources.now()
   }

@@ -77,8 +77,9 @@ import Testing
     let outside = try TemporaryDirectory()
     #expect(symlink(outside.path("target"), temporary.path("tmp")) == 0)
     let directory = try StorageDirectory(temporary.local(""))
-    let file = try directory.makeFile(temporaryName: FileName("tmp"))
-    #expect(throws: StorageError.self) { try directory.close(file) }
+    #expect(throws: StorageError.self) {
+      try directory.close(try directory.makeFile(temporaryName: FileName("tmp")))
+    }
     #expect(try Self.names(in: outside) == [])
   }
 

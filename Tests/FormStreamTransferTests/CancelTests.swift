@@ -18,7 +18,7 @@ import FormStreamTransfer
 
   /// A server that waits for a gate after it has begun to read.
   private func holding() throws -> ScriptedServer {
-    return try ScriptedServer { [reached, goOn] _ in
+    try ScriptedServer { [reached, goOn] _ in
       [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
     }
   }

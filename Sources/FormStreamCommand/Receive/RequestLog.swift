@@ -21,8 +21,8 @@ final class RequestLog: Sendable {
   /// How many requests were not reported, because the lines before were not read.
   var omitted: Int { omittedCount.withLock(\.self) }
 
-  /// Adds the line of a request. While the lines are not read, only complete uploads are reported, which are few: new ones are
-  /// refused. Refusals would fill the memory.
+  /// Adds the line of a request. While the lines are not read, only complete uploads are reported, which are few: new
+  /// ones are refused. Refusals would fill the memory.
   func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {
       queue.add(.note("\(request.peer): \(cause)"))

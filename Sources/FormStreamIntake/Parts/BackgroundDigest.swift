@@ -5,7 +5,7 @@ import FormStreamPlatform
 ///
 /// The bytes are copied, which takes a small part of the time that hashing takes.
 final class BackgroundDigest {
-  /// Waking the thread for each buffer takes as long as hashing some ten kilobytes.
+  /// The most bytes in one buffer. Waking the thread for each takes as long as hashing some ten kilobytes.
   private static let bufferSize = 512 * 1024
   private static let bufferCount = 3
   /// With more threads, uploads would only take turns. So all buffers together take some megabytes at most.

@@ -64,7 +64,8 @@ extension Attempt {
       guard facts.isResponseToCompleteRequest else { return .conclude(.retryable, refused) }
       let unknown = AttemptDecision.Verdict(
         .unknown,
-        refused.adding("The server behind it may have carried out the request: ask that server."))
+        refused.adding(
+          "It may have passed the request on to a server that carried it out: ask that server."))
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }
     switch response.status {

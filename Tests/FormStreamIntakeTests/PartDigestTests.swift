@@ -13,10 +13,6 @@ import Testing
     return try digest.finalize()
   }
 
-  private static func bytes(_ count: Int) -> [UInt8] {
-    (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 11) }
-  }
-
   private static func expected(_ bytes: [UInt8]) throws -> SHA256.Digest {
     var digest = try SHA256()
     try bytes.withUnsafeBytes { try digest.update($0) }
@@ -28,17 +24,18 @@ import Testing
     (3_000_000, 1_000), (3_000_000, 131_072), (3_000_000, 131_073), (3_000_000, 3_000_000),
   ])
   func `the digest is that of all bytes, however they arrive`(_ count: Int, _ piece: Int) throws {
-    let bytes = Self.bytes(count)
+    let bytes = noise(count)
     #expect(try Self.digest(of: bytes, inPiecesOf: piece) == Self.expected(bytes))
   }
 
   /// More at once than there are threads for digests.
   @Test func `digests that are computed at once do not mix`() throws {
+    let bodies = (0..<16).map { noise(2_000_000 + $0, seed: UInt64($0)) }
     let wrong = Guarded(0)
     let failure = Guarded<(any Error)?>(nil)
-    onThreads(16) { number in
+    onThreads(bodies.count) { number in
       do {
-        let bytes = Self.bytes(2_000_000 + number)
+        let bytes = bodies[number]
         if try Self.digest(of: bytes, inPiecesOf: 100_000) != Self.expected(bytes) {
           wrong.withLock { $0 += 1 }
         }
@@ -52,9 +49,10 @@ import Testing
 
   /// As for uploads that are cut off.
   @Test func `a digest that is not asked for leaves no thread`() async throws {
+    let bytes = noise(1_200_000)
     for _ in 0..<100 {
       let digest = try PartDigest()
-      try Self.bytes(1_200_000).withUnsafeBytes { try digest.update($0) }
+      try bytes.withUnsafeBytes { try digest.update($0) }
     }
     #expect(
       await eventually {

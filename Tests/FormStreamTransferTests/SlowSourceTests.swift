@@ -6,7 +6,8 @@ import FormStreamTransfer
 
 /// A slow source beside fast requests.
 @Suite struct SlowSourceTests {
-  @Test func `fifty fast requests end before one whose source sleeps`() async throws {
+  @Test func `fifty fast requests end before one whose source waits`() async throws {
+    let (reached, goOn) = (try Gate(), try Gate())
     let order = NameLog()
     let server = try ScriptedServer { request in
       [
@@ -18,15 +19,20 @@ import FormStreamTransfer
       ]
     }
     let session = try makeSession()
+    let counts = SourceCounts()
     let slow = session.start(
       try TransferRequest(
         .post, server.url + "/slow",
-        body: .part(.stream { SlowSource(1, pause: .seconds(2)) })))
+        body: .part(
+          .stream { BlockingSource(giving: 1, reached: reached, goOn: goOn, record: counts) })))
+    #expect(await onNewThread { reached.wait() })
     let fast = try (0..<50).map { _ in
       session.start(
         try TransferRequest(.post, server.url + "/fast", body: .bytes(noise(100_000))))
     }
-    for task in fast + [slow] { #expect(await task.result.outcome == .ok) }
+    for task in fast { #expect(await task.result.outcome == .ok) }
+    goOn.open()
+    #expect(await slow.result.outcome == .ok)
     #expect(order.names.count == 51)
     #expect(order.names.last == "/slow")
     #expect(server.faults.isEmpty)

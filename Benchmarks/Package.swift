@@ -33,5 +33,13 @@ let package = Package(
       name: "bench-parse",
       dependencies: ["Measuring", .product(name: "FormStreamMultipart", package: "FormStream")],
       swiftSettings: house),
+    .executableTarget(
+      name: "bench-requests",
+      dependencies: [
+        "Measuring",
+        .product(name: "FormStream", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
+      ],
+      swiftSettings: house),
   ]
 )

@@ -21,8 +21,9 @@ def section(text):
 
 def build(package, product):
     """Builds a release program as `make install` does, and returns its path."""
-    command = ["swift", "build", "--package-path", str(package), "-c", "release",
-               "--static-swift-stdlib", "--product", product]
+    flags = subprocess.run([ROOT / ".ci/release-flags"], stdout=subprocess.PIPE, check=True, text=True)
+    command = ["swift", "build", "--package-path", str(package), *flags.stdout.splitlines(),
+               "--product", product]
     made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     if made.returncode != 0:
         sys.exit(f"{made.stdout}\nBuilding {product} failed.")
@@ -31,12 +32,12 @@ def build(package, product):
     return pathlib.Path(bin_path.stdout.strip()) / product
 
 
-def c_program(name, work):
+def c_program(name, work, *libraries):
     """Builds the peer in C of that name once, and returns its path."""
     program = work / name
     if not program.exists():
-        subprocess.run(["cc", "-O2", "-pthread", "-o", program, BENCHMARKS / "peers" / name / "main.c"],
-                       check=True)
+        subprocess.run(["cc", "-O2", "-pthread", "-o", program, BENCHMARKS / "peers" / name / "main.c",
+                        *libraries], check=True)
     return program
 
 

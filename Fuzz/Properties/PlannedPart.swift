@@ -56,14 +56,12 @@ struct PlannedPart {
 
   /// Nil if a header or the contents are not valid.
   func part() throws -> Part? {
-    var headers = PartHeaders()
-    for (name, value) in self.headers {
-      do {
-        try headers.append(name: name, value: value)
-      } catch {
-        try hold(error.code == .invalidHeader, "\(name.debugDescription): \(error)")
-        return nil
-      }
+    let headers = PartHeaders(self.headers)
+    do {
+      try headers.check()
+    } catch {
+      try hold(error.code == .invalidHeader, "\(self.headers): \(error)")
+      return nil
     }
     let body: PartBody
     switch source {

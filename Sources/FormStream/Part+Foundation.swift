@@ -23,18 +23,11 @@ extension MultipartError {
   }
 }
 
-extension Part {
-  /// A file. Its file name is the last component of the URL, unless `filename` is given.
+extension URL: LocalPathConvertible {
+  /// The path of this file URL.
   ///
   /// - Throws: `notAFile` if it is not a file URL.
-  public static func file(
-    _ name: String, _ url: URL, filename: String? = nil, type: MediaType? = nil,
-    range: FileRange? = nil, provenance: FileProvenance = .named
-  ) throws(MultipartError) -> Part {
-    .file(
-      name, try LocalPath(url), filename: filename, type: type, range: range,
-      provenance: provenance)
-  }
+  public func localPath() throws(MultipartError) -> LocalPath { try LocalPath(self) }
 }
 
 extension PartBody {

@@ -7,11 +7,13 @@ enum Arbitration {
   ///
   /// - Parameters:
   ///   - content: the type of the contents; nil if there are none, or it was not detected.
-  ///   - candidates: the types of the extension.
-  static func type(content: MediaType?, candidates: [MediaType]) -> SniffedType? {
+  ///   - firstTypeByName: finds the first type of the extension that fulfils a condition.
+  static func type(
+    content: MediaType?, firstTypeByName: ((MediaType) -> Bool) -> MediaType?
+  ) -> SniffedType? {
     let family = Family(content)
     if family != .known,
-      let refined = candidates.first(where: { family.isCompatible(with: $0.essence) }),
+      let refined = firstTypeByName({ family.isCompatible(with: $0.essence) }),
       refined.essence != content?.essence
     {
       return SniffedType(type: refined, source: .extension)

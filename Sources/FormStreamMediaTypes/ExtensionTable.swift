@@ -1,45 +1,133 @@
 public import FormStreamMultipart
+import FormStreamPlatform
 
 /// The media types of file name extensions. An extension may have several: `ts` is a video or a
 /// TypeScript program.
+///
+/// A table is text, which is searched for each extension. Programs ask for few extensions, and to read
+/// all of a large table into a dictionary would take longer than to send a small file.
 public struct ExtensionTable: Sendable {
-  private var types: [String: [MediaType]] = [:]
+  /// The texts, in the order in which they are searched. None is read before it is asked for.
+  private var texts: [@Sendable () -> [UInt8]]
 
   /// Reads a table in the format of `mime.types`: each line has a type and its extensions. Lines
   /// without a valid type are skipped.
   public init(_ text: some StringProtocol) {
-    for line in text.split(whereSeparator: \.isNewline) {
-      let words = line.prefix { $0 != "#" }.split { $0 == " " || $0 == "\t" }
-      guard let first = words.first, let type = MediaType(String(first)) else { continue }
-      for word in words.dropFirst() { types[word.lowercased(), default: []].append(type) }
-    }
+    let bytes = Array(text.utf8)
+    self.init { bytes }
+  }
+
+  /// A table in the same format, which is made when it is first asked for.
+  init(_ text: @escaping @Sendable () -> [UInt8]) {
+    texts = [text]
   }
 
   /// A table with the types of this table, followed by those of another.
   public func adding(_ other: ExtensionTable) -> ExtensionTable {
     var sum = self
-    for (name, more) in other.types {
-      sum.types[name, default: []] += more.filter { !(types[name] ?? []).contains($0) }
-    }
+    sum.texts += other.texts
     return sum
   }
 
   /// The types of the extension of a file name, the most likely first. Empty if there is no
   /// extension, or it is not in the table.
   public func types(of filename: String) -> [MediaType] {
+    var types: [MediaType] = []
+    _ = firstType(of: filename) { type in
+      if !types.contains(type) { types.append(type) }
+      return false
+    }
+    return types
+  }
+
+  /// The first type of the extension of a file name that fulfils a condition.
+  func firstType(
+    of filename: String, where isWanted: (MediaType) -> Bool = { _ in true }
+  ) -> MediaType? {
     let name = filename.utf8
-    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return [] }
-    return types[String(filename[filename.utf8.index(after: dot)...]).lowercased()] ?? []
+    guard let dot = name.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
+    let wanted = Array(filename[name.index(after: dot)...].lowercased().utf8)
+    guard !wanted.isEmpty else { return nil }
+    for text in texts {
+      let found = text().withUnsafeBytes { Self.firstType(of: wanted, in: $0, where: isWanted) }
+      if let found { return found }
+    }
+    return nil
+  }
+
+  private static func firstType(
+    of wanted: [UInt8], in text: UnsafeRawBufferPointer, where isWanted: (MediaType) -> Bool
+  ) -> MediaType? {
+    var line = TableLine(of: text)
+    while line.advance() {
+      guard line.hasWord(wanted), let type = MediaType(String(decoding: line.type, as: UTF8.self)),
+        isWanted(type)
+      else { continue }
+      return type
+    }
+    return nil
   }
 
   /// The built-in table.
   public static let builtIn = ExtensionTable(builtInText)
 
-  /// The built-in table, followed by `/etc/mime.types` if it exists.
-  public static let system: ExtensionTable = {
-    guard let bytes = try? head(of: "/etc/mime.types", limit: 4 * 1024 * 1024) else {
-      return builtIn
+  /// The built-in table, followed by `/etc/mime.types` if it exists. That file is read only if the
+  /// built-in table isn't enough.
+  public static let system = builtIn.adding(ExtensionTable { systemText })
+
+  private static let systemText =
+    (try? head(of: "/etc/mime.types", limit: 4 * 1024 * 1024)) ?? []
+}
+
+/// The lines of a table's text, one after the other.
+private struct TableLine {
+  private let text: UnsafeRawBufferPointer
+  private var end = 0
+  /// The type: the line's first word.
+  private(set) var type: Slice<UnsafeRawBufferPointer>
+  /// What follows the type, up to a comment.
+  private var words = 0..<0
+
+  init(of text: UnsafeRawBufferPointer) {
+    self.text = text
+    type = text[..<0]
+  }
+
+  /// Goes to the next line; returns false if there is none.
+  mutating func advance() -> Bool {
+    guard end < text.count else { return false }
+    var start = end
+    while end < text.count, text[end] != 0x0A, text[end] != UInt8(ascii: "#") { end += 1 }
+    while start < end, text[start].isTableBlank { start += 1 }
+    var typeEnd = start
+    while typeEnd < end, !text[typeEnd].isTableBlank { typeEnd += 1 }
+    type = text[start..<typeEnd]
+    words = typeEnd..<end
+    while end < text.count, text[end] != 0x0A { end += 1 }
+    end += 1
+    return true
+  }
+
+  /// Whether the word, in lower case, follows the type.
+  func hasWord(_ wanted: [UInt8]) -> Bool {
+    var place = words.lowerBound
+    while place < words.upperBound {
+      if text[place].isTableBlank {
+        place += 1
+        continue
+      }
+      let start = place
+      while place < words.upperBound, !text[place].isTableBlank { place += 1 }
+      if place - start == wanted.count,
+        text[start..<place].lazy.map(\.asciiLowercased).elementsEqual(wanted)
+      {
+        return true
+      }
     }
-    return builtIn.adding(ExtensionTable(String(decoding: bytes, as: UTF8.self)))
-  }()
+    return false
+  }
+}
+
+extension UInt8 {
+  fileprivate var isTableBlank: Bool { self == 0x20 || self == 0x09 || self == 0x0D }
 }

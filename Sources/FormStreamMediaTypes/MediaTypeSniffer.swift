@@ -56,7 +56,7 @@ public final class MediaTypeSniffer: Sendable {
   /// uses it, the extension.
   public func type(forFilename filename: String) -> SniffedType {
     if let type = typeByName(filename, path: nil) { return type }
-    guard policy == .auto, let type = extensions.types(of: filename).first else { return .unknown }
+    guard policy == .auto, let type = extensions.firstType(of: filename) else { return .unknown }
     return SniffedType(type: type, source: .extension)
   }
 
@@ -118,7 +118,7 @@ public final class MediaTypeSniffer: Sendable {
     }
     if policy == .none { return .unknown }
     if magic != nil { return nil }
-    guard policy != .content, let type = extensions.types(of: filename).first else {
+    guard policy != .content, let type = extensions.firstType(of: filename) else {
       return .unknown
     }
     return SniffedType(type: type, source: .extension)
@@ -129,9 +129,9 @@ public final class MediaTypeSniffer: Sendable {
     // like any text, because they may come from any database.
     let content =
       bytes.isEmpty ? nil : magic?.type(of: bytes).flatMap { MediaType($0)?.withRegisteredName }
-    let candidates = policy == .auto ? extensions.types(of: filename) : []
-    let detected = Arbitration.type(
-      content: content.flatMap { MediaType($0.essence) }, candidates: candidates)
+    let detected = Arbitration.type(content: content.flatMap { MediaType($0.essence) }) {
+      policy == .auto ? extensions.firstType(of: filename, where: $0) : nil
+    }
     return detected.map { $0.including(content?.charset) } ?? .unknown
   }
 }

@@ -76,6 +76,8 @@ public struct TransferError: Error, Sendable {
     public static let streamTooLong = Code(rawValue: "stream-too-long")
     /// The request was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
+    /// The session starts no requests any more; see ``TransferSession/finish()``.
+    public static let sessionFinished = Code(rawValue: "session-finished")
     /// The system has no memory or threads left, or libcurl doesn't work as expected.
     public static let engineFailed = Code(rawValue: "engine-failed")
   }
@@ -87,7 +89,28 @@ public struct TransferError: Error, Sendable {
   /// The error that caused this one; nil if there is none.
   public let underlying: (any Error)?
   /// A sentence that says what failed, and what to do.
-  public let description: String
+  public private(set) var description: String
+  /// What became of the request. Errors are copied often, so it is kept elsewhere.
+  private var ending: Ending?
+
+  private final class Ending: Sendable {
+    let outcome: TransferResult.Outcome
+    let response: TransferResponse?
+
+    init(_ outcome: TransferResult.Outcome, _ response: TransferResponse?) {
+      self.outcome = outcome
+      self.response = response
+    }
+  }
+
+  /// What became of the request: above all, whether the server may have carried it out. Nil if the error is not that of a
+  /// request, as that of a URL that is not valid.
+  public var outcome: TransferResult.Outcome? { ending?.outcome }
+  /// The final response, such as that which refused the request; nil if none arrived. Of a body that didn't go to the
+  /// response's target, up to 1 MiB is kept.
+  public var response: TransferResponse? { ending?.response }
+  /// The response's status; nil if no response arrived.
+  public var status: Int? { response?.status }
 
   package init(
     _ code: Code, on subject: String, _ description: String, underlying: (any Error)? = nil
@@ -100,7 +123,24 @@ public struct TransferError: Error, Sendable {
 
   /// The same error with another sentence at its end.
   func adding(_ sentence: String) -> TransferError {
-    TransferError(code, on: subject, "\(description) \(sentence)", underlying: underlying)
+    var error = self
+    error.description += " " + sentence
+    return error
+  }
+
+  /// The same error as that of a request that has ended.
+  func ending(as outcome: TransferResult.Outcome, _ response: TransferResponse?) -> TransferError {
+    var error = self
+    error.ending = Ending(outcome, response)
+    return error
+  }
+
+  /// Decodes the body of the response that refused the request as JSON: many servers explain a refusal in one. Nil if no
+  /// response arrived, or if it is something else; ``TransferResponse/decoded(as:decoder:)`` says why.
+  public func decodedError<Value: Decodable>(
+    as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) -> Value? {
+    try? response?.decoded(as: type, decoder: decoder)
   }
 
   /// A failure of the body, with the encoder's code and description.

@@ -94,7 +94,7 @@ import Testing
 
   @Test func `header lines are searched too`() throws {
     var headers = PartHeaders()
-    try headers.append(name: "--frontier", value: "1")
+    headers.append("--frontier", "1")
     let part = Part(name: "a", headers: headers, body: .text(""))
     #expect(
       failure { try Form(boundary: boundary, parts: [part]).layout() }?.code == .boundaryCollision)

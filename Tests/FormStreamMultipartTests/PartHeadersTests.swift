@@ -4,8 +4,11 @@ import Testing
 
 @Suite struct PartHeadersTests {
   private func append(_ name: String, _ value: String) -> MultipartError? {
-    var headers = PartHeaders()
-    return failure { try headers.append(name: name, value: value) }
+    failure { try layout([name: value]) }
+  }
+
+  private func layout(_ headers: PartHeaders) throws -> BodyLayout {
+    try Form { Part.text("a", "b", headers: headers) }.layout()
   }
 
   /// RFC 9110 §5.6.2: tchar.
@@ -45,13 +48,45 @@ import Testing
   }
 
   @Test func `a part can have 32 headers, including derived ones`() throws {
-    var headers = PartHeaders()
-    for number in 1...30 { try headers.append(name: "X-\(number)", value: "\(number)") }
-    let before = headers
-    #expect(failure { try headers.append(name: "X-31", value: "") }?.code == .headersTooLarge)
-    #expect(headers == before)
+    var headers = PartHeaders((1...30).map { ("X-\($0)", "\($0)") })
     #expect(headers.map(\.name).first == "X-1")
     #expect(headers.count == 30)
+    _ = try layout(headers)
+    headers.append("X-31", "")
+    #expect(failure { try layout(headers) }?.code == .headersTooLarge)
+  }
+
+  @Test func `headers keep their order and repeats until they are set or removed`() {
+    var headers: PartHeaders = ["X-A": "1", "X-B": "2", "x-a": "3", "X-C": "4"]
+    #expect(headers.map(\.value) == ["1", "2", "3", "4"])
+    #expect(headers["x-A"] == "1")
+    headers["X-a"] = "5"
+    #expect(headers.map(\.name) == ["X-a", "X-B", "X-C"])
+    #expect(headers.map(\.value) == ["5", "2", "4"])
+    headers["X-b"] = nil
+    headers.set("X-D", "6")
+    headers.append("X-D", "7")
+    #expect(headers.map(\.value) == ["5", "4", "6", "7"])
+    headers.remove("x-d")
+    #expect(headers.map(\.name) == ["X-a", "X-C"])
+    #expect(headers["X-D"] == nil)
+  }
+
+  @Test func `each kind of part takes headers`() throws {
+    let place = try TemporaryDirectory()
+    let file = try place.write("a.txt", "a")
+    let headers: PartHeaders = ["X-Kind": "any"]
+    let form = Form {
+      Part.text("1", "a", headers: headers)
+      Part.file("2", file, headers: headers)
+      Part.bytes("3", Array("a".utf8), headers: headers)
+      Part.stream("4", headers: headers) { OneByteSource(Array("a".utf8)) }
+      Part.form("5", Form(), headers: headers)
+    }
+    let layout = try form.layout()
+    for index in 0..<layout.partCount {
+      #expect(layout.placedPart(at: index).headers.contains("\r\nX-Kind: any\r\n"), "\(index)")
+    }
   }
 
   /// The block `Content-Disposition: form-data; name=""` with its two line breaks has 43 bytes.

@@ -44,7 +44,7 @@ import Testing
     let path = try directory.write("a b%ü.txt", "1")
     let url = URL(fileURLWithPath: path.description)
     #expect(try LocalPath(url) == path)
-    let part = try Part.file("a", url)
+    let part = Part.file("a", url)
     #expect(part.filename == "a b%ü.txt")
     #expect(try content(part) == [UInt8(ascii: "1")])
   }
@@ -52,7 +52,7 @@ import Testing
   @Test(arguments: ["http://example.org/a", "https://x/y", "data:,x"])
   func `other URLs are refused`(text: String) throws {
     let url = try #require(URL(string: text))
-    let error = try #require(failure { try Part.file("a", url) })
+    let error = try #require(failure { try Form { Part.file("a", url) }.layout() })
     #expect(error.code == .notAFile)
     #expect(error.subject == text)
   }

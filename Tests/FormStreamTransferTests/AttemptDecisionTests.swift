@@ -54,7 +54,7 @@ import Testing
     sent: Sent, status: Int, location: String?, isFinal: Bool
   ) throws {
     var headers = HTTPHeaders()
-    if let location { try headers.append(name: "Location", value: location) }
+    if let location { headers.append("Location", location) }
     let facts = AttemptFacts(headWithStatus: status, headers)
     #expect(try sent.attempt().decision(on: facts).isFinal == isFinal)
   }

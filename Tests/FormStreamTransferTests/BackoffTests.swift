@@ -50,7 +50,7 @@ import FormStreamTransfer
     // 1994-11-06 08:49:00.
     let now = Date(timeIntervalSince1970: 784_111_740)
     var headers = HTTPHeaders()
-    try headers.append(name: "retry-after", value: text)
+    headers.append("retry-after", text)
     #expect(RetryAfter.duration(headers, now: now) == seconds.map { .seconds($0) })
     #expect(RetryAfter.duration(HTTPHeaders(), now: now) == nil)
   }
@@ -60,7 +60,7 @@ import FormStreamTransfer
   ])
   func `a huge Retry-After does not overflow`(text: String) throws {
     var headers = HTTPHeaders()
-    try headers.append(name: "Retry-After", value: text)
+    headers.append("Retry-After", text)
     #expect(try #require(RetryAfter.duration(headers)) > .seconds(86_400 * 365))
   }
 

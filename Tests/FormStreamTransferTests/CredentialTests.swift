@@ -11,7 +11,7 @@ import FormStreamTransfer
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(.get, server.url.replacing("//", with: "//\(user)"), nil)
     request.credentials = credentials
-    if let header { try request.headers.append(name: "Authorization", value: header) }
+    if let header { request.headers.append("Authorization", header) }
     let result = try await makeSession().result(of: request)
     expectConsistency(result, at: server)
     #expect(server.requests.first?.target == "/")
@@ -70,10 +70,10 @@ import FormStreamTransfer
     for name in [
       "Cookie", "Proxy-Authorization", "X-API-Key", "X-Auth-Token", "authorization",
     ] {
-      try request.headers.append(name: name, value: "canary")
+      request.headers.append(name, "canary")
     }
-    try request.headers.append(name: "X-Mine", value: "canary", isSecret: true)
-    try request.headers.append(name: "X-Open", value: "open")
+    request.headers.append("X-Mine", "canary", isSecret: true)
+    request.headers.append("X-Open", "open")
     request.options.trace = { received.append($0.description + "\n") }
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
@@ -93,9 +93,9 @@ import FormStreamTransfer
       server.url.replacing("//", with: "//canary:canary@") + "/start?token=canary&page=2")
     request.credentials = .basic(user: "canary", password: "canary")
     request.query = [URLEncodedField("sig", "canary"), URLEncodedField("size", "3")]
-    try request.headers.append(name: "X-Passwd", value: "canary")
-    try request.headers.append(name: "X-Mine", value: "canary", isSecret: true)
-    try request.headers.append(name: "X-Next", value: "http://canary@a.example/?code=canary")
+    request.headers.append("X-Passwd", "canary")
+    request.headers.append("X-Mine", "canary", isSecret: true)
+    request.headers.append("X-Next", "http://canary@a.example/?code=canary")
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(server.requests.first?.target == "/start?token=canary&page=2&sig=canary&size=3")
@@ -151,7 +151,7 @@ import FormStreamTransfer
       for refuses in [true, false] where refuses || host == "h.example" {
         var request = try makeRequest("http://\(host):\(server.port)/")
         request.credentials = credentials
-        if let header { try request.headers.append(name: "Authorization", value: header) }
+        if let header { request.headers.append("Authorization", header) }
         request.options.requiresEncryptionForCredentials = refuses
         let before = server.requests.count
         let result = await session.result(of: request)

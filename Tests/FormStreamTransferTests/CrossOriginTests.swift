@@ -12,10 +12,10 @@ import FormStreamTransfer
     let url = url.replacing("http://", with: "http://canary-user:canary-word@")
       .replacing("https://", with: "https://canary-user:canary-word@")
     var request = try makeRequest(method, url, method == .get ? nil : .bytes("the body".utf8))
-    try request.headers.append(name: "X-Canary", value: "canary")
-    try request.headers.append(name: "Cookie", value: "canary=1")
-    try request.headers.append(name: "User-Agent", value: "canary")
-    try request.headers.append(name: "Referer", value: "http://canary.example/")
+    request.headers.append("X-Canary", "canary")
+    request.headers.append("Cookie", "canary=1")
+    request.headers.append("User-Agent", "canary")
+    request.headers.append("Referer", "http://canary.example/")
     request.options.idempotencyKey = IdempotencyKey("canary")
     request.options.redirects.allowsOtherOrigins = leaves
     return request
@@ -151,8 +151,8 @@ import FormStreamTransfer
   @Test func `the headers that describe the body go with it`() async throws {
     let place = try Place(.port, 307)
     var request = try secretive(.post, place.here.url + "/start", leaves: true)
-    try request.headers.append(name: "Content-Type", value: "application/x-special")
-    try request.headers.append(name: "Content-Encoding", value: "gzip")
+    request.headers.append("Content-Type", "application/x-special")
+    request.headers.append("Content-Encoding", "gzip")
     let result = await place.session.result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     let others = (place.here.requests + place.there.requests).filter { $0.target != "/start" }

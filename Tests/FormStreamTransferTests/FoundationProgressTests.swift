@@ -69,4 +69,64 @@ import FormStreamTransfer
     #expect(await task.result.outcome == .ok)
     #expect(server.faults.isEmpty)
   }
+
+  @Test func `the progress of a download counts the response`() async throws {
+    let (goOn, reached) = (try Gate(), try Gate())
+    let half = noise(500_000)
+    let server = try ScriptedServer { _ in
+      [
+        .send("HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n"), .send(half), .open(reached),
+        .waitFor(goOn), .send(half),
+      ]
+    }
+    let task = try makeSession().start(TransferRequest(.get, server.url))
+    let bridge = task.makeFoundationProgress()
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { bridge.completedUnitCount == 500_000 })
+    #expect(bridge.totalUnitCount == 1_000_000)
+    #expect(bridge.fractionCompleted == 0.5)
+    #expect(!bridge.isFinished)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.completedUnitCount == 1_000_000 })
+    #expect(bridge.isFinished)
+  }
+
+  @Test func `a download of unknown length is indeterminate until it is complete`() async throws {
+    let (goOn, reached) = (try Gate(), try Gate())
+    let server = try ScriptedServer { _ in
+      [
+        .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n4\r\npart\r\n"), .open(reached),
+        .waitFor(goOn), .send("0\r\n\r\n"),
+      ]
+    }
+    let task = try makeSession().start(TransferRequest(.get, server.url))
+    let bridge = task.makeFoundationProgress()
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { bridge.completedUnitCount == 4 })
+    #expect(bridge.isIndeterminate)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.totalUnitCount == 4 })
+    #expect(bridge.isFinished)
+  }
+
+  @Test func `a progress of both directions is not complete between them`() async throws {
+    let (goOn, reached) = (try Gate(), try Gate())
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      [.readBody, .open(reached), .waitFor(goOn), .respond(200, bytes: noise(700_000))]
+    }
+    var request = try TransferRequest(.post, server.url, body: .bytes(noise(300_000)))
+    request.options.responseTarget = .file(place.path("target"))
+    let task = try makeSession().start(request)
+    let bridge = task.makeFoundationProgress()
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { bridge.completedUnitCount == 300_000 })
+    #expect(await eventually { bridge.isIndeterminate })
+    #expect(!bridge.isFinished)
+    goOn.open()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.completedUnitCount == 1_000_000 && bridge.isFinished })
+  }
 }

@@ -81,7 +81,7 @@ import FormStreamTransfer
     let server = try server(303)
     var request = try makeRequest(
       method, server.url + "/start", method == .delete ? nil : .bytes("b".utf8))
-    try request.headers.append(name: "X-Mine", value: "1")
+    request.headers.append("X-Mine", "1")
     request.options.idempotencyKey = .random()
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)

@@ -7,7 +7,7 @@ import Measuring
 func compareDraining(of path: String, buffer size: Int, rounds: Int) throws {
   let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: size, alignment: 4096)
   defer { buffer.deallocate() }
-  let form = Form { Part.file("file", LocalPath(path)) }
+  let form = Form { Part.file("file", path) }
   // One round is not measured: it brings the file into the page cache and the code into memory.
   let fileSize = try readPlainly(path, into: buffer)
   guard try drain(form, into: buffer) > fileSize else { throw Failure("the body is too short") }
@@ -36,7 +36,7 @@ func streamOnce(_ path: String, buffer size: Int) throws {
   defer { buffer.deallocate() }
   var count = 0
   let timing = try Timing {
-    count = try drain(Form { Part.file("file", LocalPath(path)) }, into: buffer)
+    count = try drain(Form { Part.file("file", path) }, into: buffer)
   }
   print("{\"bytes\": \(count), \"seconds\": \(timing.wall)}")
 }

@@ -22,7 +22,7 @@ do {
   let form = Form {
     Part.text("title", "From the sample")
     for path in CommandLine.arguments.dropFirst() {
-      Part.file("file", LocalPath(path))
+      Part.file("file", path)
     }
   }
 

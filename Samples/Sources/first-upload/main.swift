@@ -3,7 +3,7 @@ import FormStreamTransfer
 
 let form = Form {
   Part.text("title", "Sunset")
-  Part.file("photo", path: "sunset.jpg", type: "image/jpeg")
+  Part.file("photo", "sunset.jpg", type: "image/jpeg")
 }
 let request = try TransferRequest(.post, "http://127.0.0.1:8080/", body: .form(form))
 let session = try TransferSession()

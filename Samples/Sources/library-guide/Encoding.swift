@@ -7,7 +7,7 @@ import Foundation
 func makeForm(data: Data, chunks: AsyncStream<[UInt8]>) -> Form {
   let form = Form {
     Part.text("title", "Sunset")
-    Part.file("photo", path: "sunset.jpg", type: "image/jpeg")
+    Part.file("photo", "sunset.jpg", type: "image/jpeg")
     Part.bytes("blob", data, filename: "blob.bin")  // Data, [UInt8], …
     Part(name: "log", body: .inputStream { InputStream(fileAtPath: "log") })  // of unknown length
     Part(name: "feed", body: .asyncChunks(replay: .once) { chunks })  // an AsyncSequence

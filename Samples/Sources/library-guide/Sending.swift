@@ -5,18 +5,41 @@ struct Photo: Decodable {
   let id: String
 }
 
+struct Problem: Decodable {
+  let title: String
+}
+
 func send(_ form: Form, token: String) async throws -> Photo {
   let session = try TransferSession()
+  let photo = try await session.post(
+    "https://example.org/photos", form: form, as: Photo.self, headers: ["X-Album": "7"],
+    credentials: .bearer(token)
+  ) { progress in print(progress.fraction ?? 0) }
+  return photo
+}
+
+func sendRequest(_ form: Form, token: String, in session: TransferSession) async throws -> String {
   var request = try TransferRequest(.post, "https://example.org/photos", body: .form(form))
   request.credentials = .bearer(token)
+  request.headers["X-Album"] = "7"
   request.options.retry = RetryPolicy(attempts: 3)
+  let response = try await session.send(request)
+  return response.text
+}
 
-  let response = try await session.send(request)  // or throws why the request was not carried out
-  return try response.decoded(as: Photo.self)  // from JSON
+func explain(_ request: TransferRequest, in session: TransferSession) async throws {
+  do {
+    try await session.send(request)
+  } catch let error as TransferError {
+    if error.outcome == .unknown { print("The server may have carried it out: ask it.") }
+    print(error.decodedError(as: Problem.self)?.title ?? error.description)
+  } catch is CancellationError {
+    print("The task was cancelled.")
+  }
 }
 
 func watch(_ request: TransferRequest, in session: TransferSession) async {
-  let task = session.start(request)  // pause(), resume(), cancel()
+  let task = session.start(request)  // pause(), resume(), cancel(); id, request, state
   for await progress in task.progress {  // begins with the current state
     print(progress.phase.rawValue, progress.handedOver, progress.total ?? "unknown")
   }

@@ -18,7 +18,7 @@ guard let url = arguments.first, arguments.count > 1 else {
 
 let form = Form {
   Part.text("title", "From the sample")
-  for path in arguments.dropFirst() { Part.file("file", path: path) }
+  for path in arguments.dropFirst() { Part.file("file", path) }
 }
 
 do {

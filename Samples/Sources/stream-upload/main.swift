@@ -22,7 +22,7 @@ do {
   var form = Form()
   form.append(.text("title", "From the sample"))
   for path in CommandLine.arguments.dropFirst() {
-    form.append(try .file("file", URL(fileURLWithPath: path)))
+    form.append(.file("file", path))
   }
 
   // The stream lays out the form, so its type and length are known before the first byte is read.

@@ -97,8 +97,8 @@ extension PartArguments {
     }
     // Split by bytes: Swift joins the colon or a space with a combining mark after it.
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
-    try convertingErrors { () throws(MultipartError) in
-      try headers.append(name: String(Substring(bytes[..<colon])), value: String(value))
-    }
+    headers.append(String(Substring(bytes[..<colon])), String(value))
+    // Reported before anything else is done.
+    try convertingErrors(headers.check)
   }
 }

@@ -25,7 +25,7 @@ extension Failure {
       case .unknown: .unknown
       case .sourceChanged: .inputOutput
       case .cancelled: .interrupted
-      default: ExitCode(error) ?? .failed
+      case .failed: ExitCode(error) ?? .failed
       }
     let sentence = error.sentence(socket: socket)
     self.init(exit, result.outcome == .ok ? "\(sentence) \(result.verdict)" : sentence)

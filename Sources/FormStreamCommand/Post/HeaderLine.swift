@@ -45,9 +45,9 @@ struct HeaderLine {
   }
 
   func add(to headers: inout HTTPHeaders) throws(Failure) {
-    try convertingErrors { () throws(TransferError) in
-      try headers.append(name: name, value: value, isSecret: isSecret)
-    }
+    headers.append(name, value, isSecret: isSecret)
+    // Reported before anything else is done.
+    try convertingErrors(headers.check)
   }
 
   /// The name and the value; the value is nil if nothing follows the colon. Nil if there is neither a colon nor a

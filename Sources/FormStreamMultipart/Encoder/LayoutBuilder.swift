@@ -136,6 +136,7 @@ private struct LayoutBuilder {
   private mutating func addHeaders(
     of part: Part, type: MediaType?, in form: Form
   ) throws(MultipartError) -> Range<Int> {
+    try part.headers.check()
     let start = literals.count
     try HeaderBlock.append(part, type: type, escaping: form.escaping, to: &literals)
     let range = start..<literals.count
@@ -200,6 +201,7 @@ private struct LayoutBuilder {
     case .descriptor(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
     case .stream(let origin): return .stream(origin)
     case .form(let inner): return .form(inner)
+    case .invalid(let error): throw error
     }
   }
 

@@ -14,6 +14,11 @@ package enum HTTPSyntax {
     return !isEmpty
   }
 
+  /// The same for the usual type. The function above is not specialized in other modules.
+  package static func isToken(_ text: String.UTF8View) -> Bool {
+    !text.isEmpty && text.allSatisfy(isTokenByte)
+  }
+
   /// RFC 9110 §5.6.2: tchar = "!" / "#" / "$" / "%" / "&" / "'" / "*" / "+" / "-" / "." / "^" / "_"
   /// / "`" / "|" / "~" / DIGIT / ALPHA.
   package static func isTokenByte(_ byte: UInt8) -> Bool {
@@ -31,6 +36,11 @@ package enum HTTPSyntax {
 
   /// Whether a text can be a header value.
   package static func isFieldValue(_ text: some Sequence<UInt8>) -> Bool {
+    text.allSatisfy(isFieldValueByte)
+  }
+
+  /// The same for the usual type, as above.
+  package static func isFieldValue(_ text: String.UTF8View) -> Bool {
     text.allSatisfy(isFieldValueByte)
   }
 

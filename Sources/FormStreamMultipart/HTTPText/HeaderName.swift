@@ -8,3 +8,13 @@ extension StringProtocol {
       && zip(utf8, other.utf8).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
   }
 }
+
+extension String {
+  /// The same for the usual type. Each message asks for a dozen headers, and the function above is
+  /// not specialized in other modules.
+  package func isSameHeaderName(as other: String) -> Bool {
+    let (own, others) = (utf8, other.utf8)
+    guard own.count == others.count else { return false }
+    return zip(own, others).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
+  }
+}

@@ -1,7 +1,14 @@
 /// The headers of a part in addition to the derived ones, in order.
 ///
-/// `Content-Disposition`, `Content-Type` and `Content-Length` can't be set here: the first two are
-/// derived from the name, file name and type of the part, and parts have no `Content-Length`.
+/// ```swift
+/// var headers: PartHeaders = ["X-Source": "scanner", "X-Page": "1"]
+/// headers["X-Page"] = "2"
+/// ```
+///
+/// They are checked when the form is laid out. Then a name that is not a token (RFC 9110 §5.1) and a
+/// value with a control character are errors, and so are `Content-Disposition`, `Content-Type` and
+/// `Content-Length`: the first two are derived from the name, file name and type of the part, and
+/// parts have no `Content-Length`.
 public struct PartHeaders: Hashable, Sendable {
   /// One header line.
   public struct Field: Hashable, Sendable {
@@ -22,42 +29,86 @@ public struct PartHeaders: Hashable, Sendable {
   /// No extra headers.
   public init() {}
 
-  /// Adds a header at the end.
+  /// Headers with these names and values, in order.
+  public init(_ headers: some Sequence<(String, String)>) {
+    fields = headers.map { Field(name: $0, value: $1) }
+  }
+
+  /// Adds a header at the end, also if there is one of this name.
+  public mutating func append(_ name: String, _ value: String) {
+    fields.append(Field(name: name, value: value))
+  }
+
+  /// Replaces all headers of this name by one, at the place of the first; adds it at the end if there
+  /// is none.
+  public mutating func set(_ name: String, _ value: String) {
+    let field = Field(name: name, value: value)
+    guard let first = fields.firstIndex(where: { $0.name.isSameHeaderName(as: name) }) else {
+      return fields.append(field)
+    }
+    fields[first] = field
+    fields[(first + 1)...].removeAll { $0.name.isSameHeaderName(as: name) }
+  }
+
+  /// Removes all headers of this name.
+  public mutating func remove(_ name: String) {
+    fields.removeAll { $0.name.isSameHeaderName(as: name) }
+  }
+
+  /// The value of the first header of this name, ignoring case; nil if there is none. Setting it sets
+  /// the header, or removes it if the value is nil.
+  public subscript(name: String) -> String? {
+    get { fields.first { $0.name.isSameHeaderName(as: name) }?.value }
+    set { if let newValue { set(name, newValue) } else { remove(name) } }
+  }
+
+  /// Checks all headers.
   ///
-  /// - Throws: `invalidHeader` if the name is not a token (RFC 9110 §5.1), the value contains a
-  ///   control character, or the header is a derived one; `headersTooLarge` if there are more than
-  ///   `maximumCount`.
-  public mutating func append(name: String, value: String) throws(MultipartError) {
+  /// - Throws: `invalidHeader`; `headersTooLarge` if there are more than `maximumCount`.
+  package func check() throws(MultipartError) {
+    for field in fields { try check(field) }
+    // Two are reserved for Content-Disposition and Content-Type.
+    guard let last = fields.last, fields.count > Self.maximumCount - 2 else { return }
+    throw MultipartError(
+      .headersTooLarge, on: last.name,
+      "The header \(last.name.quoted) is one too many: a part has at most \(Self.maximumCount).")
+  }
+
+  private func check(_ field: Field) throws(MultipartError) {
+    let name = field.name
     guard HTTPSyntax.isToken(name.utf8) else {
       throw MultipartError(
         .invalidHeader, on: name,
         "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
     }
-    if let remedy = Self.derived[name.lowercased()] {
+    if let (_, remedy) = Self.derived.first(where: { name.isSameHeaderName(as: $0.name) }) {
       throw MultipartError(
         .invalidHeader, on: name,
         "The header \(name.quoted) can't be set by hand: \(remedy).")
     }
-    guard HTTPSyntax.isFieldValue(value.utf8) else {
+    guard HTTPSyntax.isFieldValue(field.value.utf8) else {
       throw MultipartError(
         .invalidHeader, on: name,
         "The value of the header \(name.quoted) contains a control character: remove line breaks and "
           + "NULs.")
     }
-    // Two are reserved for Content-Disposition and Content-Type.
-    guard fields.count < Self.maximumCount - 2 else {
-      throw MultipartError(
-        .headersTooLarge, on: name,
-        "The header \(name.quoted) is one too many: a part has at most \(Self.maximumCount).")
-    }
-    fields.append(Field(name: name, value: value))
   }
 
   private static let derived = [
-    "content-disposition": "it is derived from the name and file name of the part; set those",
-    "content-type": "it is derived from the type of the part; set that",
-    "content-length": "parts have no Content-Length",
+    (
+      name: "Content-Disposition",
+      remedy: "it is derived from the name and file name of the part; set those"
+    ),
+    (name: "Content-Type", remedy: "it is derived from the type of the part; set that"),
+    (name: "Content-Length", remedy: "parts have no Content-Length"),
   ]
+}
+
+extension PartHeaders: ExpressibleByDictionaryLiteral {
+  /// Creates headers from a literal, in its order. A name may occur more than once.
+  public init(dictionaryLiteral headers: (String, String)...) {
+    self.init(headers)
+  }
 }
 
 extension PartHeaders: RandomAccessCollection {

@@ -146,6 +146,20 @@ extension Timestamp {
   }
 }
 
+/// Random numbers that can't be guessed, all by one system call: Swift's generator makes one for each.
+///
+/// C: `getentropy`
+func randomNumbers(_ count: Int) -> [UInt64] {
+  var numbers = [UInt64](repeating: 0, count: count)
+  let isFilled = numbers.withUnsafeMutableBytes { getentropy($0.baseAddress, $0.count) == 0 }
+  if !isFilled {
+    // The system has no such call: Swift's generator has other ways, and ends the process if there is none.
+    var generator = SystemRandomNumberGenerator()
+    for index in numbers.indices { numbers[index] = generator.next() }
+  }
+  return numbers
+}
+
 /// Sleeps for a millisecond.
 ///
 /// C: `nanosleep`

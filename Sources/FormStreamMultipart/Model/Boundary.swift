@@ -22,11 +22,16 @@ public struct Boundary: Hashable, Sendable, CustomStringConvertible {
   /// Creates a boundary that can't be guessed: 24 letters and digits (142 bits) from the system's
   /// random number generator.
   public static func random() -> Boundary {
-    var generator = SystemRandomNumberGenerator()
     let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789".utf8)
     var text = Array("FormStream-".utf8)
-    for _ in 0..<24 {
-      text.append(alphabet[Int.random(in: alphabet.indices, using: &generator)])
+    // 64 bits are so many more than 8 characters need that all characters are equally likely, to
+    // within a hundred thousandth.
+    for var number in randomNumbers(3) {
+      for _ in 0..<8 {
+        let (rest, index) = number.quotientAndRemainder(dividingBy: UInt64(alphabet.count))
+        text.append(alphabet[Int(index)])
+        number = rest
+      }
     }
     return Boundary(unchecked: String(decoding: text, as: UTF8.self))
   }

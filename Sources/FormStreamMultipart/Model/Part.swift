@@ -32,7 +32,7 @@ public struct Part: Sendable {
   /// profile decides which can be written.
   public init(
     name: String, filename: String? = nil, type: MediaType? = nil,
-    headers: PartHeaders = PartHeaders(), body: PartBody
+    headers: PartHeaders = [:], body: PartBody
   ) {
     self.name = name
     self.filename = filename
@@ -42,52 +42,51 @@ public struct Part: Sendable {
   }
 
   /// A text field.
-  public static func text(_ name: String, _ text: String, type: MediaType? = nil) -> Part {
-    Part(name: name, type: type, body: .text(text))
+  public static func text(
+    _ name: String, _ text: String, type: MediaType? = nil, headers: PartHeaders = [:]
+  ) -> Part {
+    Part(name: name, type: type, headers: headers, body: .text(text))
   }
 
   /// A file. Its file name is the last component of the path, byte for byte, unless `filename` is
   /// given.
+  ///
+  /// - Parameter path: a path as text or bytes, or a file URL of Foundation. With another URL, laying
+  ///   out the form throws `notAFile`.
   public static func file(
-    _ name: String, _ path: LocalPath, filename: String? = nil, type: MediaType? = nil,
-    range: FileRange? = nil, provenance: FileProvenance = .named
+    _ name: String, _ path: some LocalPathConvertible, filename: String? = nil,
+    type: MediaType? = nil, headers: PartHeaders = [:], range: FileRange? = nil,
+    provenance: FileProvenance = .named
   ) -> Part {
     var part = Part(
-      name: name, filename: filename, type: type,
+      name: name, filename: filename, type: type, headers: headers,
       body: .file(path, range: range, provenance: provenance))
-    if filename == nil { part.filenameBytes = path.lastComponentBytes }
+    if filename == nil { part.filenameBytes = part.body.path?.lastComponentBytes }
     return part
-  }
-
-  /// A file whose path is in a string; see ``file(_:_:filename:type:range:provenance:)``.
-  public static func file(
-    _ name: String, path: String, filename: String? = nil, type: MediaType? = nil,
-    range: FileRange? = nil, provenance: FileProvenance = .named
-  ) -> Part {
-    .file(
-      name, LocalPath(path), filename: filename, type: type, range: range, provenance: provenance)
   }
 
   /// Bytes in memory: a file part if `filename` is given.
   public static func bytes<Bytes: Collection & Sendable>(
-    _ name: String, _ bytes: Bytes, filename: String? = nil, type: MediaType? = nil
+    _ name: String, _ bytes: Bytes, filename: String? = nil, type: MediaType? = nil,
+    headers: PartHeaders = [:]
   ) -> Part where Bytes.Element == UInt8 {
-    Part(name: name, filename: filename, type: type, body: .bytes(bytes))
+    Part(name: name, filename: filename, type: type, headers: headers, body: .bytes(bytes))
   }
 
   /// A stream; see ``PartBody/stream(length:replay:_:)``.
   public static func stream(
-    _ name: String, filename: String? = nil, type: MediaType? = nil, length: Int64? = nil,
-    replay: Replay = .repeatable, _ open: @escaping @Sendable () throws -> any ByteSource
+    _ name: String, filename: String? = nil, type: MediaType? = nil, headers: PartHeaders = [:],
+    length: Int64? = nil, replay: Replay = .repeatable,
+    _ open: @escaping @Sendable () throws -> any ByteSource
   ) -> Part {
     Part(
-      name: name, filename: filename, type: type,
+      name: name, filename: filename, type: type, headers: headers,
       body: .stream(length: length, replay: replay, open))
   }
 
   /// A form inside the form.
-  public static func form(_ name: String, _ form: Form) -> Part {
-    Part(name: name, body: .form(form))
+  public static func form(_ name: String, _ form: Form, headers: PartHeaders = [:]) -> Part {
+    Part(name: name, headers: headers, body: .form(form))
   }
 }
 

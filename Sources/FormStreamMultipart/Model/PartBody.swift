@@ -7,6 +7,8 @@ public struct PartBody: Sendable {
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
     case form(Form)
+    /// What was wrong with the arguments; laying it out throws this.
+    case invalid(MultipartError)
   }
 
   let kind: Kind
@@ -41,18 +43,23 @@ public struct PartBody: Sendable {
   /// change until its last byte is read, or reading fails with `sourceChanged`.
   ///
   /// - Parameters:
-  ///   - path: the file.
+  ///   - path: the file: a path as text or bytes, or a file URL of Foundation. With another URL,
+  ///     laying out fails with `notAFile`.
   ///   - range: a range of its bytes; nil means all. Laying out fails if the range is not within
   ///     the file.
   ///   - provenance: whether a person named the file; see ``FileProvenance``.
   public static func file(
-    _ path: LocalPath, range: FileRange? = nil, provenance: FileProvenance = .named
+    _ path: some LocalPathConvertible, range: FileRange? = nil, provenance: FileProvenance = .named
   ) -> PartBody {
-    PartBody(
-      kind: .file(
-        FileOrigin(
-          path: path, range: range, provenance: provenance,
-          singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
+    do throws(MultipartError) {
+      return PartBody(
+        kind: .file(
+          FileOrigin(
+            path: try path.localPath(), range: range, provenance: provenance,
+            singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
+    } catch {
+      return PartBody(kind: .invalid(error))
+    }
   }
 
   /// A stream. `open` creates its source each time the body is read.

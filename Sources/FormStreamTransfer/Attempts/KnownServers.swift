@@ -1,12 +1,13 @@
 import FormStreamPlatform
 
 /// What a session knows about servers from earlier responses: which ones ignore `Expect: 100-continue`, which speak only
-/// HTTP/1.0, which has no chunks, and which refuse HTTP/1.1.
+/// HTTP/1.0, which has no chunks, which speak HTTP/2, over which requests share a connection, and which refuse HTTP/1.1.
 final class KnownServers: Sendable {
   private struct Notes {
     var ignoringExpect: Set<HTTPURL.Origin> = []
     var speakingHTTP10: Set<HTTPURL.Origin> = []
     var refusingHTTP11: Set<HTTPURL.Origin> = []
+    var speakingHTTP2: Set<HTTPURL.Origin> = []
   }
 
   private static let maximumCount = 1024
@@ -25,6 +26,10 @@ final class KnownServers: Sendable {
     notes.withLock { $0.refusingHTTP11.contains(origin) }
   }
 
+  func speaksHTTP2(_ origin: HTTPURL.Origin) -> Bool {
+    notes.withLock { $0.speakingHTTP2.contains(origin) }
+  }
+
   func note(_ origin: HTTPURL.Origin, ignoresExpect: Bool) {
     notes.withLock { Self.note(origin, ignoresExpect, in: &$0.ignoringExpect) }
   }
@@ -35,6 +40,10 @@ final class KnownServers: Sendable {
 
   func note(_ origin: HTTPURL.Origin, refusesHTTP11: Bool) {
     notes.withLock { Self.note(origin, refusesHTTP11, in: &$0.refusingHTTP11) }
+  }
+
+  func note(_ origin: HTTPURL.Origin, speaksHTTP2: Bool) {
+    notes.withLock { Self.note(origin, speaksHTTP2, in: &$0.speakingHTTP2) }
   }
 
   private static func note(

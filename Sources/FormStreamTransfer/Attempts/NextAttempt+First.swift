@@ -3,14 +3,12 @@ import FormStreamDigest
 import FormStreamPlatform
 
 extension NextAttempt {
-  /// Prepares the first attempt of a request: checks its settings, and measures its body.
+  /// Prepares the first attempt of a request that was checked: measures its body.
+  ///
+  /// - Parameter url: the request's URL with its query.
   static func first(
-    of request: TransferRequest, in configuration: TransferSession.Configuration,
-    _ control: TransferControl
+    of request: TransferRequest, to url: HTTPURL, _ control: TransferControl
   ) async throws(TransferError) -> NextAttempt {
-    let url = try request.url.appending(request.query)
-    try request.checkSettings()
-    try request.checkCredentials(in: configuration)
     var headers = request.headers
     var layout: BodyLayout?
     if let body = request.body {
@@ -38,7 +36,17 @@ extension NextAttempt {
 }
 
 extension TransferRequest {
-  fileprivate func checkSettings() throws(TransferError) {
+  /// Checks everything but the body. Returns the URL with the query.
+  func checked(
+    in configuration: TransferSession.Configuration
+  ) throws(TransferError) -> HTTPURL {
+    let url = try url.appending(query)
+    try checkSettings()
+    try checkCredentials(in: configuration)
+    return url
+  }
+
+  private func checkSettings() throws(TransferError) {
     if let rate = options.maximumRate, rate < 1 {
       throw TransferError(
         .invalidSetting, on: "maximumRate",
@@ -49,9 +57,11 @@ extension TransferRequest {
         .invalidSetting, on: "HEAD",
         "A HEAD request can't have a body: remove the body, or use GET or POST.")
     }
+    try headers.check()
+    try options.responseTarget.check()
   }
 
-  fileprivate func checkCredentials(
+  private func checkCredentials(
     in configuration: TransferSession.Configuration
   ) throws(TransferError) {
     guard options.requiresEncryptionForCredentials, exposesCredentials(in: configuration) else {
@@ -87,10 +97,10 @@ extension HTTPHeaders {
     contentTypeOf layout: BodyLayout, digest: SHA256.Digest?
   ) throws(TransferError) {
     try checkContentType(of: layout.form)
-    if !contains("Content-Type") { try append(name: "Content-Type", value: layout.contentType) }
+    if !contains("Content-Type") { append("Content-Type", layout.contentType) }
     if let digest {
       // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
-      try append(name: "Content-Digest", value: "sha-256=:\(base64(digest.bytes)):")
+      append("Content-Digest", "sha-256=:\(base64(digest.bytes)):")
     }
   }
 
@@ -109,7 +119,7 @@ extension HTTPHeaders {
   fileprivate mutating func append(
     _ key: IdempotencyKey?, _ credentials: Credentials?
   ) throws(TransferError) {
-    if let key { try append(name: "Idempotency-Key", value: key.fieldValue) }
+    if let key { append("Idempotency-Key", key.fieldValue) }
     guard let credentials else { return }
     guard HTTPSyntax.isFieldValue(credentials.header.utf8) else {
       throw TransferError(
@@ -117,7 +127,7 @@ extension HTTPHeaders {
         "The token contains a control character: remove line breaks.")
     }
     if !contains("Authorization") {
-      try append(name: "Authorization", value: credentials.header, isSecret: true)
+      append("Authorization", credentials.header, isSecret: true)
     }
   }
 }

@@ -84,7 +84,7 @@ struct NextAttempt: Sendable {
 
   private func sentHeaders(userAgent: String) -> HTTPHeaders {
     var sent = sendsOwnHeaders ? headers : headers.describingBody
-    if !sent.contains("User-Agent") { sent.appendUnchecked(name: "User-Agent", value: userAgent) }
+    if !sent.contains("User-Agent") { sent.appendUnchanged(name: "User-Agent", value: userAgent) }
     return isPage ? sent.withoutContent : sent
   }
 
@@ -131,7 +131,7 @@ extension HTTPHeaders {
     var rest = HTTPHeaders()
     for field in fields
     where ["content-type", "content-encoding", "content-digest"].contains(field.name.lowercased()) {
-      rest.appendUnchecked(field)
+      rest.appendUnchanged(field)
     }
     return rest
   }
@@ -143,7 +143,7 @@ extension HTTPHeaders {
     where !field.name.lowercased().hasPrefix("content-")
       && !field.name.isSameHeaderName(as: "Idempotency-Key")
     {
-      rest.appendUnchecked(field)
+      rest.appendUnchanged(field)
     }
     return rest
   }

@@ -4,22 +4,27 @@ import Foundation
 
 /// A request from its first attempt to its result.
 ///
-/// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out.
+/// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out. It waits for a
+/// connection before the body is measured: requests begin in the order in which they were started, and files of requests
+/// that still wait may change.
 final class TransferRun: Sendable {
+  let request: TransferRequest
+  let session: TransferSession
+  /// Where the request's own tasks run.
   let engine: Engine
   let publisher: ProgressPublisher
   let control: TransferControl
 
-  private let request: TransferRequest
-  private let session: TransferSession
+  private let connection: ConnectionLease
   private let tracer: Tracer?
 
-  init(_ request: TransferRequest, session: TransferSession, engine: Engine) {
+  init(_ request: TransferRequest, session: TransferSession, engine: Int) {
     self.request = request
     self.session = session
-    self.engine = engine
+    self.engine = session.engines[engine]
+    connection = ConnectionLease(session.connectionLimit, on: engine)
     publisher = ProgressPublisher(pace: request.options.progressPace)
-    control = TransferControl(engine)
+    control = TransferControl(self.engine)
     tracer = request.options.trace.map { Tracer(request, report: $0) }
   }
 
@@ -28,15 +33,15 @@ final class TransferRun: Sendable {
     var history = AttemptHistory()
     var next: NextAttempt
     do throws(TransferError) {
-      next = try await NextAttempt.first(of: request, in: session.configuration, control)
+      let url = try request.checked(in: session.configuration)
+      try await takeConnection(to: url, history)
+      next = try await NextAttempt.first(of: request, to: url, control)
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
     }
     history.begin(next.body)
     publisher.begin(next.body)
     while true {
-      await control.waitWhilePaused()
-      if control.isCancelled { return await conclude(history, .cancelled.after(history.doubt)) }
       let result: ExchangeResult
       do throws(TransferError) {
         result = try await send(next, history)
@@ -67,6 +72,7 @@ final class TransferRun: Sendable {
         guard let delay = delay(retryAfter, history), session.budget.take() else {
           return await conclude(history, verdict)
         }
+        connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         publisher.update { $0.phase = .retrying }
         guard await wait(delay) else {
@@ -83,6 +89,7 @@ final class TransferRun: Sendable {
   private func send(
     _ next: NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
+    try await takeConnection(to: next.url, history)
     publisher.update { $0.phase = .connecting }
     try await checkEmptiness(next)
     // A response to this attempt means that its body was begun.
@@ -102,7 +109,40 @@ final class TransferRun: Sendable {
     if next.sendsChunks, session.knownServers.speaksHTTP10(next.url.origin) {
       wireRequest.usesIdleConnection = false
     }
-    return await control.run(try Exchange(wireRequest, publisher: publisher, tracer: tracer))
+    if wireRequest.mayBeHTTP2, wireRequest.isEncrypted,
+      session.knownServers.speaksHTTP2(next.url.origin)
+    {
+      connection.share()
+    }
+    let wait = connection.takeWait()
+    wireRequest.options.limits.attempt = options.limits.attempt.map { max($0 - wait, .zero) }
+    let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
+    return await control.run(exchange, on: session.engines[connection.engine])
+  }
+
+  /// Waits until the request may use a connection to the URL's origin, and is not paused.
+  private func takeConnection(
+    to url: HTTPURL, _ history: AttemptHistory
+  ) async throws(TransferError) {
+    while true {
+      if control.isPaused {
+        // Others may have the connection meanwhile.
+        connection.release()
+        await control.waitWhilePaused()
+      }
+      let limit = request.options.timeToBegin(after: history.start)
+      var isQueued = false
+      let isTaken = await connection.take(url.origin, within: limit, control) {
+        isQueued = true
+        publisher.update { $0.phase = .queued }
+      }
+      guard isTaken, !control.isCancelled else {
+        guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+        throw .noConnectionInTime(limit, to: url)
+      }
+      if isQueued { publisher.update { $0.phase = .connecting } }
+      if !control.isPaused { return }
+    }
   }
 
   /// Checks a body of length 0 whose files may block.
@@ -159,6 +199,8 @@ final class TransferRun: Sendable {
       session.knownServers.note(origin, refusesHTTP11: true)
     }
     if let response = result.response {
+      // Over HTTP/1.1 it may speak HTTP/2 nevertheless: a long body is not sent over it.
+      if response.version == "2" { session.knownServers.note(origin, speaksHTTP2: true) }
       session.knownServers.note(origin, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
     }
@@ -214,6 +256,11 @@ final class TransferRun: Sendable {
 
   // MARK: The result
 
+  /// The result of a request that is not begun.
+  func refuse(_ error: TransferError) async -> TransferResult {
+    await conclude(AttemptHistory(), .init(.failed, error))
+  }
+
   /// Delivers a response that was held back from the caller's target. Returns why that failed.
   private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
     let target = request.options.responseTarget
@@ -238,6 +285,7 @@ final class TransferRun: Sendable {
     _ history: AttemptHistory, _ verdict: AttemptDecision.Verdict
   ) async -> TransferResult {
     var (history, verdict) = (history, verdict)
+    connection.release()
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
     if let key = request.options.idempotencyKey,
       verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none
@@ -260,7 +308,7 @@ final class TransferRun: Sendable {
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
-      error: verdict.error)
+      error: verdict.error?.ending(as: verdict.outcome, history.response))
   }
 }
 
@@ -275,6 +323,14 @@ extension NextAttempt {
 
 extension AttemptDecision.Verdict {
   fileprivate static let cancelled = Self(.cancelled, .cancelledBeforeResponse)
+}
+
+extension TransferOptions {
+  /// How long an attempt of a request that began then may wait; no limit if nil.
+  fileprivate func timeToBegin(after start: ContinuousClock.Instant) -> Duration? {
+    let rest = retry.timeLimit.map { max($0 - start.duration(to: .now), .zero) }
+    return [rest, limits.attempt].compactMap(\.self).min()
+  }
 }
 
 extension TransferResult.Outcome {

@@ -35,10 +35,14 @@ final class Engine: @unchecked Sendable {
     var awaitingFirstBytes: [Exchange] = []
   }
 
-  init(maximumIdleConnections: Int) throws(TransferError) {
+  /// - Parameter maximumHostConnections: the maximum number of connections to one host, idle ones included; no limit if
+  ///   nil.
+  init(maximumIdleConnections: Int, maximumHostConnections: Int?) throws(TransferError) {
     let running = RunningExchanges()
     self.running = running
-    multi = try CurlMulti(maximumIdleConnections: maximumIdleConnections) { socket in
+    multi = try CurlMulti(
+      maximumIdleConnections: maximumIdleConnections, maximumHostConnections: maximumHostConnections
+    ) { socket in
       for exchange in running.exchanges.values { exchange.willClose(socket) }
     }
     guard startThread("formstream-net", { [self] in drive() }) else { throw .noThread }

@@ -5,13 +5,14 @@ final class TransferControl: Sendable {
   private struct State {
     var isPaused = false
     var isCancelled = false
-    var exchange: Exchange?
+    var running: (exchange: Exchange, engine: Engine)?
     /// The task that waits for the end of a pause.
     var waiting: CheckedContinuation<Void, Never>?
     /// Ends the wait for a blocking operation, which itself goes on.
     var abandon: (@Sendable () -> Void)?
   }
 
+  /// Where the request's own tasks run.
   private let engine: Engine
   private let state = Guarded(State())
 
@@ -20,32 +21,33 @@ final class TransferControl: Sendable {
   }
 
   var isCancelled: Bool { state.withLock(\.isCancelled) }
+  var isPaused: Bool { state.withLock(\.isPaused) }
 
   func pause() {
-    let exchange = state.withLock { state in
+    let running = state.withLock { state in
       state.isPaused = true
-      return state.exchange
+      return state.running
     }
-    if let exchange { engine.setPaused(exchange, true) }
+    if let running { running.engine.setPaused(running.exchange, true) }
   }
 
   func resume() {
-    let (exchange, waiting) = state.withLock { state in
+    let (running, waiting) = state.withLock { state in
       state.isPaused = false
       defer { state.waiting = nil }
-      return (state.exchange, state.waiting)
+      return (state.running, state.waiting)
     }
-    if let exchange { engine.setPaused(exchange, false) }
+    if let running { running.engine.setPaused(running.exchange, false) }
     waiting?.resume()
   }
 
   func cancel() {
-    let (exchange, waiting, abandon) = state.withLock { state in
+    let (running, waiting, abandon) = state.withLock { state in
       state.isCancelled = true
       defer { (state.waiting, state.abandon) = (nil, nil) }
-      return (state.exchange, state.waiting, state.abandon)
+      return (state.running, state.waiting, state.abandon)
     }
-    if let exchange { engine.cancel(exchange) }
+    if let running { running.engine.cancel(running.exchange) }
     waiting?.resume()
     abandon?()
   }
@@ -67,47 +69,60 @@ final class TransferControl: Sendable {
   func performBlocking<Value: Sendable>(
     atMost limit: Duration?, _ body: @escaping @Sendable () -> Value
   ) async -> Value? {
+    await wait(atMost: limit) { end in
+      if !engine.workers.run({ _ = end(body()) }) { _ = end(body()) }
+    }
+  }
+
+  /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.
+  ///
+  /// - Parameter begin: begins what delivers the value to the function that it gets. That returns false if nobody waits
+  ///   any more.
+  func wait<Value: Sendable>(
+    atMost limit: Duration?, _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
+  ) async -> Value? {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
     let value = await withCheckedContinuation {
       (continuation: CheckedContinuation<Value?, Never>) in
       let waiting = Guarded<CheckedContinuation<Value?, Never>?>(continuation)
-      let end: @Sendable (Value?) -> Void = { value in
-        waiting.withLock { waiting in
-          defer { waiting = nil }
-          return waiting
-        }?.resume(returning: value)
+      let end: @Sendable (Value?) -> Bool = { value in
+        let waiting = waiting.withLock { $0.take() }
+        waiting?.resume(returning: value)
+        return waiting != nil
       }
       let isCancelled = state.withLock { state in
-        state.abandon = { end(nil) }
+        state.abandon = { _ = end(nil) }
         return state.isCancelled
       }
-      if isCancelled { return end(nil) }
+      if isCancelled {
+        _ = end(nil)
+        return
+      }
       if let limit {
         timer = Task(executorPreference: engine) {
-          if (try? await Task.sleep(for: limit)) != nil { end(nil) }
+          if (try? await Task.sleep(for: limit)) != nil { _ = end(nil) }
         }
       }
-      if !engine.workers.run({ end(body()) }) { end(body()) }
+      begin(end)
     }
     state.withLock { $0.abandon = nil }
     return value
   }
 
-  /// Makes the engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at
-  /// once.
-  func run(_ exchange: Exchange) async -> ExchangeResult {
+  /// Makes an engine drive an exchange, and returns its result. If the request is cancelled, the exchange ends at once.
+  func run(_ exchange: Exchange, on engine: Engine) async -> ExchangeResult {
     let result = await withCheckedContinuation { continuation in
       // Posted before others can see the exchange: their commands are carried out after the start.
       engine.start(exchange) { continuation.resume(returning: $0) }
       let (isCancelled, isPaused) = state.withLock { state in
-        state.exchange = exchange
+        state.running = (exchange, engine)
         return (state.isCancelled, state.isPaused)
       }
       if isPaused { engine.setPaused(exchange, true) }
       if isCancelled { engine.cancel(exchange) }
     }
-    state.withLock { $0.exchange = nil }
+    state.withLock { $0.running = nil }
     return result
   }
 }

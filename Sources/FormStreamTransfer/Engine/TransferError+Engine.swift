@@ -10,6 +10,18 @@ extension TransferError {
         + "program that it is read from, or raise the limit (\(SettingName.attemptLimit)).")
   }
 
+  static func noConnectionInTime(_ limit: Duration, to url: HTTPURL) -> TransferError {
+    TransferError(
+      .timedOut, on: url.description,
+      "The request to \(url) waited \(limit.inSeconds) for other requests to its host, so nothing was sent: raise its "
+        + "limit (\(SettingName.attemptLimit)) or that of connections "
+        + "(TransferSession.Configuration.maximumConnectionsPerHost).")
+  }
+
+  static let sessionFinished = TransferError(
+    .sessionFinished, on: "the session",
+    "The session was told to finish, so it starts no requests: create another session.")
+
   static func notDeliveredInTime(_ limit: Duration, from url: HTTPURL) -> TransferError {
     TransferError(
       .timedOut, on: url.description,

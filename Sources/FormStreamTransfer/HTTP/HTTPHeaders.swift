@@ -1,6 +1,16 @@
 import FormStreamMultipart
 
 /// The headers of a request or a response, in order, including repeated ones (RFC 9110 §5).
+///
+/// ```swift
+/// var headers: HTTPHeaders = ["Accept": "application/json", "X-Trace": "1"]
+/// headers["X-Trace"] = "2"
+/// headers.append("Authorization", "Key \(key)", isSecret: true)
+/// ```
+///
+/// Those of a request are checked when it is sent. It fails with `invalidHeader`, and nothing is sent, if a name isn't a
+/// token, if a value contains control characters (RFC 9110 §5.5) or is too long, or if a header describes the framing of
+/// the message, such as `Content-Length`: those are derived from the body, so that they are always true.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header line.
   public struct Field: Sendable, Hashable {
@@ -18,7 +28,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// The lines.
   public private(set) var fields: [Field] = []
 
-  /// The maximum number of lines in a request.
+  /// The maximum number of lines that a request may be given.
   public static let maximumCount = 200
   /// The maximum length of a value, in bytes.
   public static let maximumValueSize = 64 * 1024
@@ -26,45 +36,40 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Creates an empty list.
   public init() {}
 
-  /// Appends a line.
+  /// Creates lines with these names and values, in order.
+  public init(_ headers: some Sequence<(String, String)>) {
+    for (name, value) in headers { append(name, value) }
+  }
+
+  /// Appends a line, also if there is one with this name. Blanks at both ends of the value are removed.
   ///
   /// - Parameter isSecret: whether traces mask the value. The values of `Authorization`, `Cookie` and similar headers
   ///   are always masked.
-  /// - Throws: `invalidHeader` if the name isn't a token, the value contains control characters (RFC 9110 §5.5)
-  ///   or is too long, or the header describes the framing of the message, such as `Content-Length`: those are
-  ///   derived from the body, so that they are always true.
-  public mutating func append(
-    name: String, value: String, isSecret: Bool = false
-  ) throws(TransferError) {
-    guard HTTPSyntax.isToken(name.utf8) else {
-      throw TransferError(
-        .invalidHeader, on: name,
-        "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
-    }
-    if let reason = Self.derived[name.lowercased()] {
-      throw TransferError(
-        .invalidHeader, on: name, "The header \(name.quoted) can't be set by hand: \(reason).")
-    }
-    guard HTTPSyntax.isFieldValue(value.utf8), value.utf8.count <= Self.maximumValueSize else {
-      throw TransferError(
-        .invalidHeader, on: name,
-        "The value of the header \(name.quoted) contains a control character or has more than "
-          + "\(Self.maximumValueSize) bytes: remove line breaks and NULs.")
-    }
-    guard fields.count < Self.maximumCount else {
-      throw TransferError(
-        .invalidHeader, on: name,
-        "The header \(name.quoted) is one too many: a request can have at most \(Self.maximumCount)."
-      )
-    }
+  public mutating func append(_ name: String, _ value: String, isSecret: Bool = false) {
     fields.append(
-      Field(
-        name: name, value: String(value.trimmingBlanks()), isMarkedSecret: isSecret))
+      Field(name: name, value: String(value.trimmingBlanks()), isMarkedSecret: isSecret))
   }
 
-  /// The value of the first line with this name, ignoring case. Nil if there is none.
+  /// Replaces all lines with this name by one, at the place of the first; appends it if there is none.
+  ///
+  /// - Parameter isSecret: whether traces mask the value; see ``append(_:_:isSecret:)``.
+  public mutating func set(_ name: String, _ value: String, isSecret: Bool = false) {
+    let first = fields.firstIndex { $0.name.isSameHeaderName(as: name) }
+    remove(name)
+    append(name, value, isSecret: isSecret)
+    if let first, let last = fields.popLast() { fields.insert(last, at: first) }
+  }
+
+  /// Removes all lines with this name.
+  public mutating func remove(_ name: String) {
+    fields.removeAll { $0.name.isSameHeaderName(as: name) }
+  }
+
+  /// The value of the first line with this name, ignoring case; nil if there is none. Setting it sets the header, or
+  /// removes it if the value is nil.
   public subscript(name: String) -> String? {
-    fields.first { $0.name.isSameHeaderName(as: name) }?.value
+    get { fields.first { $0.name.isSameHeaderName(as: name) }?.value }
+    set { if let newValue { set(name, newValue) } else { remove(name) } }
   }
 
   /// Whether there is a line with this name.
@@ -77,26 +82,28 @@ public struct HTTPHeaders: Sendable, Hashable {
     fields.append(Field(name: last.name, value: value, isMarkedSecret: last.isMarkedSecret))
   }
 
-  /// Appends a line without checks: one that was received, or one of our own.
-  mutating func appendUnchecked(name: String, value: String) {
+  /// Appends a line as it was received.
+  mutating func appendUnchanged(name: String, value: String) {
     fields.append(Field(name: name, value: value, isMarkedSecret: false))
   }
 
-  mutating func appendUnchecked(_ field: Field) {
+  mutating func appendUnchanged(_ field: Field) {
     fields.append(field)
   }
+}
 
-  /// The headers that can't be set by hand, and why.
-  private static let derived = [
-    "content-length": "it is derived from the body",
-    "transfer-encoding": "it depends on whether the body's length is known",
-    "expect": "the request has an option for it",
-    "connection": "the session manages its connections itself",
-    "keep-alive": "the session manages its connections itself",
-    "proxy-connection": "the session manages its connections itself",
-    "te": "trailers and transfer codings are not supported",
-    "trailer": "trailers are not supported",
-    "upgrade": "other protocols are not supported",
-    "http2-settings": "other protocols are not supported",
-  ]
+extension HTTPHeaders: ExpressibleByDictionaryLiteral {
+  /// Creates lines from a literal, in its order. A name may occur more than once.
+  public init(dictionaryLiteral headers: (String, String)...) {
+    self.init(headers)
+  }
+}
+
+extension HTTPHeaders: RandomAccessCollection {
+  /// The index of the first line.
+  public var startIndex: Int { fields.startIndex }
+  /// The index after the last line.
+  public var endIndex: Int { fields.endIndex }
+  /// The line at an index.
+  public subscript(position: Int) -> Field { fields[position] }
 }

@@ -57,9 +57,14 @@ extension CurlEasy {
     if let rate = request.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
   }
 
-  /// The configured size; at a limited rate, no more than is sent in an eighth of a second.
+  /// The configured size, or a smaller one: for a short body, a sixteenth of it or 64 KiB, as many may be sent at once;
+  /// at a limited rate, what is sent in an eighth of a second.
   private func bufferSize(_ request: WireRequest) -> Int {
-    let size = request.configuration.uploadBufferSize
+    var size = request.configuration.uploadBufferSize
+    if let length = request.bodyLength.map({ Int(clamping: $0) }) {
+      // libcurl allows no less than 16 KiB.
+      size = min(size, max(16 * 1024, min(length, 64 * 1024), length / 16))
+    }
     guard let rate = request.options.maximumRate else { return size }
     return min(size, max(16 * 1024, Int(clamping: rate / 8)))
   }

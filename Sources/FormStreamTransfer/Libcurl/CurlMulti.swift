@@ -8,16 +8,20 @@ final class CurlMulti: @unchecked Sendable {
   private let sockets: OpenSockets
   private var running: [UnsafeMutableRawPointer: CurlEasy] = [:]
 
-  /// - Parameter willClose: called with a socket before it is closed, while received bytes can still be read.
+  /// - Parameters:
+  ///   - maximumHostConnections: the maximum number of connections to one host, idle ones included; no limit if nil.
+  ///   - willClose: called with a socket before it is closed, while received bytes can still be read.
   ///
   /// C: `curl_multi_init`
   init(
-    maximumIdleConnections: Int, willClose: @escaping (CInt) -> Void
+    maximumIdleConnections: Int, maximumHostConnections: Int?, willClose: @escaping (CInt) -> Void
   ) throws(TransferError) {
     guard CurlLibrary.isReady, let handle = curl_multi_init() else { throw CurlLibrary.unusable }
     self.handle = handle
     sockets = OpenSockets(willClose)
     _ = formstream_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
+    _ = formstream_multi_set_long(
+      handle, CURLMOPT_MAX_HOST_CONNECTIONS, maximumHostConnections ?? 0)
   }
 
   /// C: `curl_multi_cleanup`

@@ -12,6 +12,9 @@ public struct TransferProgress: Sendable {
       self.rawValue = rawValue
     }
 
+    /// It waits for other requests to the same host; see
+    /// ``TransferSession/Configuration/maximumConnectionsPerHost``.
+    public static let queued = Phase(rawValue: "queued")
     /// It connects to the server, or waits for the response to `Expect: 100-continue`.
     public static let connecting = Phase(rawValue: "connecting")
     /// It sends the body.

@@ -39,8 +39,11 @@ public struct TransferBody: Sendable {
   }
 
   /// The bytes of a file, or of a range in it.
+  ///
+  /// - Parameter path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with
+  ///   `not-a-file`, and nothing is sent.
   public static func file(
-    _ path: LocalPath, type: MediaType = .octetStream, range: FileRange? = nil
+    _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil
   ) -> TransferBody {
     TransferBody { () throws(MultipartError) in
       try PartBody.file(path, range: range).layout(as: type)

@@ -10,9 +10,9 @@ public struct TransferRequest: Sendable {
   /// The URL.
   public var url: HTTPURL
   /// Names and values that are appended to the URL's query, encoded as in URL-encoded forms.
-  public var query: [URLEncodedField] = []
+  public var query: [URLEncodedField]
   /// Headers in addition to those that are derived. A `Content-Type` here replaces the body's own.
-  public var headers = HTTPHeaders()
+  public var headers: HTTPHeaders
   /// The body; nil if the request has none.
   public var body: TransferBody?
   /// The credentials; if nil, those in the URL are used.
@@ -22,23 +22,30 @@ public struct TransferRequest: Sendable {
 
   /// Creates a request.
   public init(
-    _ method: HTTPMethod, _ url: HTTPURL, headers: HTTPHeaders = HTTPHeaders(),
-    body: TransferBody? = nil, options: TransferOptions = TransferOptions()
+    _ method: HTTPMethod, _ url: HTTPURL, query: KeyValuePairs<String, String> = [:],
+    headers: HTTPHeaders = [:], body: TransferBody? = nil, credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions()
   ) {
     self.method = method
     self.url = url
+    self.query = URLEncodedField.list(query)
     self.headers = headers
     self.body = body
+    self.credentials = credentials
     self.options = options
   }
 
-  /// Creates a request from a URL as text.
+  /// Creates a request from a URL as text, or of Foundation.
   ///
   /// - Throws: `invalidURL`.
   public init(
-    _ method: HTTPMethod, _ url: String, headers: HTTPHeaders = HTTPHeaders(),
-    body: TransferBody? = nil, options: TransferOptions = TransferOptions()
+    _ method: HTTPMethod, _ url: some HTTPURLConvertible,
+    query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
+    body: TransferBody? = nil, credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions()
   ) throws(TransferError) {
-    self.init(method, try HTTPURL(url), headers: headers, body: body, options: options)
+    self.init(
+      method, try url.httpURL(), query: query, headers: headers, body: body,
+      credentials: credentials, options: options)
   }
 }

@@ -13,6 +13,11 @@ public struct URLEncodedField: Sendable, Hashable {
     self.value = value
   }
 
+  /// The fields with these names and values.
+  static func list(_ pairs: KeyValuePairs<String, String>) -> [URLEncodedField] {
+    pairs.map { URLEncodedField($0, $1) }
+  }
+
   /// Encodes fields, joined by `&`.
   public static func text(of fields: [URLEncodedField]) -> String {
     let encoding = PercentEncoding.formURLEncoded

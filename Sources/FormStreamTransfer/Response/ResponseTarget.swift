@@ -4,7 +4,7 @@ public import FormStreamMultipart
 public struct ResponseTarget: Sendable {
   enum Kind: Sendable {
     case memory(limit: Int)
-    case file(LocalPath)
+    case file(Result<LocalPath, MultipartError>)
     case stream(@Sendable (UnsafeRawBufferPointer) throws -> Void)
   }
 
@@ -23,10 +23,22 @@ public struct ResponseTarget: Sendable {
 
   /// Writes a file, which has a temporary name until it is complete.
   ///
-  /// - Parameter includingRefused: whether a response whose status is not one of the accepted ones becomes the file, too.
-  ///   If not, an existing file stays, and up to 1 MiB of that response is kept in the result.
-  public static func file(_ path: LocalPath, includingRefused: Bool = false) -> ResponseTarget {
-    ResponseTarget(kind: .file(path), includesRefused: includingRefused)
+  /// - Parameters:
+  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with
+  ///     `not-a-file`, and nothing is sent.
+  ///   - includingRefused: whether a response whose status is not one of the accepted ones becomes the file, too. If
+  ///     not, an existing file stays, and up to 1 MiB of that response is kept in the result.
+  public static func file(
+    _ path: some LocalPathConvertible, includingRefused: Bool = false
+  ) -> ResponseTarget {
+    ResponseTarget(
+      kind: .file(Result { () throws(MultipartError) in try path.localPath() }),
+      includesRefused: includingRefused)
+  }
+
+  /// - Throws: the error of a file that can't be one.
+  func check() throws(TransferError) {
+    if case .file(.failure(let error)) = kind { throw TransferError(error) }
   }
 
   /// Passes the body to `receive`, piece by piece as it arrives.

@@ -1,31 +1,25 @@
 /// The result of a request.
 public struct TransferResult: Sendable {
   /// Whether the request succeeded, and if not, whether the server may have acted on it.
-  public struct Outcome: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
-    /// The outcome as written in records.
-    public let rawValue: String
-
-    /// Creates an outcome from its text.
-    public init(rawValue: String) {
-      self.rawValue = rawValue
-    }
+  ///
+  /// There will be no other outcomes before the next major version, so a `switch` needs no default case.
+  @frozen public enum Outcome: String, CaseIterable, Sendable, CustomStringConvertible {
+    /// The server accepted the request, which was sent completely and unchanged.
+    case ok
+    /// The request was refused, or can't be sent: another attempt would change nothing.
+    case failed
+    /// The request may succeed later, and sending it again does no harm: it was not carried out, or the server failed
+    /// and the request may be carried out twice.
+    case retryable
+    /// The request may have been carried out, or not: by the last attempt or an earlier one.
+    case unknown
+    /// A file changed while it was sent. No complete body with wrong bytes was sent.
+    case sourceChanged = "source-changed"
+    /// The request was cancelled before the server could carry it out.
+    case cancelled
 
     /// The outcome as written in records.
     public var description: String { rawValue }
-
-    /// The server accepted the request, which was sent completely and unchanged.
-    public static let ok = Outcome(rawValue: "ok")
-    /// The request was refused, or can't be sent: another attempt would change nothing.
-    public static let failed = Outcome(rawValue: "failed")
-    /// The request may succeed later, and sending it again does no harm: it was not carried out, or the server failed
-    /// and the request may be carried out twice.
-    public static let retryable = Outcome(rawValue: "retryable")
-    /// The request may have been carried out, or not: by the last attempt or an earlier one.
-    public static let unknown = Outcome(rawValue: "unknown")
-    /// A file changed while it was sent. No complete body with wrong bytes was sent.
-    public static let sourceChanged = Outcome(rawValue: "source-changed")
-    /// The request was cancelled before the server could carry it out.
-    public static let cancelled = Outcome(rawValue: "cancelled")
   }
 
   /// How the server recognizes the end of the request's body.
@@ -67,7 +61,7 @@ public struct TransferResult: Sendable {
   /// The SHA-256 digest of the body as 64 hexadecimal digits; nil unless ``TransferOptions/computesDigest`` is set and
   /// the complete body was sent.
   public let sha256: String?
-  /// Why the outcome is not `ok`.
+  /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
 
   /// The response's status; nil if no response arrived.

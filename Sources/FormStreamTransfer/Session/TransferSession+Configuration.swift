@@ -8,6 +8,13 @@ extension TransferSession {
     public var engines = 1
     /// How long an idle connection is kept.
     public var idleLimit: Duration = .seconds(15)
+    /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
+    ///
+    /// Further requests wait in the order in which they were started, and ``TransferTask/state`` is `waiting`. Requests
+    /// to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and count as one, from the
+    /// first response on; those before it count one by one. Six is what browsers and `URLSession` use for HTTP/1.1:
+    /// enough for most servers and paths, and few enough that a large batch of requests is no attack.
+    public var maximumConnectionsPerHost: Int? = 6
     /// How many idle connections each engine keeps.
     public var maximumIdleConnections = 64
     /// The size of the pieces in which bodies are handed over, from 16 KiB to 2 MiB.
@@ -52,6 +59,11 @@ extension TransferSession.Configuration {
     guard (1...64).contains(engines) else {
       throw TransferError(
         .invalidSetting, on: "engines", "A session can't have \(engines) engines: use 1 to 64.")
+    }
+    if let maximum = maximumConnectionsPerHost, maximum < 1 {
+      throw TransferError(
+        .invalidSetting, on: "maximumConnectionsPerHost",
+        "A session can't have \(maximum) connections to a host: allow 1 or more.")
     }
     guard (16 * 1024...2 * 1024 * 1024).contains(uploadBufferSize) else {
       throw TransferError(

@@ -14,9 +14,12 @@ public final class TransferSession: Sendable {
   /// The settings that the session was created with.
   public let configuration: Configuration
 
-  private let engines: [Engine]
+  let engines: [Engine]
+  /// Nil if there is no limit.
+  let connectionLimit: ConnectionLimit?
   /// The index of the engine that was used last.
   private let lastEngine = Guarded(0)
+  private let started = Guarded(StartedTasks())
   let budget: RetryBudget
   let knownServers = KnownServers()
 
@@ -27,9 +30,16 @@ public final class TransferSession: Sendable {
     try configuration.check()
     self.configuration = configuration
     budget = RetryBudget(configuration.retryBudget)
+    connectionLimit = configuration.maximumConnectionsPerHost.map {
+      ConnectionLimit($0, engines: configuration.engines)
+    }
     var engines: [Engine] = []
-    for _ in 0..<configuration.engines {
-      engines.append(try Engine(maximumIdleConnections: configuration.maximumIdleConnections))
+    for index in 0..<configuration.engines {
+      // libcurl closes an idle connection if a request that needs a new one would exceed the limit.
+      engines.append(
+        try Engine(
+          maximumIdleConnections: configuration.maximumIdleConnections,
+          maximumHostConnections: connectionLimit?.parts[index]))
     }
     self.engines = engines
   }
@@ -40,7 +50,24 @@ public final class TransferSession: Sendable {
 
   /// Starts a request and returns at once.
   public func start(_ request: TransferRequest) -> TransferTask {
-    TransferTask(TransferRun(request, session: self, engine: nextEngine()))
+    start(TransferRun(request, session: self, engine: nextEngine()))
+  }
+
+  /// The requests that have been started and have not ended, in the order of their start.
+  public var tasks: [TransferTask] {
+    started.withLock { $0.tasks.values.sorted { $0.id < $1.id } }
+  }
+
+  /// Cancels all requests that have been started and have not ended.
+  public func cancelAll() {
+    for task in tasks { task.cancel() }
+  }
+
+  /// Waits until all requests that have been started have ended, also those that wait for a connection. From here on the
+  /// session starts no others: they fail with `sessionFinished`.
+  public func finish() async {
+    started.withLock { $0.areRefused = true }
+    for task in tasks { _ = await task.result }
   }
 
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
@@ -54,7 +81,7 @@ public final class TransferSession: Sendable {
     let run = TransferRun(request, session: self, engine: nextEngine())
     // Created before the request starts, so that no update is missed.
     let updates = progress.map { _ in run.publisher.updates() }
-    let task = TransferTask(run)
+    let task = start(run)
     return await withTaskCancellationHandler {
       guard let progress, let updates else { return await task.result }
       async let reports: Void = { for await update in updates { progress(update) } }()
@@ -68,25 +95,53 @@ public final class TransferSession: Sendable {
 
   /// Sends a request and returns the response that confirms it.
   ///
-  /// - Throws: the result's error, if the outcome is not `ok`. To learn whether the request may have been carried out
-  ///   nevertheless, use ``result(of:progress:)``.
+  /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may
+  ///   have carried out the request, and its ``TransferError/response`` is that of a server that refused it. If the
+  ///   request was cancelled, by the waiting task or otherwise, `CancellationError`; to learn how far the request came,
+  ///   use ``result(of:progress:)``.
+  @discardableResult
   public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
-  ) async throws(TransferError) -> TransferResponse {
+  ) async throws -> TransferResponse {
     try await result(of: request, progress: progress).confirmingResponse()
   }
 
-  private func nextEngine() -> Engine {
-    let index = lastEngine.withLock { index in
+  private func start(_ run: TransferRun) -> TransferTask {
+    started.withLock { started in
+      guard !started.areRefused else {
+        return TransferTask(run) { await $0.refuse(.sessionFinished) }
+      }
+      // It ends after this lock is released: the end is noted under it, too.
+      let task = TransferTask(run) { [started = self.started] run in
+        let result = await run.perform()
+        started.withLock { $0.tasks[ObjectIdentifier(run)] = nil }
+        return result
+      }
+      started.tasks[ObjectIdentifier(run)] = task
+      return task
+    }
+  }
+
+  /// The index of the engine for the next request.
+  private func nextEngine() -> Int {
+    lastEngine.withLock { index in
       index = (index + 1) % engines.count
       return index
     }
-    return engines[index]
   }
 }
 
+/// The requests of a session that have not ended.
+private struct StartedTasks {
+  var tasks: [ObjectIdentifier: TransferTask] = [:]
+  /// Whether no others are started.
+  var areRefused = false
+}
+
 extension TransferResult {
-  fileprivate func confirmingResponse() throws(TransferError) -> TransferResponse {
+  /// The response of a request that succeeded.
+  func confirmingResponse() throws -> TransferResponse {
+    if error?.code == .cancelled { throw CancellationError() }
     if let error { throw error }
     guard let response else {
       throw TransferError(

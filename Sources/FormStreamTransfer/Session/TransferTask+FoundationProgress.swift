@@ -1,27 +1,50 @@
 public import Foundation
 
 extension TransferTask {
-  /// Returns the progress as a `Foundation.Progress`. It counts bytes that were handed over, and is indeterminate if the
-  /// total can't be known. Cancelling, pausing and resuming it does the same to the request.
+  /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing and resuming it does the same to the request.
+  ///
+  /// It counts bytes: those of the request's body that were handed over, and, if the request has no body or the response
+  /// goes to a file or a function, those of the response that were received. If it counts both, its total is that of the
+  /// request until all of that is handed over, and then the sum of both. While a total can't be known, the progress is
+  /// indeterminate. If the request succeeds, the progress ends complete.
   public func makeFoundationProgress() -> Progress {
-    let bridge = Progress(totalUnitCount: run.publisher.current.total ?? -1)
+    let bridge = Progress(totalUnitCount: -1)
     bridge.kind = .file
     bridge.isCancellable = true
     bridge.isPausable = true
-    // The handlers keep this task alive, so that the request can be paused and cancelled by its progress alone.
+    // The handlers keep the request within reach, so that it can be paused and cancelled by its progress alone.
     bridge.cancellationHandler = { [self] in cancel() }
     bridge.pausingHandler = { [self] in pause() }
     bridge.resumingHandler = { [self] in resume() }
     let updates = progress
+    let countsResponse = request.body == nil || !request.options.responseTarget.isMemory
+    bridge.show(updates.current, countsResponse: countsResponse)
     Task {
-      for await step in updates {
-        bridge.totalUnitCount = step.total ?? -1
-        bridge.completedUnitCount = step.handedOver
+      for await step in updates { bridge.show(step, countsResponse: countsResponse) }
+      let result = await result
+      if result.outcome == .ok, result.error == nil {
+        bridge.totalUnitCount = bridge.completedUnitCount
       }
       bridge.cancellationHandler = nil
       bridge.pausingHandler = nil
       bridge.resumingHandler = nil
     }
     return bridge
+  }
+}
+
+extension Progress {
+  fileprivate func show(_ step: TransferProgress, countsResponse: Bool) {
+    let total: Int64? =
+      if !countsResponse || step.total.map({ step.handedOver < $0 }) == true {
+        step.total
+      } else if let sent = step.total, let received = step.responseTotal {
+        // The sum of both may exceed what is counted in: a server may announce anything.
+        sent.addingReportingOverflow(received).overflow ? nil : sent + received
+      } else {
+        nil
+      }
+    totalUnitCount = total ?? -1
+    completedUnitCount = step.handedOver + (countsResponse ? step.received : 0)
   }
 }

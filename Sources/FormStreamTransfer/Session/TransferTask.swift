@@ -1,11 +1,47 @@
-/// A request that is being sent.
-public final class TransferTask: Sendable {
+import FormStreamPlatform
+
+/// A request that was started, and that may have ended: something to hold on to, to show, and to cancel.
+///
+/// It is a value. Two are equal if they stand for the same start of a request. Letting go of it doesn't end the request.
+public struct TransferTask: Sendable, Identifiable {
+  /// What a request is doing.
+  public enum State: String, CaseIterable, Sendable {
+    /// It waits for other requests to the same host; see
+    /// ``TransferSession/Configuration/maximumConnectionsPerHost``.
+    case waiting
+    /// It is being sent, or waits for its response or for the next attempt.
+    case running
+    /// It was paused.
+    case paused
+    /// It has ended.
+    case done
+  }
+
+  /// A number that no other task of the process has. It increases.
+  public let id: Int
   let run: TransferRun
   private let work: Task<TransferResult, Never>
 
-  init(_ run: TransferRun) {
+  private static let lastID = Guarded(0)
+
+  init(_ run: TransferRun, perform: @escaping @Sendable (TransferRun) async -> TransferResult) {
+    id = Self.lastID.withLock { id in
+      id += 1
+      return id
+    }
     self.run = run
-    work = Task(executorPreference: run.engine) { await run.perform() }
+    work = Task(executorPreference: run.engine) { await perform(run) }
+  }
+
+  /// The request.
+  public var request: TransferRequest { run.request }
+
+  /// What the request is doing.
+  public var state: State {
+    let phase = run.publisher.current.phase
+    if phase == .done { return .done }
+    if run.control.isPaused { return .paused }
+    return phase == .queued ? .waiting : .running
   }
 
   /// The progress as a sequence: it begins with the current state, and ends with the request. It may be iterated any
@@ -17,8 +53,16 @@ public final class TransferTask: Sendable {
     get async { await work.value }
   }
 
+  /// The response that confirms the request, after it has ended.
+  ///
+  /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError`` if the outcome is not `ok`,
+  ///   `CancellationError` if the request was cancelled.
+  public var response: TransferResponse {
+    get async throws { try await result.confirmingResponse() }
+  }
+
   /// Pauses the request: no byte of a body is sent or received until `resume`. The server may close the connection
-  /// meanwhile.
+  /// meanwhile. A request that waits for others lets those behind it go first.
   public func pause() {
     run.control.pause()
   }
@@ -33,4 +77,12 @@ public final class TransferTask: Sendable {
     work.cancel()
     run.control.cancel()
   }
+}
+
+extension TransferTask: Hashable {
+  /// Whether both stand for the same start of a request.
+  public static func == (one: TransferTask, other: TransferTask) -> Bool { one.id == other.id }
+
+  /// Hashes the `id`.
+  public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }

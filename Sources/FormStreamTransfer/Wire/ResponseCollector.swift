@@ -164,7 +164,7 @@ final class ResponseCollector {
     guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(line[..<colon])
     let value = String(String(line[line.utf8.index(after: colon)...]).trimmingBlanks())
-    headers.appendUnchecked(name: name, value: value)
+    headers.appendUnchanged(name: name, value: value)
   }
 
   /// The head for people, with secrets masked.

@@ -11,7 +11,9 @@ enum ResponseSink {
     switch target.kind {
     case .memory: return nil
     case .stream(let receive): self = .stream(receive)
-    case .file(let path): self = .file(try AtomicFile(for: path), path.name)
+    case .file(let result):
+      let path = try result.get()
+      self = .file(try AtomicFile(for: path), path.name)
     }
   }
 
@@ -48,7 +50,9 @@ extension TransferError {
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
     let destination =
-      if case .file(let path) = target.kind { path.description } else { "the response's target" }
+      if case .file(.success(let path)) = target.kind { path.description } else {
+        "the response's target"
+      }
     return TransferError(
       .responseNotStored, on: destination,
       "The response from \(url) could not be written to \(destination.quoted): \(error).",

@@ -83,7 +83,6 @@ struct GridJudge {
       lies(if: !carriedOut.isEmpty, .falseSourceChanged)
         + lies(if: cell.second != .fileChanged, .strangeOutcome)
     case .unknown: lies(if: !isDoubtful, .needlessUnknown)
-    default: lies(if: true, .strangeOutcome)
     }
   }
 

@@ -35,7 +35,7 @@ func send(_ number: Int, _ session: TransferSession) async throws -> String {
   while bytes.count < size { bytes += bytes }
   bytes.removeLast(bytes.count - size)
   var request = try TransferRequest(.post, url, body: .bytes(bytes))
-  try request.headers.append(name: "X-Request", value: "\(number)")
+  request.headers.append("X-Request", "\(number)")
   request.options.expectation = .never
   request.options.limits.attempt = .seconds(30)
   return line(number, await session.result(of: request))

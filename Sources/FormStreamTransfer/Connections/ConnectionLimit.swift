@@ -1,0 +1,185 @@
+import FormStreamPlatform
+
+/// Keeps to the maximum number of connections to each origin, over all engines of a session.
+///
+/// A request that would need one more waits in the queue of its origin, behind those that came before it. Origins have
+/// nothing in common, so a server that hangs holds up no request to another.
+final class ConnectionLimit: Sendable {
+  /// What a request holds while it uses a connection.
+  struct Slot: Sendable {
+    let origin: HTTPURL.Origin
+    /// The index of the engine that has the connection.
+    let engine: Int
+    /// Whether the connection is used by other requests at the same time.
+    fileprivate(set) var isShared = false
+  }
+
+  /// A place in the queue of an origin.
+  struct Ticket: Sendable {
+    fileprivate let origin: HTTPURL.Origin
+    fileprivate let number: Int
+    fileprivate let waiting: Waiting
+  }
+
+  fileprivate final class Waiting: Sendable {
+    let engine: Int
+    /// Passes the slot on; returns false if it is not wanted any more.
+    let accept: @Sendable (Slot) -> Bool
+
+    init(_ engine: Int, _ accept: @escaping @Sendable (Slot) -> Bool) {
+      self.engine = engine
+      self.accept = accept
+    }
+  }
+
+  /// How many requests share a connection. RFC 9113 §6.5.2: "It is recommended that this value be no smaller than 100".
+  private static let maximumSharing = 100
+
+  /// The maximum for each engine. An engine can't use the idle connections of another, so each has its part.
+  let parts: [Int]
+  private let lanes = Guarded<[HTTPURL.Origin: Lane]>([:])
+
+  init(_ maximum: Int, engines: Int) {
+    parts = (0..<engines).map { maximum / engines + ($0 < maximum % engines ? 1 : 0) }
+  }
+
+  /// Takes a connection; nil if there is none left, or if others wait for one.
+  ///
+  /// - Parameter engine: the engine that is used if it has a connection left.
+  func take(_ origin: HTTPURL.Origin, on engine: Int) -> Slot? {
+    lanes.withLock { $0[origin, default: Lane(parts)].takeUnlessQueued(on: engine, of: parts) }
+      .map { Slot(origin: origin, engine: $0) }
+  }
+
+  /// Waits for a connection.
+  ///
+  /// - Parameter accept: called once with the connection, unless `leave` is called before. It returns false if the
+  ///   connection is not wanted any more.
+  func wait(
+    for origin: HTTPURL.Origin, on engine: Int, accept: @escaping @Sendable (Slot) -> Bool
+  ) -> Ticket {
+    let waiting = Waiting(engine, accept)
+    let number = lanes.withLock { $0[origin, default: Lane(parts)].append(waiting) }
+    serve(origin)
+    return Ticket(origin: origin, number: number, waiting: waiting)
+  }
+
+  /// Leaves the queue.
+  func leave(_ ticket: Ticket) {
+    lanes.withLock { lanes in
+      guard lanes[ticket.origin]?.queue[ticket.number] === ticket.waiting else { return }
+      lanes[ticket.origin]?.queue[ticket.number] = nil
+      Self.removeIfIdle(ticket.origin, from: &lanes)
+    }
+  }
+
+  /// Shares the connection with other requests, if there are not too many of them.
+  func share(_ slot: inout Slot) {
+    let (origin, engine) = (slot.origin, slot.engine)
+    let isShared = lanes.withLock { $0[origin]?.share(engine, among: Self.maximumSharing) }
+    guard isShared == true else { return }
+    slot.isShared = true
+    serve(origin)
+  }
+
+  /// Gives a connection back.
+  func release(_ slot: Slot) {
+    giveBack(slot)
+    serve(slot.origin)
+  }
+
+  private func giveBack(_ slot: Slot) {
+    lanes.withLock { lanes in
+      lanes[slot.origin]?.giveBack(slot)
+      Self.removeIfIdle(slot.origin, from: &lanes)
+    }
+  }
+
+  private static func removeIfIdle(
+    _ origin: HTTPURL.Origin, from lanes: inout [HTTPURL.Origin: Lane]
+  ) {
+    if lanes[origin]?.isIdle == true { lanes[origin] = nil }
+  }
+
+  /// Passes connections to those who wait, in order.
+  private func serve(_ origin: HTTPURL.Origin) {
+    while let (waiting, engine) = lanes.withLock({ $0[origin]?.next(of: parts) }) {
+      let slot = Slot(origin: origin, engine: engine)
+      if !waiting.accept(slot) { giveBack(slot) }
+    }
+  }
+}
+
+/// One origin: the connections to it, and its queue.
+private struct Lane {
+  /// The connections of one engine.
+  private struct Use {
+    var exclusive = 0
+    /// The requests that share one connection.
+    var sharing = 0
+
+    var connections: Int { exclusive + (sharing > 0 ? 1 : 0) }
+  }
+
+  private var uses: [Use]
+  /// The queue, by numbers that increase.
+  var queue: [Int: ConnectionLimit.Waiting] = [:]
+  private var first = 0
+  private var end = 0
+
+  init(_ parts: [Int]) {
+    uses = parts.map { _ in Use() }
+  }
+
+  var isIdle: Bool { queue.isEmpty && uses.allSatisfy { $0.connections == 0 } }
+
+  mutating func append(_ waiting: ConnectionLimit.Waiting) -> Int {
+    queue[end] = waiting
+    end += 1
+    return end - 1
+  }
+
+  /// Takes the first of the queue out, if there is a connection for it.
+  mutating func next(of parts: [Int]) -> (ConnectionLimit.Waiting, engine: Int)? {
+    while first < end {
+      if let waiting = queue[first] {
+        guard let engine = take(preferring: waiting.engine, of: parts) else { return nil }
+        queue[first] = nil
+        first += 1
+        return (waiting, engine)
+      }
+      // It left.
+      first += 1
+    }
+    return nil
+  }
+
+  /// Takes a connection, unless others wait for one. Returns the engine that has it.
+  mutating func takeUnlessQueued(on engine: Int, of parts: [Int]) -> Int? {
+    queue.isEmpty ? take(preferring: engine, of: parts) : nil
+  }
+
+  /// Returns the engine that has the connection.
+  private mutating func take(preferring engine: Int, of parts: [Int]) -> Int? {
+    func hasRoom(_ engine: Int) -> Bool { uses[engine].connections < parts[engine] }
+    let free = hasRoom(engine) ? engine : uses.indices.first(where: hasRoom)
+    guard let free else { return nil }
+    uses[free].exclusive += 1
+    return free
+  }
+
+  mutating func share(_ engine: Int, among maximum: Int) -> Bool {
+    guard uses[engine].sharing < maximum else { return false }
+    uses[engine].exclusive -= 1
+    uses[engine].sharing += 1
+    return true
+  }
+
+  mutating func giveBack(_ slot: ConnectionLimit.Slot) {
+    if slot.isShared {
+      uses[slot.engine].sharing -= 1
+    } else {
+      uses[slot.engine].exclusive -= 1
+    }
+  }
+}

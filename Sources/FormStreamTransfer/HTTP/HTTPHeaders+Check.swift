@@ -1,0 +1,50 @@
+import FormStreamMultipart
+
+extension HTTPHeaders {
+  /// Checks the lines that the caller wrote.
+  ///
+  /// - Throws: `invalidHeader`.
+  package func check() throws(TransferError) {
+    for field in fields { try check(field) }
+    guard let last = fields.last, fields.count > Self.maximumCount else { return }
+    throw TransferError(
+      .invalidHeader, on: last.name,
+      "The header \(last.name.quoted) is one too many: a request can have at most \(Self.maximumCount)."
+    )
+  }
+
+  private func check(_ field: Field) throws(TransferError) {
+    let name = field.name
+    guard HTTPSyntax.isToken(name.utf8) else {
+      throw TransferError(
+        .invalidHeader, on: name,
+        "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
+    }
+    if let (_, reason) = Self.derived.first(where: { name.isSameHeaderName(as: $0.name) }) {
+      throw TransferError(
+        .invalidHeader, on: name, "The header \(name.quoted) can't be set by hand: \(reason).")
+    }
+    guard HTTPSyntax.isFieldValue(field.value.utf8),
+      field.value.utf8.count <= Self.maximumValueSize
+    else {
+      throw TransferError(
+        .invalidHeader, on: name,
+        "The value of the header \(name.quoted) contains a control character or has more than "
+          + "\(Self.maximumValueSize) bytes: remove line breaks and NULs.")
+    }
+  }
+
+  /// The headers that can't be set by hand, and why.
+  private static let derived = [
+    (name: "Content-Length", reason: "it is derived from the body"),
+    (name: "Transfer-Encoding", reason: "it depends on whether the body's length is known"),
+    (name: "Expect", reason: "the request has an option for it"),
+    (name: "Connection", reason: "the session manages its connections itself"),
+    (name: "Keep-Alive", reason: "the session manages its connections itself"),
+    (name: "Proxy-Connection", reason: "the session manages its connections itself"),
+    (name: "TE", reason: "trailers and transfer codings are not supported"),
+    (name: "Trailer", reason: "trailers are not supported"),
+    (name: "Upgrade", reason: "other protocols are not supported"),
+    (name: "HTTP2-Settings", reason: "other protocols are not supported"),
+  ]
+}

@@ -1,0 +1,28 @@
+public import Foundation
+
+/// What a request can be sent to: an ``HTTPURL``, a text, or a URL of Foundation.
+public protocol HTTPURLConvertible: Sendable {
+  /// The URL to request.
+  ///
+  /// - Throws: `invalidURL`.
+  func httpURL() throws(TransferError) -> HTTPURL
+}
+
+extension HTTPURL: HTTPURLConvertible {
+  /// This URL.
+  public func httpURL() -> HTTPURL { self }
+}
+
+extension String: HTTPURLConvertible {
+  /// The URL that this text is.
+  ///
+  /// - Throws: `invalidURL`.
+  public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
+}
+
+extension URL: HTTPURLConvertible {
+  /// The same URL.
+  ///
+  /// - Throws: `invalidURL` unless it is one of http or https.
+  public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
+}

@@ -1,0 +1,157 @@
+public import FormStream
+
+// The commonest requests in a line. Each verb has one function for each body that it usually has, and `body:` for all
+// others. All throw what `send(_:progress:)` throws, and `invalidURL`.
+
+extension TransferSession {
+  /// Receives the progress of a request; see ``result(of:progress:)``.
+  public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
+
+  /// Gets a resource.
+  public func get(
+    _ url: some HTTPURLConvertible, query: KeyValuePairs<String, String> = [:],
+    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .get, url, query: query, headers: headers, credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Deletes a resource.
+  @discardableResult
+  public func delete(
+    _ url: some HTTPURLConvertible, headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .delete, url, headers: headers, credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Posts a form.
+  @discardableResult
+  public func post(
+    _ url: some HTTPURLConvertible, form: Form, headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .post, url, headers: headers, body: .form(form), credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Posts a value as JSON.
+  @discardableResult
+  public func post(
+    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
+    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .post, url, headers: headers, body: .json(value), credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Posts names and values as browsers send a form without files: `application/x-www-form-urlencoded`.
+  @discardableResult
+  public func post(
+    _ url: some HTTPURLConvertible, fields: KeyValuePairs<String, String>,
+    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .post, url, headers: headers, body: .urlEncoded(URLEncodedField.list(fields)),
+      credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Posts a body of any kind.
+  @discardableResult
+  public func post(
+    _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .post, url, headers: headers, body: body, credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Puts a file.
+  @discardableResult
+  public func put(
+    _ url: some HTTPURLConvertible, file: some LocalPathConvertible, headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .put, url, headers: headers, body: .file(file), credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Puts a value as JSON.
+  @discardableResult
+  public func put(
+    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
+    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .put, url, headers: headers, body: .json(value), credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Puts a body of any kind.
+  @discardableResult
+  public func put(
+    _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .put, url, headers: headers, body: body, credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Patches a resource with a value as JSON.
+  @discardableResult
+  public func patch(
+    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
+    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .patch, url, headers: headers, body: .json(value), credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Patches a resource with a body of any kind.
+  @discardableResult
+  public func patch(
+    _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    let request = try TransferRequest(
+      .patch, url, headers: headers, body: body, credentials: credentials, options: options)
+    return try await send(request, progress: progress)
+  }
+
+  /// Downloads a resource into a file, which has a temporary name until it is complete. If the server refuses, an existing
+  /// file stays.
+  ///
+  /// - Returns: the response without its body.
+  @discardableResult
+  public func download(
+    _ url: some HTTPURLConvertible, to file: some LocalPathConvertible,
+    query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
+    progress: ProgressHandler? = nil
+  ) async throws -> TransferResponse {
+    var request = try TransferRequest(
+      .get, url, query: query, headers: headers, credentials: credentials, options: options)
+    request.options.responseTarget = .file(file)
+    return try await send(request, progress: progress)
+  }
+}

@@ -33,7 +33,7 @@ private func checkRewritten(_ read: ContentDisposition, _ escaping: EscapingProf
   let form = Form(boundary: try Boundary("Z"), escaping: escaping, parts: [part])
   let layout: BodyLayout
   do {
-    layout = try form.layout()
+    layout = try form.layout(guessing: NoGuess())
   } catch {
     try hold(error.isJustified(by: part, escaping), "\(error) of \(read)")
     return

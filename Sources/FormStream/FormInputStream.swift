@@ -12,8 +12,8 @@ public import Foundation
 /// and RFC 9112 §6.2 forbids both framings in one request.
 ///
 /// `read` waits for bytes. Run loops and delegates are not supported. One thread at a time may use
-/// a stream. It is not `Sendable`: pass the `BodyLayout`, which is, and create the stream on the
-/// thread that reads it. A copy (`NSCopying`) is a new stream at the start.
+/// a stream. It is not `Sendable`: pass its factory, ``FormStreamMultipart/BodyLayout/makeInputStream()``,
+/// and create the stream on the thread that reads it. A copy (`NSCopying`) is a new stream at the start.
 ///
 /// `close()` closes the open file or source; so does releasing the stream.
 public final class FormInputStream: InputStream {
@@ -37,7 +37,8 @@ public final class FormInputStream: InputStream {
   /// Lays out a form and creates a stream of its body. See
   /// ``FormStreamMultipart/Form/layout(guessing:verify:)``.
   public convenience init(
-    _ form: Form, guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
+    _ form: Form, guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn,
+    verify: Bool = false
   ) throws(MultipartError) {
     self.init(try form.layout(guessing: guesser, verify: verify))
   }
@@ -137,4 +138,14 @@ extension FormInputStream: NSCopying {
   public func copy(with zone: NSZone? = nil) -> Any {
     FormInputStream(layout)
   }
+}
+
+extension BodyLayout {
+  /// Creates an unopened stream of the body. The method is a factory that can be passed to another thread, such as one
+  /// that needs a stream for each attempt:
+  ///
+  /// ```swift
+  /// let make: @Sendable () -> FormInputStream = layout.makeInputStream
+  /// ```
+  public func makeInputStream() -> FormInputStream { FormInputStream(self) }
 }

@@ -23,6 +23,8 @@ public struct MultipartError: Error, Sendable {
     public static let invalidMediaType = Code(rawValue: "invalid-media-type")
     /// An extra header has an invalid name or value, or is one that the encoder derives.
     public static let invalidHeader = Code(rawValue: "invalid-header")
+    /// A value can't be encoded as JSON or as fields.
+    public static let notEncodable = Code(rawValue: "not-encodable")
     /// A part has too many headers, or they are too long.
     public static let headersTooLarge = Code(rawValue: "headers-too-large")
     /// Forms are nested deeper than `Form.maximumNesting`.

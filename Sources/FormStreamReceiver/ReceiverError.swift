@@ -1,6 +1,6 @@
 public import FormStreamPlatform
 
-/// A failure to start a receiver.
+/// A failure to start a receiver, or to make a response.
 public struct ReceiverError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open.
   public struct Code: RawRepresentable, Hashable, Sendable {
@@ -20,13 +20,15 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
     public static let tokenUnusable = Code(rawValue: "token-unusable")
     /// The path is not a directory, or can't be opened or made.
     public static let directoryUnusable = Code(rawValue: "directory-unusable")
+    /// The response of a handler has a header, a status or a body that can't be sent.
+    public static let invalidResponse = Code(rawValue: "invalid-response")
     /// The system has no thread or memory left.
     public static let startFailed = Code(rawValue: "start-failed")
   }
 
   /// The kind of failure.
   public let code: Code
-  /// The address or path that the failure is about.
+  /// The address, path or status that the failure is about.
   public let subject: String
   /// The failed system call's error, if there was one.
   public let underlying: SystemError?

@@ -143,10 +143,13 @@ public struct TransferError: Error, Sendable {
     try? response?.decoded(as: type, decoder: decoder)
   }
 
-  /// A failure of the body, with the encoder's code and description.
+  /// A failure of the body, with the encoder's code and description. If a source of the caller failed, its error is the
+  /// underlying one.
   init(_ error: MultipartError) {
+    var cause: any Error = error
+    if error.code == .streamFailed, let source = error.underlying { cause = source }
     self.init(
-      Code(rawValue: error.code.rawValue), on: error.subject, error.description, underlying: error)
+      Code(rawValue: error.code.rawValue), on: error.subject, error.description, underlying: cause)
   }
 }
 

@@ -107,18 +107,18 @@ import Testing
         + "--B--\r\n")
   }
 
-  @Test func `a part with a file name and no type is octet-stream, even if the file name is empty`()
+  @Test func `a part with a file name and no type has that of its extension, or octet-stream`()
     throws
   {
     let form = Form(boundary: try Boundary("B")) {
-      Part.bytes("a", Array("1".utf8), filename: "x.png")
+      Part.bytes("a", Array("1".utf8), filename: "x.PNG")
       Part.bytes("b", [UInt8](), filename: "")
     }
     #expect(
       try sent(form)
         == "--B\r\n"
-        + "Content-Disposition: form-data; name=\"a\"; filename=\"x.png\"\r\n"
-        + "Content-Type: application/octet-stream\r\n"
+        + "Content-Disposition: form-data; name=\"a\"; filename=\"x.PNG\"\r\n"
+        + "Content-Type: image/png\r\n"
         + "\r\n"
         + "1\r\n"
         + "--B\r\n"

@@ -31,8 +31,8 @@ import Testing
   @Test func `single bytes arrive in order`() throws {
     for count in [0, 1, 16_383, 16_384, 16_385, 40_000] {
       let bytes = noise(count)
-      #expect(try content(.asyncBytes { stream(of: bytes) }) == bytes)
-      #expect(try content(.asyncBytes(length: Int64(count)) { stream(of: bytes) }) == bytes)
+      #expect(try content(.asyncChunks { stream(of: bytes) }) == bytes)
+      #expect(try content(.asyncChunks(length: Int64(count)) { stream(of: bytes) }) == bytes)
     }
   }
 
@@ -52,7 +52,7 @@ import Testing
   }
 
   @Test func `a sequence must have its announced length`() throws {
-    let three = PartBody.asyncBytes(length: 4) { stream(of: [1, 2, 3] as [UInt8]) }
+    let three = PartBody.asyncChunks(length: 4) { stream(of: [1, 2, 3] as [UInt8]) }
     #expect(failure { try content(three) }?.code == .streamTooShort)
     let more = PartBody.asyncChunks(length: 2) { stream(of: [[1, 2, 3] as [UInt8]]) }
     #expect(failure { try content(more) }?.code == .streamTooLong)
@@ -96,13 +96,60 @@ import Testing
     let bytes = noise(5000)
     let results = try await withThrowingTaskGroup(of: [UInt8].self) { group in
       for _ in 0..<64 {
-        group.addTask { try content(.asyncBytes { Relayed(bytes: bytes) }) }
+        group.addTask { try content(.asyncChunks { Relayed(bytes: bytes) }) }
       }
       return try await group.reduce(into: []) { $0.append($1) }
     }
     #expect(results.count == 64)
     #expect(results.allSatisfy { $0 == bytes })
   }
+
+  /// A caller that is generic itself, with the constraints of the documentation.
+  private func part<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) -> Part
+  where Chunks.Element: Collection<UInt8> {
+    Part(name: "a", body: .asyncChunks { chunks })
+  }
+
+  private func part<Bytes: AsyncSequence & Sendable>(ofBytes bytes: Bytes) -> Part
+  where Bytes.Element == UInt8 {
+    Part(name: "a", body: .asyncChunks(bytes))
+  }
+
+  @Test func `generic callers pass sequences on`() throws {
+    let bytes = noise(50_000)
+    for part in [
+      part(stream(of: [bytes])), part(stream(of: [Data(bytes)])), part(ofBytes: stream(of: bytes)),
+      part(Sliced(bytes: bytes)),
+    ] {
+      #expect(try content(part.body) == bytes)
+    }
+  }
+
+  @Test func `a sequence that is given as a value is read once`() throws {
+    let body = try layout(.asyncChunks(stream(of: [[1, 2, 3] as [UInt8]]), length: 3))
+    #expect(!body.isReplayable)
+    #expect(try body.bytes(limit: 1000).count == 49 + 3 + 9)
+    #expect(failure { try body.bytes(limit: 1000) }?.code == .notReplayable)
+  }
+}
+
+/// A sequence of slices, which are not `Sendable` by themselves, and whose iterator isn't either.
+private struct Sliced: AsyncSequence, Sendable {
+  let bytes: [UInt8]
+
+  final class AsyncIterator: AsyncIteratorProtocol {
+    var rest: ArraySlice<UInt8>
+    init(_ bytes: [UInt8]) { rest = bytes[...] }
+
+    func next() async -> Slice<[UInt8]>? {
+      guard !rest.isEmpty else { return nil }
+      let piece = Array(rest.prefix(777))
+      rest = rest.dropFirst(777)
+      return Slice(base: piece, bounds: piece.indices)
+    }
+  }
+
+  func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes) }
 }
 
 private final class Counter: Sendable {

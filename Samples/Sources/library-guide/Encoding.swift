@@ -7,12 +7,33 @@ import Foundation
 func makeForm(data: Data, chunks: AsyncStream<[UInt8]>) -> Form {
   let form = Form {
     Part.text("title", "Sunset")
-    Part.file("photo", "sunset.jpg", type: "image/jpeg")
+    Part.text("rating", 5)  // numbers and Booleans, too
+    Part.file("photo", "sunset.jpg")  // image/jpeg, from its extension
     Part.bytes("blob", data, filename: "blob.bin")  // Data, [UInt8], …
     Part(name: "log", body: .inputStream { InputStream(fileAtPath: "log") })  // of unknown length
-    Part(name: "feed", body: .asyncChunks(replay: .once) { chunks })  // an AsyncSequence
+    Part(name: "feed", body: .asyncChunks(chunks))  // an AsyncSequence of chunks or bytes
   }
   return form
+}
+
+func makeForm(of photo: some Encodable) throws -> Form {
+  return try Form {
+    try Part.fields(of: photo)  // title, tags, tags, place[city]; place.city with nesting: .dots
+    try Part.json("metadata", photo)
+  }
+}
+
+func makeRelatedForm(metadata: String) -> Form {
+  let form = Form(type: .related) {  // or .mixed, .alternative, "multipart/report; …"
+    Part(type: .json, body: .text(metadata))
+    Part(type: "image/png", body: .file("sunset.png"))
+  }
+  return form
+}
+
+func readChunks(_ form: Form) async throws {
+  let layout = try form.layout()
+  for try await chunk in layout.chunks { print(chunk.count) }  // up to 64 KiB
 }
 
 func encode(_ form: Form) throws {

@@ -10,3 +10,14 @@ func receive() async throws {
   }
   await receiver.wait()  // until stop() is called and uploads in progress have ended
 }
+
+func respond() throws -> some UploadHandler {
+  let handler = try DirectoryHandler("received").responding { upload in
+    guard upload.parts.contains(where: { $0.name == "title" }) else {
+      return try UploadResponse(status: 422, text: "The title is missing.")
+    }
+    try upload.store()  // now each part has the name that it is stored under
+    return try UploadResponse(status: 201, headers: [.init("Location", "/photos/1")])
+  }
+  return handler
+}

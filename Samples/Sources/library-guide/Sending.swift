@@ -45,3 +45,17 @@ func watch(_ request: TransferRequest, in session: TransferSession) async {
   }
   print(await task.result.outcome)
 }
+
+func readAsItArrives(_ request: TransferRequest, in session: TransferSession) async throws {
+  let response = try await session.open(request)
+  guard response.isAccepted else { return print(try await response.text()) }
+  for try await line in response.body.lines { print(line) }  // the body itself is in chunks
+  print(await response.result.outcome)
+}
+
+func makeBody(rows: AsyncStream<String>) -> TransferBody {
+  let body = TransferBody.writing(type: "text/csv") { writer in
+    for await row in rows { try await writer.write("\(row)\n") }  // waits for the network
+  }
+  return body
+}

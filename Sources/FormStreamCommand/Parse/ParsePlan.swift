@@ -38,8 +38,7 @@ extension LowArguments {
           "--content-type names no boundary: give the request's complete header, such "
             + "as \"multipart/form-data; boundary=B\", or give --boundary.")
       }
-      let name = type.prefix { $0 != ";" }.filter { !$0.isWhitespace }
-      options.requiresNames = name.lowercased() == "multipart/form-data"
+      options.requiresNames = FormParser.isFormData(type)
       return boundary
     case (nil, nil):
       throw .usage(

@@ -74,6 +74,13 @@ package final class PartCollector {
 
   /// Ends the upload. The body must be complete.
   package func end() throws {
-    try upload.end(parts.map(ReceivedPart.init))
+    try end { upload, parts in try upload.end(parts) }
+  }
+
+  /// Ends the upload by a function that is given the upload and its parts.
+  package func end<Result>(
+    by body: (any Upload, [ReceivedPart]) throws -> Result
+  ) rethrows -> Result {
+    try body(upload, parts.map(ReceivedPart.init))
   }
 }

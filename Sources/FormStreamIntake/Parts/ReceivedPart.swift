@@ -3,7 +3,7 @@ package import FormStreamRecords
 
 /// A part that was received completely.
 public struct ReceivedPart: Sendable {
-  private let record: ParsedPartRecord
+  private var record: ParsedPartRecord
 
   package init(_ record: ParsedPartRecord) {
     self.record = record
@@ -28,5 +28,8 @@ public struct ReceivedPart: Sendable {
   /// The bytes of a short text field; nil if a sink received the bytes.
   public var value: [UInt8]? { record.value }
   /// The name that the sink stored the part under; nil if it is not stored.
-  public var storedAs: String? { record.storedAs }
+  public package(set) var storedAs: String? {
+    get { record.storedAs }
+    set { record.storedAs = newValue }
+  }
 }

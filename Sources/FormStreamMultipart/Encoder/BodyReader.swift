@@ -32,7 +32,7 @@ public final class BodyReader {
   ///
   /// - Throws: ``MultipartError``, if the body can't be what the layout says.
   public func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
-    try read(into: buffer, mayWait: true) ?? 0
+    try read(into: buffer, waiting: .always) ?? 0
   }
 
   /// Reads bytes that are there at once: those in memory, and those of a local file that the system
@@ -43,7 +43,23 @@ public final class BodyReader {
   package func readAtOnce(
     into buffer: UnsafeMutableRawBufferPointer
   ) throws(MultipartError) -> Int? {
-    try read(into: buffer, mayWait: false)
+    try read(into: buffer, waiting: .never)
+  }
+
+  /// Reads up to `count` bytes that are in memory or in a file on a disk of this machine. Otherwise like
+  /// ``read(upTo:)``.
+  ///
+  /// - Returns: nil if the next bytes may take any time. Then nothing has changed.
+  func readUnlessSlow(upTo count: Int) throws(MultipartError) -> [UInt8]? {
+    waitsForNext ? nil : try read(upTo: count, waiting: .forDisk)
+  }
+
+  /// What reading may wait for.
+  private enum Waiting {
+    case never
+    /// A disk of this machine.
+    case forDisk
+    case always
   }
 
   /// Whether the next bytes are of a stream, or of a file on another machine or in another program:
@@ -54,11 +70,11 @@ public final class BodyReader {
   }
 
   private func read(
-    into buffer: UnsafeMutableRawBufferPointer, mayWait: Bool
+    into buffer: UnsafeMutableRawBufferPointer, waiting: Waiting
   ) throws(MultipartError) -> Int? {
     try checkUsable()
     do throws(MultipartError) {
-      guard let count = try fill(buffer, mayWait: mayWait) else { return nil }
+      guard let count = try fill(buffer, waiting: waiting) else { return nil }
       position += Int64(count)
       return count
     } catch {
@@ -69,11 +85,15 @@ public final class BodyReader {
 
   /// Reads up to `count` bytes, at most 1 MiB. Returns an empty array at the end.
   public func read(upTo count: Int) throws(MultipartError) -> [UInt8] {
+    try read(upTo: count, waiting: .always)
+  }
+
+  private func read(upTo count: Int, waiting: Waiting) throws(MultipartError) -> [UInt8] {
     var failure: MultipartError?
     let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) {
       buffer, filled in
       do throws(MultipartError) {
-        filled = try read(into: UnsafeMutableRawBufferPointer(buffer))
+        filled = try read(into: UnsafeMutableRawBufferPointer(buffer), waiting: waiting) ?? 0
       } catch {
         failure = error
       }
@@ -140,13 +160,13 @@ public final class BodyReader {
 extension BodyReader {
   /// - Returns: nil if nothing could be read without waiting.
   private func fill(
-    _ buffer: UnsafeMutableRawBufferPointer, mayWait: Bool
+    _ buffer: UnsafeMutableRawBufferPointer, waiting: Waiting
   ) throws(MultipartError) -> Int? {
     var filled = 0
     while filled < buffer.count, segment < layout.segments.count {
       let room = UnsafeMutableRawBufferPointer(rebasing: buffer[filled...])
       let current = layout.segments[segment]
-      if !mayWait, current.mustBeWaitedFor { return filled > 0 ? filled : nil }
+      if waiting != .always, current.mustBeWaitedFor { return filled > 0 ? filled : nil }
       var count = 0
       var hasEnded: Bool { segmentOffset + Int64(count) == current.length }
       var isOver = false
@@ -161,7 +181,7 @@ extension BodyReader {
         isOver = hasEnded
       case .file(let extent):
         let file = try open(extent, of: current)
-        if mayWait {
+        if waiting != .never {
           count = try file.read(into: room)
         } else if let cached = try file.readAtOnce(into: room) {
           count = cached
@@ -259,7 +279,7 @@ extension BodyReader {
       }
       let piece = Int(min(left, Int64(scratch.count)))
       let room = UnsafeMutableRawBufferPointer(rebasing: scratch[..<piece])
-      guard let read = try fill(room, mayWait: true), read > 0 else {
+      guard let read = try fill(room, waiting: .always), read > 0 else {
         return MultipartError(
           .offsetOutsideBody, on: "\(position + left)",
           "The body ended \(left) bytes before byte \(position + left).")

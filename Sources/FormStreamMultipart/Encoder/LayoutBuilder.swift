@@ -7,13 +7,14 @@ extension Form {
   /// others are closed, and opened again when they are read.
   ///
   /// - Parameters:
-  ///   - guesser: finds the types of parts that have a file name and no type.
+  ///   - guesser: finds the types of parts that have a file name and no type. By default their
+  ///     extensions decide; ``NoGuess`` finds none.
   ///   - verify: whether to search files and streams for the boundary. Parts in memory always are.
   ///     Files are searched now, so they are read twice; streams are searched while they are read.
   ///     A random boundary does not need this.
   /// - Throws: the first error, with the name of the part or the path.
   public func layout(
-    guessing guesser: any MediaTypeGuessing = NoGuess(), verify: Bool = false
+    guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn, verify: Bool = false
   ) throws(MultipartError) -> BodyLayout {
     var builder = LayoutBuilder(guesser: guesser, verifies: verify)
     try builder.add(self)
@@ -94,6 +95,7 @@ private struct LayoutBuilder {
   }
 
   mutating func add(_ form: Form) throws(MultipartError) {
+    try form.checkType()
     scans.append(CollisionScan(for: form.boundary))
     let isOutermost = scans.count == 1
     if isOutermost {
@@ -138,7 +140,7 @@ private struct LayoutBuilder {
   ) throws(MultipartError) -> Range<Int> {
     try part.headers.check()
     let start = literals.count
-    try HeaderBlock.append(part, type: type, escaping: form.escaping, to: &literals)
+    try HeaderBlock.append(part, type: type, in: form, to: &literals)
     let range = start..<literals.count
     for index in scans.indices { scans[index].restart() }
     let collision = literals.withUnsafeBytes {
@@ -152,15 +154,14 @@ private struct LayoutBuilder {
     of part: Part, with content: inout PartContent
   ) throws(MultipartError) -> MediaType? {
     if case .form(let inner) = content {
-      let outer = part.type ?? .multipartMixed
-      let names = outer.parameters?.map(\.name)
-      guard outer.essence.hasPrefix("multipart/"), let names, !names.contains("boundary") else {
+      guard let type = part.type else { return inner.typeInsideForm }
+      guard type.isMultipartWithoutBoundary else {
         throw MultipartError(
           .invalidMediaType, on: part.name,
           "Part \(part.name.quoted) is a form, which can't have the type "
-            + "\(outer.description.quoted): give it a multipart type without a boundary, or none.")
+            + "\(type.description.quoted): give it a multipart type without a boundary, or none.")
       }
-      return MediaType(unchecked: "\(outer); boundary=\(inner.boundary.parameterValue)")
+      return inner.type(as: type)
     }
     var known = part.type
     if known == nil { known = try guessType(of: part, with: &content) }

@@ -3,17 +3,21 @@ enum HeaderBlock {
   /// RFC 7578 §4.2: "Each part MUST contain a Content-Disposition header field … where the
   /// disposition type is "form-data" … MUST also contain an additional parameter of "name"".
   static func append(
-    _ part: Part, type: MediaType?, escaping: EscapingProfile, to bytes: inout [UInt8]
+    _ part: Part, type: MediaType?, in form: Form, to bytes: inout [UInt8]
   ) throws(MultipartError) {
-    let start = bytes.count
-    var disposition = Array("form-data; name=".utf8)
-    do {
-      try escaping.appendName(part.name, to: &disposition)
-    } catch {
-      throw MultipartError(
-        .invalidName, on: part.name,
-        "The name \(part.name.quoted) contains \(error.description), which the escaping profile \"\(escaping)\" "
-          + "can't write: remove it, or choose another profile.")
+    let (start, escaping) = (bytes.count, form.escaping)
+    // RFC 2183 §2.2: what has a file name and is no field is an attachment.
+    let hasName = form.type.isFormData || !part.name.isEmpty
+    var disposition = Array((hasName ? "form-data; name=" : "attachment").utf8)
+    if hasName {
+      do {
+        try escaping.appendName(part.name, to: &disposition)
+      } catch {
+        throw MultipartError(
+          .invalidName, on: part.name,
+          "The name \(part.name.quoted) contains \(error.description), which the escaping profile \"\(escaping)\" "
+            + "can't write: remove it, or choose another profile.")
+      }
     }
     if let filename = part.filename {
       disposition.append(contentsOf: "; ".utf8)
@@ -31,7 +35,9 @@ enum HeaderBlock {
         )
       }
     }
-    appendLine("Content-Disposition", disposition, to: &bytes)
+    if hasName || part.filename != nil {
+      appendLine("Content-Disposition", disposition, to: &bytes)
+    }
     if let type { appendLine("Content-Type", type.description.utf8, to: &bytes) }
     for field in part.headers { appendLine(field.name, field.value.utf8, to: &bytes) }
     bytes.append(contentsOf: [0x0D, 0x0A])

@@ -41,6 +41,12 @@ public struct MediaType: Hashable, Sendable, CustomStringConvertible {
     return essence.hasPrefix("multipart/") && boundaries == [boundary]
   }
 
+  /// Whether it is a multipart type that a boundary can be added to.
+  var isMultipartWithoutBoundary: Bool {
+    guard let parameters, essence.hasPrefix("multipart/") else { return false }
+    return !parameters.contains { $0.name == "boundary" }
+  }
+
   var isWellFormed: Bool { parameters != nil }
 }
 

@@ -11,6 +11,8 @@
 /// let layout = try form.layout()
 /// ```
 public struct Form: Sendable {
+  /// The type of the body: `multipart/form-data`, or another multipart type.
+  public var type: FormType
   /// The parts, in the order in which they are sent.
   public var parts: [Part]
   /// The boundary; random by default.
@@ -26,9 +28,10 @@ public struct Form: Sendable {
 
   /// Creates a form from an array of parts.
   public init(
-    boundary: Boundary = .random(), escaping: EscapingProfile = .browser,
-    browserText: Bool = false, parts: [Part] = []
+    type: FormType = .formData, boundary: Boundary = .random(),
+    escaping: EscapingProfile = .browser, browserText: Bool = false, parts: [Part] = []
   ) {
+    self.type = type
     self.parts = parts
     self.boundary = boundary
     self.escaping = escaping
@@ -37,21 +40,18 @@ public struct Form: Sendable {
 
   /// Creates a form from the parts that a result builder lists.
   public init(
-    boundary: Boundary = .random(), escaping: EscapingProfile = .browser,
-    browserText: Bool = false, @FormBuilder parts: () throws -> [Part]
+    type: FormType = .formData, boundary: Boundary = .random(),
+    escaping: EscapingProfile = .browser, browserText: Bool = false,
+    @FormBuilder parts: () throws -> [Part]
   ) rethrows {
     self.init(
-      boundary: boundary, escaping: escaping, browserText: browserText, parts: try parts())
+      type: type, boundary: boundary, escaping: escaping, browserText: browserText,
+      parts: try parts())
   }
 
   /// Adds a part at the end.
   public mutating func append(_ part: Part) {
     parts.append(part)
-  }
-
-  /// The value of the request's `Content-Type` header.
-  public var contentType: String {
-    "multipart/form-data; boundary=\(boundary.parameterValue)"
   }
 }
 

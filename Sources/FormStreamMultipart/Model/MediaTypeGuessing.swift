@@ -26,7 +26,7 @@ public struct UntypedPart {
   }
 }
 
-/// Guesses no types: such parts are `application/octet-stream`.
+/// Guesses no types: parts without one are `application/octet-stream`, whatever their names.
 public struct NoGuess: MediaTypeGuessing {
   /// Creates the guesser.
   public init() {}

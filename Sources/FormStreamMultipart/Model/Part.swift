@@ -1,6 +1,7 @@
 /// One part of a form: its name, its headers and where its bytes come from.
 public struct Part: Sendable {
-  /// The name of the field.
+  /// The name of the field. If it is empty in a form of another type than form data, the part has no
+  /// name.
   public var name: String
   /// The file name. Receivers treat a part that has one as a file. Bytes that are not UTF-8 are shown
   /// as U+FFFD here, and sent as they are.
@@ -20,8 +21,8 @@ public struct Part: Sendable {
   /// The bytes of a file name that is not UTF-8.
   private(set) var filenameBeyondUTF8: [UInt8]?
   /// The media type. If it is nil, a part with a file name gets a guessed type when the form is
-  /// laid out (`application/octet-stream` if there is no guess), and a part without a file name has
-  /// no `Content-Type`.
+  /// laid out: by default that of its extension, and `application/octet-stream` if there is no guess.
+  /// A part without a file name has no `Content-Type`.
   public var type: MediaType?
   /// Headers in addition to the derived ones.
   public var headers: PartHeaders
@@ -31,7 +32,7 @@ public struct Part: Sendable {
   /// Creates a part of any kind. Names are checked when the form is laid out, because the escaping
   /// profile decides which can be written.
   public init(
-    name: String, filename: String? = nil, type: MediaType? = nil,
+    name: String = "", filename: String? = nil, type: MediaType? = nil,
     headers: PartHeaders = [:], body: PartBody
   ) {
     self.name = name
@@ -46,6 +47,14 @@ public struct Part: Sendable {
     _ name: String, _ text: String, type: MediaType? = nil, headers: PartHeaders = [:]
   ) -> Part {
     Part(name: name, type: type, headers: headers, body: .text(text))
+  }
+
+  /// A number, a Boolean, or another value that has an exact text, such as `12` or `true`.
+  public static func text(
+    _ name: String, _ value: some LosslessStringConvertible, type: MediaType? = nil,
+    headers: PartHeaders = [:]
+  ) -> Part {
+    .text(name, String(value), type: type, headers: headers)
   }
 
   /// A file. Its file name is the last component of the path, byte for byte, unless `filename` is

@@ -84,7 +84,7 @@ public struct PartBody: Sendable {
       kind: .descriptor(DescriptorOrigin(number: number, length: length, singleUse: SingleUse())))
   }
 
-  /// A form inside the form: `multipart/mixed`, with the boundary of the inner form.
+  /// A form inside the form, with the boundary of the inner form. Form data is `multipart/mixed` there.
   public static func form(_ form: Form) -> PartBody {
     PartBody(kind: .form(form))
   }

@@ -12,7 +12,14 @@ extension FormParser {
     return String(decoding: boundary, as: UTF8.self)
   }
 
-  /// Creates a parser for a body with this `Content-Type`.
+  /// Whether a `Content-Type` is that of form data.
+  package static func isFormData(_ contentType: String) -> Bool {
+    let type = contentType.prefix { $0 != ";" }.filter { !$0.isWhitespace }
+    return type.lowercased() == "multipart/form-data"
+  }
+
+  /// Creates a parser for a body with this `Content-Type`. Names are required only of form data:
+  /// parts of `multipart/mixed`, `multipart/related` and others need none.
   ///
   /// - Throws: `invalidBoundary` if the type is not a multipart type with a valid boundary.
   public convenience init(
@@ -24,6 +31,8 @@ extension FormParser {
         "The Content-Type \(contentType.quoted) has no boundary: it must be a multipart type with a "
           + "boundary parameter.")
     }
+    var options = options
+    if !Self.isFormData(contentType) { options.requiresNames = false }
     try self.init(boundary: boundary, options: options)
   }
 }

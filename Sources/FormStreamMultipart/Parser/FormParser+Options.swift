@@ -2,7 +2,7 @@ extension FormParser {
   /// How strictly a body is read, and its limits.
   public struct Options: Hashable, Sendable {
     /// Whether each part must have a `Content-Disposition: form-data` with a name (RFC 7578 §4.2).
-    /// Set it to false for `multipart/mixed`.
+    /// A parser that is created with a `Content-Type` requires it only of form data.
     public var requiresNames = true
     /// Whether a line may end with an LF alone, as in some bodies written by hand.
     public var allowsBareLF = false

@@ -16,7 +16,6 @@ enum BodyDecoder {
     let name = type.filter { $0 != " " && $0 != "\t" }
     if name.hasPrefix("multipart/") {
       var options = FormParser.Options()
-      options.requiresNames = name == "multipart/form-data"
       options.escaping = escaping
       options.limits = limits
       self = .form(try FormParser(contentType: contentType ?? "", options: options))

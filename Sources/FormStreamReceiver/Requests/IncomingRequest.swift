@@ -158,8 +158,12 @@ final class IncomingRequest {
       do {
         try decoder.end(collector)
         if let digest = try bodyDigest?.finalize() { try announcedDigest?.check(digest) }
-        try collector.end()
-        return respond(status: 200)
+        let response = try collector.end { upload, parts -> UploadResponse? in
+          if let upload = upload as? any RespondingUpload { return try upload.respond(to: parts) }
+          try upload.end(parts)
+          return nil
+        }
+        return respond(response)
       } catch {
         return refuse(UploadRefusal(error), cause: error, isRead: true)
       }
@@ -294,13 +298,27 @@ extension IncomingRequest {
     head.expectsContinue ? end() : .proceed
   }
 
-  private func respond(status: Int) -> Step {
-    makeRecord(isComplete: true, status: status)
-    // The collector's memory is not needed while the client reads.
+  /// Responds to an upload that has ended.
+  ///
+  /// - Parameter own: the handler's response; nil if it has none.
+  private func respond(_ own: UploadResponse?) -> Step {
+    let status = own?.status ?? 200
+    if own?.isRefusal == true {
+      failure = RecordFailure(
+        UploadRefusal(.refused, status: status, "The upload was refused with status \(status)."))
+    }
+    makeRecord(isComplete: failure == nil, status: status)
+    // The collector's memory is not needed while the client reads. If the upload was refused, this removes its files.
     collector = nil
-    state = .discarding(response(status: status), remaining: 0)
+    var response = own.map { Response($0) } ?? response(status: status)
+    response.closes = closesAfterResponse
+    state = .discarding(response, remaining: 0)
     return end()
   }
+
+  /// libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
+  /// it. What follows is therefore never read as a request.
+  private var closesAfterResponse: Bool { head?.framing == .chunked }
 
   /// The response with the record that was made.
   private func response(status: Int) -> Response {
@@ -312,9 +330,7 @@ extension IncomingRequest {
       } else {
         .json(line, status: status)
       }
-    // libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
-    // it. What follows is therefore never read as a request.
-    response.closes = head?.framing == .chunked
+    response.closes = closesAfterResponse
     return response
   }
 

@@ -42,7 +42,7 @@ public struct ReceivedRequest: Sendable {
   public var error: Failure? {
     record.body.error.map { Failure(code: $0.code, message: $0.message) }
   }
-  /// The record of the request, which was also the response unless the client asked for HTML: one line of JSON,
-  /// `formstream.received/2`.
+  /// The record of the request, which was also the response unless the client asked for HTML or the handler responded
+  /// itself: one line of JSON, `formstream.received/2`.
   public var json: String { String(decoding: line, as: UTF8.self) }
 }

@@ -28,6 +28,11 @@ struct Response: Sendable {
     return response
   }
 
+  /// The response of a handler.
+  init(_ response: UploadResponse) {
+    (status, headers, body) = (response.status, response.headers, response.body)
+  }
+
   /// The record of a request.
   static func json(_ line: [UInt8], status: Int) -> Response {
     Response(status: status, type: "application/json", body: line)

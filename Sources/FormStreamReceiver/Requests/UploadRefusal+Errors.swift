@@ -25,6 +25,11 @@ extension UploadRefusal {
       self.init(
         .handlingFailed, status: 500,
         "The upload could not be kept; the receiver's log says why. \(error.remains)")
+    case is ResponseFailure:
+      self.init(
+        .handlingFailed, status: 500,
+        "The upload was stored, but the response to it could not be made; the receiver's log says why."
+      )
     default:
       // The error may name what the client must not see.
       self.init(

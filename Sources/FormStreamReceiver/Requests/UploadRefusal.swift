@@ -49,6 +49,8 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     public static let overloaded = Code(rawValue: "overloaded")
     /// The server has no room for the upload.
     public static let noRoom = Code(rawValue: "no-room")
+    /// The handler refused the upload with a response of its own.
+    public static let refused = Code(rawValue: "refused")
     /// The upload could not be stored or handled.
     public static let handlingFailed = Code(rawValue: "handling-failed")
   }

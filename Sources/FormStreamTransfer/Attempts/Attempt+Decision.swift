@@ -80,7 +80,9 @@ extension Attempt {
 
   private func decisionWithoutResponse(_ facts: AttemptFacts) -> AttemptDecision {
     // Another attempt doesn't help if the body's source fails.
-    if facts.failure?.underlying is MultipartError { return .conclude(.failed, facts.failure) }
+    if facts.failure?.code == .streamFailed || facts.failure?.underlying is MultipartError {
+      return .conclude(.failed, facts.failure)
+    }
     switch facts.stage {
     case .notSent:
       guard facts.isTransient else { return .conclude(.failed, facts.failure) }

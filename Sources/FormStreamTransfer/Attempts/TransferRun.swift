@@ -265,6 +265,10 @@ final class TransferRun: Sendable {
   private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
     let target = request.options.responseTarget
     guard let held = history.takeHeldResponse(following: request.options) else { return nil }
+    if case .reader(let response) = target.kind {
+      response.begin(held)
+      return nil
+    }
     let limit = request.options.limits.attempt
     let delivery = await control.performBlocking(atMost: limit) {
       Result {
@@ -301,7 +305,7 @@ final class TransferRun: Sendable {
         progress.acknowledged = progress.handedOver
       }
     }
-    return TransferResult(
+    let result = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,
       response: history.response, idempotencyKey: request.options.idempotencyKey,
       attempts: history.attempts, redirects: history.redirects,
@@ -309,6 +313,8 @@ final class TransferRun: Sendable {
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
       error: verdict.error?.ending(as: verdict.outcome, history.response))
+    if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
+    return result
   }
 }
 

@@ -22,10 +22,10 @@ public struct TransferBody: Sendable {
   /// A form.
   ///
   /// - Parameters:
-  ///   - guesser: detects the types of files that have no declared type.
+  ///   - guesser: detects the types of files that have no declared type. By default, their extensions decide.
   ///   - verify: whether files are searched for the boundary, too.
   public static func form(
-    _ form: Form, guessing guesser: any MediaTypeGuessing & Sendable = NoGuess(),
+    _ form: Form, guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn,
     verify: Bool = false
   ) -> TransferBody {
     TransferBody { () throws(MultipartError) in
@@ -91,6 +91,29 @@ public struct TransferBody: Sendable {
     _ make: @escaping @Sendable () -> InputStream?
   ) -> TransferBody {
     .part(.inputStream(length: length, replay: replay, make), type: type)
+  }
+
+  /// Bytes that a function writes while they are sent: the alternative to a source that is asked for them.
+  ///
+  /// ```swift
+  /// request.body = .writing(type: "text/csv") { writer in
+  ///   for try await row in rows { try await writer.write("\(row.id),\(row.price)\n") }
+  /// }
+  /// ```
+  ///
+  /// It runs in a task of its own, and waits in `write` while the server or the network is slower. If the transfer ends,
+  /// the task is cancelled. If it throws, the request fails, and ``TransferError/underlying`` is its error.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes; nil if it is unknown. If fewer or more are written, the request fails; no byte over
+  ///     the announced length is sent.
+  ///   - replay: whether `write` writes the same bytes each time.
+  ///   - write: writes the bytes; called for each attempt.
+  public static func writing(
+    length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .repeatable,
+    _ write: @escaping @Sendable (BodyWriter) async throws -> Void
+  ) -> TransferBody {
+    .part(.writing(length: length, replay: replay, write), type: type)
   }
 
   /// The body of a part without a form around it: an asynchronous sequence, a descriptor, a pipe.

@@ -6,13 +6,20 @@ public struct ResponseTarget: Sendable {
     case memory(limit: Int)
     case file(Result<LocalPath, MultipartError>)
     case stream(@Sendable (UnsafeRawBufferPointer) throws -> Void)
+    case reader(ArrivingResponse)
   }
 
   let kind: Kind
   /// Whether it receives the response to a refused request, too.
   let includesRefused: Bool
 
-  var isStream: Bool { if case .stream = kind { true } else { false } }
+  /// Whether the body is passed on as it arrives, so that what was received can't be taken back.
+  var isStream: Bool {
+    switch kind {
+    case .stream, .reader: true
+    case .memory, .file: false
+    }
+  }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
   /// Keeps up to `limit` bytes in the result. Further bytes are read and dropped, and the result is marked as
@@ -57,6 +64,11 @@ public struct ResponseTarget: Sendable {
     _ receive: @escaping @Sendable (UnsafeRawBufferPointer) throws -> Void
   ) -> ResponseTarget {
     ResponseTarget(kind: .stream(receive), includesRefused: includingRefused)
+  }
+
+  /// Passes the response to those who read it after ``TransferSession/open(_:progress:)``.
+  static func reader(_ response: ArrivingResponse) -> ResponseTarget {
+    ResponseTarget(kind: .reader(response), includesRefused: true)
   }
 }
 

@@ -75,7 +75,14 @@ final class Exchange: @unchecked Sendable {
     if let body = request.body {
       upload.start(BodyUploadSource(body, on: engine.workers) { engine.sourceHasMore(id) })
     }
-    collector.makeWriter = { ResponseWriter($0, on: engine.workers) { engine.targetMoved(id) } }
+    collector.makeWriter = { target, head in
+      let notify: @Sendable () -> Void = { engine.targetMoved(id) }
+      guard case .reader(let response) = target.kind else {
+        return ResponseWriter(target, on: engine.workers, notify: notify)
+      }
+      response.begin(head, notify: notify)
+      return response
+    }
     return easy.startFailure == nil && abortReason == nil
   }
 

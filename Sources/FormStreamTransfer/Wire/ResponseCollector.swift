@@ -36,7 +36,7 @@ final class ResponseCollector {
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
   /// Makes what passes the body to a target that is not memory; set by the exchange.
-  var makeWriter: ((ResponseTarget) -> ResponseWriter)?
+  var makeWriter: ((ResponseTarget, _ head: TransferResponse) -> any ResponseDelivery)?
 
   private let url: HTTPURL
   private let target: ResponseTarget
@@ -46,7 +46,7 @@ final class ResponseCollector {
   /// The most bytes in `body`; more are dropped.
   private var keptLimit = 0
   /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
-  private var writer: ResponseWriter?
+  private var writer: (any ResponseDelivery)?
   /// Whether a head has begun and isn't complete.
   private(set) var isInHead = false
   private var headSize = 0
@@ -200,7 +200,7 @@ final class ResponseCollector {
     }
     isHeld = !isFinal(lastStatus, headers)
     let isKept = isHeld || target.isMemory
-    writer = isKept ? nil : makeWriter?(target)
+    writer = isKept ? nil : response.flatMap { makeWriter?(target, $0) }
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
     return true
   }

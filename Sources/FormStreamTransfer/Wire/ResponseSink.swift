@@ -6,10 +6,10 @@ enum ResponseSink {
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
 
-  /// Opens a target; returns nil for memory.
+  /// Opens a target; returns nil if that is neither a file nor a closure.
   init?(_ target: ResponseTarget) throws {
     switch target.kind {
-    case .memory: return nil
+    case .memory, .reader: return nil
     case .stream(let receive): self = .stream(receive)
     case .file(let result):
       let path = try result.get()

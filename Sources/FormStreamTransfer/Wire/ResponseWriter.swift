@@ -1,24 +1,40 @@
 import FormStreamPlatform
 
+/// What passes a response's body on, and never makes the engine wait.
+protocol ResponseDelivery: AnyObject {
+  /// Accepts the next bytes, all or none. They are passed on after `flush`.
+  func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance
+  /// Passes on what was accepted.
+  func flush()
+  /// Completes the target after the last byte; discards it if a part of the body is missing.
+  func finish(isComplete: Bool)
+  /// Discards the target, and drops what it has not received yet.
+  func abandon()
+  /// Whether nothing more will happen to the target.
+  var isFinished: Bool { get }
+  /// Why the target could not be opened, written or completed, and whether it was open.
+  var failure: (error: any Error, wasOpen: Bool)? { get }
+}
+
+/// What became of bytes of a response.
+enum ResponseAcceptance {
+  case taken
+  /// There is no room; the delivery reports when there is.
+  case later
+  case failed
+}
+
 /// Passes a response's body to the caller's file or closure on a worker thread, which may take any time there.
 ///
 /// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
 /// engine stops receiving until there is room.
-final class ResponseWriter: @unchecked Sendable {
+final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is woken
   /// once, which takes as long as receiving some ten kilobytes.
   static let pieceSize = 512 * 1024
   /// The size of one buffer: the engine goes on receiving while the thread wakes up. It must also hold what is salvaged
   /// from a broken connection.
   private static let capacity = 2 * pieceSize
-
-  /// What became of bytes.
-  enum Acceptance {
-    case taken
-    /// There is no room; the writer reports when there is.
-    case later
-    case failed
-  }
 
   private struct State {
     /// The bytes that are written next.
@@ -57,8 +73,7 @@ final class ResponseWriter: @unchecked Sendable {
 
   // MARK: On the engine's thread
 
-  /// Accepts bytes. They are passed on after `flush`.
-  func write(_ bytes: UnsafeRawBufferPointer) -> Acceptance {
+  func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance {
     state.withLock { state in
       if state.failure != nil { return .failed }
       guard state.filling.isEmpty || state.filling.count + bytes.count <= Self.capacity else {
@@ -71,12 +86,10 @@ final class ResponseWriter: @unchecked Sendable {
     }
   }
 
-  /// Passes on what was accepted.
   func flush() {
     state.withLock { state in if !state.filling.isEmpty { startWriting(&state) } }
   }
 
-  /// Completes the target after the last byte; discards it if a part of the body is missing.
   func finish(isComplete: Bool) {
     state.withLock { state in
       state.endsComplete = isComplete
@@ -84,7 +97,7 @@ final class ResponseWriter: @unchecked Sendable {
     }
   }
 
-  /// Discards the target, and drops what it has not received yet. Nothing is written after the call that is being made.
+  /// Nothing is written after the call that is being made.
   func abandon() {
     state.withLock { state in
       state.isAbandoned = true
@@ -99,10 +112,8 @@ final class ResponseWriter: @unchecked Sendable {
     startWriting(&state)
   }
 
-  /// Whether nothing more will happen to the target.
   var isFinished: Bool { state.withLock(\.isFinished) }
 
-  /// Why the target could not be opened, written or completed, and whether it was open.
   var failure: (error: any Error, wasOpen: Bool)? {
     state.withLock { state in state.failure.map { ($0, state.isOpen) } }
   }

@@ -1,4 +1,3 @@
-public import FormStreamMultipart
 import FormStreamPlatform
 
 /// The media types of file name extensions. An extension may have several: `ts` is a video or a
@@ -6,6 +5,8 @@ import FormStreamPlatform
 ///
 /// A table is text, which is searched for each extension. Programs ask for few extensions, and to read
 /// all of a large table into a dictionary would take longer than to send a small file.
+///
+/// It is a guesser too: forms use ``builtIn`` if they are given no other.
 public struct ExtensionTable: Sendable {
   /// The texts, in the order in which they are searched. None is read before it is asked for.
   private var texts: [@Sendable () -> [UInt8]]
@@ -18,7 +19,7 @@ public struct ExtensionTable: Sendable {
   }
 
   /// A table in the same format, which is made when it is first asked for.
-  init(_ text: @escaping @Sendable () -> [UInt8]) {
+  package init(_ text: @escaping @Sendable () -> [UInt8]) {
     texts = [text]
   }
 
@@ -41,7 +42,7 @@ public struct ExtensionTable: Sendable {
   }
 
   /// The first type of the extension of a file name that fulfils a condition.
-  func firstType(
+  package func firstType(
     of filename: String, where isWanted: (MediaType) -> Bool = { _ in true }
   ) -> MediaType? {
     let name = filename.utf8
@@ -70,13 +71,11 @@ public struct ExtensionTable: Sendable {
 
   /// The built-in table.
   public static let builtIn = ExtensionTable(builtInText)
+}
 
-  /// The built-in table, followed by `/etc/mime.types` if it exists. That file is read only if the
-  /// built-in table isn't enough.
-  public static let system = builtIn.adding(ExtensionTable { systemText })
-
-  private static let systemText =
-    (try? head(of: "/etc/mime.types", limit: 4 * 1024 * 1024)) ?? []
+extension ExtensionTable: MediaTypeGuessing {
+  /// The most likely type of the part's file name; nil if its extension is not in the table.
+  public func mediaType(of part: UntypedPart) -> MediaType? { firstType(of: part.filename) }
 }
 
 /// The lines of a table's text, one after the other.

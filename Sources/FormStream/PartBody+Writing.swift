@@ -1,0 +1,161 @@
+import FormStreamPlatform
+import Foundation
+
+extension PartBody {
+  /// Bytes that a function writes, for those who produce them and don't want to be asked for them.
+  ///
+  /// ```swift
+  /// Part(name: "report", filename: "report.csv", body: .writing { writer in
+  ///   for try await row in rows { try await writer.write("\(row.id),\(row.price)\n") }
+  /// })
+  /// ```
+  ///
+  /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return
+  /// when there is room. If the reader stops before the end, because the request ended, the task is cancelled. If
+  /// `write` throws, reading fails with its error as ``FormStreamMultipart/MultipartError/underlying``.
+  /// ``asyncChunks(length:replay:_:)`` says where such a body may be read.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes, if it is known. If fewer or more are written, reading fails, and the body is
+  ///     never complete.
+  ///   - replay: whether `write` can be called again for the same bytes.
+  ///   - write: writes the bytes. It is called each time the body is read.
+  public static func writing(
+    length: Int64? = nil, replay: Replay = .repeatable,
+    _ write: @escaping @Sendable (BodyWriter) async throws -> Void
+  ) -> PartBody {
+    .stream(length: length, replay: replay) { WrittenSource(write) }
+  }
+}
+
+/// Accepts the bytes of a body; see ``FormStreamMultipart/PartBody/writing(length:replay:_:)``.
+public struct BodyWriter: Sendable {
+  fileprivate let buffer: WrittenBytes
+
+  /// Writes bytes, in order, and waits until there is room for more.
+  ///
+  /// - Throws: `CancellationError` if the body is not read any more.
+  public func write(_ bytes: [UInt8]) async throws {
+    try await buffer.append(bytes[...])
+  }
+
+  /// Writes bytes, such as `Data`.
+  ///
+  /// - Throws: as above.
+  public func write(_ bytes: some Collection<UInt8>) async throws {
+    // Pieces, so that a large collection is not copied at once.
+    var rest = bytes[...]
+    while !rest.isEmpty {
+      let piece = rest.prefix(WrittenBytes.capacity)
+      rest = rest[piece.endIndex...]
+      try await buffer.append(Array(piece)[...])
+    }
+  }
+
+  /// Writes a text as UTF-8.
+  ///
+  /// - Throws: as above.
+  public func write(_ text: String) async throws {
+    try await write(Array(text.utf8))
+  }
+}
+
+/// Makes a function that writes a source that can be read synchronously.
+private final class WrittenSource: ByteSource {
+  private let buffer = WrittenBytes()
+  private let task: Task<Void, Never>
+  private var piece: ArraySlice<UInt8> = []
+
+  init(_ write: @escaping @Sendable (BodyWriter) async throws -> Void) {
+    // The function needs its own thread: the reader may block one of the threads that tasks share.
+    task = Task.detached(executorPreference: SerialQueueExecutor()) { [buffer] in
+      do {
+        try await write(BodyWriter(buffer: buffer))
+        buffer.finish(nil)
+      } catch {
+        buffer.finish(error)
+      }
+    }
+  }
+
+  func read(into room: UnsafeMutableRawBufferPointer) throws -> Int {
+    if piece.isEmpty { piece = try buffer.take() }
+    let part = piece.prefix(room.count)
+    part.withUnsafeBytes { room.copyMemory(from: $0) }
+    piece = piece.dropFirst(part.count)
+    return part.count
+  }
+
+  func close() {
+    task.cancel()
+    buffer.abandon()
+  }
+}
+
+/// Runs the jobs of a task on a serial queue, so that they don't use the threads that tasks share.
+private final class SerialQueueExecutor: TaskExecutor {
+  private let queue = DispatchQueue(label: "FormStream.WrittenSource")
+
+  func enqueue(_ job: consuming ExecutorJob) {
+    let job = UnownedJob(job)
+    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+  }
+}
+
+/// Passes bytes from a task that writes them to a thread that waits for them.
+private final class WrittenBytes: Sendable {
+  /// How many bytes wait for the reader before the writer waits. One piece may exceed it.
+  static let capacity = 64 * 1024
+
+  private struct State {
+    var bytes: ArraySlice<UInt8> = []
+    var hasFinished = false
+    var isAbandoned = false
+    var failure: (any Error)?
+    /// The writers that wait for room. A function may use several tasks.
+    var writers: [CheckedContinuation<Void, Never>] = []
+  }
+
+  private let state = Guarded(State())
+
+  func append(_ bytes: ArraySlice<UInt8>) async throws {
+    await withCheckedContinuation { continuation in
+      let mayContinue = state.withLock { state in
+        guard !state.isAbandoned else { return true }
+        if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
+        guard state.bytes.count >= Self.capacity else { return true }
+        state.writers.append(continuation)
+        return false
+      }
+      if mayContinue { continuation.resume() }
+    }
+    if state.withLock(\.isAbandoned) { throw CancellationError() }
+  }
+
+  func finish(_ error: (any Error)?) {
+    state.withLock { state in
+      state.failure = error
+      state.hasFinished = true
+    }
+  }
+
+  /// Waits for bytes, and takes all that are there; none at the end.
+  func take() throws -> ArraySlice<UInt8> {
+    let (bytes, writers) = try state.waitUntil({ !$0.bytes.isEmpty || $0.hasFinished }) { state in
+      if state.bytes.isEmpty, let failure = state.failure { throw failure }
+      defer { (state.bytes, state.writers) = ([], []) }
+      return (state.bytes, state.writers)
+    }
+    for writer in writers { writer.resume() }
+    return bytes
+  }
+
+  func abandon() {
+    let writers = state.withLock { state in
+      state.isAbandoned = true
+      defer { state.writers = [] }
+      return state.writers
+    }
+    for writer in writers { writer.resume() }
+  }
+}

@@ -1,0 +1,138 @@
+import FormStreamPlatform
+
+extension BodyLayout {
+  /// The bytes of the body, in chunks of up to 64 KiB, for clients and servers that accept an
+  /// asynchronous sequence.
+  ///
+  /// ```swift
+  /// for try await chunk in layout.chunks { … }
+  /// ```
+  public var chunks: BodyChunks { BodyChunks(layout: self) }
+}
+
+/// The bytes of a body as an asynchronous sequence of chunks. See ``BodyLayout/chunks``.
+///
+/// Chunks are read when they are asked for, so no more than one is in memory. Each iteration reads the
+/// body from its start.
+public struct BodyChunks: AsyncSequence, Sendable {
+  /// The number of bytes in a chunk, except after a stream and at the end.
+  static let size = 64 * 1024
+
+  let layout: BodyLayout
+
+  /// Starts at the beginning of the body. Nothing is opened before the first chunk.
+  public func makeAsyncIterator() -> AsyncIterator {
+    AsyncIterator(reading: ChunkReading(layout))
+  }
+
+  /// Reads one chunk at a time.
+  public struct AsyncIterator: AsyncIteratorProtocol {
+    fileprivate let reading: ChunkReading
+
+    /// The next chunk, with at least one byte; nil after the last.
+    ///
+    /// What is in memory or in a file on a disk of this machine is read at once, on the thread of the
+    /// caller. Streams, and files on other machines, may take any time: they are read on a thread of
+    /// their own.
+    ///
+    /// - Throws: ``MultipartError``; `CancellationError` if the task is cancelled. Afterwards, every
+    ///   call throws.
+    public mutating func next() async throws -> [UInt8]? {
+      try await reading.next()
+    }
+  }
+}
+
+/// The reader of one iteration. Its thread ends with it.
+private final class ChunkReading {
+  private let thread: ReadingThread
+
+  init(_ layout: BodyLayout) {
+    thread = ReadingThread(layout.makeReader())
+  }
+
+  deinit { thread.stop() }
+
+  func next() async throws -> [UInt8]? {
+    try Task.checkCancellation()
+    let thread = thread
+    if let chunk = try thread.readUnlessSlow() { return chunk.isEmpty ? nil : chunk }
+    return try await withTaskCancellationHandler {
+      try await withCheckedThrowingContinuation { thread.read(for: $0) }
+    } onCancel: {
+      thread.cancel()
+    }
+  }
+}
+
+/// Reads a body on a thread, which is started when it is first needed.
+///
+/// That thread uses the reader from a request to its result, and otherwise the caller does. If a request is
+/// cancelled, the caller does not use it any more.
+private final class ReadingThread: @unchecked Sendable {
+  typealias Request = CheckedContinuation<[UInt8]?, any Error>
+
+  private struct State {
+    /// What waits for a chunk.
+    var request: Request?
+    var isRunning = false
+    var isCancelled = false
+    var isStopped = false
+  }
+
+  private let reader: BodyReader
+  private let state = Guarded(State())
+
+  init(_ reader: BodyReader) {
+    self.reader = reader
+  }
+
+  /// Reads what takes no time; returns nil if the next bytes may take some.
+  func readUnlessSlow() throws -> [UInt8]? {
+    if state.withLock(\.isCancelled) { throw CancellationError() }
+    return try reader.readUnlessSlow(upTo: BodyChunks.size)
+  }
+
+  func read(for request: Request) {
+    let failure: (any Error)? = state.withLock { state in
+      if state.isCancelled { return CancellationError() }
+      if !state.isRunning { state.isRunning = startThread("formstream-read") { [self] in run() } }
+      guard state.isRunning else { return noThread }
+      state.request = request
+      return nil
+    }
+    if let failure { request.resume(throwing: failure) }
+  }
+
+  /// Ends the wait for a chunk, which can't be interrupted itself. Nothing can be read afterwards.
+  func cancel() {
+    state.withLock { state in
+      state.isCancelled = true
+      return state.request.take()
+    }?.resume(throwing: CancellationError())
+  }
+
+  func stop() {
+    state.withLock { $0.isStopped = true }
+  }
+
+  private func run() {
+    while isRequested() {
+      let result = Result { try reader.read(upTo: BodyChunks.size) }
+      state.withLock { $0.request.take() }?.resume(with: result.map { $0.isEmpty ? nil : $0 })
+    }
+    reader.close()
+  }
+
+  /// Waits for a request; returns false at the end.
+  private func isRequested() -> Bool {
+    state.waitUntil({ $0.request != nil || $0.isStopped || $0.isCancelled }) { $0.request != nil }
+  }
+
+  private var noThread: MultipartError {
+    MultipartError(
+      .streamFailed, on: "the body",
+      "The body can't be read: the system can't start another thread. Raise the limits for memory and processes "
+        + "(ulimit).")
+  }
+}

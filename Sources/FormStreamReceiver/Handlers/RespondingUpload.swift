@@ -1,0 +1,132 @@
+public import FormStreamIntake
+
+/// An upload that chooses the response, after all of the request has arrived.
+public protocol RespondingUpload: Upload {
+  /// Ends the upload, and returns the response: called instead of `end(_:)`.
+  ///
+  /// If the response is a refusal, the request counts as refused: its record says so, with the code `refused`, and the
+  /// upload is released. Then keep nothing of it.
+  ///
+  /// - Parameter parts: all parts in order, as for `end(_:)`.
+  /// - Returns: nil for the receiver's own response, which is the record, or a page for browsers.
+  /// - Throws: the same errors as `begin(_:)`.
+  func respond(to parts: [ReceivedPart]) throws -> UploadResponse?
+}
+
+extension RespondingUpload {
+  /// Ends the upload if something else than the receiver handles it.
+  public func end(_ parts: [ReceivedPart]) throws {
+    _ = try respond(to: parts)
+  }
+}
+
+extension UploadHandler {
+  /// This handler, with responses of your own.
+  ///
+  /// ```swift
+  /// let handler = try DirectoryHandler("received").responding { upload in
+  ///   guard upload.parts.contains(where: { $0.name == "title" }) else {
+  ///     return try UploadResponse(status: 422, text: "The title is missing.")  // nothing is stored
+  ///   }
+  ///   try upload.store()  // now the parts have the names that they are stored under
+  ///   return try UploadResponse(status: 201, headers: [.init("Location", "/photos/1")])
+  /// }
+  /// ```
+  ///
+  /// - Parameter respond: chooses the response after all of the request has arrived; nil for the receiver's own. If the
+  ///   response is not a refusal, the upload is stored, unless `respond` did that itself. What it throws refuses the
+  ///   upload, as in a handler. It is called from many threads at once.
+  public func responding(
+    _ respond: @escaping @Sendable (CompleteUpload) throws -> UploadResponse?
+  ) -> RespondingHandler<Self> {
+    RespondingHandler(handler: self, respond: respond)
+  }
+}
+
+/// A handler with responses of its own; see ``UploadHandler/responding(_:)``.
+public struct RespondingHandler<Handler: UploadHandler>: UploadHandler {
+  let handler: Handler
+  let respond: @Sendable (CompleteUpload) throws -> UploadResponse?
+
+  /// Whether the handler inside supports it.
+  public var supportsIfNoneMatch: Bool { handler.supportsIfNoneMatch }
+
+  /// Begins an upload in the handler inside.
+  public func begin(_ request: UploadRequest) throws -> any Upload {
+    AnsweredUpload(try handler.begin(request), request, respond)
+  }
+}
+
+/// An upload that has arrived completely, and is not stored yet.
+public final class CompleteUpload {
+  /// The head of the request.
+  public let request: UploadRequest
+  /// All parts, in order, text fields with their values. `storedAs` is nil before ``store()``.
+  public private(set) var parts: [ReceivedPart]
+
+  private let upload: any Upload
+  private let sinks: [any PartSink]
+  /// What storing led to; nil before.
+  private(set) var storing: Result<Void, any Error>?
+
+  init(
+    _ request: UploadRequest, _ parts: [ReceivedPart], of upload: any Upload,
+    _ sinks: [any PartSink]
+  ) {
+    (self.request, self.parts, self.upload, self.sinks) = (request, parts, upload, sinks)
+  }
+
+  /// Stores the upload: files get their names. From here on they stay, whatever the response is.
+  ///
+  /// - Throws: what the handler throws. Then the upload is refused.
+  public func store() throws {
+    if let storing { return try storing.get() }
+    let storing = Result { try upload.end(parts) }
+    self.storing = storing
+    try storing.get()
+    // Each part that is not a short text field has a sink.
+    var rest = sinks[...]
+    for index in parts.indices where parts[index].value == nil {
+      parts[index].storedAs = rest.popFirst()?.storedAs
+    }
+  }
+}
+
+private final class AnsweredUpload: RespondingUpload {
+  private let upload: any Upload
+  private let request: UploadRequest
+  private let chooseResponse: (CompleteUpload) throws -> UploadResponse?
+  private var sinks: [any PartSink] = []
+
+  init(
+    _ upload: any Upload, _ request: UploadRequest,
+    _ respond: @escaping (CompleteUpload) throws -> UploadResponse?
+  ) {
+    (self.upload, self.request, chooseResponse) = (upload, request, respond)
+  }
+
+  func begin(_ part: PartDescription) throws -> any PartSink {
+    let sink = try upload.begin(part)
+    sinks.append(sink)
+    return sink
+  }
+
+  func respond(to parts: [ReceivedPart]) throws -> UploadResponse? {
+    let complete = CompleteUpload(request, parts, of: upload, sinks)
+    let response: UploadResponse?
+    do {
+      response = try chooseResponse(complete)
+    } catch {
+      if case .success = complete.storing { throw ResponseFailure(cause: error) }
+      throw error
+    }
+    if response?.isRefusal != true { try complete.store() }
+    return response
+  }
+}
+
+/// The error of a handler that failed to respond after it had stored the upload.
+struct ResponseFailure: Error, CustomStringConvertible {
+  let cause: any Error
+  var description: String { "the upload was stored, and responding failed: \(cause)" }
+}

@@ -1,0 +1,70 @@
+public import FormStreamIntake
+public import FormStreamMultipart
+import FormStreamPlatform
+
+/// A handler's own response to an upload; see ``RespondingUpload`` and ``UploadHandler/responding(_:)``.
+public struct UploadResponse: Hashable, Sendable {
+  /// The status, from 200 to 599.
+  public let status: Int
+  /// The headers, in order.
+  public let headers: [PartDescription.Header]
+  /// The body.
+  public let body: [UInt8]
+
+  /// Whether it refuses the upload: then nothing of the upload is kept.
+  public var isRefusal: Bool { status >= 400 }
+
+  /// Creates a response.
+  ///
+  /// - Parameters:
+  ///   - status: the status. 204, 205 and 304 have no body.
+  ///   - headers: headers in addition to `Content-Type`, and to `Content-Length`, `Connection` and `Date`, which are derived.
+  ///   - type: the media type of the body; nil if there is none.
+  ///   - body: the bytes of the body.
+  /// - Throws: `invalidResponse`.
+  public init(
+    status: Int, headers: [PartDescription.Header] = [], type: MediaType? = nil,
+    body: some Sequence<UInt8> = []
+  ) throws(ReceiverError) {
+    self.status = status
+    self.headers = (type.map { [.init("Content-Type", $0.description)] } ?? []) + headers
+    self.body = Array(body)
+    if let flaw {
+      throw ReceiverError(
+        .invalidResponse, on: "\(status)",
+        "The handler's response with status \(status) can't be sent: \(flaw).")
+    }
+  }
+
+  /// Creates a response whose body is text.
+  ///
+  /// - Throws: `invalidResponse`.
+  public init(
+    status: Int, headers: [PartDescription.Header] = [],
+    type: MediaType = "text/plain; charset=utf-8", text: String
+  ) throws(ReceiverError) {
+    try self.init(status: status, headers: headers, type: type, body: text.utf8)
+  }
+
+  private var flaw: String? {
+    guard (200...599).contains(status) else { return "use a status from 200 to 599" }
+    if !body.isEmpty, [204, 205, 304].contains(status) { return "this status has no body" }
+    for header in headers {
+      guard HTTPSyntax.isToken(header.name.utf8) else {
+        return "the header name \(header.name.quoted) is not valid"
+      }
+      guard HTTPSyntax.isFieldValue(header.value.utf8) else {
+        return "the value of the header \(header.name.quoted) contains a control character"
+      }
+      if Self.derived.contains(where: header.name.isSameHeaderName) {
+        return "the header \(header.name.quoted) is derived"
+      }
+    }
+    return nil
+  }
+
+  /// RFC 9110 §7.6.1: those that belong to the connection; and those that the server adds.
+  private static let derived = [
+    "Connection", "Content-Length", "Date", "Keep-Alive", "Transfer-Encoding", "Trailer", "Upgrade",
+  ]
+}

@@ -1,0 +1,108 @@
+public import Foundation
+
+/// A response whose head has arrived, and whose body is read as it arrives; see ``TransferSession/open(_:progress:)``.
+///
+/// A body that is not read makes the server wait: up to half a megabyte is received, and no more. That holds up no
+/// other request. When this value and its body are released before the end of the response, the request is cancelled.
+public struct OpenResponse: Sendable {
+  /// The status, such as 200.
+  public let status: Int
+  /// The HTTP version of the response, such as `1.1` or `2`.
+  public let version: String
+  /// The URL that the response came from, after all redirects.
+  public let url: HTTPURL
+  /// The headers.
+  public let headers: HTTPHeaders
+  /// The body. It can be read once.
+  public let body: ResponseBody
+
+  init(_ head: TransferResponse, _ reading: ResponseReading) {
+    (status, version, url, headers) = (head.status, head.version, head.url, head.headers)
+    body = ResponseBody(reading: reading)
+  }
+
+  /// The request, to pause and to cancel it, and for its progress.
+  public var task: TransferTask { body.reading.task }
+
+  /// The result of the request, after the response has ended. It waits until the body is read, or the request is
+  /// cancelled.
+  public var result: TransferResult {
+    get async { await task.result }
+  }
+
+  /// Whether the status is a success: one of ``TransferOptions/acceptedStatuses``.
+  public var isAccepted: Bool { body.reading.options.accepts(status) }
+
+  /// This response, if its status is a success.
+  ///
+  /// - Throws: otherwise `statusRefused`, with the response and up to 1 MiB of its body in ``TransferError/response``.
+  ///   `CancellationError` if the task is cancelled.
+  public func accepted() async throws -> OpenResponse {
+    if isAccepted { return self }
+    let limit = 1024 * 1024
+    var data = Data()
+    var isTruncated = false
+    do {
+      for try await chunk in body {
+        isTruncated = chunk.count > limit - data.count
+        data.append(contentsOf: chunk.prefix(limit - data.count))
+        if isTruncated { break }
+      }
+    } catch is TransferError {
+      // The status says more than the missing end of its explanation.
+      isTruncated = true
+    }
+    task.cancel()
+    throw TransferError(
+      .statusRefused, on: url.description, "The server at \(url) responded \(status)."
+    ).ending(as: await task.result.outcome, response(with: data, isTruncated: isTruncated))
+  }
+
+  /// The complete body.
+  ///
+  /// - Throws: `responseTooLarge` if it has more than `limit` bytes; the request is then cancelled. What reading the body
+  ///   throws.
+  public func collect(upTo limit: Int = 1024 * 1024) async throws -> Data {
+    var data = Data()
+    for try await chunk in body {
+      guard chunk.count <= limit - data.count else {
+        task.cancel()
+        throw TransferError.responseTooLarge(url, "has a body of more than \(limit) bytes")
+      }
+      data.append(contentsOf: chunk)
+    }
+    return data
+  }
+
+  /// The complete body as text, with malformed UTF-8 replaced.
+  ///
+  /// - Throws: as ``collect(upTo:)``.
+  public func text(upTo limit: Int = 1024 * 1024) async throws -> String {
+    String(decoding: try await collect(upTo: limit), as: UTF8.self)
+  }
+
+  /// Decodes the complete body as JSON.
+  ///
+  /// - Throws: `invalidJSON`; otherwise as ``collect(upTo:)``.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, upTo limit: Int = 1024 * 1024,
+    decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Value {
+    let complete = response(with: try await collect(upTo: limit), isTruncated: false)
+    return try complete.decoded(as: type, decoder: decoder)
+  }
+
+  private func response(with data: Data, isTruncated: Bool) -> TransferResponse {
+    TransferResponse(
+      status: status, version: version, url: url, headers: headers, body: data,
+      isTruncated: isTruncated)
+  }
+}
+
+extension TransferError {
+  static func responseTooLarge(_ url: HTTPURL, _ what: String) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) \(what): raise the limit, or read it in pieces.")
+  }
+}

@@ -1,0 +1,48 @@
+extension TransferSession {
+  /// Sends a request, and returns as soon as the head of its response has arrived; the body can then be read as it
+  /// arrives.
+  ///
+  /// ```swift
+  /// let response = try await session.open(request).accepted()
+  /// for try await line in response.body.lines { print(line) }
+  /// ```
+  ///
+  /// It is the final response, whatever its status: redirects are followed before, and what the retry policy repeats is
+  /// repeated. After the head has arrived, nothing is sent again. A server can respond before it has the complete
+  /// request; sending then goes on, and ``OpenResponse/result`` says what became of it.
+  ///
+  /// - Parameters:
+  ///   - request: the request. Its ``TransferOptions/responseTarget`` is not used.
+  ///   - progress: receives the progress until the end of the response, one call after the other, on an unspecified
+  ///     thread.
+  /// - Throws: the ``TransferError`` of a request that got no response; `CancellationError` if the request was cancelled,
+  ///   by the waiting task or otherwise.
+  public func open(
+    _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws -> OpenResponse {
+    let arriving = ArrivingResponse()
+    var request = request
+    request.options.responseTarget = .reader(arriving)
+    let task = start(request)
+    if let progress {
+      let updates = task.progress
+      Task { for await update in updates { progress(update) } }
+    }
+    let reading = ResponseReading(task, arriving, request)
+    let head = await withTaskCancellationHandler {
+      await arriving.head()
+    } onCancel: {
+      task.cancel()
+    }
+    try Task.checkCancellation()
+    guard let head else {
+      let error = await task.result.error
+      if error?.code == .cancelled { throw CancellationError() }
+      throw error
+        ?? TransferError(
+          .engineFailed, on: request.url.description,
+          "The request to \(request.url) ended with neither a response nor an error.")
+    }
+    return OpenResponse(head, reading)
+  }
+}

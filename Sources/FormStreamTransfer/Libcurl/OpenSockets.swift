@@ -4,8 +4,8 @@ final class OpenSockets {
   private var ports: [CInt: CInt?] = [:]
   /// Those that speak HTTP/2.
   private var speakingHTTP2: Set<CInt> = []
-  /// Those over which a request is being sent, or its response awaited.
-  private var inUse: Set<CInt> = []
+  /// Those over which a request is being sent, or its response awaited, with the identity of its `CurlEasy`.
+  private var users: [CInt: ObjectIdentifier] = [:]
   /// Those whose bytes are held back.
   private var corked: [CInt] = []
   private let willClose: (CInt) -> Void
@@ -22,7 +22,7 @@ final class OpenSockets {
     willClose(socket)
     ports[socket] = nil
     speakingHTTP2.remove(socket)
-    inUse.remove(socket)
+    users[socket] = nil
     corked.removeAll { $0 == socket }
     closeSocket(socket)
   }
@@ -48,15 +48,16 @@ final class OpenSockets {
 
   func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
 
-  func noteInUse(_ socket: CInt) {
-    inUse.insert(socket)
+  func noteInUse(_ socket: CInt, by user: ObjectIdentifier) {
+    users[socket] = user
   }
 
-  func noteFree(_ socket: CInt) {
-    inUse.remove(socket)
+  /// Notes that a request is over, unless another uses the socket already.
+  func noteFree(_ socket: CInt, by user: ObjectIdentifier) {
+    if users[socket] == user { users[socket] = nil }
   }
 
-  func isInUse(_ socket: CInt) -> Bool { inUse.contains(socket) }
+  func isInUse(_ socket: CInt) -> Bool { users[socket] != nil }
 
   /// Holds back what is written to a socket until libcurl has done all that it can at present: the head of a request and
   /// a short body leave in one piece then.

@@ -203,7 +203,7 @@ final class Exchange: @unchecked Sendable {
       if failure != nil || abortReason != nil, let written = connection.writtenOfBody {
         upload.noteUncounted(written: written)
       }
-      if let socket = connection.socket { easy.sockets?.noteFree(socket) }
+      noteConnectionFree()
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
       // If libcurl rejected what it read, the rest is not the beginning of a response.
@@ -242,7 +242,7 @@ extension Exchange: CurlDelegate {
     }
     connection.begin(request, over: socket)
     if let socket {
-      easy.sockets?.noteInUse(socket)
+      easy.sockets?.noteInUse(socket, by: ObjectIdentifier(easy))
       // libcurl doesn't show that an HTTP/2 server took no notice of a body (RFC 9113 §8.1) that was on its way when the
       // server responded. No server can respond to a head that it doesn't have yet.
       if request.mayBeHTTP2, request.announcesBody { easy.sockets?.holdBack(socket) }
@@ -351,7 +351,14 @@ extension Exchange: CurlDelegate {
 
   func noted(_ text: UnsafeRawBufferPointer) {
     connection.notes.note(text)
+    // libcurl may give the connection to another request before it reports the end of this one.
+    if connection.notes.isConnectionFree { noteConnectionFree() }
     tracer?.libraryNote(String(decoding: text, as: UTF8.self))
+  }
+
+  private func noteConnectionFree() {
+    guard let socket = connection.socket else { return }
+    easy.sockets?.noteFree(socket, by: ObjectIdentifier(easy))
   }
 
   func receivedCloseNotify() {

@@ -34,7 +34,7 @@ struct ExchangeConnection {
     guard let socket else { return isReused }
     if request.hasPriorKnowledge { return false }
     if sockets?.speaksHTTP2(socket) == true { return hasEnded(socket) }
-    if sockets?.isInUse(socket) == true { return true }
+    if request.mayBeHTTP2, sockets?.isInUse(socket) == true { return true }
     return (isReused || !request.isEncrypted) && hasInput(socket)
   }
 

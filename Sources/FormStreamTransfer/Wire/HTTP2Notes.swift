@@ -11,11 +11,13 @@ struct HTTP2Notes {
   /// Whether the server ended the stream without an error before it had the complete request. It has sent a response
   /// (RFC 9113 §8.1), but libcurl drops a response that arrives together with this end.
   private(set) var hasEndedEarly = false
+  /// Whether libcurl has put the connection back, for other requests.
+  private(set) var isConnectionFree = false
   private var stream: Int?
 
   mutating func note(_ bytes: UnsafeRawBufferPointer) {
-    // Most lines say nothing about HTTP/2.
-    guard let first = bytes.first, [65, 68, 82, 85, 114, 115].contains(first) else { return }
+    // Most lines have other beginnings.
+    guard let first = bytes.first, "ACDRUrs".utf8.contains(first) else { return }
     let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
     switch words.first {
     case "ALPN:" where words.starts(with: ["ALPN:", "server", "accepted"]):
@@ -32,6 +34,7 @@ struct HTTP2Notes {
       guard let stream, let text = words.last?.split(separator: "=").last, let last = Int(text)
       else { return }
       if last < stream { isRefused = true }
+    case "Connection" where words.suffix(2) == ["left", "intact"]: isConnectionFree = true
     case "Downgrades": requiresHTTP11 = true
     case "stream" where words.count == 3 && words[2] == "closed": hasEndedEarly = true
     default: break

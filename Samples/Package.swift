@@ -35,6 +35,13 @@ let package = Package(
         .product(name: "FormStreamReceiver", package: "FormStream"),
         .product(name: "FormStreamTransfer", package: "FormStream"),
       ]),
+    // The examples of docs/ten-tasks.md.
+    .target(
+      name: "ten-tasks",
+      dependencies: [
+        .product(name: "FormStream", package: "FormStream"),
+        .product(name: "FormStreamTransfer", package: "FormStream"),
+      ]),
     .executableTarget(
       name: "read-form", dependencies: [.product(name: "FormStream", package: "FormStream")]),
   ]

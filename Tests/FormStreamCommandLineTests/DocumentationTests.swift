@@ -9,7 +9,10 @@ import Testing
 
   private static let pages =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
-    + ["command", "exit-codes", "library", "promises", "receiver", "records", "stability"]
+    + [
+      "command", "exit-codes", "library", "promises", "receiver", "records", "stability",
+      "ten-tasks",
+    ]
     .map { "docs/\($0).md" }
 
   /// Flags of other programs that the pages mention.
@@ -98,7 +101,7 @@ import Testing
     }
   }
 
-  @Test(arguments: ["README.md", "docs/library.md"])
+  @Test(arguments: ["README.md", "docs/library.md", "docs/ten-tasks.md"])
   func `every Swift example is part of a sample`(_ page: String) throws {
     let samples = Self.root.appending(path: "Samples/Sources")
     let sources = try FileManager.default.subpathsOfDirectory(atPath: samples.path)
@@ -110,6 +113,33 @@ import Testing
       let code = Self.unindented(String(example.code))
       let isPartOfSample = sources.contains { $0.contains(code) }
       #expect(isPartOfSample, "\(example.code)")
+    }
+  }
+
+  @Test func `the table of ten tasks counts the lines of the examples`() throws {
+    let sections = try Self.text("docs/ten-tasks.md").split(separator: "\n## ")
+    let rows = sections[0].matches(of: /\n\| [^|]* (?<counts>(\| [0-9]+ )+)\|/).map { row in
+      row.counts.split(separator: "|").compactMap { Int($0.trimmingPrefix(" ").dropLast()) }
+    }
+    let counted = sections.dropFirst().map { section in
+      section.matches(of: /```\w+\n(?<code>[^`]+)```/).map { example in
+        example.code.split(separator: "\n").count { !$0.allSatisfy { $0 == " " } }
+      }
+    }
+    #expect(counted.count == 10)
+    let sums = (0..<5).map { column in counted.reduce(0) { $0 + $1[column] } }
+    #expect(rows == counted + [sums])
+  }
+
+  /// Programs that use a library can't set the command's flags.
+  @Test func `no message of a library names a flag`() throws {
+    let sources = Self.root.appending(path: "Sources")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+      .filter { $0.hasSuffix(".swift") && !$0.lowercased().hasPrefix("formstreamcommand/") }
+    #expect(files.count > 100)
+    for file in files {
+      for line in try Self.text("Sources/\(file)").split(separator: "\n")
+      where line.contains(/"[^"]*[ (`']--[a-z][^"]*"/) { Issue.record("\(file): \(line)") }
     }
   }
 

@@ -61,7 +61,7 @@ func download(_ session: TransferSession, _ url: String) async throws {
 func readLines(_ session: TransferSession, _ url: String) async throws {
   let response = try await session.open(TransferRequest(.get, url))
   guard response.status == 200 else { throw Refused(status: response.status) }
-  for try await line in response.lines { print(line) }
+  for try await line in response.body.lines { print(line) }
 }
 
 func postFields(_ session: TransferSession, _ url: String, _ person: Person) async throws {

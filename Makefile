@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-browser check lint samples zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-browser check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -53,6 +53,11 @@ lint:
 
 format:
 	swift format --in-place --parallel -r $(swift_sources)
+
+# Builds a package for each product, without the system packages that README doesn't name for it.
+consumers:
+	@.ci/install demo
+	@.ci/consumers
 
 # Builds and runs the programs in Samples.
 samples:

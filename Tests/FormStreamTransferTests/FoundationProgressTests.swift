@@ -25,6 +25,14 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
+  @Test func `a success without a byte is complete`() async throws {
+    let server = try ScriptedServer { _ in .good(204) }
+    let task = try makeSession().start(TransferRequest(.get, server.url))
+    let bridge = task.makeFoundationProgress()
+    #expect(await task.result.outcome == .ok)
+    #expect(await eventually { bridge.isFinished })
+  }
+
   @Test func `a progress of unknown total is indeterminate`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try holding(goOn, reached)

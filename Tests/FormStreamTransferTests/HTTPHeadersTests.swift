@@ -14,6 +14,8 @@ import Testing
     #expect(headers["X-C"] == nil)
     #expect(headers.count == 3)
     #expect(HTTPHeaders([("X-B", "1"), ("x-a", "2"), ("X-B", "3")]) == headers)
+    let dictionary = ["X-B": "1", "X-A": "2"]
+    #expect(HTTPHeaders(dictionary) == ["X-A": "2", "X-B": "1"])
   }
 
   @Test func `setting replaces all lines of a name, at the place of the first`() {

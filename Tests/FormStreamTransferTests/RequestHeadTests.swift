@@ -150,6 +150,14 @@ import FormStreamTransfer
     #expect(request.bodyText == "carried")
   }
 
+  @Test(arguments: ["a\r\nX: y", "a\nb", "a\0", "\u{7F}"])
+  func `a user agent that would add a line is refused`(_ text: String) throws {
+    var configuration = TransferSession.Configuration()
+    configuration.userAgent = text
+    let error = #expect(throws: TransferError.self) { try TransferSession(configuration) }
+    #expect(error?.code == .invalidSetting)
+  }
+
   @Test func `HEAD has no body`() async throws {
     let server = try ScriptedServer { _ in .good(body: "here") }
     var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))

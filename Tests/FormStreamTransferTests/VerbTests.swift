@@ -89,6 +89,9 @@ import Testing
       try await sent(response: "no JSON") { try await $0.get($1, as: Order.self) }
     }
     #expect(error?.code == .invalidJSON)
+    // The server has accepted the request.
+    #expect(error?.outcome == .ok)
+    #expect(error?.status == 200)
   }
 
   @Test func `a call takes a query, headers, credentials, options and progress`() async throws {

@@ -88,7 +88,8 @@ func cancel(_ session: TransferSession, _ request: TransferRequest) async {
   task.cancel()
   switch await task.result.outcome {
   case .ok: print("The server accepted it before it was cancelled.")
-  case .cancelled, .failed, .sourceChanged, .retryable: print("The server did nothing.")
+  case .cancelled, .sourceChanged: print("The server did nothing.")
+  case .failed, .retryable: print("It was refused, or the server could not be reached.")
   case .unknown: print("The server may have accepted it: ask it.")
   }
 }

@@ -82,6 +82,14 @@ struct NextAttempt: Sendable {
     return body?.contentLength.map { $0 > Self.longestHTTP2Body } ?? true
   }
 
+  /// Whether other requests may use its connection at the same time, if that speaks HTTP/2.
+  func mayShareConnection(
+    over version: TransferSession.Configuration.Version, refusesHTTP11: Bool
+  ) -> Bool {
+    usesIdleConnection && version != .http11 && demandedVersion != .http11
+      && (refusesHTTP11 || !prefersHTTP11(version))
+  }
+
   private func sentHeaders(userAgent: String) -> HTTPHeaders {
     var sent = sendsOwnHeaders ? headers : headers.describingBody
     if !sent.contains("User-Agent") { sent.appendUnchanged(name: "User-Agent", value: userAgent) }

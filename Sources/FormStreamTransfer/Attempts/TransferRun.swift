@@ -8,6 +8,9 @@ import Foundation
 /// connection before the body is measured: requests begin in the order in which they were started, and files of requests
 /// that still wait may change.
 final class TransferRun: Sendable {
+  /// The caller's request.
+  let originalRequest: TransferRequest
+  /// The same, with the target that its response goes to.
   let request: TransferRequest
   let session: TransferSession
   /// Where the request's own tasks run.
@@ -18,7 +21,14 @@ final class TransferRun: Sendable {
   private let connection: ConnectionLease
   private let tracer: Tracer?
 
-  init(_ request: TransferRequest, session: TransferSession, engine: Int) {
+  /// - Parameter response: gets the response in place of the request's own target; nil for that.
+  init(
+    _ request: TransferRequest, readBy response: ArrivingResponse? = nil, session: TransferSession,
+    engine: Int
+  ) {
+    originalRequest = request
+    var request = request
+    if let response { request.options.responseTarget = .reader(response) }
     self.request = request
     self.session = session
     self.engine = session.engines[engine]
@@ -34,7 +44,9 @@ final class TransferRun: Sendable {
     var next: NextAttempt
     do throws(TransferError) {
       let url = try request.checked(in: session.configuration)
-      try await takeConnection(to: url, history)
+      // Its body may turn out to need a connection of its own.
+      try await takeConnection(
+        to: url, mayShare: session.configuration.version != .http11, history)
       next = try await NextAttempt.first(of: request, to: url, control)
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
@@ -89,7 +101,10 @@ final class TransferRun: Sendable {
   private func send(
     _ next: NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
-    try await takeConnection(to: next.url, history)
+    let mayShare = next.mayShareConnection(
+      over: session.configuration.version,
+      refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin))
+    try await takeConnection(to: next.url, mayShare: mayShare, history)
     publisher.update { $0.phase = .connecting }
     try await checkEmptiness(next)
     // A response to this attempt means that its body was begun.
@@ -102,28 +117,28 @@ final class TransferRun: Sendable {
       configuration: session.configuration,
       refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
     ) { status, headers in
-      let facts = AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect)
-      return !options.keepsInMemory(status) && attempt.decision(on: facts).isFinal
+      let decision = attempt.decision(
+        on: AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect))
+      if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
+      return !options.keepsInMemory(status) && decision.isFinal
     }
     // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
     if next.sendsChunks, session.knownServers.speaksHTTP10(next.url.origin) {
       wireRequest.usesIdleConnection = false
     }
-    if wireRequest.mayBeHTTP2, wireRequest.isEncrypted,
-      session.knownServers.speaksHTTP2(next.url.origin)
-    {
-      connection.share()
-    }
-    let wait = connection.takeWait()
-    wireRequest.options.limits.attempt = options.limits.attempt.map { max($0 - wait, .zero) }
+    wireRequest.waited = connection.takeWait()
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
     return await control.run(exchange, on: session.engines[connection.engine])
   }
 
   /// Waits until the request may use a connection to the URL's origin, and is not paused.
+  ///
+  /// - Parameter mayShare: whether others may use the connection, too, if it speaks HTTP/2.
   private func takeConnection(
-    to url: HTTPURL, _ history: AttemptHistory
+    to url: HTTPURL, mayShare: Bool, _ history: AttemptHistory
   ) async throws(TransferError) {
+    let (origin, servers) = (url.origin, session.knownServers)
+    let mayShare = mayShare && origin.scheme == "https"
     while true {
       if control.isPaused {
         // Others may have the connection meanwhile.
@@ -132,13 +147,15 @@ final class TransferRun: Sendable {
       }
       let limit = request.options.timeToBegin(after: history.start)
       var isQueued = false
-      let isTaken = await connection.take(url.origin, within: limit, control) {
+      let isTaken = await connection.take(
+        origin, mayShare: { mayShare && servers.speaksHTTP2(origin) }, within: limit?.time, control
+      ) {
         isQueued = true
         publisher.update { $0.phase = .queued }
       }
       guard isTaken, !control.isCancelled else {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
-        throw .noConnectionInTime(limit, to: url)
+        throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
       if isQueued { publisher.update { $0.phase = .connecting } }
       if !control.isPaused { return }
@@ -332,10 +349,15 @@ extension AttemptDecision.Verdict {
 }
 
 extension TransferOptions {
-  /// How long an attempt of a request that began then may wait; no limit if nil.
-  fileprivate func timeToBegin(after start: ContinuousClock.Instant) -> Duration? {
-    let rest = retry.timeLimit.map { max($0 - start.duration(to: .now), .zero) }
-    return [rest, limits.attempt].compactMap(\.self).min()
+  /// How long an attempt of a request that began then may wait, and the setting that says so; no limit if nil.
+  fileprivate func timeToBegin(
+    after start: ContinuousClock.Instant
+  ) -> (time: Duration, setting: SettingName)? {
+    let ofAttempt = limits.attempt.map { (time: $0, setting: SettingName.attemptLimit) }
+    let ofRetries = retry.timeLimit.map {
+      (time: max($0 - start.duration(to: .now), .zero), setting: SettingName.retryTimeLimit)
+    }
+    return [ofAttempt, ofRetries].compactMap(\.self).min { $0.time < $1.time }
   }
 }
 

@@ -24,19 +24,24 @@ final class ConnectionLease: Sendable {
   /// Takes a connection to an origin, and gives back that to another. Waits for its turn.
   ///
   /// - Parameters:
+  ///   - mayShare: whether other requests may use the connection at the same time.
   ///   - time: how long to wait; no limit if nil.
   ///   - willWait: called if it has to wait.
   /// - Returns: false if the time is over, or the request was cancelled.
   func take(
-    _ origin: HTTPURL.Origin, within time: Duration?, _ control: TransferControl,
-    willWait: () -> Void
+    _ origin: HTTPURL.Origin, mayShare: @escaping @Sendable () -> Bool, within time: Duration?,
+    _ control: TransferControl, willWait: () -> Void
   ) async -> Bool {
     guard let limit else { return true }
     if let slot = state.withLock(\.slot) {
-      if slot.origin == origin, !slot.isShared { return true }
+      let mayShare = mayShare()
+      if slot.origin == origin, mayShare || !slot.isShared {
+        if mayShare { share() }
+        return true
+      }
       release()
     }
-    if let slot = limit.take(origin, on: preferredEngine) {
+    if let slot = limit.take(origin, on: preferredEngine, mayShare: mayShare()) {
       state.withLock { $0.slot = slot }
       return true
     }
@@ -44,7 +49,7 @@ final class ConnectionLease: Sendable {
     let start = ContinuousClock.now
     var ticket: ConnectionLimit.Ticket?
     let slot = await control.wait(atMost: time) { accept in
-      ticket = limit.wait(for: origin, on: preferredEngine, accept: accept)
+      ticket = limit.wait(for: origin, on: preferredEngine, mayShare: mayShare, accept: accept)
     }
     guard let slot else {
       if let ticket { limit.leave(ticket) }
@@ -62,8 +67,7 @@ final class ConnectionLease: Sendable {
     }
   }
 
-  /// Lets other requests use the connection at the same time.
-  func share() {
+  private func share() {
     guard let limit, var slot = state.withLock(\.slot), !slot.isShared else { return }
     limit.share(&slot)
     state.withLock { [slot] in $0.slot = slot }

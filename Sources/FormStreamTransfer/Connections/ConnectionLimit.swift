@@ -10,8 +10,8 @@ final class ConnectionLimit: Sendable {
     let origin: HTTPURL.Origin
     /// The index of the engine that has the connection.
     let engine: Int
-    /// Whether the connection is used by other requests at the same time.
-    fileprivate(set) var isShared = false
+    /// Whether the connection may be used by other requests at the same time.
+    fileprivate(set) var isShared: Bool
   }
 
   /// A place in the queue of an origin.
@@ -23,17 +23,21 @@ final class ConnectionLimit: Sendable {
 
   fileprivate final class Waiting: Sendable {
     let engine: Int
+    /// Whether it may share a connection. That may become known while it waits.
+    let mayShare: @Sendable () -> Bool
     /// Passes the slot on; returns false if it is not wanted any more.
     let accept: @Sendable (Slot) -> Bool
 
-    init(_ engine: Int, _ accept: @escaping @Sendable (Slot) -> Bool) {
-      self.engine = engine
-      self.accept = accept
+    init(
+      _ engine: Int, _ mayShare: @escaping @Sendable () -> Bool,
+      _ accept: @escaping @Sendable (Slot) -> Bool
+    ) {
+      (self.engine, self.mayShare, self.accept) = (engine, mayShare, accept)
     }
   }
 
   /// How many requests share a connection. RFC 9113 §6.5.2: "It is recommended that this value be no smaller than 100".
-  private static let maximumSharing = 100
+  fileprivate static let maximumSharing = 100
 
   /// The maximum for each engine. An engine can't use the idle connections of another, so each has its part.
   let parts: [Int]
@@ -45,21 +49,27 @@ final class ConnectionLimit: Sendable {
 
   /// Takes a connection; nil if there is none left, or if others wait for one.
   ///
-  /// - Parameter engine: the engine that is used if it has a connection left.
-  func take(_ origin: HTTPURL.Origin, on engine: Int) -> Slot? {
-    lanes.withLock { $0[origin, default: Lane(parts)].takeUnlessQueued(on: engine, of: parts) }
-      .map { Slot(origin: origin, engine: $0) }
+  /// - Parameters:
+  ///   - engine: the engine that is used if it has a connection left.
+  ///   - mayShare: whether the connection may be one that other requests use, too.
+  func take(_ origin: HTTPURL.Origin, on engine: Int, mayShare: Bool) -> Slot? {
+    lanes.withLock {
+      $0[origin, default: Lane(origin, parts)].takeUnlessQueued(on: engine, mayShare: mayShare)
+    }
   }
 
   /// Waits for a connection.
   ///
-  /// - Parameter accept: called once with the connection, unless `leave` is called before. It returns false if the
-  ///   connection is not wanted any more.
+  /// - Parameters:
+  ///   - mayShare: asked when it is the request's turn.
+  ///   - accept: called once with the connection, unless `leave` is called before. It returns false if the connection is
+  ///     not wanted any more.
   func wait(
-    for origin: HTTPURL.Origin, on engine: Int, accept: @escaping @Sendable (Slot) -> Bool
+    for origin: HTTPURL.Origin, on engine: Int, mayShare: @escaping @Sendable () -> Bool,
+    accept: @escaping @Sendable (Slot) -> Bool
   ) -> Ticket {
-    let waiting = Waiting(engine, accept)
-    let number = lanes.withLock { $0[origin, default: Lane(parts)].append(waiting) }
+    let waiting = Waiting(engine, mayShare, accept)
+    let number = lanes.withLock { $0[origin, default: Lane(origin, parts)].append(waiting) }
     serve(origin)
     return Ticket(origin: origin, number: number, waiting: waiting)
   }
@@ -76,8 +86,7 @@ final class ConnectionLimit: Sendable {
   /// Shares the connection with other requests, if there are not too many of them.
   func share(_ slot: inout Slot) {
     let (origin, engine) = (slot.origin, slot.engine)
-    let isShared = lanes.withLock { $0[origin]?.share(engine, among: Self.maximumSharing) }
-    guard isShared == true else { return }
+    guard lanes.withLock({ $0[origin]?.share(engine) }) == true else { return }
     slot.isShared = true
     serve(origin)
   }
@@ -103,8 +112,7 @@ final class ConnectionLimit: Sendable {
 
   /// Passes connections to those who wait, in order.
   private func serve(_ origin: HTTPURL.Origin) {
-    while let (waiting, engine) = lanes.withLock({ $0[origin]?.next(of: parts) }) {
-      let slot = Slot(origin: origin, engine: engine)
+    while let (waiting, slot) = lanes.withLock({ $0[origin]?.next() }) {
       if !waiting.accept(slot) { giveBack(slot) }
     }
   }
@@ -119,15 +127,19 @@ private struct Lane {
     var sharing = 0
 
     var connections: Int { exclusive + (sharing > 0 ? 1 : 0) }
+    var hasRoomToShare: Bool { sharing < ConnectionLimit.maximumSharing }
   }
 
+  private let origin: HTTPURL.Origin
+  private let parts: [Int]
   private var uses: [Use]
   /// The queue, by numbers that increase.
   var queue: [Int: ConnectionLimit.Waiting] = [:]
   private var first = 0
   private var end = 0
 
-  init(_ parts: [Int]) {
+  init(_ origin: HTTPURL.Origin, _ parts: [Int]) {
+    (self.origin, self.parts) = (origin, parts)
     uses = parts.map { _ in Use() }
   }
 
@@ -140,13 +152,15 @@ private struct Lane {
   }
 
   /// Takes the first of the queue out, if there is a connection for it.
-  mutating func next(of parts: [Int]) -> (ConnectionLimit.Waiting, engine: Int)? {
+  mutating func next() -> (ConnectionLimit.Waiting, ConnectionLimit.Slot)? {
     while first < end {
       if let waiting = queue[first] {
-        guard let engine = take(preferring: waiting.engine, of: parts) else { return nil }
+        guard let slot = take(preferring: waiting.engine, mayShare: waiting.mayShare()) else {
+          return nil
+        }
         queue[first] = nil
         first += 1
-        return (waiting, engine)
+        return (waiting, slot)
       }
       // It left.
       first += 1
@@ -154,22 +168,31 @@ private struct Lane {
     return nil
   }
 
-  /// Takes a connection, unless others wait for one. Returns the engine that has it.
-  mutating func takeUnlessQueued(on engine: Int, of parts: [Int]) -> Int? {
-    queue.isEmpty ? take(preferring: engine, of: parts) : nil
+  /// Takes a connection, unless others wait for one.
+  mutating func takeUnlessQueued(on engine: Int, mayShare: Bool) -> ConnectionLimit.Slot? {
+    queue.isEmpty ? take(preferring: engine, mayShare: mayShare) : nil
   }
 
-  /// Returns the engine that has the connection.
-  private mutating func take(preferring engine: Int, of parts: [Int]) -> Int? {
-    func hasRoom(_ engine: Int) -> Bool { uses[engine].connections < parts[engine] }
-    let free = hasRoom(engine) ? engine : uses.indices.first(where: hasRoom)
-    guard let free else { return nil }
-    uses[free].exclusive += 1
-    return free
+  private mutating func take(preferring engine: Int, mayShare: Bool) -> ConnectionLimit.Slot? {
+    func firstEngine(where isFit: (Int) -> Bool) -> Int? {
+      isFit(engine) ? engine : uses.indices.first(where: isFit)
+    }
+    if mayShare {
+      let isInUse = firstEngine { uses[$0].sharing > 0 && uses[$0].hasRoomToShare }
+      if let engine = isInUse {
+        uses[engine].sharing += 1
+        return .init(origin: origin, engine: engine, isShared: true)
+      }
+    }
+    guard let engine = firstEngine(where: { uses[$0].connections < parts[$0] }) else { return nil }
+    let isShared = mayShare && uses[engine].hasRoomToShare
+    if isShared { uses[engine].sharing += 1 } else { uses[engine].exclusive += 1 }
+    return .init(origin: origin, engine: engine, isShared: isShared)
   }
 
-  mutating func share(_ engine: Int, among maximum: Int) -> Bool {
-    guard uses[engine].sharing < maximum else { return false }
+  /// Lets others share a connection; returns false if there are too many of them.
+  mutating func share(_ engine: Int) -> Bool {
+    guard uses[engine].hasRoomToShare else { return false }
     uses[engine].exclusive -= 1
     uses[engine].sharing += 1
     return true

@@ -10,12 +10,14 @@ extension TransferError {
         + "program that it is read from, or raise the limit (\(SettingName.attemptLimit)).")
   }
 
-  static func noConnectionInTime(_ limit: Duration, to url: HTTPURL) -> TransferError {
+  static func noConnectionInTime(
+    _ time: Duration, _ setting: SettingName, to url: HTTPURL
+  ) -> TransferError {
     TransferError(
       .timedOut, on: url.description,
-      "The request to \(url) waited \(limit.inSeconds) for other requests to its host, so nothing was sent: raise its "
-        + "limit (\(SettingName.attemptLimit)) or that of connections "
-        + "(TransferSession.Configuration.maximumConnectionsPerHost).")
+      "The request to \(url) waited \(time.inSeconds) for other requests to its host, so nothing was sent: raise the "
+        + "limit (\(setting)) or that of connections (TransferSession.Configuration.maximumConnectionsPerHost), and read "
+        + "open responses to their end.")
   }
 
   static let sessionFinished = TransferError(

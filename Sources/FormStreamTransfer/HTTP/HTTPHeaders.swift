@@ -41,6 +41,11 @@ public struct HTTPHeaders: Sendable, Hashable {
     for (name, value) in headers { append(name, value) }
   }
 
+  /// Creates lines from a dictionary, in the order of their names.
+  public init(_ headers: [String: String]) {
+    self.init(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+  }
+
   /// Appends a line, also if there is one with this name. Blanks at both ends of the value are removed.
   ///
   /// - Parameter isSecret: whether traces mask the value. The values of `Authorization`, `Cookie` and similar headers

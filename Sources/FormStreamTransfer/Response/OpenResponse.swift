@@ -2,8 +2,9 @@ public import Foundation
 
 /// A response whose head has arrived, and whose body is read as it arrives; see ``TransferSession/open(_:progress:)``.
 ///
-/// A body that is not read makes the server wait: up to half a megabyte is received, and no more. That holds up no
-/// other request. When this value and its body are released before the end of the response, the request is cancelled.
+/// A body that is not read makes the server wait: up to half a megabyte is received, and no more. Until its end, the
+/// response counts as a connection to its host; see ``TransferSession/Configuration/maximumConnectionsPerHost``. When
+/// this value and its body are released before the end of the response, the request is cancelled.
 public struct OpenResponse: Sendable {
   /// The status, such as 200.
   public let status: Int
@@ -53,9 +54,11 @@ public struct OpenResponse: Sendable {
       isTruncated = true
     }
     task.cancel()
+    // Not reading on doesn't change what the server refused.
+    let outcome = await body.reading.outcomeOfHead
     throw TransferError(
       .statusRefused, on: url.description, "The server at \(url) responded \(status)."
-    ).ending(as: await task.result.outcome, response(with: data, isTruncated: isTruncated))
+    ).ending(as: outcome, response(with: data, isTruncated: isTruncated))
   }
 
   /// The complete body.
@@ -68,6 +71,7 @@ public struct OpenResponse: Sendable {
       guard chunk.count <= limit - data.count else {
         task.cancel()
         throw TransferError.responseTooLarge(url, "has a body of more than \(limit) bytes")
+          .ending(as: await task.result.outcome, response(with: data, isTruncated: true))
       }
       data.append(contentsOf: chunk)
     }
@@ -89,7 +93,11 @@ public struct OpenResponse: Sendable {
     decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {
     let complete = response(with: try await collect(upTo: limit), isTruncated: false)
-    return try complete.decoded(as: type, decoder: decoder)
+    do {
+      return try complete.decoded(as: type, decoder: decoder)
+    } catch {
+      throw error.ending(as: await result.outcome, complete)
+    }
   }
 
   private func response(with data: Data, isTruncated: Bool) -> TransferResponse {

@@ -96,6 +96,14 @@ final class ResponseReading: Sendable {
 
   deinit { task.cancel() }
 
+  /// What the head of the response means for the request.
+  var outcomeOfHead: TransferResult.Outcome {
+    get async {
+      if let outcome = response.outcomeOfHead { return outcome }
+      return await task.result.outcome
+    }
+  }
+
   func next() async throws -> [UInt8]? {
     let (task, response) = (task, response)
     let piece = await withTaskCancellationHandler {

@@ -10,10 +10,12 @@ extension TransferSession {
     public var idleLimit: Duration = .seconds(15)
     /// How many connections the session has to one host (scheme, name and port) at the same time; no limit if nil.
     ///
-    /// Further requests wait in the order in which they were started, and ``TransferTask/state`` is `waiting`. Requests
-    /// to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and count as one, from the
-    /// first response on; those before it count one by one. Six is what browsers and `URLSession` use for HTTP/1.1:
-    /// enough for most servers and paths, and few enough that a large batch of requests is no attack.
+    /// Further requests wait, with one engine in the order in which they were started, and ``TransferTask/state`` is
+    /// `waiting`. Requests to other hosts don't wait for them. Over HTTP/2, up to 100 requests share a connection and count
+    /// as one, from the first response on; those before it count one by one. A request that is paused while it is sent
+    /// counts, and so does an ``OpenResponse`` that is not read to its end: to hold several open and send others
+    /// meanwhile, allow more. Six is what browsers and `URLSession` use for HTTP/1.1: enough for most servers and paths,
+    /// and few enough that a large batch of requests is no attack.
     public var maximumConnectionsPerHost: Int? = 6
     /// How many idle connections each engine keeps.
     public var maximumIdleConnections = 64
@@ -64,6 +66,11 @@ extension TransferSession.Configuration {
       throw TransferError(
         .invalidSetting, on: "maximumConnectionsPerHost",
         "A session can't have \(maximum) connections to a host: allow 1 or more.")
+    }
+    guard HTTPSyntax.isFieldValue(userAgent.utf8) else {
+      throw TransferError(
+        .invalidSetting, on: "userAgent",
+        "The user agent \(userAgent.quoted) contains a control character: remove it.")
     }
     guard (16 * 1024...2 * 1024 * 1024).contains(uploadBufferSize) else {
       throw TransferError(

@@ -1,6 +1,7 @@
 public import FormStream
 
-// The same as in `TransferSession+Verbs.swift`, with the response decoded. They throw `invalidJSON`, too.
+// The same as in `TransferSession+Verbs.swift`, with the response decoded. They throw what
+// `send(_:as:progress:)` throws.
 
 extension TransferSession {
   /// Gets a resource, and decodes it from JSON.
@@ -11,7 +12,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .get, url, query: query, headers: headers, credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Deletes a resource, and decodes the response from JSON.
@@ -22,7 +23,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .delete, url, headers: headers, credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Posts a form, and decodes the response from JSON.
@@ -33,7 +34,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .post, url, headers: headers, body: .form(form), credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Posts a value as JSON, and decodes the response from JSON.
@@ -44,7 +45,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .post, url, headers: headers, body: .json(value), credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Posts names and values as browsers send a form without files, and decodes the response from JSON.
@@ -56,7 +57,7 @@ extension TransferSession {
     let request = try TransferRequest(
       .post, url, headers: headers, body: .urlEncoded(URLEncodedField.list(fields)),
       credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Posts a body of any kind, and decodes the response from JSON.
@@ -67,7 +68,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .post, url, headers: headers, body: body, credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Puts a file, and decodes the response from JSON.
@@ -78,7 +79,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .put, url, headers: headers, body: .file(file), credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Puts a value as JSON, and decodes the response from JSON.
@@ -89,7 +90,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .put, url, headers: headers, body: .json(value), credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Puts a body of any kind, and decodes the response from JSON.
@@ -100,7 +101,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .put, url, headers: headers, body: body, credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Patches a resource with a value as JSON, and decodes the response from JSON.
@@ -111,7 +112,7 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .patch, url, headers: headers, body: .json(value), credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 
   /// Patches a resource with a body of any kind, and decodes the response from JSON.
@@ -122,6 +123,6 @@ extension TransferSession {
   ) async throws -> Value {
     let request = try TransferRequest(
       .patch, url, headers: headers, body: body, credentials: credentials, options: options)
-    return try await send(request, progress: progress).decoded(as: type)
+    return try await send(request, as: type, progress: progress)
   }
 }

@@ -21,9 +21,7 @@ extension TransferSession {
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> OpenResponse {
     let arriving = ArrivingResponse()
-    var request = request
-    request.options.responseTarget = .reader(arriving)
-    let task = start(request)
+    let task = start(request, readBy: arriving)
     if let progress {
       let updates = task.progress
       Task { for await update in updates { progress(update) } }

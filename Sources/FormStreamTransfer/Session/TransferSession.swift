@@ -8,8 +8,8 @@ import FormStreamPlatform
 /// let response = try await session.send(TransferRequest(.post, url, body: .form(form)))
 /// ```
 ///
-/// One session is enough for a program. It may be used from any thread. When it is released, its idle connections are
-/// closed and its threads end; requests that are being sent keep it alive.
+/// One session is enough for a program. It may be used from any thread. When it and the tasks that it started are
+/// released, its idle connections are closed and its threads end; requests that are being sent keep it alive.
 public final class TransferSession: Sendable {
   /// The settings that the session was created with.
   public let configuration: Configuration
@@ -51,6 +51,11 @@ public final class TransferSession: Sendable {
   /// Starts a request and returns at once.
   public func start(_ request: TransferRequest) -> TransferTask {
     start(TransferRun(request, session: self, engine: nextEngine()))
+  }
+
+  /// Starts a request whose response goes to those who read it.
+  func start(_ request: TransferRequest, readBy response: ArrivingResponse) -> TransferTask {
+    start(TransferRun(request, readBy: response, session: self, engine: nextEngine()))
   }
 
   /// The requests that have been started and have not ended, in the order of their start.
@@ -104,6 +109,22 @@ public final class TransferSession: Sendable {
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> TransferResponse {
     try await result(of: request, progress: progress).confirmingResponse()
+  }
+
+  /// Sends a request and decodes the response that confirms it from JSON.
+  ///
+  /// - Throws: what ``send(_:progress:)`` throws; `invalidJSON` or `responseTooLarge` if the response can't be decoded: the
+  ///   error's ``TransferError/outcome`` is `ok` then, because the server has accepted the request.
+  public func send<Value: Decodable>(
+    _ request: TransferRequest, as type: Value.Type,
+    progress: (@Sendable (TransferProgress) -> Void)? = nil
+  ) async throws -> Value {
+    let response = try await send(request, progress: progress)
+    do {
+      return try response.decoded(as: type)
+    } catch {
+      throw error.ending(as: .ok, response)
+    }
   }
 
   private func start(_ run: TransferRun) -> TransferTask {

@@ -17,12 +17,14 @@ extension TransferTask {
     bridge.pausingHandler = { [self] in pause() }
     bridge.resumingHandler = { [self] in resume() }
     let updates = progress
-    let countsResponse = request.body == nil || !request.options.responseTarget.isMemory
+    let countsResponse = request.body == nil || !run.request.options.responseTarget.isMemory
     bridge.show(updates.current, countsResponse: countsResponse)
     Task {
       for await step in updates { bridge.show(step, countsResponse: countsResponse) }
       let result = await result
       if result.outcome == .ok, result.error == nil {
+        // A progress of 0 of 0 is not complete.
+        bridge.completedUnitCount = max(bridge.completedUnitCount, 1)
         bridge.totalUnitCount = bridge.completedUnitCount
       }
       bridge.cancellationHandler = nil

@@ -34,7 +34,7 @@ public struct TransferTask: Sendable, Identifiable {
   }
 
   /// The request.
-  public var request: TransferRequest { run.request }
+  public var request: TransferRequest { run.originalRequest }
 
   /// What the request is doing.
   public var state: State {

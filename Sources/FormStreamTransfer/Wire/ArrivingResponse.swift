@@ -8,6 +8,8 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
 
   private struct State {
     var head: TransferResponse?
+    /// What the head means for the request; nil if that depends on the rest.
+    var outcomeOfHead: TransferResult.Outcome?
     /// What arrived and was not read.
     var bytes: [UInt8] = []
     /// The result of the request; nil before its end.
@@ -23,6 +25,12 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   private let state = Guarded(State())
 
   // MARK: On the engine's thread
+
+  /// Notes what is decided when a response's head has arrived.
+  func note(_ decision: AttemptDecision) {
+    guard case .conclude(let verdict) = decision else { return }
+    state.withLock { $0.outcomeOfHead = verdict.outcome }
+  }
 
   /// Begins the response that the caller gets.
   ///
@@ -48,8 +56,9 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     return isTaken ? .taken : .later
   }
 
+  /// Called whenever libcurl has looked at the request, also if nothing has arrived.
   func flush() {
-    change { _ in }
+    if !state.withLock(\.bytes.isEmpty) { change { _ in } }
   }
 
   /// Ends the request.
@@ -86,6 +95,9 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     await wait { $0.head != nil || $0.result != nil }
     return state.withLock(\.head)
   }
+
+  /// What the head means for the request; nil if that depends on the rest.
+  var outcomeOfHead: TransferResult.Outcome? { state.withLock(\.outcomeOfHead) }
 
   /// Waits for bytes, and takes all that have arrived.
   func next() async -> Piece {

@@ -17,7 +17,7 @@ final class Exchange: @unchecked Sendable {
   private let tracer: Tracer?
   private let collector: ResponseCollector
   private var upload: Upload
-  private var clock = ExchangeClock()
+  private var clock: ExchangeClock
   private var connection = ExchangeConnection()
   private var isPaused = false
   private var hasBegunBody = false
@@ -52,6 +52,7 @@ final class Exchange: @unchecked Sendable {
     self.publisher = publisher
     self.tracer = tracer
     upload = Upload(total: request.bodyLength)
+    clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, target: request.options.responseTarget, isToHEAD: request.method == .head,
       isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1) },

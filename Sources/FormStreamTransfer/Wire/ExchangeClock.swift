@@ -1,11 +1,16 @@
 /// The moments that an exchange's time limits are measured from.
 struct ExchangeClock {
-  private let start = ContinuousClock.now
+  private let start: ContinuousClock.Instant
   private var lastMovement = ContinuousClock.now
   /// When the last byte of the body was handed over; nil before.
   private var bodyEnd: ContinuousClock.Instant?
   /// The counts at the last movement.
   private var counts: (handedOver: Int64, received: Int64) = (0, 0)
+
+  /// - Parameter waited: how long the attempt has waited already.
+  init(waited: Duration) {
+    start = .now - waited
+  }
 
   var timeSinceMovement: Duration { lastMovement.duration(to: .now) }
 

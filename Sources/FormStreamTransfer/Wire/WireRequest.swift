@@ -14,6 +14,8 @@ struct WireRequest: Sendable {
   /// Whether an idle connection may be used.
   var usesIdleConnection: Bool
   var options: TransferOptions
+  /// How long the attempt has waited already.
+  var waited = Duration.zero
   /// The session's settings, but with the version that this request asks for.
   var configuration: TransferSession.Configuration
   /// Whether HTTP/1.1 is asked for because of the body, although HTTP/2 would do.

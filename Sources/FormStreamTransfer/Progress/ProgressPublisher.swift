@@ -8,6 +8,8 @@ final class ProgressPublisher: Sendable {
     var listeners: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
     var nextListener = 0
     var lastReport: ContinuousClock.Instant?
+    /// What had moved at the last report.
+    var lastCounts: (handedOver: Int64, received: Int64) = (0, 0)
     var isFinished = false
   }
 
@@ -91,15 +93,15 @@ final class ProgressPublisher: Sendable {
   private func change(isReportedAtOnce: Bool, _ body: (inout TransferProgress) -> Void) {
     let now = ContinuousClock.now
     state.withLock { state in
-      let before = (state.current.handedOver, state.current.received)
       let phase = state.current.phase
       body(&state.current)
       let isReportedAtOnce = isReportedAtOnce || phase != state.current.phase
       state.current.elapsed = now - start
-      let hasMoved = before != (state.current.handedOver, state.current.received)
-      guard isReportedAtOnce || hasMoved, !state.listeners.isEmpty else { return }
+      // Not since the last change: what came too soon after a report is in the next one.
+      let counts = (state.current.handedOver, state.current.received)
+      guard isReportedAtOnce || counts != state.lastCounts, !state.listeners.isEmpty else { return }
       if !isReportedAtOnce, let last = state.lastReport, now - last < pace.interval { return }
-      state.lastReport = now
+      (state.lastReport, state.lastCounts) = (now, counts)
       for listener in state.listeners.values { listener.yield(state.current) }
     }
   }

@@ -10,6 +10,12 @@ final class TransferControl: Sendable {
     var waiting: CheckedContinuation<Void, Never>?
     /// Ends the wait for a blocking operation, which itself goes on.
     var abandon: (@Sendable () -> Void)?
+
+    /// Tells the engine whether the exchange is paused. Called under the lock, so that the engine is told in the order of
+    /// the changes.
+    func tellEngine() {
+      if let running { running.engine.setPaused(running.exchange, isPaused) }
+    }
   }
 
   /// Where the request's own tasks run.
@@ -24,20 +30,18 @@ final class TransferControl: Sendable {
   var isPaused: Bool { state.withLock(\.isPaused) }
 
   func pause() {
-    let running = state.withLock { state in
+    state.withLock { state in
       state.isPaused = true
-      return state.running
+      state.tellEngine()
     }
-    if let running { running.engine.setPaused(running.exchange, true) }
   }
 
   func resume() {
-    let (running, waiting) = state.withLock { state in
+    let waiting = state.withLock { state in
       state.isPaused = false
-      defer { state.waiting = nil }
-      return (state.running, state.waiting)
+      state.tellEngine()
+      return state.waiting.take()
     }
-    if let running { running.engine.setPaused(running.exchange, false) }
     waiting?.resume()
   }
 
@@ -115,11 +119,11 @@ final class TransferControl: Sendable {
     let result = await withCheckedContinuation { continuation in
       // Posted before others can see the exchange: their commands are carried out after the start.
       engine.start(exchange) { continuation.resume(returning: $0) }
-      let (isCancelled, isPaused) = state.withLock { state in
+      let isCancelled = state.withLock { state in
         state.running = (exchange, engine)
-        return (state.isCancelled, state.isPaused)
+        if state.isPaused { state.tellEngine() }
+        return state.isCancelled
       }
-      if isPaused { engine.setPaused(exchange, true) }
       if isCancelled { engine.cancel(exchange) }
     }
     state.withLock { $0.running = nil }

@@ -22,9 +22,12 @@ extension PathBytes {
   }
 
   /// Calls `body` with the path as a C string. Check ``isUsable`` first.
-  package func withCString<Result>(_ body: (UnsafePointer<CChar>) -> Result) -> Result {
-    withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
-      for (index, byte) in bytes.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+  package func withCString<Result>(
+    _ body: (UnsafePointer<CChar>) -> Result
+  ) -> Result {
+    let bytes = bytes
+    return withUnsafeTemporaryAllocation(of: CChar.self, capacity: bytes.count + 1) { buffer in
+      UnsafeMutableRawBufferPointer(buffer).copyBytes(from: bytes)
       buffer[bytes.count] = 0
       // There is room at least for the NUL, so the address is not nil.
       return body(UnsafePointer(buffer.baseAddress.unsafelyUnwrapped))

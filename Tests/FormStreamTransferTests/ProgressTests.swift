@@ -83,6 +83,21 @@ final class ProgressReports: @unchecked Sendable {
     return request
   }
 
+  @Test(arguments: [200, 500])
+  func `progress that nobody followed is there after the end`(status: Int) async throws {
+    let server = try ScriptedServer { _ in [.readBody, .respond(status)] }
+    let task = try makeSession().start(
+      try TransferRequest(.post, server.url, body: .bytes(noise(100_000))))
+    _ = await task.result
+    let last = task.progress.current
+    #expect(last.phase == .done)
+    #expect(last.read == 100_000)
+    #expect(last.handedOver == 100_000)
+    // The server responds after it has received them.
+    #expect(last.acknowledged == 100_000)
+    #expect(last.hasResponse)
+  }
+
   @Test func `progress passes through all phases, and all parts reach their size`() async throws {
     let server = try ScriptedServer { _ in .good(body: "thanks") }
     let reports = ProgressReports()

@@ -71,9 +71,12 @@ extension FileOrigin {
         "\(subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be read: choose a range "
           + "within it.")
     }
+    let device = status.identity.device
+    let storage = KnownDisks.contains(device) ? .disk : FileStorage(of: path)
+    KnownDisks.note(device, storage)
     return FileExtent(
       path: path, followsSymlinks: provenance.followsSymlinks, identity: status.identity,
-      offset: offset, length: length, storage: FileStorage(of: path))
+      offset: offset, length: length, storage: storage)
   }
 
   private func subject(_ part: String) -> String {

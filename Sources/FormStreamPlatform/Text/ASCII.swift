@@ -13,9 +13,14 @@ extension UInt8 {
   }
 }
 
-extension StringProtocol {
+extension String {
   /// Whether this is one or more of `0` to `9`, and nothing else.
   ///
   /// `Int(_:)` also accepts a sign, so callers that read a number check this first.
+  package var isASCIIDigits: Bool { self[...].isASCIIDigits }
+}
+
+extension Substring {
+  /// Whether this is one or more of `0` to `9`, and nothing else.
   package var isASCIIDigits: Bool { !utf8.isEmpty && utf8.allSatisfy(\.isASCIIDigit) }
 }

@@ -12,26 +12,34 @@ extension NextAttempt {
     var headers = request.headers
     var layout: BodyLayout?
     if let body = request.body {
-      let needsDigest = request.options.sendsDigest
-      let limit = request.options.limits.attempt
-      let prepared = await control.performBlocking(atMost: limit) {
-        () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
-        Result { () throws(TransferError) in
-          let layout = try body.laidOut()
-          if layout.hasStreams { try layout.checkEmptiness() }
-          return (layout, needsDigest ? try layout.digest() : nil)
-        }
-      }
-      guard let prepared else {
-        guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
-        throw .notReadInTime(limit)
-      }
-      let (measured, digest) = try prepared.get()
+      let (measured, digest) =
+        !request.options.sendsDigest && body.isAtHand
+        ? (try body.laidOut(), nil) : try await prepare(body, request.options, control)
       layout = measured
       try headers.append(contentTypeOf: measured, digest: digest)
     }
     try headers.append(request.options.idempotencyKey, request.effectiveCredentials)
     return NextAttempt(request, to: url, headers: headers, body: layout)
+  }
+
+  /// Measures a body on a separate thread.
+  private static func prepare(
+    _ body: TransferBody, _ options: TransferOptions, _ control: TransferControl
+  ) async throws(TransferError) -> (BodyLayout, SHA256.Digest?) {
+    let (needsDigest, limit) = (options.sendsDigest, options.limits.attempt)
+    let prepared = await control.performBlocking(atMost: limit) {
+      () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
+      Result { () throws(TransferError) in
+        let layout = try body.laidOut()
+        if layout.hasStreams { try layout.checkEmptiness() }
+        return (layout, needsDigest ? try layout.digest() : nil)
+      }
+    }
+    guard let prepared else {
+      guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+      throw .notReadInTime(limit)
+    }
+    return try prepared.get()
   }
 }
 

@@ -14,14 +14,27 @@ final class Engine: @unchecked Sendable {
     case targetMoved(ObjectIdentifier)
     case run(UnownedJob)
     case stop
+
+    /// Whether libcurl has something to do afterwards.
+    var concernsTransfers: Bool { if case .run = self { false } else { true } }
+  }
+
+  private struct Inbox {
+    var commands: [Command] = []
+    /// Whether the engine waits, or is about to, and has to be woken.
+    var isAwaited = false
   }
 
   /// How often time limits are checked at least.
   private static let checkInterval = Duration.milliseconds(50)
+  /// How often tasks may run in a row before the transfers go on.
+  private static let maximumRoundsWithoutLibcurl = 8
 
   /// The threads for everything that may block.
   let workers = WorkerThreads()
-  private let inbox = Guarded<[Command]>([])
+  private let inbox = Guarded(Inbox())
+  /// The commands that are being carried out. It keeps its memory for the next ones.
+  private var taken: [Command] = []
   private let multi: CurlMulti
   private let running: RunningExchanges
   /// The exchanges that are over, but whose results wait a moment for a target.
@@ -74,9 +87,14 @@ final class Engine: @unchecked Sendable {
   /// Ends the thread. No exchange may be running.
   func stop() { post(.stop) }
 
+  /// Wakes the engine only if it waits: that costs more than a small request does otherwise.
   private func post(_ command: Command) {
-    inbox.withLock { $0.append(command) }
-    multi.wakeUp()
+    let wakesEngine = inbox.withLock { inbox in
+      inbox.commands.append(command)
+      defer { inbox.isAwaited = false }
+      return inbox.isAwaited
+    }
+    if wakesEngine { multi.wakeUp() }
   }
 
   // MARK: On the engine's thread
@@ -84,17 +102,20 @@ final class Engine: @unchecked Sendable {
   private func drive() {
     ignoreBrokenPipesOnThisThread()
     var nextCheck = ContinuousClock.now
+    // libcurl looks at all transfers each time, so it is called only if one of them may go on.
+    var isDue = true
+    var roundsWithoutLibcurl = 0
     while true {
-      for command in takeCommands() {
+      takeCommands()
+      for command in taken {
         guard carryOut(command) else { return }
+        if command.concernsTransfers { isDue = true }
       }
-      for exchange in running.awaitingFirstBytes where exchange.awaitsFirstBytes {
-        exchange.lookAtFirstBytes()
-      }
-      multi.perform()
-      while let (easy, failure) = multi.nextFinished() {
-        guard let exchange = running.exchanges[ObjectIdentifier(easy)] else { continue }
-        finish(exchange, failure)
+      taken.removeAll(keepingCapacity: true)
+      roundsWithoutLibcurl += 1
+      if isDue || roundsWithoutLibcurl == Self.maximumRoundsWithoutLibcurl {
+        (isDue, roundsWithoutLibcurl) = (false, 0)
+        driveTransfers()
       }
       if ContinuousClock.now >= nextCheck {
         for exchange in Array(running.exchanges.values) where exchange.endIfOverdue() {
@@ -103,7 +124,21 @@ final class Engine: @unchecked Sendable {
         nextCheck = .now + timeUntilCheck
       }
       if !inGracePeriod.isEmpty { inGracePeriod.removeAll { reportIfDelivered($0) } }
-      multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
+      guard mayWait() else { continue }
+      let hasReady = multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
+      // If neither a socket nor a command ended the wait, a time limit did, which may be libcurl's.
+      isDue = hasReady || inbox.withLock { $0.commands.isEmpty }
+    }
+  }
+
+  private func driveTransfers() {
+    for exchange in running.awaitingFirstBytes where exchange.awaitsFirstBytes {
+      exchange.lookAtFirstBytes()
+    }
+    multi.perform()
+    while let (easy, failure) = multi.nextFinished() {
+      guard let exchange = running.exchanges[ObjectIdentifier(easy)] else { continue }
+      finish(exchange, failure)
     }
   }
 
@@ -121,10 +156,18 @@ final class Engine: @unchecked Sendable {
       ? max(1, Int(ContinuousClock.now.duration(to: check) / .milliseconds(1))) : 5
   }
 
-  private func takeCommands() -> [Command] {
+  private func takeCommands() {
     inbox.withLock { inbox in
-      defer { inbox = [] }
-      return inbox
+      swap(&inbox.commands, &taken)
+      inbox.isAwaited = false
+    }
+  }
+
+  /// Whether there are no commands. From here on, the next one wakes the engine.
+  private func mayWait() -> Bool {
+    inbox.withLock { inbox in
+      inbox.isAwaited = inbox.commands.isEmpty
+      return inbox.isAwaited
     }
   }
 

@@ -58,6 +58,7 @@ final class TransferControl: Sendable {
 
   /// Waits until the request is resumed or cancelled, if it is paused.
   func waitWhilePaused() async {
+    guard state.withLock({ $0.isPaused }) else { return }
     await withCheckedContinuation { continuation in
       let mayContinue = state.withLock { state in
         if !state.isPaused || state.isCancelled { return true }

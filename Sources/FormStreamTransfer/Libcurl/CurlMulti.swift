@@ -50,11 +50,13 @@ final class CurlMulti: @unchecked Sendable {
     running[easy.handle] = nil
   }
 
-  /// Waits until a transfer can go on, but no longer than the given time.
+  /// Waits until a transfer can go on, but no longer than the given time. Returns whether a socket is ready.
   ///
   /// C: `curl_multi_poll`
-  func wait(milliseconds: Int) {
-    _ = curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), nil)
+  func wait(milliseconds: Int) -> Bool {
+    var ready: CInt = 0
+    return curl_multi_poll(handle, nil, 0, CInt(clamping: milliseconds), &ready) != CURLM_OK
+      || ready > 0
   }
 
   /// Ends the current wait, or the next one.

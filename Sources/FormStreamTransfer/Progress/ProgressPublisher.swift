@@ -10,6 +10,8 @@ final class ProgressPublisher: Sendable {
     var lastReport: ContinuousClock.Instant?
     /// What had moved at the last report.
     var lastCounts: (handedOver: Int64, received: Int64) = (0, 0)
+    /// Whether somebody has asked for the progress.
+    var isWatched = false
     var isFinished = false
   }
 
@@ -22,7 +24,12 @@ final class ProgressPublisher: Sendable {
     state = Guarded(State(current: TransferProgress(layout: nil)))
   }
 
-  var current: TransferProgress { state.withLock(\.current) }
+  var current: TransferProgress {
+    state.withLock { state in
+      state.isWatched = true
+      return state.current
+    }
+  }
 
   /// Sets the body that is sent, and with it the total.
   func begin(_ layout: BodyLayout?) {
@@ -32,23 +39,23 @@ final class ProgressPublisher: Sendable {
     }
   }
 
+  /// Whether somebody has asked for the progress.
+  var isWatched: Bool { state.withLock { $0.isWatched } }
+
   /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first.
   ///
-  /// - Parameter phase: nil if it hasn't changed.
-  func advance(
-    _ phase: TransferProgress.Phase?, read: Int64, handedOver: Int64, acknowledged: Int64?,
-    received: Int64, of responseTotal: Int64?
-  ) {
+  /// - Parameter acknowledged: nil if it is not known.
+  func advance(_ counts: TransferProgress.Counts, acknowledged: Int64?) {
     change(isReportedAtOnce: false) { current in
-      if let phase { current.phase = phase }
-      current.read = max(current.read, read)
-      current.handedOver = max(current.handedOver, handedOver)
+      if let phase = counts.phase { current.phase = phase }
+      current.read = max(current.read, counts.read)
+      current.handedOver = max(current.handedOver, counts.handedOver)
       // Without a connection the count is unknown, and the last one stays.
       if let acknowledged {
         current.acknowledged = max(
           current.acknowledged ?? 0, min(acknowledged, current.handedOver))
       }
-      (current.received, current.responseTotal) = (received, responseTotal)
+      (current.received, current.responseTotal) = (counts.received, counts.responseTotal)
     }
   }
 
@@ -75,6 +82,7 @@ final class ProgressPublisher: Sendable {
     let (stream, continuation) = AsyncStream.makeStream(
       of: TransferProgress.self, bufferingPolicy: buffering)
     let (number, isFinished) = state.withLock { state in
+      state.isWatched = true
       continuation.yield(state.current)
       defer { state.nextListener += 1 }
       if !state.isFinished { state.listeners[state.nextListener] = continuation }
@@ -104,5 +112,15 @@ final class ProgressPublisher: Sendable {
       (state.lastReport, state.lastCounts) = (now, counts)
       for listener in state.listeners.values { listener.yield(state.current) }
     }
+  }
+}
+
+extension TransferProgress {
+  /// What an attempt reports of its progress.
+  struct Counts: Equatable {
+    /// Nil if it hasn't changed.
+    var phase: Phase?
+    var read, handedOver, received: Int64
+    var responseTotal: Int64?
   }
 }

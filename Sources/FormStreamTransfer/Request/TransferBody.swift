@@ -4,15 +4,16 @@ public import FormStream
 /// The body of a request. It is a value: nothing is opened before the request is sent, and each attempt reads it from
 /// the start.
 public struct TransferBody: Sendable {
-  enum Content: Sendable {
-    case layout(@Sendable () throws(MultipartError) -> BodyLayout)
-    case failure(TransferError)
+  private enum Content: Sendable {
+    case form(Form, guesser: any MediaTypeGuessing, verify: Bool)
+    case part(PartBody, MediaType)
+    case layout(BodyLayout)
   }
 
-  let content: Content
+  private let content: Result<Content, TransferError>
 
-  private init(_ layout: @escaping @Sendable () throws(MultipartError) -> BodyLayout) {
-    content = .layout(layout)
+  private init(_ content: Content) {
+    self.content = .success(content)
   }
 
   private init(failing error: TransferError) {
@@ -28,14 +29,12 @@ public struct TransferBody: Sendable {
     _ form: Form, guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn,
     verify: Bool = false
   ) -> TransferBody {
-    TransferBody { () throws(MultipartError) in
-      try form.layout(guessing: guesser, verify: verify)
-    }
+    TransferBody(.form(form, guesser: guesser, verify: verify))
   }
 
   /// A body that was laid out before: its files are not measured again.
   public static func layout(_ layout: BodyLayout) -> TransferBody {
-    TransferBody { () throws(MultipartError) in layout }
+    TransferBody(.layout(layout))
   }
 
   /// The bytes of a file, or of a range in it.
@@ -45,16 +44,14 @@ public struct TransferBody: Sendable {
   public static func file(
     _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil
   ) -> TransferBody {
-    TransferBody { () throws(MultipartError) in
-      try PartBody.file(path, range: range).layout(as: type)
-    }
+    TransferBody(.part(.file(path, range: range), type))
   }
 
   /// Bytes in memory.
   public static func bytes<Bytes: Collection & Sendable>(
     _ bytes: Bytes, type: MediaType = .octetStream
   ) -> TransferBody where Bytes.Element == UInt8 {
-    TransferBody { () throws(MultipartError) in try PartBody.bytes(bytes).layout(as: type) }
+    TransferBody(.part(.bytes(bytes), type))
   }
 
   /// Names and values as `application/x-www-form-urlencoded`: what browsers send for a form without files.
@@ -118,15 +115,31 @@ public struct TransferBody: Sendable {
 
   /// The body of a part without a form around it: an asynchronous sequence, a descriptor, a pipe.
   public static func part(_ body: PartBody, type: MediaType = .octetStream) -> TransferBody {
-    TransferBody { () throws(MultipartError) in try body.layout(as: type) }
+    TransferBody(.part(body, type))
   }
 
   /// Measures the body. Its files must not change from here on.
   func laidOut() throws(TransferError) -> BodyLayout {
+    let content = try content.get()
+    do throws(MultipartError) {
+      switch content {
+      case .form(let form, let guesser, let verify):
+        return try form.layout(guessing: guesser, verify: verify)
+      case .part(let body, let type): return try body.layout(as: type)
+      case .layout(let layout): return layout
+      }
+    } catch {
+      throw TransferError(error)
+    }
+  }
+
+  /// Whether measuring it waits for nothing, so that it needs no thread of its own.
+  var isAtHand: Bool {
     switch content {
-    case .failure(let error): throw error
-    case .layout(let make):
-      do throws(MultipartError) { return try make() } catch { throw TransferError(error) }
+    case .success(.form(let form, _, let verify)): !verify && form.isAtHand
+    case .success(.part(let body, _)): body.isAtHand
+    case .success(.layout(let layout)): !layout.hasStreams
+    case .failure: true
     }
   }
 }

@@ -31,6 +31,12 @@ final class Exchange: @unchecked Sendable {
   private var gracePeriodEnd: ContinuousClock.Instant?
   /// Why there is no complete response, after libcurl is done.
   private var ending: (error: TransferError?, isTransient: Bool)?
+  /// What had moved when it was counted last.
+  private var moved: Moved?
+  /// Whether somebody follows the progress, when this was asked last.
+  private var isWatched = false
+  /// What was reported of the progress last.
+  private var reported: TransferProgress.Counts?
   /// How much of the request was handed over when a final response began; nil before.
   private var atResponse: (isComplete: Bool, handedOver: Int64)?
   /// What was still unread in the socket when it was closed.
@@ -128,6 +134,7 @@ final class Exchange: @unchecked Sendable {
 
   /// Ends the exchange if a time limit is exceeded, or if its response says all that it can; returns whether it did.
   func endIfOverdue() -> Bool {
+    isWatched = publisher.isWatched
     if hasQuietEarlyResponse {
       if !collector.isComplete { collector.truncate() }
       return true
@@ -200,6 +207,10 @@ final class Exchange: @unchecked Sendable {
     if ending == nil {
       upload.close()
       count(uploaded: easy.uploaded)
+      // Somebody may ask for the progress after the end.
+      if let reported, !isWatched {
+        publisher.advance(reported, acknowledged: acknowledged)
+      }
       connection.noteWritten()
       if failure != nil || abortReason != nil, let written = connection.writtenOfBody {
         upload.noteUncounted(written: written)
@@ -335,7 +346,7 @@ extension Exchange: CurlDelegate {
 
   func progressed(uploaded: Int64) -> Bool {
     if isPaused, !easy.isPauseInEffect { easy.setPaused(true) }
-    count(uploaded: uploaded)
+    if isWatched || Moved(uploaded, self) != moved { count(uploaded: uploaded) }
     // libcurl calls this after it has read what there was.
     collector.flush()
     return abortReason == nil
@@ -368,13 +379,31 @@ extension Exchange: CurlDelegate {
 
   // MARK: Progress
 
+  /// What changes if something moves. libcurl reports the progress of each transfer whenever one of them moves.
+  private struct Moved: Equatable {
+    let uploaded, read, received: Int64
+    let requestCount: Int
+
+    init(_ uploaded: Int64, _ exchange: Exchange) {
+      self.uploaded = uploaded
+      read = exchange.upload.read
+      received = exchange.collector.received
+      requestCount = exchange.connection.requestCount
+    }
+  }
+
   private func count(uploaded: Int64) {
+    moved = Moved(uploaded, self)
     upload.count(uploaded: uploaded, isHTTP2: isHTTP2)
     if upload.total == upload.handedOver, connection.requestCount > 0 { clock.noteBodyEnd() }
     clock.note(handedOver: upload.handedOver, received: collector.received)
-    publisher.advance(
-      phase, read: upload.read, handedOver: upload.handedOver, acknowledged: acknowledged,
-      received: collector.received, of: collector.announcedLength)
+    let counts = TransferProgress.Counts(
+      phase: phase, read: upload.read, handedOver: upload.handedOver, received: collector.received,
+      responseTotal: collector.announcedLength)
+    isWatched = publisher.isWatched
+    guard isWatched || counts != reported else { return }
+    reported = counts
+    publisher.advance(counts, acknowledged: isWatched ? acknowledged : nil)
   }
 
   /// The phase of the progress; nil if it hasn't changed.

@@ -132,12 +132,12 @@ final class ResponseCollector {
         "The heads of the response from \(url) have more than \(Self.maximumHeadSize) bytes: check the "
           + "server.")
     }
-    let line = String(decoding: bytes, as: UTF8.self).trimmingLineBreak
-    if line.hasPrefix("HTTP/"), !isInHead {
-      beginHead(line)
-    } else if isInHead {
+    let line = bytes.trimmingLineBreak
+    if isInHead {
       if line.isEmpty { return endHead() }
       appendHeader(line)
+    } else if line.starts(with: "HTTP/".utf8) {
+      beginHead(String(decoding: line, as: UTF8.self))
     }
     // All other lines are trailers, which are not used.
     return true
@@ -156,15 +156,20 @@ final class ResponseCollector {
     isInHead = true
   }
 
-  private func appendHeader(_ line: String) {
+  private func appendHeader(_ line: Slice<UnsafeRawBufferPointer>) {
     // RFC 9112 §5.2: "A user agent that receives an obs-fold in a response message [...] MUST replace each received
     // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
     // "consume each whitespace-preceded line without further processing".
-    if line.utf8.first?.isBlank == true { return headers.continueLastLine(line) }
-    guard let colon = line.utf8.firstIndex(of: UInt8(ascii: ":")) else { return }
-    let name = String(line[..<colon])
-    let value = String(String(line[line.utf8.index(after: colon)...]).trimmingBlanks())
-    headers.appendUnchanged(name: name, value: value)
+    if line.first?.isBlank == true {
+      return headers.continueLastLine(String(decoding: line, as: UTF8.self))
+    }
+    guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+    var value = line[(colon + 1)...]
+    while value.first?.isBlank == true { value.removeFirst() }
+    while value.last?.isBlank == true { value.removeLast() }
+    headers.appendUnchanged(
+      name: String(decoding: line[..<colon], as: UTF8.self),
+      value: String(decoding: value, as: UTF8.self))
   }
 
   /// The head for people, with secrets masked.
@@ -218,10 +223,11 @@ final class ResponseCollector {
 
   /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: a response is only as reliable as its framing.
   private var hasOneLength: Bool {
-    let lengths = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Length") }
-      .map(\.value)
-    guard let first = lengths.first else { return true }
-    return lengths.allSatisfy { $0 == first } && Int64(first) != nil && first.isASCIIDigits
+    guard let first = headers["Content-Length"] else { return true }
+    return Int64(first) != nil && first.isASCIIDigits
+      && headers.fields.allSatisfy {
+        $0.value == first || !$0.name.isSameHeaderName(as: "Content-Length")
+      }
   }
 
   // MARK: Bodies
@@ -256,10 +262,10 @@ final class ResponseCollector {
   }
 }
 
-extension String {
-  fileprivate var trimmingLineBreak: String {
-    var bytes = utf8[...]
-    while let last = bytes.last, last == 13 || last == 10 { bytes = bytes.dropLast() }
-    return String(Substring(bytes))
+extension UnsafeRawBufferPointer {
+  fileprivate var trimmingLineBreak: Slice<UnsafeRawBufferPointer> {
+    var line = self[...]
+    while let last = line.last, last == 13 || last == 10 { line.removeLast() }
+    return line
   }
 }

@@ -1,0 +1,61 @@
+import FormStreamPlatform
+
+/// The disks of this machine that files were found on, by the numbers of their devices.
+///
+/// To ask what a file is stored on may take any time: another machine or another program may have to
+/// say. Once a device is known to be a disk, files on it can be looked up on any thread.
+enum KnownDisks {
+  private static let devices = Guarded<[UInt64]>([])
+
+  /// Notes what stores the files of a device.
+  static func note(_ device: UInt64, _ storage: FileStorage) {
+    // Numbers without a major part are given to whatever is mounted next, even to a network.
+    guard storage == .disk, device >> 8 & 0xFFF != 0 else { return }
+    devices.withLock { if !$0.contains(device) { $0.append(device) } }
+  }
+
+  static func contains(_ device: UInt64) -> Bool {
+    devices.withLock { $0.contains(device) }
+  }
+}
+
+extension FileOrigin {
+  /// Whether `lookUp` won't wait for anything: the path is in the system's cache, the file is on a known
+  /// disk, and it wasn't changed a moment ago.
+  var isAtHand: Bool {
+    guard path.isUsable,
+      let file = cachedFile(path, followsSymlinks: provenance.followsSymlinks),
+      KnownDisks.contains(file.device)
+    else { return false }
+    return !file.changed.isRecent(at: .fileClock)
+  }
+}
+
+extension PartBody {
+  /// The most bytes in memory, and the most parts, that are searched for the boundary at once.
+  private static let maximumSize = 256 * 1024
+  private static let maximumParts = 16
+
+  /// Whether it can be laid out at once, without waiting for a disk, a program or a network.
+  package var isAtHand: Bool {
+    switch kind {
+    case .text(let text): text.utf8.count <= Self.maximumSize
+    case .bytes(let bytes): bytes.count <= Self.maximumSize
+    case .file(let origin): origin.isAtHand
+    case .form(let form): form.isAtHand
+    case .stream, .descriptor: false
+    case .invalid: true
+    }
+  }
+
+  fileprivate static func areFew(_ parts: [Part]) -> Bool { parts.count <= maximumParts }
+}
+
+extension Form {
+  /// Whether it can be laid out at once, if no files are searched for the boundary. Types must not have to be
+  /// guessed: that may read the contents.
+  package var isAtHand: Bool {
+    PartBody.areFew(parts)
+      && parts.allSatisfy { ($0.type != nil || $0.filename == nil) && $0.body.isAtHand }
+  }
+}

@@ -13,13 +13,25 @@ import Testing
     private let receiver: Receiver
     private let log: Guarded<[ReportedRequest]>
 
-    init(_ respond: @escaping Respond) throws {
-      directory = try TemporaryDirectory()
+    init(_ directory: TemporaryDirectory, _ handler: some UploadHandler) throws {
+      self.directory = directory
       let log = Guarded<[ReportedRequest]>([])
       self.log = log
-      receiver = try Receiver.start(
-        handler: DirectoryHandler(LocalPath(directory.path)).responding(respond)
-      ) { request in log.withLock { $0.append(request) } }
+      receiver = try Receiver.start(handler: handler) { request in
+        log.withLock { $0.append(request) }
+      }
+    }
+
+    convenience init(_ respond: @escaping Respond) throws {
+      let directory = try TemporaryDirectory()
+      try self.init(
+        directory, DirectoryHandler(LocalPath(directory.path)).responding(respond))
+    }
+
+    /// - Parameter wrap: makes the handler from one that stores in the directory.
+    static func around(_ wrap: (DirectoryHandler) -> some UploadHandler) throws -> Server {
+      let directory = try TemporaryDirectory()
+      return try Server(directory, wrap(DirectoryHandler(LocalPath(directory.path))))
     }
 
     /// Sends a form with a text, a file and another text, and returns the response and the request as it was reported.
@@ -130,6 +142,80 @@ import Testing
     }
   }
 
+  private static let refusing: Respond = { _ in
+    try UploadResponse(status: 422, headers: [.init("X-Why", "no title")], text: "no")
+  }
+
+  @Test(arguments: [nil, 201] as [Int?], [false, true])
+  func `a refusal of a handler that is inside another is sent, and nothing is kept`(
+    _ outer: Int?, _ stores: Bool
+  ) async throws {
+    let server = try Server.around { directory in
+      directory.responding(Self.refusing).responding { upload in
+        if stores {
+          let refusal = #expect(throws: UploadRefusal.self) { try upload.store() }
+          #expect(refusal?.status == 422)
+        }
+        return try outer.map { try UploadResponse(status: $0) }
+      }
+    }
+    let (response, reported) = try await server.post("Accept: text/html")
+    #expect(response.status == 422)
+    #expect(response.headers("X-Why") == ["no title"])
+    #expect(response.text == "no")
+    #expect(server.names == [])
+    #expect(reported.status == 422)
+    #expect(!reported.isComplete)
+    #expect(reported.error?.code == "refused")
+  }
+
+  @Test func `the refusal of the outer handler is sent, whatever the inner would respond`()
+    async throws
+  {
+    let server = try Server.around { directory in
+      directory.responding(Self.refusing).responding { _ in
+        try UploadResponse(status: 409, text: "outer")
+      }
+    }
+    let (response, reported) = try await server.post()
+    #expect(response.status == 409)
+    #expect(response.text == "outer")
+    #expect(server.names == [])
+    #expect(reported.error?.code == "refused")
+  }
+
+  @Test(arguments: [nil, 202] as [Int?])
+  func `a response of a handler that is inside another is sent if the other has none`(_ outer: Int?)
+    async throws
+  {
+    let server = try Server.around { directory in
+      directory.responding { _ in
+        try UploadResponse(status: 201, headers: [.init("Location", "/1")], text: "inner")
+      }.responding { upload in
+        try upload.store()
+        return try outer.map { try UploadResponse(status: $0, text: "outer") }
+      }
+    }
+    let (response, reported) = try await server.post()
+    #expect(response.status == outer ?? 201)
+    #expect(response.headers("Location") == (outer == nil ? ["/1"] : []))
+    #expect(response.text == (outer == nil ? "inner" : "outer"))
+    #expect(server.names == ["x.txt"])
+    #expect(reported.isComplete)
+    #expect(reported.parts.map(\.storedAs) == [nil, "x.txt", nil])
+  }
+
+  @Test func `a handler that knows nothing of responses can't accept what one inside refuses`()
+    async throws
+  {
+    let server = try Server.around { Forwarding(handler: $0.responding(Self.refusing)) }
+    let (response, reported) = try await server.post()
+    #expect(response.status == 422)
+    #expect(response.headers("X-Why") == ["no title"])
+    #expect(server.names == [])
+    #expect(!reported.isComplete)
+  }
+
   @Test(
     arguments: [
       (199, [], ""), (600, [], ""), (101, [], ""), (204, [], "x"), (304, [], "x"),
@@ -148,6 +234,22 @@ import Testing
     #expect(error?.description.hasSuffix(".") == true)
   }
 
+  @Test func `a response has one media type`() throws {
+    let header = PartDescription.Header("content-type", "text/csv")
+    let twice: [() throws -> UploadResponse] = [
+      { try UploadResponse(status: 200, headers: [header], type: .json, body: "{}".utf8) },
+      { try UploadResponse(status: 200, headers: [header], text: "a,b") },
+      { try UploadResponse(status: 200, headers: [header, header], body: "a,b".utf8) },
+    ]
+    for make in twice {
+      let error = #expect(throws: ReceiverError.self) { try make() }
+      #expect(error?.code == .invalidResponse)
+      #expect(error?.description.contains("Content-Type") == true)
+    }
+    #expect(
+      try UploadResponse(status: 200, headers: [header], body: "a,b".utf8).headers == [header])
+  }
+
   @Test func `the connection is kept after a response of the handler`() async throws {
     let handler = DiscardHandler().responding { upload in
       try UploadResponse(status: 202, text: "\(upload.parts.first?.size ?? -1)")
@@ -162,5 +264,21 @@ import Testing
       }
     }
     #expect(texts == ["1", "3", "0"])
+  }
+}
+
+/// A handler around another that only passes on what it is given.
+private struct Forwarding<Handler: UploadHandler>: UploadHandler {
+  let handler: Handler
+
+  func begin(_ request: UploadRequest) throws -> any Upload {
+    Forwarded(try handler.begin(request))
+  }
+
+  private final class Forwarded: Upload {
+    private let upload: any Upload
+    init(_ upload: any Upload) { self.upload = upload }
+    func begin(_ part: PartDescription) throws -> any PartSink { try upload.begin(part) }
+    func end(_ parts: [ReceivedPart]) throws { try upload.end(parts) }
   }
 }

@@ -14,9 +14,27 @@ public protocol RespondingUpload: Upload {
 }
 
 extension RespondingUpload {
-  /// Ends the upload if something else than the receiver handles it.
+  /// Ends the upload for a handler around its own that doesn't ask for the response. A response that is not a refusal is
+  /// not sent then.
+  ///
+  /// - Throws: ``UploadRefusal`` if the response is a refusal; it is sent if this error is passed on.
   public func end(_ parts: [ReceivedPart]) throws {
-    _ = try respond(to: parts)
+    _ = try endAndRespond(parts)
+  }
+}
+
+extension Upload {
+  /// Ends the upload, and returns its own response; nil if it has none.
+  ///
+  /// - Throws: ``UploadRefusal`` if the response is a refusal.
+  func endAndRespond(_ parts: [ReceivedPart]) throws -> UploadResponse? {
+    guard let upload = self as? any RespondingUpload else {
+      try end(parts)
+      return nil
+    }
+    let response = try upload.respond(to: parts)
+    if let response, response.isRefusal { throw UploadRefusal(sending: response) }
+    return response
   }
 }
 
@@ -33,9 +51,10 @@ extension UploadHandler {
   /// }
   /// ```
   ///
-  /// - Parameter respond: chooses the response after all of the request has arrived; nil for the receiver's own. If the
-  ///   response is not a refusal, the upload is stored, unless `respond` did that itself. What it throws refuses the
-  ///   upload, as in a handler. It is called from many threads at once.
+  /// - Parameter respond: chooses the response after all of the request has arrived; nil for that of this handler, or for
+  ///   the receiver's own if it has none. If the response is not a refusal, the upload is stored, unless `respond` did
+  ///   that itself. What it throws refuses the upload, as in a handler; so does a refusal of this handler, with its
+  ///   response. It is called from many threads at once.
   public func responding(
     _ respond: @escaping @Sendable (CompleteUpload) throws -> UploadResponse?
   ) -> RespondingHandler<Self> {
@@ -66,8 +85,8 @@ public final class CompleteUpload {
 
   private let upload: any Upload
   private let sinks: [any PartSink]
-  /// What storing led to; nil before.
-  private(set) var storing: Result<Void, any Error>?
+  /// What storing led to, with the response of the handler that stores; nil before.
+  private(set) var storing: Result<UploadResponse?, any Error>?
 
   init(
     _ request: UploadRequest, _ parts: [ReceivedPart], of upload: any Upload,
@@ -78,17 +97,24 @@ public final class CompleteUpload {
 
   /// Stores the upload: files get their names. From here on they stay, whatever the response is.
   ///
-  /// - Throws: what the handler throws. Then the upload is refused.
+  /// - Throws: what the handler throws, and ``UploadRefusal`` if it has a response that is a refusal. Then the upload is
+  ///   refused.
   public func store() throws {
+    _ = try storeAndRespond()
+  }
+
+  /// Stores the upload, and returns the response of the handler that stores it; nil if it has none.
+  func storeAndRespond() throws -> UploadResponse? {
     if let storing { return try storing.get() }
-    let storing = Result { try upload.end(parts) }
+    let storing = Result { try upload.endAndRespond(parts) }
     self.storing = storing
-    try storing.get()
+    let response = try storing.get()
     // Each part that is not a short text field has a sink.
     var rest = sinks[...]
     for index in parts.indices where parts[index].value == nil {
       parts[index].storedAs = rest.popFirst()?.storedAs
     }
+    return response
   }
 }
 
@@ -120,8 +146,9 @@ private final class AnsweredUpload: RespondingUpload {
       if case .success = complete.storing { throw ResponseFailure(cause: error) }
       throw error
     }
-    if response?.isRefusal != true { try complete.store() }
-    return response
+    if let response, response.isRefusal { return response }
+    let inner = try complete.storeAndRespond()
+    return response ?? inner
   }
 }
 

@@ -18,8 +18,8 @@ public struct UploadResponse: Hashable, Sendable {
   ///
   /// - Parameters:
   ///   - status: the status. 204, 205 and 304 have no body.
-  ///   - headers: headers in addition to `Content-Type`, and to `Content-Length`, `Connection` and `Date`, which are derived.
-  ///   - type: the media type of the body; nil if there is none.
+  ///   - headers: headers in addition to `Content-Length`, `Connection` and `Date`, which are derived.
+  ///   - type: the media type of the body; nil if there is none, or if `headers` has a `Content-Type`.
   ///   - body: the bytes of the body.
   /// - Throws: `invalidResponse`.
   public init(
@@ -48,6 +48,10 @@ public struct UploadResponse: Hashable, Sendable {
 
   private var flaw: String? {
     guard (200...599).contains(status) else { return "use a status from 200 to 599" }
+    guard headers.count(where: { $0.name.isSameHeaderName(as: "Content-Type") }) <= 1 else {
+      return
+        "it has more than one Content-Type; give the type of the body once, as its type or as a header"
+    }
     if !body.isEmpty, [204, 205, 304].contains(status) { return "this status has no body" }
     for header in headers {
       guard HTTPSyntax.isToken(header.name.utf8) else {

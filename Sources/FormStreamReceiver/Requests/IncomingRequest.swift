@@ -158,12 +158,7 @@ final class IncomingRequest {
       do {
         try decoder.end(collector)
         if let digest = try bodyDigest?.finalize() { try announcedDigest?.check(digest) }
-        let response = try collector.end { upload, parts -> UploadResponse? in
-          if let upload = upload as? any RespondingUpload { return try upload.respond(to: parts) }
-          try upload.end(parts)
-          return nil
-        }
-        return respond(response)
+        return respond(try collector.end { upload, parts in try upload.endAndRespond(parts) })
       } catch {
         return refuse(UploadRefusal(error), cause: error, isRead: true)
       }
@@ -260,9 +255,12 @@ extension IncomingRequest {
       memory.release()
     }
     makeRecord(isComplete: false, status: refusal.status)
-    var response = response(status: refusal.status)
-    if refusal.status == 401 { response.headers += AccessControl.challenges }
-    if refusal.status == 405 { response.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
+    var response = refusal.response.map { Response($0) } ?? response(status: refusal.status)
+    response.closes = closesAfterResponse
+    if refusal.response == nil {
+      if refusal.status == 401 { response.headers += AccessControl.challenges }
+      if refusal.status == 405 { response.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
+    }
     // This removes the parts' files.
     collector = nil
     if isRead {
@@ -298,17 +296,13 @@ extension IncomingRequest {
     head.expectsContinue ? end() : .proceed
   }
 
-  /// Responds to an upload that has ended.
+  /// Responds to an upload that has ended and was accepted.
   ///
   /// - Parameter own: the handler's response; nil if it has none.
   private func respond(_ own: UploadResponse?) -> Step {
     let status = own?.status ?? 200
-    if own?.isRefusal == true {
-      failure = RecordFailure(
-        UploadRefusal(.refused, status: status, "The upload was refused with status \(status)."))
-    }
-    makeRecord(isComplete: failure == nil, status: status)
-    // The collector's memory is not needed while the client reads. If the upload was refused, this removes its files.
+    makeRecord(isComplete: true, status: status)
+    // The collector's memory is not needed while the client reads.
     collector = nil
     var response = own.map { Response($0) } ?? response(status: status)
     response.closes = closesAfterResponse

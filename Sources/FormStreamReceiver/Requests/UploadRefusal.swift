@@ -61,6 +61,8 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
   public let status: Int
   /// A full sentence for the client.
   public let description: String
+  /// The handler's own response, which is sent; nil for the receiver's.
+  let response: UploadResponse?
 
   /// Creates a refusal.
   ///
@@ -69,5 +71,14 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     self.code = code
     self.status = (400...599).contains(status) ? status : 500
     self.description = description
+    response = nil
+  }
+
+  /// The refusal that a handler's own response is.
+  init(sending response: UploadResponse) {
+    code = .refused
+    status = response.status
+    description = "The upload was refused with status \(response.status)."
+    self.response = response
   }
 }

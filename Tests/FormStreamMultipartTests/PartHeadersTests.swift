@@ -72,6 +72,13 @@ import Testing
     #expect(headers["X-D"] == nil)
   }
 
+  @Test func `headers from a dictionary are in the order of their names`() {
+    let pairs = (10..<40).map { ("X-\($0)", "\($0)") }
+    let dictionary = Dictionary(uniqueKeysWithValues: pairs)
+    #expect(PartHeaders(dictionary) == PartHeaders(pairs))
+    #expect(PartHeaders([String: String]()) == [:])
+  }
+
   @Test func `each kind of part takes headers`() throws {
     let place = try TemporaryDirectory()
     let file = try place.write("a.txt", "a")

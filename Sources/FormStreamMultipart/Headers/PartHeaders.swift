@@ -34,6 +34,11 @@ public struct PartHeaders: Hashable, Sendable {
     fields = headers.map { Field(name: $0, value: $1) }
   }
 
+  /// Headers with these names and values, in the order of the names, because a dictionary has none.
+  public init(_ headers: [String: String]) {
+    self.init(headers.sorted { $0.key < $1.key }.map { ($0.key, $0.value) })
+  }
+
   /// Adds a header at the end, also if there is one of this name.
   public mutating func append(_ name: String, _ value: String) {
     fields.append(Field(name: name, value: value))

@@ -52,15 +52,21 @@ struct FieldEncoder: Encoder {
       self, FieldKey(index), name: listName, nameOfParent: "\(listName ?? "")[\(index)]")
   }
 
-  /// Encodes a value, also one that the coders of Foundation treat in their own way.
-  func encodeValue(_ value: some Encodable) throws {
-    // An object that contains itself would never end, also if it uses no keys.
+  /// Throws if a value is nested too deep: an object that contains itself would never end, also if it uses no keys.
+  ///
+  /// All functions that may throw call it. Those that make containers and encoders may not.
+  fileprivate func checkDepth() throws {
     guard codingPath.count <= Form.maximumNesting, depth <= 4 * Form.maximumNesting else {
       throw MultipartError(
         .nestedTooDeep, on: name ?? "",
-        "The value of \((name ?? "").quoted) is nested in \(depth) others: at most "
+        "The value of \((name ?? "").quoted) is nested in \(max(depth, codingPath.count)) others: at most "
           + "\(Form.maximumNesting) levels are allowed.")
     }
+  }
+
+  /// Encodes a value, also one that the coders of Foundation treat in their own way.
+  func encodeValue(_ value: some Encodable) throws {
+    try checkDepth()
     guard name != nil || codingPath.isEmpty else { throw noName("the list's element") }
     var inside = self
     inside.depth += 1
@@ -68,18 +74,28 @@ struct FieldEncoder: Encoder {
     case let data as Data: try add(data.base64EncodedString())
     case let url as URL: try add(url.absoluteString)
     case let decimal as Decimal: try add(finite: decimal, isFinite: decimal.isFinite)
-    case let dictionary as any SortedByKey: try dictionary.encodeSorted(to: inside)
+    case let collection as any Unordered: try collection.encodeSorted(to: inside)
+    case let dictionary as any AnyDictionary where !dictionary.isEmpty: throw unnamed(dictionary)
     default: try value.encode(to: inside)
     }
   }
 
   fileprivate func add(_ text: String) throws {
+    try checkDepth()
     guard let name else { throw noName("the value") }
     list.fields.append((name, text))
   }
 
   fileprivate func add<Number: LosslessStringConvertible & FloatingPoint>(_ number: Number) throws {
     try add(finite: number, isFinite: number.isFinite)
+  }
+
+  /// It would be encoded as a list of keys and values, in no order.
+  private func unnamed(_ dictionary: any AnyDictionary) -> MultipartError {
+    MultipartError(
+      .notEncodable, on: name ?? "",
+      "The dictionary \((name ?? "").quoted) has keys of type \(dictionary.keyType), which are not names: use text or "
+        + "whole numbers as keys, or a type that is CodingKeyRepresentable.")
   }
 
   private func noName(_ what: String) -> MultipartError {
@@ -100,18 +116,40 @@ struct FieldEncoder: Encoder {
   }
 }
 
-/// Dictionaries with text as keys. They have no order of their own, so the same value could have other bytes in
-/// another run.
-private protocol SortedByKey {
+/// Collections without an order of their own: the same value could have other bytes in another run.
+private protocol Unordered {
   func encodeSorted(to encoder: FieldEncoder) throws
 }
 
-extension Dictionary: SortedByKey where Key == String, Value: Encodable {
+/// Dictionaries whose keys are names: text, whole numbers, and what says so.
+extension Dictionary: Unordered where Key: CodingKeyRepresentable, Value: Encodable {
   fileprivate func encodeSorted(to encoder: FieldEncoder) throws {
-    for (key, value) in sorted(by: { $0.key < $1.key }) {
-      try encoder.property(FieldKey(key)).encodeValue(value)
+    let entries = map { (key: $0.codingKey, value: $1) }
+    // The coding key of the text "9" has a number, too.
+    let hasNumbers = Key.self != String.self && entries.allSatisfy { $0.key.intValue != nil }
+    let sorted = entries.sorted { one, other in
+      if hasNumbers, let one = one.key.intValue, let other = other.key.intValue {
+        return one < other
+      }
+      return one.key.stringValue < other.key.stringValue
     }
+    for (key, value) in sorted { try encoder.property(key).encodeValue(value) }
   }
+}
+
+extension Set: Unordered where Element: Comparable & Encodable {
+  fileprivate func encodeSorted(to encoder: FieldEncoder) throws {
+    try sorted().encode(to: encoder)
+  }
+}
+
+private protocol AnyDictionary {
+  var isEmpty: Bool { get }
+  var keyType: Any.Type { get }
+}
+
+extension Dictionary: AnyDictionary {
+  fileprivate var keyType: Any.Type { Key.self }
 }
 
 private struct FieldKey: CodingKey {
@@ -128,7 +166,7 @@ private struct KeyedFields<Key: CodingKey>: KeyedEncodingContainerProtocol {
   let encoder: FieldEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
 
-  func encodeNil(forKey key: Key) {}
+  func encodeNil(forKey key: Key) throws { try encoder.checkDepth() }
   func encode(_ value: some Encodable, forKey key: Key) throws {
     try encoder.property(key).encodeValue(value)
   }
@@ -158,7 +196,10 @@ private struct UnkeyedFields: UnkeyedEncodingContainer {
     return encoder.element(count)
   }
 
-  mutating func encodeNil() { count += 1 }
+  mutating func encodeNil() throws {
+    try encoder.checkDepth()
+    count += 1
+  }
   mutating func encode(_ value: some Encodable) throws { try next().encodeValue(value) }
   mutating func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type
@@ -175,7 +216,7 @@ private struct SingleField: SingleValueEncodingContainer {
   let encoder: FieldEncoder
   var codingPath: [any CodingKey] { encoder.codingPath }
 
-  func encodeNil() {}
+  func encodeNil() throws { try encoder.checkDepth() }
   func encode(_ value: Double) throws { try encoder.add(value) }
   func encode(_ value: Float) throws { try encoder.add(value) }
   func encode(_ value: String) throws { try encoder.add(value) }

@@ -32,14 +32,15 @@ extension Part {
   /// - What is nil, and an empty list or structure, has no field.
   /// - Dates, data, URLs and decimals are what `JSONEncoder` makes of them by default: seconds since 2001,
   ///   base 64, and text. Format a date in `encode(to:)` if the server expects another text.
-  /// - The keys of a dictionary are in alphabetical order.
+  /// - The keys of a dictionary are in alphabetical order, and numbers by size. So are the elements of a set if they are
+  ///   `Comparable`; those of others are in no order.
   ///
   /// - Parameters:
-  ///   - value: a structure, a class or a dictionary with text as keys.
+  ///   - value: a structure, a class, or a dictionary whose keys are text, whole numbers or `CodingKeyRepresentable`.
   ///   - nesting: how the names of nested values are written.
-  /// - Throws: `notEncodable` if the value is not a structure, or a number in it is not finite;
-  ///   `nestedTooDeep` if it has more than ``FormStreamMultipart/Form/maximumNesting`` levels; and what the
-  ///   value throws, as `notEncodable`.
+  /// - Throws: `notEncodable` if the value is not a structure, a dictionary in it has other keys, or a number is not
+  ///   finite; `nestedTooDeep` if something is encoded at more than
+  ///   ``FormStreamMultipart/Form/maximumNesting`` levels; and what the value throws, as `notEncodable`.
   public static func fields(
     of value: some Encodable, nesting: FieldNesting = .brackets
   ) throws(MultipartError) -> [Part] {

@@ -62,6 +62,42 @@ import Testing
       try fields(["d": ["z": [1, 2], "y": [3]]]) == ["\"d[y]\"=3", "\"d[z]\"=1", "\"d[z]\"=2"])
   }
 
+  private struct Tag: Codable, CodingKeyRepresentable, Hashable {
+    var name: String
+    var codingKey: any CodingKey { name.codingKey }
+    init(_ name: String) { self.name = name }
+    init?<Key: CodingKey>(codingKey: Key) { name = codingKey.stringValue }
+  }
+
+  private enum Level: Int, Encodable, CodingKeyRepresentable { case ten = 10, two = 2 }
+
+  @Test func `the keys of dictionaries are in order if they are numbers or other keys, too`() throws
+  {
+    let numbers = Dictionary(uniqueKeysWithValues: (-50..<150).map { ($0, $0) })
+    #expect(try fields(numbers) == (-50..<150).map { "\"\($0)\"=\($0)" })
+    #expect(try fields([Level.ten: 1, .two: 2]) == ["\"2\"=2", "\"10\"=1"])
+    let letters = (0..<26).map { String(UnicodeScalar(97 + $0)) }
+    let tags = Dictionary(uniqueKeysWithValues: letters.map { (Tag($0), 1) })
+    #expect(try fields(["t": tags]) == letters.map { "\"t[\($0)]\"=1" })
+    #expect(try fields(["10": 1, "9": 2]) == ["\"10\"=1", "\"9\"=2"])
+  }
+
+  @Test func `a dictionary whose keys are no names is an error`() throws {
+    struct Key: Encodable, Hashable { var id: Int }
+    let error = failure { try Part.fields(of: ["d": [Key(id: 1): "a"]]) }
+    #expect(error?.code == .notEncodable)
+    #expect(error?.subject == "d")
+    #expect(error?.description.contains("Key") == true)
+    #expect(failure { try Part.fields(of: [Key(id: 1): "a"]) }?.code == .notEncodable)
+    #expect(try fields(["d": [Key: String]()]) == [])
+  }
+
+  @Test func `the elements of sets are in order if they have one`() throws {
+    let letters = (0..<26).map { String(UnicodeScalar(97 + $0)) }
+    #expect(try fields(["s": Set(letters)]) == letters.map { "\"s\"=\($0)" })
+    #expect(try fields(["s": Set(0..<200)]) == (0..<200).map { "\"s\"=\($0)" })
+  }
+
   @Test func `dates, data, URLs and decimals are what JSON makes of them`() throws {
     struct Values: Encodable {
       var date = Date(timeIntervalSinceReferenceDate: 86_400)
@@ -127,6 +163,56 @@ import Testing
       deepest = outer
     }
     #expect(failure { try Part.fields(of: deepest) } == nil)
+  }
+
+  /// A value that is in itself, and does not leave it to the encoder to encode what is in it.
+  private final class Cycle: Encodable {
+    enum Way: CaseIterable {
+      case textBeside, nothingBeside, nothingInList, nestedNothing, superInList, nestedText
+    }
+    enum Keys: CodingKey { case a, b }
+    let way: Way
+    init(_ way: Way) { self.way = way }
+
+    func encode(to encoder: any Encoder) throws {
+      switch way {
+      case .textBeside:
+        var value = encoder.singleValueContainer()
+        try value.encode("text")
+        var container = encoder.container(keyedBy: Keys.self)
+        try encode(to: container.superEncoder())
+      case .nothingBeside:
+        var container = encoder.container(keyedBy: Keys.self)
+        try container.encodeNil(forKey: .a)
+        try encode(to: container.superEncoder(forKey: .b))
+      case .nothingInList:
+        var container = encoder.unkeyedContainer()
+        try container.encodeNil()
+        try encode(to: container.superEncoder())
+      case .nestedNothing:
+        var container = encoder.container(keyedBy: Keys.self)
+        var nested = container.nestedContainer(keyedBy: Keys.self, forKey: .a)
+        try nested.encodeNil(forKey: .a)
+        try encode(to: nested.superEncoder())
+      case .superInList:
+        var container = encoder.container(keyedBy: Keys.self)
+        var nested = container.nestedUnkeyedContainer(forKey: .a)
+        try nested.encode(1)
+        try encode(to: nested.superEncoder())
+      case .nestedText:
+        var container = encoder.unkeyedContainer()
+        var nested = container.nestedUnkeyedContainer()
+        let inner = nested.superEncoder()
+        var value = inner.singleValueContainer()
+        try value.encodeNil()
+        try encode(to: inner)
+      }
+    }
+  }
+
+  @Test(arguments: Cycle.Way.allCases)
+  private func `a value that encodes itself through other encoders is an error`(_ way: Cycle.Way) {
+    #expect(failure { try Part.fields(of: ["c": Cycle(way)]) }?.code == .nestedTooDeep)
   }
 
   @Test func `a value that throws keeps its error`() {

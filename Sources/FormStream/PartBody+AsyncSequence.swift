@@ -11,14 +11,16 @@ extension PartBody {
   /// ```swift
   /// func part<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) -> Part
   /// where Chunks.Element: Collection<UInt8> {
-  ///   Part(name: "feed", body: .asyncChunks { chunks })
+  ///   Part(name: "feed", body: .asyncChunks(chunks))
   /// }
   /// ```
   ///
   /// - Parameters:
   ///   - length: the number of bytes in all chunks, if it is known.
   ///   - replay: whether `make` can be called again for the same bytes.
-  ///   - make: creates the sequence. It is called each time the body is read.
+  ///   - make: creates the sequence. It is called each time the body is read: it must make a new sequence each time,
+  ///     that has the same bytes from the first on. Don't return one that was made before, because most, such as
+  ///     `AsyncStream`, can be iterated once, and then have no bytes: use ``asyncChunks(_:length:)-(Chunks,_)`` for it.
   public static func asyncChunks<Chunks: AsyncSequence & SendableMetatype>(
     length: Int64? = nil, replay: Replay = .repeatable, _ make: @escaping @Sendable () -> Chunks
   ) -> PartBody where Chunks.Element: Collection<UInt8> {

@@ -12,16 +12,19 @@ extension PartBody {
   ///
   /// `write` runs in a task, a little ahead of the reader: its calls of ``BodyWriter/write(_:)-([UInt8])`` return
   /// when there is room. If the reader stops before the end, because the request ended, the task is cancelled. If
-  /// `write` throws, reading fails with its error as ``FormStreamMultipart/MultipartError/underlying``.
+  /// `write` throws, reading fails with its error as ``FormStreamMultipart/MultipartError/underlying``. When it
+  /// returns, the body is complete: other tasks that it started can't write any more.
   /// ``asyncChunks(length:replay:_:)`` says where such a body may be read.
   ///
   /// - Parameters:
   ///   - length: the number of bytes, if it is known. If fewer or more are written, reading fails, and the body is
   ///     never complete.
-  ///   - replay: whether `write` can be called again for the same bytes.
+  ///   - replay: whether the body can be read more than once. Choose ``FormStreamMultipart/Replay/repeatable`` if
+  ///     `write` writes the same bytes each time it is called. It can't if it goes through a sequence that can be
+  ///     iterated once.
   ///   - write: writes the bytes. It is called each time the body is read.
   public static func writing(
-    length: Int64? = nil, replay: Replay = .repeatable,
+    length: Int64? = nil, replay: Replay = .once,
     _ write: @escaping @Sendable (BodyWriter) async throws -> Void
   ) -> PartBody {
     .stream(length: length, replay: replay) { WrittenSource(write) }
@@ -34,7 +37,8 @@ public struct BodyWriter: Sendable {
 
   /// Writes bytes, in order, and waits until there is room for more.
   ///
-  /// - Throws: `CancellationError` if the body is not read any more.
+  /// - Throws: `CancellationError` if the body is not read any more; ``FormStreamMultipart/MultipartError`` with the
+  ///   code `notOpen` if the function that writes it has returned. Nothing was written then.
   public func write(_ bytes: [UInt8]) async throws {
     try await buffer.append(bytes[...])
   }
@@ -43,6 +47,9 @@ public struct BodyWriter: Sendable {
   ///
   /// - Throws: as above.
   public func write(_ bytes: some Collection<UInt8>) async throws {
+    // Once begun, all of it is in the body.
+    try buffer.beginWrite()
+    defer { buffer.endWrite() }
     // Pieces, so that a large collection is not copied at once.
     var rest = bytes[...]
     while !rest.isEmpty {
@@ -86,10 +93,12 @@ private final class WrittenSource: ByteSource {
     return part.count
   }
 
-  func close() {
+  func interrupt() {
     task.cancel()
     buffer.abandon()
   }
+
+  func close() { interrupt() }
 }
 
 /// Runs the jobs of a task on a serial queue, so that they don't use the threads that tasks share.
@@ -109,39 +118,69 @@ private final class WrittenBytes: Sendable {
 
   private struct State {
     var bytes: ArraySlice<UInt8> = []
-    var hasFinished = false
+    /// Whether the function has returned.
+    var hasReturned = false
+    /// How many writes were begun and not ended. Tasks that the function started may outlive it.
+    var writesBegun = 0
     var isAbandoned = false
     var failure: (any Error)?
     /// The writers that wait for room. A function may use several tasks.
-    var writers: [CheckedContinuation<Void, Never>] = []
+    var writers: [CheckedContinuation<Void, any Error>] = []
+
+    /// Whether nothing more can be written.
+    var hasEnded: Bool { hasReturned && writesBegun == 0 }
+
+    func checkWritable() throws {
+      if hasEnded {
+        throw MultipartError(
+          .notOpen, on: "the body",
+          "The body can't be written any more: the function that writes it has returned. Wait in it for all tasks that "
+            + "write.")
+      }
+      if isAbandoned { throw CancellationError() }
+    }
   }
 
   private let state = Guarded(State())
 
   func append(_ bytes: ArraySlice<UInt8>) async throws {
-    await withCheckedContinuation { continuation in
-      let mayContinue = state.withLock { state in
-        guard !state.isAbandoned else { return true }
+    try await withCheckedThrowingContinuation { continuation in
+      let result: Result<Void, any Error>? = state.withLock { state in
+        do { try state.checkWritable() } catch { return .failure(error) }
         if state.bytes.isEmpty { state.bytes = bytes } else { state.bytes += bytes }
-        guard state.bytes.count >= Self.capacity else { return true }
+        guard state.bytes.count >= Self.capacity else { return .success(()) }
         state.writers.append(continuation)
-        return false
+        return nil
       }
-      if mayContinue { continuation.resume() }
+      if let result { continuation.resume(with: result) }
     }
-    if state.withLock(\.isAbandoned) { throw CancellationError() }
+  }
+
+  /// Begins a write of several pieces.
+  func beginWrite() throws {
+    try state.withLock { state in
+      try state.checkWritable()
+      state.writesBegun += 1
+    }
+  }
+
+  func endWrite() {
+    state.withLock { $0.writesBegun -= 1 }
   }
 
   func finish(_ error: (any Error)?) {
     state.withLock { state in
       state.failure = error
-      state.hasFinished = true
+      state.hasReturned = true
     }
   }
 
   /// Waits for bytes, and takes all that are there; none at the end.
   func take() throws -> ArraySlice<UInt8> {
-    let (bytes, writers) = try state.waitUntil({ !$0.bytes.isEmpty || $0.hasFinished }) { state in
+    let (bytes, writers) = try state.waitUntil({
+      !$0.bytes.isEmpty || $0.hasEnded || $0.isAbandoned
+    }) { state in
+      if state.isAbandoned { throw CancellationError() }
       if state.bytes.isEmpty, let failure = state.failure { throw failure }
       defer { (state.bytes, state.writers) = ([], []) }
       return (state.bytes, state.writers)
@@ -156,6 +195,6 @@ private final class WrittenBytes: Sendable {
       defer { state.writers = [] }
       return state.writers
     }
-    for writer in writers { writer.resume() }
+    for writer in writers { writer.resume(throwing: CancellationError()) }
   }
 }

@@ -39,7 +39,8 @@ public struct MultipartError: Error, Sendable {
     public static let rangeOutsideFile = Code(rawValue: "range-outside-file")
     /// The length of the body does not fit into 64 bits.
     public static let bodyTooLarge = Code(rawValue: "body-too-large")
-    /// A file changed after the form was laid out; `MultipartError.change` says how.
+    /// A file changed after the form was laid out, or a stream has another length when it is read again;
+    /// `MultipartError.change` says how.
     public static let sourceChanged = Code(rawValue: "source-changed")
     /// Reading a file failed.
     public static let readFailed = Code(rawValue: "read-failed")

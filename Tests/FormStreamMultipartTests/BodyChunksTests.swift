@@ -95,6 +95,53 @@ import Testing
     #expect(await eventually { record.closes == 1 })
   }
 
+  @Test func `cancelling interrupts a source that can be interrupted, and closes it`() async throws
+  {
+    let (reached, interrupted) = (try Gate(), try Gate())
+    let record = SourceRecord()
+    let layout = try form([
+      .stream("s") { InterruptibleSource(reached: reached, interrupted: interrupted, record) }
+    ])
+    let task = Task { for try await _ in layout.chunks {} }
+    #expect(await onNewThread { reached.wait() })
+    task.cancel()
+    await #expect(throws: CancellationError.self) { try await task.value }
+    #expect(await eventually { record.closes == 1 })
+    #expect(interrupted.isOpen)
+    #expect(record.readsAfterClose == 0)
+  }
+
+  @Test func `a source that was not open yet when its reader was interrupted is interrupted`()
+    throws
+  {
+    let (reached, interrupted) = (try Gate(), try Gate())
+    let layout = try form([
+      .stream("s") {
+        InterruptibleSource(reached: reached, interrupted: interrupted, SourceRecord())
+      }
+    ])
+    let reader = layout.makeReader()
+    reader.interrupt()
+    #expect(!interrupted.isOpen)
+    // If it is not, this waits for a minute.
+    #expect(failure { while try !reader.read(upTo: 1).isEmpty {} }?.code == .streamFailed)
+    #expect(interrupted.isOpen)
+  }
+
+  @Test func `a source is not interrupted after it was closed`() throws {
+    let (reached, interrupted) = (try Gate(), try Gate())
+    let layout = try form([
+      .stream("s") {
+        InterruptibleSource(reached: reached, interrupted: interrupted, SourceRecord())
+      }
+    ])
+    let reader = layout.makeReader()
+    while reader.position < 50 { _ = try reader.read(upTo: 1) }
+    reader.close()
+    reader.interrupt()
+    #expect(!interrupted.isOpen)
+  }
+
   @Test func `a sequence that is not read to its end closes its stream, and reads no further`()
     async throws
   {
@@ -134,5 +181,27 @@ private final class BlockedSource: ByteSource {
     return try inner.read(into: buffer)
   }
 
+  func close() { inner.close() }
+}
+
+/// Returns one byte, and then waits until it is interrupted.
+private final class InterruptibleSource: ByteSource {
+  private let (reached, interrupted): (Gate, Gate)
+  private let inner: ScriptedSource
+
+  init(reached: Gate, interrupted: Gate, _ record: SourceRecord) {
+    (self.reached, self.interrupted) = (reached, interrupted)
+    inner = ScriptedSource([7], record: record)
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    let count = try inner.read(into: buffer)
+    if count > 0 { return count }
+    reached.open()
+    _ = interrupted.wait()
+    throw TestError(1)
+  }
+
+  func interrupt() { interrupted.open() }
   func close() { inner.close() }
 }

@@ -1,4 +1,5 @@
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 
@@ -161,6 +162,47 @@ import Testing
     let layout = try layout { OneByteSource(noise(10)) }
     #expect(layout.isReplayable)
     #expect(try layout.bytes(limit: 1000) == layout.bytes(limit: 1000))
+  }
+
+  @Test(arguments: [0, 9, 11], [1, 4096])
+  func `a replayable stream that has another length the second time is an error`(
+    _ size: Int, _ chunk: Int
+  ) throws {
+    let opens = Guarded(0)
+    let layout = try layout {
+      ScriptedSource(
+        noise(
+          opens.withLock { count in
+            count += 1
+            return count == 3 ? size : 10
+          }))
+    }
+    // A pass that is not complete says nothing.
+    let partial = layout.makeReader()
+    while opens.withLock(\.self) == 0 { _ = try partial.read(upTo: 4) }
+    partial.close()
+    let body = try layout.bytes(limit: 1000)
+    let reader = layout.makeReader()
+    let error = failure { try drain(reader, chunk: chunk) }
+    #expect(error?.code == .sourceChanged)
+    #expect(error?.change == (size < 10 ? .shrunk : .grown))
+    #expect(error?.subject == "s")
+    #expect(!reader.isAtEnd)
+    #expect(try layout.bytes(limit: 1000) == body)
+  }
+
+  @Test func `a replayable stream may have another length in another layout`() throws {
+    let opens = Guarded(0)
+    let body = PartBody.stream {
+      ScriptedSource(
+        noise(
+          opens.withLock { count in
+            count += 1
+            return count
+          }))
+    }
+    #expect(try body.layout().bytes(limit: 10).count == 1)
+    #expect(try body.layout().bytes(limit: 10).count == 2)
   }
 
   @Test func `a descriptor is one-shot, and stays open for its owner`() throws {

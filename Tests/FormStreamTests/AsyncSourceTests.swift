@@ -107,7 +107,7 @@ import Testing
   /// A caller that is generic itself, with the constraints of the documentation.
   private func part<Chunks: AsyncSequence & Sendable>(_ chunks: Chunks) -> Part
   where Chunks.Element: Collection<UInt8> {
-    Part(name: "a", body: .asyncChunks { chunks })
+    Part(name: "a", body: .asyncChunks(chunks))
   }
 
   private func part<Bytes: AsyncSequence & Sendable>(ofBytes bytes: Bytes) -> Part

@@ -1,6 +1,7 @@
 import FormStream
 import Foundation
 import FormStreamTestSupport
+import Synchronization
 import Testing
 import FormStreamTransfer
 
@@ -10,7 +11,8 @@ import FormStreamTransfer
   func `what is written is sent, for each attempt again`(_ length: Int64?) async throws {
     let server = try ScriptedServer { request in .good(request.number == 0 ? 503 : 200) }
     let piece = noise(1_000_000)
-    let body = TransferBody.writing(length: length, type: "text/x") { writer in
+    let body = TransferBody.writing(length: length, type: "text/x", replay: .repeatable) {
+      writer in
       for _ in 0..<3 { try await writer.write(piece) }
     }
     let result = try await makeSession().result(of: makeRequest(server.url, body, attempts: 2))
@@ -71,6 +73,67 @@ import FormStreamTransfer
     #expect(server.completeBodyCount == 0)
   }
 
+  @Test(arguments: [307, 503])
+  func `it is sent once, unless it is said to be the same each time`(_ status: Int) async throws {
+    let server = try ScriptedServer { request in
+      request.number > 0
+        ? .good()
+        : [.continueIfExpected, .readBody, .respond(status, headers: [("Location", "/2")])]
+    }
+    // A sequence that can be iterated once, as most can: a second time it is empty.
+    let rows = AsyncStream<String> { continuation in
+      continuation.yield("the rows")
+      continuation.finish()
+    }
+    let body = TransferBody.writing { writer in
+      for await row in rows { try await writer.write(row) }
+    }
+    let result = try await makeSession().result(of: makeRequest(server.url, body, attempts: 2))
+    #expect(result.outcome != .ok)
+    #expect(result.error?.description.contains("can be read once") == true)
+    #expect(server.requests.map(\.bodyText) == ["the rows"])
+  }
+
+  @Test func `a body with another length than its digest is not sent completely`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let passes = Passes()
+    let body = TransferBody.writing(replay: .repeatable) { writer in
+      if passes.next() == 1 { try await writer.write("the rows") }
+    }
+    var request = try makeRequest(server.url, body)
+    request.options.sendsDigest = true
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .sourceChanged)
+    #expect(result.error?.code == .sourceChanged)
+    #expect(server.completeBodyCount == 0)
+  }
+
+  /// How a request ends while its writer waits for what never comes.
+  enum End: CaseIterable { case cancelled, timeLimit }
+
+  @Test(arguments: End.allCases)
+  func `a writer that writes nothing more is cancelled when the request ends`(_ end: End)
+    async throws
+  {
+    let (waits, cancelled) = (try Gate(), try Gate())
+    let server = try ScriptedServer { _ in [.continueIfExpected, .stall] }
+    let body = TransferBody.writing { writer in
+      let (nothing, never) = AsyncStream<Void>.makeStream()
+      // Its first bytes are being read.
+      waits.open()
+      for await _ in nothing {}
+      if Task.isCancelled { cancelled.open() }
+      never.finish()
+    }
+    var request = try makeRequest(server.url, body)
+    if end == .timeLimit { request.options.limits.attempt = .seconds(2) }
+    let task = try makeSession().start(request)
+    #expect(await onNewThread { waits.wait() })
+    if end == .cancelled { task.cancel() }
+    #expect(await task.result.outcome != .ok)
+    #expect(await onNewThread { cancelled.wait() })
+  }
+
   @Test func `the writer is cancelled when the request ends`() async throws {
     let (reached, ended) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in
@@ -86,4 +149,10 @@ import FormStreamTransfer
     #expect(await task.result.error?.code == .cancelled)
     #expect(await onNewThread { ended.wait() })
   }
+}
+
+/// Counts the passes over a body.
+private final class Passes: Sendable {
+  private let count = Atomic(0)
+  func next() -> Int { count.add(1, ordering: .acquiringAndReleasing).newValue }
 }

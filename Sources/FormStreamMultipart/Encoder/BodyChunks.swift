@@ -104,16 +104,18 @@ private final class ReadingThread: @unchecked Sendable {
     if let failure { request.resume(throwing: failure) }
   }
 
-  /// Ends the wait for a chunk, which can't be interrupted itself. Nothing can be read afterwards.
+  /// Ends the wait for a chunk, even if the source can't be interrupted. Nothing can be read afterwards.
   func cancel() {
     state.withLock { state in
       state.isCancelled = true
       return state.request.take()
     }?.resume(throwing: CancellationError())
+    reader.interrupt()
   }
 
   func stop() {
     state.withLock { $0.isStopped = true }
+    reader.interrupt()
   }
 
   private func run() {

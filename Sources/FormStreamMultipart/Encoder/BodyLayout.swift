@@ -45,6 +45,7 @@ public struct BodyLayout: Sendable {
     self.scannedStreams = scannedStreams
     self.places = places
     oneShots = segments.indices.filter { segments[$0].isOneShot }
+    hasStreams = segments.contains { if case .stream = $0.content { true } else { false } }
   }
 
   /// Whether the body can be read from its start more than once.
@@ -52,9 +53,7 @@ public struct BodyLayout: Sendable {
 
   /// Whether reading may have to wait for another program or thread: for a pipe, a generator or a
   /// sequence.
-  package var hasStreams: Bool {
-    segments.contains { if case .stream = $0.content { true } else { false } }
-  }
+  package let hasStreams: Bool
 
   /// Whether a part of the body can be read only by waiting, for any time: see ``BodyReader/waitsForNext``.
   package var mustBeWaitedFor: Bool { segments.contains(where: \.mustBeWaitedFor) }

@@ -16,9 +16,12 @@ public final class BodyReader {
   /// The error that reading failed with; nil if it did not fail.
   public private(set) var failure: MultipartError?
   private var isClosed = false
+  /// Nil if there is no stream.
+  private let interruption: SourceInterruption?
 
   init(of layout: BodyLayout) {
     self.layout = layout
+    interruption = layout.hasStreams ? SourceInterruption() : nil
   }
 
   /// Whether every byte of the body has been read.
@@ -143,6 +146,12 @@ public final class BodyReader {
     isClosed = true
   }
 
+  /// Interrupts the streams: see ``ByteSource/interrupt()``. The reader can only be closed then. Unlike all else,
+  /// this may be called on any thread at any time.
+  package func interrupt() {
+    interruption?.interrupt()
+  }
+
   private func checkUsable() throws(MultipartError) {
     if let failure { throw failure }
     if isClosed {
@@ -231,7 +240,8 @@ extension BodyReader {
   ) throws(MultipartError) -> any SegmentReader {
     if let source { return source }
     let opened = try StreamReader(
-      origin, part: current.name, scanningFor: layout.scannedStreams[segment] ?? [])
+      origin, part: current.name, scanningFor: layout.scannedStreams[segment] ?? [],
+      interruptedBy: interruption)
     source = opened
     return opened
   }

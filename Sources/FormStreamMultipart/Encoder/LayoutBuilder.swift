@@ -263,7 +263,7 @@ private struct LayoutBuilder {
     }
     try coverLiterals()
     if verifies { scannedStreams[segments.count] = scans.map(\.boundary) }
-    try add(.stream(origin), length: origin.length, of: part)
+    try add(.stream(origin.inLayout()), length: origin.length, of: part)
   }
 
   private mutating func addForm(_ inner: Form, of part: Part) throws(MultipartError) {

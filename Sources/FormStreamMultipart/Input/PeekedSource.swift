@@ -39,6 +39,8 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
     return piece.count
   }
 
+  func interrupt() { source.interrupt() }
+
   func close() {
     if !isClosed { source.close() }
     isClosed = true

@@ -6,6 +6,8 @@ struct StreamOrigin: Sendable {
   let length: Int64?
   private let singleUse: SingleUse?
   private let make: @Sendable () throws -> any ByteSource
+  /// The length that all readers of a layout must find; nil if it is known, or if only one can read.
+  private(set) var passLength: PassLength?
 
   init(
     length: Int64?, singleUse: SingleUse?, make: @escaping @Sendable () throws -> any ByteSource
@@ -33,11 +35,41 @@ struct StreamOrigin: Sendable {
     StreamOrigin(length: length, singleUse: SingleUse()) { source }
   }
 
+  /// The same stream, as a part of one layout.
+  func inLayout() -> StreamOrigin {
+    var origin = self
+    origin.passLength = length == nil && !isOneShot ? PassLength() : nil
+    return origin
+  }
+
   static func notReplayable(_ part: String) -> MultipartError {
     MultipartError(
       .notReplayable, on: part,
       "Part \(part.quoted) is a stream that can be read only once, and it was read or would have to be "
         + "skipped: use a file, or a factory that can open the stream again.")
+  }
+}
+
+/// The number of bytes that was found in a stream of unknown length when it was read to its end.
+///
+/// What was read before may be in a digest that was announced, or at a server. Another number later shows that the
+/// body is not the same.
+final class PassLength: Sendable {
+  private let found = Guarded<Int64?>(nil)
+
+  /// Checks how many bytes were read so far, or are all.
+  func check(_ count: Int64, isEnd: Bool, of part: String) throws(MultipartError) {
+    let found = found.withLock { found in
+      if isEnd, found == nil { found = count }
+      return found
+    }
+    guard let found, count > found || isEnd && count < found else { return }
+    throw MultipartError(
+      .sourceChanged, on: part,
+      "The stream of part \(part.quoted) had \(found) bytes when it was read before, and has "
+        + (isEnd ? "\(count)" : "more")
+        + " now: make it the same each time, or let it be read once.",
+      change: count < found ? .shrunk : .grown)
   }
 }
 

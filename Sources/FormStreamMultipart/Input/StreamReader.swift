@@ -18,17 +18,26 @@ final class StreamReader: SegmentReader {
   private var position: Int64 = 0
   private var scans: [CollisionScan]
   private var hasEnded = false
+  private let passLength: PassLength?
+  private let interruption: SourceInterruption?
 
-  init(_ origin: StreamOrigin, part: String, scanningFor boundaries: [Boundary])
-    throws(MultipartError)
-  {
+  init(
+    _ origin: StreamOrigin, part: String, scanningFor boundaries: [Boundary],
+    interruptedBy interruption: SourceInterruption?
+  ) throws(MultipartError) {
     source = try origin.open(for: part)
     self.part = part
     announced = origin.length
     scans = boundaries.map(CollisionScan.init)
+    passLength = origin.passLength
+    self.interruption = interruption
+    interruption?.begin(source)
   }
 
-  deinit { source.close() }
+  deinit {
+    interruption?.end()
+    source.close()
+  }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
     if hasEnded { return 0 }
@@ -75,6 +84,7 @@ final class StreamReader: SegmentReader {
     let count = try Self.read(source, into: buffer, of: part, at: position)
     if count == 0 { hasEnded = true }
     position += Int64(count)
+    try passLength?.check(position, isEnd: hasEnded, of: part)
     try scan(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
     return count
   }

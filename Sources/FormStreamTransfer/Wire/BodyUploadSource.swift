@@ -8,8 +8,8 @@ import FormStreamPlatform
 /// (NFS, FUSE), and what has to come from a disk.
 ///
 /// Reading starts when the engine first asks for bytes, so that a stream that can be read once is still complete if
-/// the server can't be reached. A thread that is blocked in a stream or file can't be interrupted: if this source is
-/// closed meanwhile, the thread is free again when the blocked call returns.
+/// the server can't be reached. If this source is closed while a thread waits in a stream, the stream is interrupted. A
+/// file can't be, and a stream need not obey: then the thread is free again when the blocked call returns.
 final class BodyUploadSource: UploadSource, @unchecked Sendable {
   private static let pieceSize = 128 * 1024
   private static let maximumPieces = 2
@@ -98,7 +98,11 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
       state.isClosed = true
       return !state.isReadingAhead
     }
-    guard isReaderFree else { return }
+    guard isReaderFree else {
+      // This runs code of the caller, such as the handlers of a task that is cancelled.
+      if !workers.run({ [self] in reader.interrupt() }) { reader.interrupt() }
+      return
+    }
     // Closing a file may wait, too.
     if reader.waitsForNext, workers.run({ [self] in reader.close() }) { return }
     reader.close()

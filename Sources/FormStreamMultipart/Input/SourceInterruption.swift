@@ -1,0 +1,33 @@
+import FormStreamPlatform
+
+/// Lets any thread interrupt the source that another one reads.
+final class SourceInterruption: Sendable {
+  private struct State {
+    /// The source that is open and was not interrupted.
+    var source: (any ByteSource)?
+    var isInterrupted = false
+  }
+
+  private let state = Guarded(State())
+
+  /// Notes a source that was opened.
+  func begin(_ source: any ByteSource) {
+    state.withLock { state in
+      if state.isInterrupted { source.interrupt() } else { state.source = source }
+    }
+  }
+
+  /// Forgets the source, which can be closed afterwards.
+  func end() {
+    state.withLock { $0.source = nil }
+  }
+
+  /// Interrupts the source that is open, and all that are opened later.
+  func interrupt() {
+    state.withLock { state in
+      state.isInterrupted = true
+      // Under the lock, so that it isn't closed meanwhile: what it uses could belong to another one then.
+      state.source.take()?.interrupt()
+    }
+  }
+}

@@ -109,14 +109,20 @@ import FormStreamTransfer
   }
 
   /// How a request ends while its writer waits for what never comes.
-  enum End: CaseIterable { case cancelled, timeLimit }
+  enum End: CaseIterable { case cancelled, timeLimit, refused, closed }
 
   @Test(arguments: End.allCases)
   func `a writer that writes nothing more is cancelled when the request ends`(_ end: End)
     async throws
   {
     let (waits, cancelled) = (try Gate(), try Gate())
-    let server = try ScriptedServer { _ in [.continueIfExpected, .stall] }
+    let server = try ScriptedServer { _ in
+      switch end {
+      case .cancelled, .timeLimit: [.continueIfExpected, .stall]
+      case .refused: [.continueIfExpected, .waitFor(waits), .respond(413), .finish]
+      case .closed: [.continueIfExpected, .waitFor(waits), .respond(200), .close]
+      }
+    }
     let body = TransferBody.writing { writer in
       let (nothing, never) = AsyncStream<Void>.makeStream()
       // Its first bytes are being read.

@@ -135,6 +135,7 @@ final class Exchange: @unchecked Sendable {
   /// Ends the exchange if a time limit is exceeded, or if its response says all that it can; returns whether it did.
   func endIfOverdue() -> Bool {
     isWatched = publisher.isWatched
+    if hasResponseBeforeSource { return true }
     if hasQuietEarlyResponse {
       if !collector.isComplete { collector.truncate() }
       return true
@@ -158,6 +159,15 @@ final class Exchange: @unchecked Sendable {
 
   /// The time that is left of the attempt; nil if it has no limit.
   var timeLeft: Duration? { request.options.limits.attempt.map(clock.timeLeft) }
+
+  /// Whether the response is complete, and the source of the request's body still waits, for what may never come. libcurl
+  /// waits for the source, too, although it sends no more of a body that was refused.
+  private var hasResponseBeforeSource: Bool {
+    guard let atResponse, !atResponse.isComplete, upload.isWaitingForSource, collector.isComplete,
+      ending == nil, let status = collector.status
+    else { return false }
+    return !(200...299).contains(status) || connection.socket.map(hasEnded) == true
+  }
 
   /// Whether nothing moves any more after a response that came before the complete request. No success can be
   /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.

@@ -4,6 +4,7 @@ public struct PartBody: Sendable {
     case text(String)
     case bytes(MemoryBytes)
     case file(FileOrigin)
+    case pinned(PinnedFile, FileRange?)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
     case form(Form)
@@ -23,7 +24,11 @@ public struct PartBody: Sendable {
 
   /// The path of the file; nil if it is not a file.
   var path: LocalPath? {
-    if case .file(let origin) = kind { origin.path } else { nil }
+    switch kind {
+    case .file(let origin): origin.path
+    case .pinned(let file, _): file.path
+    default: nil
+    }
   }
 
   /// Text, as UTF-8.

@@ -98,14 +98,7 @@ public final class MediaTypeSniffer: Sendable {
   public func type(
     ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {
-    try type(ofDescriptor: descriptor, filename: filename, path: nil)
-  }
-
-  /// The same for a file whose path is known: rules may be about it.
-  package func type(
-    ofDescriptor descriptor: Int32, filename: String, path: LocalPath?
-  ) throws(MediaTypesError) -> SniffedType {
-    if let type = typeByName(filename, path: path) { return type }
+    if let type = typeByName(filename, path: nil) { return type }
     let head: [UInt8]
     do {
       head = try FormStreamMediaTypes.head(ofDescriptor: descriptor, limit: Self.headSize)

@@ -40,10 +40,7 @@ struct LowArguments {
   var printsJSON = false
 
   var request = RequestArguments()
-  var sending = SendingArguments()
   var receiving = ReceivingArguments()
-  var listing = ListingArguments()
-  var manifest = ManifestArguments()
 }
 
 extension LowArguments {

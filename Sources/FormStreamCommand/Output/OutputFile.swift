@@ -11,21 +11,14 @@ final class OutputFile: Sendable {
   private let stream: OutputDescriptor?
   private let pending: PendingFile?
 
-  private let replacesFile: Bool
-
-  /// - Parameter replacesFile: whether a file that has the name may be replaced.
-  init(_ target: OutputTarget, replacesFile: Bool = true) throws(Failure) {
-    self.replacesFile = replacesFile
+  init(_ target: OutputTarget) throws(Failure) {
     switch target {
     case .standardOutput:
       (name, stream, pending) = ("Standard output", .standardOutput, nil)
     case .path(let path):
       name = "The file \"\(path)\""
       do throws(SystemError) {
-        (stream, pending) = try Self.open(path, replacesFile: replacesFile)
-      } catch  where error == .alreadyExists {
-        throw Failure(
-          .inputOutput, "\(name) exists already, and is not replaced: choose another name.")
+        (stream, pending) = try Self.open(path)
       } catch  where error == .deadLink {
         throw Failure(
           .inputOutput,
@@ -38,12 +31,11 @@ final class OutputFile: Sendable {
   }
 
   private static func open(
-    _ path: LocalPath, replacesFile: Bool
+    _ path: LocalPath
   ) throws(SystemError) -> (stream: OutputDescriptor?, pending: PendingFile?) {
     switch try OutputPlace(at: path) {
     case .nothing: (nil, try PendingFile(at: path, permissions: permissionsOfNewFiles()))
     case .deadLink: throw .deadLink
-    case .file where !replacesFile: throw .alreadyExists
     case .file(let permissions):
       (nil, try PendingFile(at: try resolved(path), permissions: permissions))
     case .standardOutput: (.standardOutput, nil)
@@ -101,11 +93,7 @@ final class OutputFile: Sendable {
     guard let pending else { return }
     do throws(SystemError) { try pending.finishWriting() } catch { throw failure(error) }
     do throws(SystemError) {
-      if replacesFile {
-        try pending.file.replace(pending.name)
-      } else if try !pending.file.commit(as: pending.name, ifTaken: .refuse) {
-        throw .alreadyExists
-      }
+      try pending.file.replace(pending.name)
     } catch {
       throw Failure(
         .inputOutput,

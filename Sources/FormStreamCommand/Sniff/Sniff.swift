@@ -1,4 +1,3 @@
-import FormStreamBatch
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamRecords
@@ -58,12 +57,9 @@ private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
   mutating func next() async throws -> LocalPath? {
     if let path = paths.popFirst() { return path }
     while true {
-      if let reader {
-        let path = try convertingErrors { () throws(BatchError) in try reader.next() }
-        if let path { return path }
-      }
+      if let path = try reader?.next() { return path }
       guard let list = lists.popFirst() else { return nil }
-      reader = try list.reader()
+      reader = try PathListReader(list)
     }
   }
 }

@@ -50,9 +50,9 @@ final class ContentPreview {
       bytes.withBytes { head = Array($0.prefix(count)) }
       return head
     case .file(let extent):
-      let reader = try FileReader(extent, part: part, opened: extent.kept?.take())
+      let reader = try FileReader(extent, part: part)
       let head = try reader.firstBytes(upTo: count)
-      if keepsFile, extent.kept == nil {
+      if keepsFile {
         var extent = extent
         extent.kept = KeptFile(reader.file)
         content = .file(extent)

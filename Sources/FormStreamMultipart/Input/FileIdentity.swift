@@ -3,34 +3,19 @@
 ///
 /// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes
 /// neither time, and a single long write sets them only at its beginning.
-package struct FileIdentity: Hashable, Sendable {
-  package let device: UInt64
-  package let inode: UInt64
-  package let size: Int64
-  package let modified: Timestamp
-  package let changed: Timestamp
-
-  package init(
-    device: UInt64, inode: UInt64, size: Int64, modified: Timestamp, changed: Timestamp
-  ) {
-    self.device = device
-    self.inode = inode
-    self.size = size
-    self.modified = modified
-    self.changed = changed
-  }
+struct FileIdentity: Hashable, Sendable {
+  let device: UInt64
+  let inode: UInt64
+  let size: Int64
+  let modified: Timestamp
+  let changed: Timestamp
 }
 
 /// A time of a file. In nanoseconds alone, not every time that a file can have would fit into 64
 /// bits.
-package struct Timestamp: Hashable, Sendable {
-  package let seconds: Int64
-  package let nanoseconds: Int64
-
-  package init(seconds: Int64, nanoseconds: Int64) {
-    self.seconds = seconds
-    self.nanoseconds = nanoseconds
-  }
+struct Timestamp: Hashable, Sendable {
+  let seconds: Int64
+  let nanoseconds: Int64
 
   /// Whether the time is less than 20 ms before or after `now`. A time further in the future is
   /// from another clock.
@@ -42,8 +27,8 @@ package struct Timestamp: Hashable, Sendable {
 }
 
 /// The result of `stat`.
-package struct FileStatus: Sendable {
-  package enum Kind: Sendable {
+struct FileStatus: Sendable {
+  enum Kind: Sendable {
     case regular
     case directory
     case symlink
@@ -52,8 +37,8 @@ package struct FileStatus: Sendable {
     case device
   }
 
-  package let kind: Kind
-  package let identity: FileIdentity
+  let kind: Kind
+  let identity: FileIdentity
   let links: UInt64
 }
 
@@ -66,21 +51,9 @@ extension FileStatus {
   /// waits until the file has not changed for 20 ms. The clock is read before the file, so that a
   /// change after this has a later time.
   init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
-    try self.init(settling: { () throws(SystemError) in
-      try FileStatus(of: path, followsSymlinks: followsSymlinks)
-    })
-  }
-
-  /// The same for an open file.
-  init?(settling descriptor: borrowing Descriptor) throws(SystemError) {
-    let number = descriptor.withNumber { $0 }
-    try self.init(settling: { () throws(SystemError) in try FileStatus(ofDescriptor: number) })
-  }
-
-  private init?(settling read: () throws(SystemError) -> FileStatus) throws(SystemError) {
     for _ in 0..<100 {
       let now = Timestamp.fileClock
-      let status = try read()
+      let status = try FileStatus(of: path, followsSymlinks: followsSymlinks)
       if status.kind != .regular || !status.identity.changed.isRecent(at: now) {
         self = status
         return
@@ -113,13 +86,6 @@ public struct SourceChange: Hashable, Sendable, RawRepresentable {
 }
 
 extension FileIdentity {
-  /// When the file was last written to, in nanoseconds since 1970, clamped to 64 bits.
-  package var modifiedNanoseconds: Int64 {
-    let (seconds, overflow) = modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, overflows) = seconds.addingReportingOverflow(modified.nanoseconds)
-    return overflow || overflows ? (modified.seconds < 0 ? .min : .max) : sum
-  }
-
   /// What changed between this identity and a later status of the file; nil if nothing did.
   func change(seenIn later: FileStatus) -> SourceChange? {
     let other = later.identity

@@ -7,27 +7,20 @@ final class OpenedFile: Sendable {
   init(_ path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
     descriptor = try Descriptor(reading: path, followsSymlinks: followsSymlinks, mayBlock: false)
   }
-
-  /// Becomes the owner of an open descriptor.
-  init(adopting number: Int32) {
-    descriptor = Descriptor(adopting: number)
-  }
 }
 
-/// A file that was opened before or while the form was laid out, kept for its first reader or for all of them.
+/// A file that was opened while the form was laid out, kept for its first reader.
 final class KeptFile: Sendable {
   private let file: Guarded<OpenedFile?>
-  private let isForAllReaders: Bool
 
-  init(_ file: OpenedFile, forAllReaders isForAllReaders: Bool = false) {
+  init(_ file: OpenedFile) {
     self.file = Guarded(file)
-    self.isForAllReaders = isForAllReaders
   }
 
-  /// The file; nil if it was kept for the first reader and this is not the first call.
+  /// The file at the first call; nil afterwards.
   func take() -> OpenedFile? {
     file.withLock { file in
-      defer { if !isForAllReaders { file = nil } }
+      defer { file = nil }
       return file
     }
   }

@@ -4,7 +4,6 @@ public struct PartBody: Sendable {
     case text(String)
     case bytes(MemoryBytes)
     case file(FileOrigin)
-    case pinned(PinnedFile, FileRange?)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
     case form(Form)
@@ -24,11 +23,7 @@ public struct PartBody: Sendable {
 
   /// The path of the file; nil if it is not a file.
   var path: LocalPath? {
-    switch kind {
-    case .file(let origin): origin.path
-    case .pinned(let file, _): file.path
-    default: nil
-    }
+    if case .file(let origin) = kind { origin.path } else { nil }
   }
 
   /// Text, as UTF-8.

@@ -105,7 +105,7 @@ private struct LayoutBuilder {
 
     // All files are looked up before a guesser reads any: a FIFO may keep it waiting, and a file
     // could change meanwhile.
-    var files = [PartContent?](repeating: nil, count: form.parts.count)
+    var files: [Int: PartContent] = [:]
     for (index, part) in form.parts.enumerated() where part.body.isFile {
       files[index] = try lookUp(part, browserText: form.browserText)
     }

@@ -45,7 +45,7 @@ struct FieldEncoder: Encoder {
   }
 
   /// The encoder of an element. Elements have the name of their list. What is in an element needs the index
-  /// too, or the values of two elements could not be told apart.
+  /// too, or the values of two elements would look the same.
   fileprivate func element(_ index: Int) -> FieldEncoder {
     let listName = nameOfParent ?? name
     return FieldEncoder(

@@ -11,9 +11,8 @@ final class TransferControl: Sendable {
     /// Ends the wait for a blocking operation, which itself goes on.
     var abandon: (@Sendable () -> Void)?
 
-    /// Tells the engine whether the exchange is paused. Called under the lock, so that the engine is told in the order of
-    /// the changes.
-    func tellEngine() {
+    /// Passes `isPaused` on to the engine. Called under the lock, so that the engine gets the changes in their order.
+    func passPauseOn() {
       if let running { running.engine.setPaused(running.exchange, isPaused) }
     }
   }
@@ -32,14 +31,14 @@ final class TransferControl: Sendable {
   func pause() {
     state.withLock { state in
       state.isPaused = true
-      state.tellEngine()
+      state.passPauseOn()
     }
   }
 
   func resume() {
     let waiting = state.withLock { state in
       state.isPaused = false
-      state.tellEngine()
+      state.passPauseOn()
       return state.waiting.take()
     }
     waiting?.resume()
@@ -122,7 +121,7 @@ final class TransferControl: Sendable {
       engine.start(exchange) { continuation.resume(returning: $0) }
       let isCancelled = state.withLock { state in
         state.running = (exchange, engine)
-        if state.isPaused { state.tellEngine() }
+        if state.isPaused { state.passPauseOn() }
         return state.isCancelled
       }
       if isCancelled { engine.cancel(exchange) }

@@ -10,7 +10,7 @@ final class ProgressPublisher: Sendable {
     var lastReport: ContinuousClock.Instant?
     /// What had moved at the last report.
     var lastCounts: (handedOver: Int64, received: Int64) = (0, 0)
-    /// Whether somebody has asked for the progress.
+    /// Whether the progress has been asked for.
     var isWatched = false
     var isFinished = false
   }
@@ -39,7 +39,7 @@ final class ProgressPublisher: Sendable {
     }
   }
 
-  /// Whether somebody has asked for the progress.
+  /// Whether the progress has been asked for.
   var isWatched: Bool { state.withLock { $0.isWatched } }
 
   /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first.

@@ -33,14 +33,7 @@ extension TransferSession {
       task.cancel()
     }
     try Task.checkCancellation()
-    guard let head else {
-      let error = await task.result.error
-      if error?.code == .cancelled { throw CancellationError() }
-      throw error
-        ?? TransferError(
-          .engineFailed, on: request.url.description,
-          "The request to \(request.url) ended with neither a response nor an error.")
-    }
+    guard let head else { try await task.result.fail() }
     return OpenResponse(head, reading)
   }
 }

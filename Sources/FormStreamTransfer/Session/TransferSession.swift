@@ -162,13 +162,16 @@ private struct StartedTasks {
 extension TransferResult {
   /// The response of a request that succeeded.
   func confirmingResponse() throws -> TransferResponse {
+    guard error == nil, let response else { try fail() }
+    return response
+  }
+
+  /// Throws why there is no response that confirms the request.
+  func fail() throws -> Never {
     if error?.code == .cancelled { throw CancellationError() }
-    if let error { throw error }
-    guard let response else {
-      throw TransferError(
+    throw error
+      ?? TransferError(
         .engineFailed, on: url.description,
         "The request to \(url) ended with neither a response nor an error.")
-    }
-    return response
   }
 }

@@ -33,7 +33,7 @@ final class Exchange: @unchecked Sendable {
   private var ending: (error: TransferError?, isTransient: Bool)?
   /// What had moved when it was counted last.
   private var moved: Moved?
-  /// Whether somebody follows the progress, when this was asked last.
+  /// Whether the progress had been asked for, when this was looked up last.
   private var isWatched = false
   /// What was reported of the progress last.
   private var reported: TransferProgress.Counts?
@@ -217,7 +217,7 @@ final class Exchange: @unchecked Sendable {
     if ending == nil {
       upload.close()
       count(uploaded: easy.uploaded)
-      // Somebody may ask for the progress after the end.
+      // The progress can be asked for after the end.
       if let reported, !isWatched {
         publisher.advance(reported, acknowledged: acknowledged)
       }

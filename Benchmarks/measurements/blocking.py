@@ -66,6 +66,8 @@ def blocking(table, bench, formstream, work, rounds):
             table.note("A file system (FUSE) can't be mounted here: blocked requests were left out.")
             return
     section("Requests that are blocked")
+    # A shell lets what it starts in the background ignore SIGINT, and the commands below would inherit that.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with Discarding(table, work) as server, Endless() as endless:
         if server.port is None:
             return

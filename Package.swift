@@ -47,6 +47,7 @@ let package = Package(
     product("FormStreamURLSession"),
     product("FormStreamMediaTypes"),
     product("FormStreamTransfer"),
+    product("FormStreamBatch"),
     product("FormStreamReceiver"),
     .executable(name: "formstream", targets: ["formstream"]),
   ],
@@ -70,6 +71,12 @@ let package = Package(
       "FormStreamTransfer",
       ["CFormStreamCurl", "FormStream", "FormStreamDigest", "FormStreamPlatform"]),
     module(
+      "FormStreamBatch",
+      [
+        "FormStream", "FormStreamDigest", "FormStreamMediaTypes", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamRecords", "FormStreamTransfer",
+      ]),
+    module(
       "FormStreamIntake",
       ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform", "FormStreamRecords"]),
     module(
@@ -86,8 +93,9 @@ let package = Package(
     module(
       "FormStreamCommand",
       [
-        "FormStreamDigest", "FormStreamIntake", "FormStreamMediaTypes", "FormStreamMultipart",
-        "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords", "FormStreamTransfer",
+        "FormStreamBatch", "FormStreamDigest", "FormStreamIntake", "FormStreamMediaTypes",
+        "FormStreamMultipart", "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords",
+        "FormStreamTransfer",
       ]),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -125,6 +133,12 @@ let package = Package(
     tests(of: "FormStreamURLSession", ["FormStreamURLSession"]),
     tests(
       of: "FormStreamTransfer", ["FormStream", "FormStreamTransfer", "formstream-cancel-probe"]),
+    tests(
+      of: "FormStreamBatch",
+      [
+        "FormStreamBatch", "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform",
+        "FormStreamRecords", "FormStreamTransfer",
+      ]),
     tests(
       of: "FormStreamReceiver",
       [

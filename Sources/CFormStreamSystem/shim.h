@@ -59,4 +59,22 @@ static inline long formstream_file_system_type(const char *path) {
   return syscall(__NR_statfs, path, status) == 0 ? status[0] : -1;
 }
 
+// openat2 for a path that must not lead out of its directory: neither by "..", nor by a symbolic link. If links are not
+// followed, a link anywhere on the path is an error.
+static inline long formstream_open_beneath(
+    int directory, const char *path, unsigned long long flags, int follows_links) {
+  struct {
+    unsigned long long flags;
+    unsigned long long mode;
+    unsigned long long resolve;
+  } how = {flags, 0, 0x02 | 0x08 | (follows_links ? 0 : 0x04)};  // RESOLVE_NO_MAGICLINKS, BENEATH, NO_SYMLINKS
+  return syscall(437, directory, path, &how, sizeof how);
+}
+
+// formstream_file_system_type for an open descriptor.
+static inline long formstream_file_system_type_of(int descriptor) {
+  long status[64];
+  return syscall(__NR_fstatfs, descriptor, status) == 0 ? status[0] : -1;
+}
+
 #endif

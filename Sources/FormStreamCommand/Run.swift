@@ -13,6 +13,9 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
     case .post(let plan): try post(plan)
+    case .send(let plan): try send(plan)
+    case .plan(let plan): try makeManifest(plan)
+    case .report(let plan): try report(plan)
     case .receive(let plan): try receive(plan)
     case .demo: try demo()
     case .sniff(let plan): try runBlocking { () async throws(Failure) in try await sniff(plan) }

@@ -98,7 +98,14 @@ public final class MediaTypeSniffer: Sendable {
   public func type(
     ofDescriptor descriptor: Int32, filename: String
   ) throws(MediaTypesError) -> SniffedType {
-    if let type = typeByName(filename, path: nil) { return type }
+    try type(ofDescriptor: descriptor, filename: filename, path: nil)
+  }
+
+  /// The same for a file whose path is known: rules may be about it.
+  package func type(
+    ofDescriptor descriptor: Int32, filename: String, path: LocalPath?
+  ) throws(MediaTypesError) -> SniffedType {
+    if let type = typeByName(filename, path: path) { return type }
     let head: [UInt8]
     do {
       head = try FormStreamMediaTypes.head(ofDescriptor: descriptor, limit: Self.headSize)

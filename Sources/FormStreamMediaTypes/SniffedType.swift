@@ -29,4 +29,9 @@ public struct SniffedType: Hashable, Sendable {
   public let type: MediaType
   /// How it was detected.
   public let source: Source
+
+  package init(type: MediaType, source: Source) {
+    self.type = type
+    self.source = source
+  }
 }

@@ -3,8 +3,7 @@ import FormStreamPlatform
 
 /// A JSON value whose objects keep the order of their keys, which records promise.
 ///
-/// Only record types make values, and they decide how deep a value nests. No value is made from received JSON, so
-/// recursion over a value is safe.
+/// Record types decide how deep a value nests, and the reader limits it, so recursion over a value is safe.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)

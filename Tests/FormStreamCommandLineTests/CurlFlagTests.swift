@@ -56,7 +56,6 @@ import Testing
   @Test(arguments: [
     ("POST", "formstream post"), ("Put", "formstream put"),
     ("https://example.org/x?canary", "formstream post URL"),
-    ("https://me:canary@h/", "formstream post URL"), ("send", "formstream post sends"),
     ("upload", "formstream post sends"), ("get", "formstream post and put send"),
     ("PATCH", "formstream post -X PATCH"),
   ])

@@ -10,14 +10,15 @@ import Testing
   private static let pages =
     ["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"]
     + [
-      "command", "exit-codes", "library", "promises", "receiver", "records", "stability",
+      "command", "exit-codes", "library", "many-files", "promises", "receiver", "records",
+      "stability",
       "ten-tasks",
     ]
     .map { "docs/\($0).md" }
 
   /// Flags of other programs that the pages mention.
   private static let foreignFlags: Set<String> = [
-    "--post-file", "--record", "--quick", "--only", "--strict",
+    "--array", "--post-file", "--retries", "--record", "--quick", "--only", "--strict",
   ]
 
   /// Folders, and types of Foundation, that CONTRIBUTING mentions.
@@ -202,14 +203,17 @@ import Testing
       $F sniff --json body
       $F post --json -F a=b http://127.0.0.1:1/
       $F post -q --progress json -F a=b http://127.0.0.1:1/ 2>&1 | grep '^{' | head -1
+      $F send --json --retry 0 http://127.0.0.1:1/ body
       """)
     let records = run.output.split(separator: "\n")
-    try #require(records.count == 5, "\(run.output)")
+    try #require(records.count == 7, "\(run.output)")
     #expect(try Self.keys("The record of a body") == Self.keys(of: records[0]))
     #expect(try Self.keys("The record of a body", table: 1) == Self.keys(of: records[1]))
     #expect(try Self.keys("The record of a file") == Self.keys(of: records[2]))
     #expect(try Self.keys("The record of a request") == Self.keys(of: records[3]))
     #expect(try Self.keys("The record of progress") == Self.keys(of: records[4]))
+    #expect(try Self.keys("The record of a file that was sent") == Self.keys(of: records[5]))
+    #expect(try Self.keys("The record of a run") == Self.keys(of: records[6]))
   }
 
   @Test func `the page of records lists the keys of what the receiver prints`() throws {

@@ -5,6 +5,9 @@ enum CommandPlan {
   case parse(ParsePlan)
   case sniff(SniffPlan)
   case post(PostPlan)
+  case send(SendPlan)
+  case plan(ManifestPlan)
+  case report(ReportPlan)
   case receive(ReceivePlan)
   case demo
 }
@@ -24,6 +27,9 @@ extension LowArguments {
     case .sniff: return .sniff(try sniffPlan())
     case .post: return .post(try postPlan(.post))
     case .put: return .post(try postPlan(.put))
+    case .send: return .send(try sendPlan())
+    case .plan: return .plan(try manifestPlan())
+    case .report: return .report(try reportPlan())
     case .receive: return .receive(try receivePlan())
     case .demo: return .demo
     case nil:

@@ -2,7 +2,7 @@ import FormStreamTransfer
 
 /// The flags about the connection to the server and about TLS.
 extension Flag {
-  private static let connectionVerbs: [Verb] = [.post, .put]
+  private static let connectionVerbs: [Verb] = [.post, .put, .send]
 
   static let connectionFlags = [
     Flag(

@@ -2,7 +2,7 @@ import FormStreamTransfer
 
 /// The flags about retries, time limits, speed and redirects.
 extension Flag {
-  private static let deliveryVerbs: [Verb] = [.post, .put]
+  private static let deliveryVerbs: [Verb] = [.post, .put, .send]
 
   static let deliveryFlags = [
     Flag(
@@ -13,13 +13,16 @@ extension Flag {
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
-        can't be sent twice.
+        can't be sent twice. The default is 0, and 2 for send.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =
         try argument.count(for: "--retry", upTo: 1000) + 1
+      arguments.request.isRetryGiven = true
     },
-    seconds("retry-max-time", "Start no attempt later than S seconds after the first") {
+    seconds(
+      "retry-max-time", "Start no attempt later than S seconds after the first", of: [.post, .put]
+    ) {
       $0.request.options.retry.timeLimit = $1
     },
     Flag(
@@ -41,7 +44,8 @@ extension Flag {
     },
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery, verbs: deliveryVerbs,
-      summary: "Send at most RATE bytes a second, such as 500K or 2M"
+      summary: "Send at most RATE bytes a second, such as 500K or 2M",
+      detail: "With send, each of the requests that -j allows at the same time gets an equal share."
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
@@ -89,10 +93,11 @@ extension Flag {
   private static func seconds(
     _ long: String, _ summary: String,
     detail: String = "In seconds; a fraction may follow a dot. 0 is no limit.",
+    of verbs: [Verb] = deliveryVerbs,
     _ set: @escaping @Sendable (inout LowArguments, Duration?) -> Void
   ) -> Flag {
     Flag(
-      long: long, value: Value(placeholder: "S"), group: .delivery, verbs: deliveryVerbs,
+      long: long, value: Value(placeholder: "S"), group: .delivery, verbs: verbs,
       summary: summary, detail: detail
     ) { (arguments, argument) throws(Failure) in
       let time = try argument.seconds(for: "--\(long)")

@@ -2,7 +2,7 @@ import FormStreamMultipart
 
 /// The flags that make a form, for every command that makes one.
 extension Flag {
-  private static let formVerbs: [Verb] = [.encode, .post, .put]
+  private static let formVerbs: [Verb] = [.encode, .post, .put, .send]
 
   static let partFlags = [
     Flag(
@@ -55,8 +55,16 @@ extension Flag {
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
-      summary: "Its file name, instead of the last component of the path"
+      summary: "Its file name, instead of that of the path (send: of all files)",
+      detail: """
+        For send, it is the file name of each file that is sent, in which values such as {stem} and {relative} are \
+        expanded.
+        """
     ) { (arguments, argument) throws(Failure) in
+      if arguments.verb == .send {
+        arguments.sending.filename = argument
+        return
+      }
       try arguments.setOnPreviousPart(
         \.filename, of: "--filename", to: try argument.text(for: "--filename"))
     },

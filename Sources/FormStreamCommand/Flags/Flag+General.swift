@@ -20,12 +20,12 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.isDryRun = true },
     Flag(
-      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put, .receive],
-      common: [.parse, .post, .put],
+      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put, .send, .report, .receive],
+      common: [.parse, .post, .put, .send],
       summary: "Print records for scripts, one line of JSON each",
       detail: """
-        post and put print a record instead of the response's body, also if they fail. receive prints a \
-        record that says where it listens, then one for each request.
+        post and put print a record instead of the response's body, also if they fail. send prints one for each \
+        file, and one at the end. report prints one. receive prints a record that says where it listens, then one for each request.
         """
     ) { (arguments, _) in arguments.printsJSON = true },
     Flag(
@@ -49,12 +49,13 @@ extension Flag {
     ) { (arguments, argument) in arguments.directory = argument },
     Flag(
       long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
-      group: .output, verbs: [.encode, .post, .put], common: [.encode, .post, .put],
+      group: .output, verbs: [.encode, .post, .put, .plan],
+      common: [.encode, .post, .put, .plan],
       summary: "Write to FILE; - is standard output, even if it is a terminal",
       detail: """
         The file appears under its name when it is complete, and not at all if something fails. An existing \
         file stays until then. The new file gets its permissions, but not its owner, and other hard links \
-        keep the old file. FIFOs and devices are written directly.
+        keep the old file. FIFOs and devices are written directly. plan replaces no file.
         """
     ) { (arguments, argument) in arguments.output = argument },
   ]

@@ -2,7 +2,7 @@ import FormStreamTransfer
 
 /// The flags about the method, the headers and the credentials of a request.
 extension Flag {
-  private static let requestVerbs: [Verb] = [.post, .put]
+  private static let requestVerbs: [Verb] = [.post, .put, .send]
 
   static let requestFlags = [
     Flag(
@@ -77,7 +77,8 @@ extension Flag {
       detail: """
         A server that supports the header carries out requests with the same key only once, so --retry can \
         repeat a request that got no response. A client can't find out whether a server supports it: ask \
-        the server's operator.
+        the server's operator. send accepts only auto: each file has a key, which is the same in each run of a \
+        manifest.
         """
     ) { (arguments, argument) in arguments.request.idempotencyKey = argument },
     Flag(

@@ -6,7 +6,8 @@ extension Flag {
 
   static let responseFlags = [
     Flag(
-      long: "expect-status", value: Value(placeholder: "N,N"), group: .output, verbs: responseVerbs,
+      long: "expect-status", value: Value(placeholder: "N,N"), group: .output,
+      verbs: responseVerbs + [.send],
       summary: "Statuses that are a success, such as 200,201 (default: all 2xx)"
     ) { (arguments, argument) throws(Failure) in
       var statuses: Set<Int> = []
@@ -43,8 +44,9 @@ extension Flag {
       arguments.request.responseLimit = limit
     },
     Flag(
-      long: "sha256", group: .output, verbs: responseVerbs,
-      summary: "Compute the body's SHA-256 while it is sent, for the record"
+      long: "sha256", group: .output, verbs: responseVerbs + [.send],
+      summary: "Compute the body's SHA-256 while it is sent, for the record",
+      detail: "With send, it is the SHA-256 of the file, computed before it is sent."
     ) { (arguments, _) in arguments.request.options.computesDigest = true },
     Flag(
       long: "to-curl", group: .output, verbs: responseVerbs,
@@ -71,12 +73,12 @@ extension Flag {
         for: "--progress", "way to show progress", among: ProgressMode.allCases)
     },
     Flag(
-      long: "quiet", short: "q", group: .output, verbs: responseVerbs + [.receive],
+      long: "quiet", short: "q", group: .output, verbs: responseVerbs + [.send, .receive],
       summary: "Print no notes, and only the progress that was asked for",
       detail: "Errors are printed in any case."
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
-      long: "verbose", short: "v", group: .output, verbs: responseVerbs,
+      long: "verbose", short: "v", group: .output, verbs: responseVerbs + [.send],
       summary: "Print the headers of requests and responses; secrets are masked"
     ) { (arguments, _) in arguments.request.isVerbose = true },
   ]

@@ -19,6 +19,7 @@ struct Flag: Sendable {
   /// The headings in help and man page, in their order there.
   enum Group: String, CaseIterable, Sendable {
     case paths = "Files"
+    case manifest = "Manifest and shards"
     case parts = "Parts of the form"
     case previousPart = "For the part before the flag"
     case types = "Media types"
@@ -26,6 +27,7 @@ struct Flag: Sendable {
     case body = "Bodies other than forms"
     case request = "Request"
     case delivery = "Delivery"
+    case batch = "Many files"
     case connection = "Connection"
     case reading = "Reading the body"
     case receiving = "Receiving"
@@ -52,8 +54,9 @@ struct Flag: Sendable {
 extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
-    pathFlags + partFlags + previousPartFlags + typeFlags + wireFlags + bodyFlags + requestFlags
-    + deliveryFlags + connectionFlags + readingFlags + receivingFlags + outputFlags
+    pathFlags + listingFlags + manifestFlags + partFlags + previousPartFlags + typeFlags + wireFlags
+    + bodyFlags + requestFlags
+    + deliveryFlags + batchFlags + connectionFlags + readingFlags + receivingFlags + outputFlags
     + responseFlags + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }

@@ -40,7 +40,10 @@ struct LowArguments {
   var printsJSON = false
 
   var request = RequestArguments()
+  var sending = SendingArguments()
   var receiving = ReceivingArguments()
+  var listing = ListingArguments()
+  var manifest = ManifestArguments()
 }
 
 extension LowArguments {

@@ -23,6 +23,8 @@ struct RequestArguments {
   var options = TransferOptions()
   var session = TransferSession.Configuration()
 
+  /// Whether `--retry` was typed.
+  var isRetryGiven = false
   var responseLimit: Int?
   var outputsAnyStatus = false
   var isQuiet = false

@@ -39,6 +39,35 @@ extension Verb {
           line:
             "tar cz photos | formstream put -T - --limit-rate 1M https://example.org/photos.tgz"),
       ]
+    case .send:
+      [
+        Example(
+          purpose: "send all photos below a directory, eight at a time",
+          line:
+            "find photos -type f -print0 | formstream send -j 8 https://example.org/ --files-from0 -",
+          isInOverview: true),
+        Example(
+          purpose: "print a record for each file, and a summary",
+          line: "formstream send --json -F album=Summer https://example.org/photos *.jpg"),
+      ]
+    case .plan:
+      [
+        Example(
+          purpose: "list the files below a directory, sorted",
+          line: "formstream plan --sort -o photos.manifest photos"),
+        Example(
+          purpose: "the same for a list, without drafts",
+          line:
+            "find . -name '*.jpg' -print0 | formstream plan --exclude 'draft-*' --files-from0 - -o m"
+        ),
+      ]
+    case .report:
+      [
+        Example(
+          purpose: "see what became of the files, and write down the rest",
+          line:
+            "formstream report --manifest photos.manifest --failed rest.manifest journals")
+      ]
     case .receive:
       [
         Example(

@@ -2,19 +2,25 @@
 enum Verb: String, CaseIterable, Sendable {
   case post
   case put
+  case send
+  case plan
+  case report
   case receive
   case encode
   case parse
   case sniff
   case demo
 
-  /// Whether the command sends a request.
+  /// Whether the command sends one request.
   var sends: Bool { self == .post || self == .put }
 
   var summary: String {
     switch self {
     case .post: "Send a form, or another body, and print the response"
     case .put: "Send a file, or another body, by PUT, and print the response"
+    case .send: "Send many files by POST, each in a form of its own"
+    case .plan: "List files in a manifest, so that several runs or machines can share them"
+    case .report: "Say what became of each file of a manifest, over all runs"
     case .receive: "Accept uploads as a server, store the files, respond with records"
     case .encode: "Write the body of a form, its headers, or an outline of it"
     case .parse: "Read the body of a form: list its parts, store its files"
@@ -26,7 +32,8 @@ enum Verb: String, CaseIterable, Sendable {
   /// What the user should know before running the command.
   var note: String? {
     switch self {
-    case .post, .put: "Proxies, cookies and .netrc are not used, whatever the environment says."
+    case .post, .put, .send:
+      "Proxies, cookies and .netrc are not used, whatever the environment says."
     case .demo: "The demo needs about 1 GiB in TMPDIR, or in /tmp, for some seconds."
     default: nil
     }
@@ -36,8 +43,12 @@ enum Verb: String, CaseIterable, Sendable {
   struct Operand {
     let placeholder: String
     let canBeRepeated: Bool
+    /// What may follow the first one, if that is something else.
+    var rest: String?
 
-    var usage: String { canBeRepeated ? "\(placeholder)..." : placeholder }
+    var usage: String {
+      canBeRepeated ? "\(placeholder)\(rest.map { " [\($0)]" } ?? "")..." : placeholder
+    }
   }
 
   /// Nil if the command takes only flags.
@@ -45,8 +56,10 @@ enum Verb: String, CaseIterable, Sendable {
     switch self {
     case .encode, .receive, .demo: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
-    case .sniff: Operand(placeholder: "PATH", canBeRepeated: true)
+    case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
+    case .report: Operand(placeholder: "DIR", canBeRepeated: true)
     case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
+    case .send: Operand(placeholder: "URL", canBeRepeated: true, rest: "FILE")
     }
   }
 

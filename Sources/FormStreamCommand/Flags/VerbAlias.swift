@@ -10,7 +10,7 @@ enum VerbAlias {
       return "write it in small letters: formstream \(verb.rawValue)"
     }
     return switch plain {
-    case "send", "upload": "formstream post sends by POST, formstream put by PUT"
+    case "upload": "formstream post sends by POST, put by PUT, and send sends many files"
     case "patch", "delete": "use formstream post -X \(plain.uppercased())"
     case "get", "head", "download", "fetch":
       "formstream post and put send, and no command downloads"

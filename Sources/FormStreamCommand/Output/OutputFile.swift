@@ -11,14 +11,21 @@ final class OutputFile: Sendable {
   private let stream: OutputDescriptor?
   private let pending: PendingFile?
 
-  init(_ target: OutputTarget) throws(Failure) {
+  private let replacesFile: Bool
+
+  /// - Parameter replacesFile: whether a file that has the name may be replaced.
+  init(_ target: OutputTarget, replacesFile: Bool = true) throws(Failure) {
+    self.replacesFile = replacesFile
     switch target {
     case .standardOutput:
       (name, stream, pending) = ("Standard output", .standardOutput, nil)
     case .path(let path):
       name = "The file \"\(path)\""
       do throws(SystemError) {
-        (stream, pending) = try Self.open(path)
+        (stream, pending) = try Self.open(path, replacesFile: replacesFile)
+      } catch  where error == .alreadyExists {
+        throw Failure(
+          .inputOutput, "\(name) exists already, and is not replaced: choose another name.")
       } catch  where error == .deadLink {
         throw Failure(
           .inputOutput,
@@ -31,11 +38,12 @@ final class OutputFile: Sendable {
   }
 
   private static func open(
-    _ path: LocalPath
+    _ path: LocalPath, replacesFile: Bool
   ) throws(SystemError) -> (stream: OutputDescriptor?, pending: PendingFile?) {
     switch try OutputPlace(at: path) {
     case .nothing: (nil, try PendingFile(at: path, permissions: permissionsOfNewFiles()))
     case .deadLink: throw .deadLink
+    case .file where !replacesFile: throw .alreadyExists
     case .file(let permissions):
       (nil, try PendingFile(at: try resolved(path), permissions: permissions))
     case .standardOutput: (.standardOutput, nil)
@@ -93,7 +101,11 @@ final class OutputFile: Sendable {
     guard let pending else { return }
     do throws(SystemError) { try pending.finishWriting() } catch { throw failure(error) }
     do throws(SystemError) {
-      try pending.file.replace(pending.name)
+      if replacesFile {
+        try pending.file.replace(pending.name)
+      } else if try !pending.file.commit(as: pending.name, ifTaken: .refuse) {
+        throw .alreadyExists
+      }
     } catch {
       throw Failure(
         .inputOutput,

@@ -37,18 +37,45 @@ struct PostPlan {
 extension LowArguments {
   func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
     try checkRequest()
-    var secretNotes: [String] = []
-    var url = try url(for: verb, notes: &secretNotes)
     let body = try plannedBody()
+    var notes = self.notes(on: body)
+    var (planned, configuration) = try plannedRequest(verb, body, &notes)
+    planned.options = try options()
+    // The session's own limit is for many requests; here --retry sets the limit.
+    configuration.retryBudget = max(
+      configuration.retryBudget, planned.options.retry.attempts - 1)
+    return PostPlan(
+      request: planned, body: body, configuration: configuration,
+      sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
+      product: isDryRun
+        ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
+      printsRecord: printsJSON, responseTarget: try responseTarget(),
+      outputsAnyStatus: request.outputsAnyStatus,
+      responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
+      progress: request.progress)
+  }
+
+  /// A request without its body and options, and the settings of its session. Messages that are printed before the work
+  /// starts are added to `notes`.
+  func plannedRequest(
+    _ verb: Verb, _ body: PlannedBody, _ notes: inout [String]
+  ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
+    var url = try url(for: verb, notes: &notes)
     if case .none = body, verb == .put {
       throw .usage(
         "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
     }
     if let upload = request.upload { url = url.appendingName(of: upload) }
-    var notes = self.notes(on: body) + secretNotes
     // With the query, so that the record shows it too.
-    var planned = TransferRequest(
-      verb == .put ? .put : .post, try url.url(appending: try query()))
+    return try plannedRequest(
+      verb == .put ? .put : .post, to: try url.url(appending: try query()), body, &notes)
+  }
+
+  /// The same for a URL.
+  func plannedRequest(
+    _ method: HTTPMethod, to url: HTTPURL, _ body: PlannedBody, _ notes: inout [String]
+  ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
+    var planned = TransferRequest(method, url)
     if let method = request.method {
       guard let method = method.text.flatMap(HTTPMethod.init(parsing:)) else {
         throw .usage("\(method.named("-X")) is not a method: write a word, such as PATCH.")
@@ -65,27 +92,15 @@ extension LowArguments {
         "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
           + "read them: use https, or --insecure-auth if they may.")
     }
-    planned.options = try options()
     var configuration = request.session
     configuration.userAgent = "formstream/\(version)"
-    // The session's own limit is for many requests; here --retry sets the limit.
-    configuration.retryBudget = max(
-      configuration.retryBudget, planned.options.retry.attempts - 1)
-    return PostPlan(
-      request: planned, body: body, configuration: configuration,
-      sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: isDryRun
-        ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
-      printsRecord: printsJSON, responseTarget: try responseTarget(),
-      outputsAnyStatus: request.outputsAnyStatus,
-      responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
-      progress: request.progress)
+    return (planned, configuration)
   }
 
   /// Whether a request is sent. If not, standard input is not read.
   var sendsRequest: Bool { !isDryRun && !request.printsCurlLine }
 
-  private func checkRequest() throws(Failure) {
+  func checkRequest() throws(Failure) {
     if isDryRun, request.printsCurlLine {
       throw .usage("--dry-run and --to-curl print two different things: choose one of them.")
     }
@@ -99,6 +114,7 @@ extension LowArguments {
     }
     let readers =
       parts.filter(\.isStandardInput).map { "part \"\($0.name)\"" } + request.standardInputUses
+      + pathLists.filter(\.file.isDash).map { _ in "a list of files" }
     guard readers.count < 2 else {
       throw .usage(
         "Standard input is named twice, for \(readers[0]) and \(readers[1]): it can be read once.")
@@ -107,7 +123,7 @@ extension LowArguments {
 
   private func url(for verb: Verb, notes: inout [String]) throws(Failure) -> URLArgument {
     if let file = request.urlFile {
-      if let operand = operands.first {
+      if verb.sends, let operand = operands.first {
         throw .usage(
           "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
       }
@@ -122,7 +138,7 @@ extension LowArguments {
     return try URLArgument(operand)
   }
 
-  private func notes(on body: PlannedBody) -> [String] {
+  func notes(on body: PlannedBody) -> [String] {
     var notes: [String] = []
     if case .none = body {
       notes.append(
@@ -136,7 +152,7 @@ extension LowArguments {
     return notes
   }
 
-  private func query() throws(Failure) -> [URLEncodedField] {
+  func query() throws(Failure) -> [URLEncodedField] {
     var fields: [URLEncodedField] = []
     for argument in request.query {
       let split = argument.splitAtEquals()
@@ -148,7 +164,8 @@ extension LowArguments {
     return fields
   }
 
-  private func options() throws(Failure) -> TransferOptions {
+  /// - Parameter isKeyTaken: whether the idempotency key is another's business.
+  func options(isKeyTaken: Bool = false) throws(Failure) -> TransferOptions {
     var options = request.options
     switch request.expectation {
     case .auto: options.expectation = .automatic
@@ -156,7 +173,7 @@ extension LowArguments {
     case .never: options.expectation = .never
     }
     if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
-    if let key = request.idempotencyKey {
+    if !isKeyTaken, let key = request.idempotencyKey {
       if key.bytes == Array("auto".utf8) {
         options.idempotencyKey = .random()
       } else if let key = key.text.flatMap(IdempotencyKey.init) {

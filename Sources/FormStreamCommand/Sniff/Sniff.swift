@@ -1,3 +1,4 @@
+import FormStreamBatch
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamRecords
@@ -57,9 +58,12 @@ private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
   mutating func next() async throws -> LocalPath? {
     if let path = paths.popFirst() { return path }
     while true {
-      if let path = try reader?.next() { return path }
+      if let reader {
+        let path = try convertingErrors { () throws(BatchError) in try reader.next() }
+        if let path { return path }
+      }
       guard let list = lists.popFirst() else { return nil }
-      reader = try PathListReader(list)
+      reader = try list.reader()
     }
   }
 }

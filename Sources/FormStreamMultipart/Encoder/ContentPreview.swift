@@ -50,9 +50,9 @@ final class ContentPreview {
       bytes.withBytes { head = Array($0.prefix(count)) }
       return head
     case .file(let extent):
-      let reader = try FileReader(extent, part: part)
+      let reader = try FileReader(extent, part: part, opened: extent.kept?.take())
       let head = try reader.firstBytes(upTo: count)
-      if keepsFile {
+      if keepsFile, extent.kept == nil {
         var extent = extent
         extent.kept = KeptFile(reader.file)
         content = .file(extent)

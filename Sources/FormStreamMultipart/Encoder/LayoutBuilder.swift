@@ -199,6 +199,7 @@ private struct LayoutBuilder {
           browserText ? EscapingProfile.withBrowserNewlines(text.utf8) : Array(text.utf8)))
     case .bytes(let bytes): return .memory(bytes)
     case .file(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
+    case .pinned(let file, let range): return .file(try file.extent(range, part: part.name))
     case .descriptor(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
     case .stream(let origin): return .stream(origin)
     case .form(let inner): return .form(inner)
@@ -244,7 +245,7 @@ private struct LayoutBuilder {
   private mutating func addFile(_ extent: FileExtent, of part: Part) throws(MultipartError) {
     hasFile = true
     if verifies {
-      let reader = try FileReader(extent, part: part.name)
+      let reader = try FileReader(extent, part: part.name, opened: extent.kept?.take())
       if let collision = try reader.scan(with: &scans) {
         throw CollisionScan.collision(collision, in: part.name)
       }

@@ -36,7 +36,7 @@ struct FileExtent: Sendable {
   let offset: Int64
   let length: Int64
   let storage: FileStorage
-  /// The open file, kept for the first reader.
+  /// The open file, kept for the first reader or for all of them.
   var kept: KeptFile?
 }
 

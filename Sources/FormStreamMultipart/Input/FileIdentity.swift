@@ -3,19 +3,34 @@
 ///
 /// Two changes can't be seen: a store through `mmap` to a page that is already dirty changes
 /// neither time, and a single long write sets them only at its beginning.
-struct FileIdentity: Hashable, Sendable {
-  let device: UInt64
-  let inode: UInt64
-  let size: Int64
-  let modified: Timestamp
-  let changed: Timestamp
+package struct FileIdentity: Hashable, Sendable {
+  package let device: UInt64
+  package let inode: UInt64
+  package let size: Int64
+  package let modified: Timestamp
+  package let changed: Timestamp
+
+  package init(
+    device: UInt64, inode: UInt64, size: Int64, modified: Timestamp, changed: Timestamp
+  ) {
+    self.device = device
+    self.inode = inode
+    self.size = size
+    self.modified = modified
+    self.changed = changed
+  }
 }
 
 /// A time of a file. In nanoseconds alone, not every time that a file can have would fit into 64
 /// bits.
-struct Timestamp: Hashable, Sendable {
-  let seconds: Int64
-  let nanoseconds: Int64
+package struct Timestamp: Hashable, Sendable {
+  package let seconds: Int64
+  package let nanoseconds: Int64
+
+  package init(seconds: Int64, nanoseconds: Int64) {
+    self.seconds = seconds
+    self.nanoseconds = nanoseconds
+  }
 
   /// Whether the time is less than 20 ms before or after `now`. A time further in the future is
   /// from another clock.
@@ -27,8 +42,8 @@ struct Timestamp: Hashable, Sendable {
 }
 
 /// The result of `stat`.
-struct FileStatus: Sendable {
-  enum Kind: Sendable {
+package struct FileStatus: Sendable {
+  package enum Kind: Sendable {
     case regular
     case directory
     case symlink
@@ -37,8 +52,8 @@ struct FileStatus: Sendable {
     case device
   }
 
-  let kind: Kind
-  let identity: FileIdentity
+  package let kind: Kind
+  package let identity: FileIdentity
   let links: UInt64
 }
 
@@ -51,9 +66,21 @@ extension FileStatus {
   /// waits until the file has not changed for 20 ms. The clock is read before the file, so that a
   /// change after this has a later time.
   init?(settling path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
+    try self.init(settling: { () throws(SystemError) in
+      try FileStatus(of: path, followsSymlinks: followsSymlinks)
+    })
+  }
+
+  /// The same for an open file.
+  init?(settling descriptor: borrowing Descriptor) throws(SystemError) {
+    let number = descriptor.withNumber { $0 }
+    try self.init(settling: { () throws(SystemError) in try FileStatus(ofDescriptor: number) })
+  }
+
+  private init?(settling read: () throws(SystemError) -> FileStatus) throws(SystemError) {
     for _ in 0..<100 {
       let now = Timestamp.fileClock
-      let status = try FileStatus(of: path, followsSymlinks: followsSymlinks)
+      let status = try read()
       if status.kind != .regular || !status.identity.changed.isRecent(at: now) {
         self = status
         return
@@ -86,6 +113,13 @@ public struct SourceChange: Hashable, Sendable, RawRepresentable {
 }
 
 extension FileIdentity {
+  /// When the file was last written to, in nanoseconds since 1970, clamped to 64 bits.
+  package var modifiedNanoseconds: Int64 {
+    let (seconds, overflow) = modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflows) = seconds.addingReportingOverflow(modified.nanoseconds)
+    return overflow || overflows ? (modified.seconds < 0 ? .min : .max) : sum
+  }
+
   /// What changed between this identity and a later status of the file; nil if nothing did.
   func change(seenIn later: FileStatus) -> SourceChange? {
     let other = later.identity

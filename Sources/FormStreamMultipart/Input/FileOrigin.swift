@@ -61,31 +61,47 @@ extension FileOrigin {
   private func extent(
     of status: FileStatus, part: String
   ) throws(MultipartError) -> FileExtent {
-    let size = status.identity.size
+    let device = status.identity.device
+    let storage = KnownDisks.contains(device) ? .disk : FileStorage(of: path)
+    KnownDisks.note(device, storage)
+    return try FileExtent(
+      of: path, status.identity, range, followsSymlinks: provenance.followsSymlinks,
+      storage: storage, part: part)
+  }
+
+  private func subject(_ part: String) -> String { path.subject(part) }
+
+  private func notAFile(_ part: String, _ what: String) -> MultipartError {
+    MultipartError(
+      .notAFile, on: path.description, "\(subject(part)) \(what): name a regular file.")
+  }
+}
+
+extension LocalPath {
+  fileprivate func subject(_ part: String) -> String {
+    "The file \(description.quoted) of part \(part.quoted)"
+  }
+}
+
+extension FileExtent {
+  /// A range of a file of that identity; all of it if the range is nil.
+  init(
+    of path: LocalPath, _ identity: FileIdentity, _ range: FileRange?, followsSymlinks: Bool,
+    storage: FileStorage, part: String
+  ) throws(MultipartError) {
+    let size = identity.size
     let offset = range?.offset ?? 0
     let length = range?.length ?? (size - min(max(offset, 0), size))
     guard offset >= 0, length >= 0, offset <= size, length <= size - offset else {
       let end = range?.length.map { "\($0) bytes" } ?? "all"
       throw MultipartError(
         .rangeOutsideFile, on: path.description,
-        "\(subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be read: choose a range "
+        "\(path.subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be read: choose a range "
           + "within it.")
     }
-    let device = status.identity.device
-    let storage = KnownDisks.contains(device) ? .disk : FileStorage(of: path)
-    KnownDisks.note(device, storage)
-    return FileExtent(
-      path: path, followsSymlinks: provenance.followsSymlinks, identity: status.identity,
-      offset: offset, length: length, storage: storage)
-  }
-
-  private func subject(_ part: String) -> String {
-    "The file \(path.description.quoted) of part \(part.quoted)"
-  }
-
-  private func notAFile(_ part: String, _ what: String) -> MultipartError {
-    MultipartError(
-      .notAFile, on: path.description, "\(subject(part)) \(what): name a regular file.")
+    self.init(
+      path: path, followsSymlinks: followsSymlinks, identity: identity, offset: offset,
+      length: length, storage: storage)
   }
 }
 

@@ -44,7 +44,7 @@ extension PartBody {
     case .file(let origin): origin.isAtHand
     case .form(let form): form.isAtHand
     case .stream, .descriptor: false
-    case .invalid: true
+    case .pinned, .invalid: true
     }
   }
 

@@ -2,7 +2,7 @@
 // integers and `Descriptor`, never `errno`, `EINTR` or a C struct.
 
 import CFormStreamSystem
-import FormStreamPlatform
+package import FormStreamPlatform
 import Glibc
 
 /// An open file descriptor with one owner. It is closed when it is released.
@@ -22,6 +22,18 @@ struct Descriptor: ~Copyable {
     if !followsSymlinks { flags |= O_NOFOLLOW }
     if !mayBlock { flags |= O_NONBLOCK }
     number = try retryingInterrupts { path.withCString { open($0, flags) } }
+  }
+
+  /// Becomes the owner of an open descriptor.
+  init(adopting number: CInt) {
+    self.number = number
+  }
+
+  /// Calls `use` with the number.
+  func withNumber<Result, Failure: Error>(
+    _ use: (CInt) throws(Failure) -> Result
+  ) throws(Failure) -> Result {
+    try use(number)
   }
 
   /// Duplicates an open descriptor, so that its owner may close it.
@@ -69,11 +81,83 @@ struct Descriptor: ~Copyable {
   }
 }
 
+/// Opens a file for reading without waiting for anything. The caller owns the descriptor.
+///
+/// - Parameter root: the directory that the path is relative to, and that the file is in: a path that leads out of it,
+///   by links too, is an error. Without it, any path is opened.
+///
+/// C: `open`, `openat2(RESOLVE_BENEATH)`
+package func openForSending(
+  _ path: LocalPath, below root: LocalPath?
+) throws(SystemError) -> Int32 {
+  guard path.isUsable, root?.isUsable ?? true else { throw .notFound }
+  let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
+  guard let root else { return try retryingInterrupts { path.withCString { open($0, flags) } } }
+  let directory = try retryingInterrupts {
+    root.withCString { open($0, pathOnly | O_DIRECTORY | O_CLOEXEC) }
+  }
+  defer { close(directory) }
+  return try openBelow(directory, path, flags: flags, followsLinks: true)
+}
+
+/// Finds what a path below an open directory names, without opening it for reading: a FIFO does not notice. The caller
+/// owns the descriptor. A path that leads out of the directory is an error.
+///
+/// C: `openat2(O_PATH, RESOLVE_BENEATH)`
+package func find(
+  _ path: LocalPath, below directory: Int32, followsLinks: Bool
+) throws(SystemError) -> Int32 {
+  guard path.isUsable else { throw .notFound }
+  return try openBelow(
+    directory, path, flags: pathOnly | O_CLOEXEC | (followsLinks ? 0 : O_NOFOLLOW),
+    followsLinks: followsLinks)
+}
+
+/// `O_PATH`, which Swift's Glibc lacks.
+private let pathOnly: CInt = 0o10_000_000
+
+/// C: `openat2(RESOLVE_BENEATH)`
+private func openBelow(
+  _ directory: CInt, _ path: LocalPath, flags: CInt, followsLinks: Bool
+) throws(SystemError) -> CInt {
+  do throws(SystemError) {
+    return try retryingInterrupts {
+      path.withCString {
+        CInt(formstream_open_beneath(directory, $0, UInt64(flags), followsLinks ? 1 : 0))
+      }
+    }
+  } catch  where error.number == ENOSYS {
+    return try openWithoutLinks(path, in: directory, flags: flags)
+  }
+}
+
+/// The same for kernels before 5.6: a link anywhere on the path is an error.
+///
+/// C: `openat(O_NOFOLLOW)`
+private func openWithoutLinks(
+  _ path: LocalPath, in root: CInt, flags: CInt
+) throws(SystemError) -> Int32 {
+  let names = path.bytes.split(separator: UInt8(ascii: "/")).map { FileName(bytes: Array($0)) }
+  guard let last = names.last, !path.bytes.starts(with: [UInt8(ascii: "/")]),
+    !names.contains(FileName(".."))
+  else { throw SystemError(number: EXDEV) }
+  var directory = root
+  defer { if directory != root { close(directory) } }
+  for name in names.dropLast() {
+    let next = try retryingInterrupts {
+      name.withCString { openat(directory, $0, pathOnly | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC) }
+    }
+    if directory != root { close(directory) }
+    directory = next
+  }
+  return try retryingInterrupts { last.withCString { openat(directory, $0, flags | O_NOFOLLOW) } }
+}
+
 extension FileStatus {
   /// Reads the status of a path.
   ///
   /// C: `stat`, `lstat`
-  init(of path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
+  package init(of path: LocalPath, followsSymlinks: Bool) throws(SystemError) {
     var status = stat()
     _ = try retryingInterrupts {
       path.withCString { followsSymlinks ? stat($0, &status) : lstat($0, &status) }
@@ -81,10 +165,21 @@ extension FileStatus {
     self.init(status)
   }
 
+  /// Reads the status of what a name in an open directory names: of a link, that of the link itself.
+  ///
+  /// C: `fstatat(AT_SYMLINK_NOFOLLOW)`
+  package init(of name: FileName, in directory: Int32) throws(SystemError) {
+    var status = stat()
+    _ = try retryingInterrupts {
+      name.withCString { fstatat(directory, $0, &status, AT_SYMLINK_NOFOLLOW) }
+    }
+    self.init(status)
+  }
+
   /// Reads the status of an open descriptor.
   ///
   /// C: `fstat`
-  init(ofDescriptor number: CInt) throws(SystemError) {
+  package init(ofDescriptor number: CInt) throws(SystemError) {
     var status = stat()
     _ = try retryingInterrupts { fstat(number, &status) }
     self.init(status)
@@ -112,7 +207,18 @@ extension FileStorage {
   ///
   /// C: `statfs`
   init(of path: LocalPath) {
-    switch path.withCString({ formstream_file_system_type($0) }) {
+    self.init(fileSystemType: path.withCString { formstream_file_system_type($0) })
+  }
+
+  /// Where the files of a descriptor's file system are.
+  ///
+  /// C: `fstatfs`
+  init(ofDescriptor number: CInt) {
+    self.init(fileSystemType: formstream_file_system_type_of(number))
+  }
+
+  private init(fileSystemType: Int) {
+    switch fileSystemType {
     case Int(TMPFS_MAGIC), Int(RAMFS_MAGIC): self = .memory
     case Int(EXT4_SUPER_MAGIC), Int(XFS_SUPER_MAGIC), Int(BTRFS_SUPER_MAGIC),
       Int(F2FS_SUPER_MAGIC):
@@ -147,7 +253,7 @@ func cachedFile(_ path: LocalPath, followsSymlinks: Bool) -> (device: UInt64, ch
 /// Throws if this process may not read a path. Does not open it.
 ///
 /// C: `faccessat(AT_EACCESS)`
-func checkReadable(_ path: LocalPath) throws(SystemError) {
+package func checkReadable(_ path: LocalPath) throws(SystemError) {
   _ = try retryingInterrupts {
     path.withCString { faccessat(AT_FDCWD, $0, R_OK, AT_EACCESS) }
   }
@@ -194,7 +300,7 @@ extension UnsafeRawBufferPointer {
   /// The index of the first `byte` at or after `start`.
   ///
   /// C: `memchr`
-  func firstIndex(of byte: UInt8, from start: Int) -> Int? {
+  package func firstIndex(of byte: UInt8, from start: Int) -> Int? {
     guard let base = baseAddress, start < count else { return nil }
     guard let found = memchr(base + start, CInt(byte), count - start) else { return nil }
     return UnsafeRawPointer(found) - base

@@ -4,6 +4,7 @@ public struct PartBody: Sendable {
     case text(String)
     case bytes(MemoryBytes)
     case file(FileOrigin)
+    case pinned(PinnedFile, FileRange?)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
     // These two are large and rare. Kept apart, they don't make each of 100,000 texts as large.
@@ -24,7 +25,11 @@ public struct PartBody: Sendable {
 
   /// The path of the file; nil if it is not a file.
   var path: LocalPath? {
-    if case .file(let origin) = kind { origin.path } else { nil }
+    switch kind {
+    case .file(let origin): origin.path
+    case .pinned(let file, _): file.path
+    default: nil
+    }
   }
 
   /// Text, as UTF-8.

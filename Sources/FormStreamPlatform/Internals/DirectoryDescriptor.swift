@@ -218,7 +218,7 @@ package final class DirectoryDescriptor: Sendable {
   /// name. Returns false, and does nothing, if a directory has the name.
   ///
   /// C: `renameat`
-  func move(
+  package func move(
     _ old: some PathBytes, to directory: DirectoryDescriptor, replacing new: some PathBytes
   ) throws(SystemError) -> Bool {
     do throws(SystemError) {

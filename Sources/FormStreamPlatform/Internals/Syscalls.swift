@@ -71,6 +71,10 @@ extension SystemError {
   package static let notADirectory = SystemError(number: ENOTDIR)
   /// The path is a directory, but a file was expected.
   package static let isADirectory = SystemError(number: EISDIR)
+  /// The path leads out of the directory that it must stay in.
+  package static let leadingOut = SystemError(number: EXDEV)
+  /// A file has fewer bytes than were written to it.
+  package static let cutShort = SystemError(number: EIO)
   /// The descriptor is closed.
   package static let notOpen = SystemError(number: EBADF)
 
@@ -78,6 +82,10 @@ extension SystemError {
   package var isPathMissing: Bool { number == ENOENT || number == ENOTDIR }
   /// The path is a symbolic link, and the call does not follow links.
   package var isSymlinkRefused: Bool { number == ELOOP }
+  /// The path, or a link on it, leads out of the directory that it must stay in.
+  package var leadsOut: Bool { number == EXDEV }
+  /// The path names a socket, or a device that has no driver.
+  package var isNotOpenable: Bool { number == ENXIO || number == ENODEV }
   /// The disk is full, or a quota or the file size limit of this process is reached.
   package var isOutOfSpace: Bool { [ENOSPC, EDQUOT, EFBIG].contains(number) }
   /// This process or the system has too many open files.

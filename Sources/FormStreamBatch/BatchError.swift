@@ -1,0 +1,70 @@
+public import FormStreamPlatform
+
+/// An error of listing files, or of a manifest, journal or report: what failed, on what, and what to do about it.
+public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
+  /// The kind of failure. The set is open: later versions add to it.
+  public struct Code: RawRepresentable, Hashable, Sendable {
+    /// The code as written in records.
+    public let rawValue: String
+
+    /// Wraps the text of a code.
+    public init(rawValue: String) {
+      self.rawValue = rawValue
+    }
+
+    /// The file does not exist.
+    public static let inputMissing = Code(rawValue: "input-missing")
+    /// The file or directory exists but can't be read.
+    public static let inputUnreadable = Code(rawValue: "input-unreadable")
+    /// The path names something other than a regular file.
+    public static let notAFile = Code(rawValue: "not-a-file")
+    /// The path, or a link on it, leads out of the directory that was to be sent.
+    public static let outsideRoot = Code(rawValue: "outside-root")
+    /// A link leads to a directory that contains it.
+    public static let linkLoop = Code(rawValue: "link-loop")
+    /// Directories are nested too deep to be listed.
+    public static let nestedTooDeep = Code(rawValue: "nested-too-deep")
+    /// The file is not the one that the manifest or the listing describes.
+    public static let sourceChanged = Code(rawValue: "source-changed")
+    /// A list of paths can't be read.
+    public static let listUnreadable = Code(rawValue: "list-unreadable")
+    /// Reading a list failed after a part of it.
+    public static let readFailed = Code(rawValue: "read-failed")
+    /// A list has a path that is too long.
+    public static let listMalformed = Code(rawValue: "list-malformed")
+    /// A pattern for names is not valid.
+    public static let invalidPattern = Code(rawValue: "invalid-pattern")
+    /// A template has a name that is no value of a file, or can't be used for a file.
+    public static let invalidTemplate = Code(rawValue: "invalid-template")
+    /// A manifest can't be read.
+    public static let manifestUnreadable = Code(rawValue: "manifest-unreadable")
+    /// A manifest is not valid.
+    public static let manifestMalformed = Code(rawValue: "manifest-malformed")
+    /// The number of the shard, or of all shards, is not valid or not known.
+    public static let invalidShard = Code(rawValue: "invalid-shard")
+    /// A journal can't be read.
+    public static let journalUnreadable = Code(rawValue: "journal-unreadable")
+    /// A journal is not valid, or is another manifest's.
+    public static let journalMalformed = Code(rawValue: "journal-malformed")
+    /// A manifest, journal or report could not be written.
+    public static let writeFailed = Code(rawValue: "write-failed")
+  }
+
+  /// The kind of failure.
+  public let code: Code
+  /// What the failure is about: a path, a pattern, a shard.
+  public let subject: String
+  /// A sentence that says what failed and what to do.
+  public let description: String
+  /// The failed system call's error, if there was one.
+  public let underlying: SystemError?
+
+  package init(
+    _ code: Code, on subject: String, _ description: String, underlying: SystemError? = nil
+  ) {
+    self.code = code
+    self.subject = subject
+    self.description = description
+    self.underlying = underlying
+  }
+}

@@ -1,0 +1,73 @@
+public import FormStreamMultipart
+
+/// A file of a batch: an entry of a listing or a record of a manifest.
+///
+/// It says what was found when the file was listed. Nothing is open.
+public struct BatchFile: Hashable, Sendable {
+  /// A text field that is sent with the file.
+  public struct Field: Hashable, Sendable {
+    /// The field's name.
+    public var name: String
+    /// The field's value.
+    public var value: String
+
+    /// Makes a field.
+    public init(name: String, value: String) {
+      self.name = name
+      self.value = value
+    }
+  }
+
+  /// The path that is opened.
+  public var path: LocalPath
+  /// The directory that the file must not leave: `path` is `root`, a slash and `relative`. Nil if the path is opened
+  /// as it was given.
+  public var root: LocalPath?
+  /// The path below ``root``, or the path as it was given.
+  public var relative: LocalPath
+  /// The path as a manifest has it: below the manifest's root, or absolute.
+  public var manifestPath: LocalPath
+  /// The file's size in bytes.
+  public var size: Int64
+  /// When the file was last written to, in nanoseconds since 1970. Times that don't fit into 64 bits are clamped.
+  public var modified: Int64
+  /// What must not change until the file is sent. Nil if the entry is from a manifest, which only knows size and
+  /// time, or if the file can't be sent.
+  package var identity: FileIdentity?
+  /// The media type, if the manifest has one.
+  public var type: MediaType?
+  /// The SHA-256 in lowercase hexadecimal digits, if the manifest has one.
+  public var sha256: String?
+  /// The text fields that the manifest has for the file.
+  public var fields: [Field]
+  /// Whether the manifest says that the server may have accepted the file before: a report found that no journal tells.
+  public var maybeDuplicate = false
+  /// The file's number in the listing or in the shard, from 0.
+  public var index: Int
+  /// Where the file's record begins in the manifest. It names the record in journals and idempotency keys.
+  public var offset: Int64
+  /// Why the file can't be sent; nil if nothing is known that prevents it.
+  public var problem: BatchError?
+
+  package init(
+    path: LocalPath, root: LocalPath? = nil, relative: LocalPath? = nil,
+    manifestPath: LocalPath? = nil, size: Int64 = 0, modified: Int64 = 0,
+    identity: FileIdentity? = nil, type: MediaType? = nil,
+    sha256: String? = nil, fields: [Field] = [], index: Int = 0, offset: Int64 = 0,
+    problem: BatchError? = nil
+  ) {
+    self.path = path
+    self.root = root
+    self.relative = relative ?? path
+    self.manifestPath = manifestPath ?? path
+    self.size = size
+    self.modified = modified
+    self.identity = identity
+    self.type = type
+    self.sha256 = sha256
+    self.fields = fields
+    self.index = index
+    self.offset = offset
+    self.problem = problem
+  }
+}

@@ -1,0 +1,71 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import Glibc
+
+/// A file that is read at any offset, and may be written to at its end. It is closed when it is released.
+final class RandomAccessFile {
+  private let number: CInt
+
+  /// Opens a regular file for reading; nil if the path names something else.
+  ///
+  /// C: `open`, `fstat`
+  init?(reading path: LocalPath) throws(SystemError) {
+    guard path.isUsable else { throw .notFound }
+    number = try retryingInterrupts {
+      path.withCString { open($0, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY) }
+    }
+    guard try FileStatus(ofDescriptor: number).kind == .regular else { return nil }
+  }
+
+  /// Makes a file without a name, which is removed when it is closed.
+  ///
+  /// C: `open(O_EXCL)`, `unlink`
+  init(unnamedIn directory: LocalPath) throws(SystemError) {
+    guard directory.isUsable else { throw .notFound }
+    let path = directory.appending(FileName.temporary().bytes)
+    number = try retryingInterrupts {
+      path.withCString { open($0, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600) }
+    }
+    _ = path.withCString { unlink($0) }
+  }
+
+  deinit { close(number) }
+
+  /// The file's size.
+  var size: Int64 {
+    get throws(SystemError) { try FileStatus(ofDescriptor: number).identity.size }
+  }
+
+  /// Reads up to `count` bytes from an offset on; fewer only at the end of the file.
+  ///
+  /// C: `pread`
+  func read(_ count: Int, at offset: Int64) throws(SystemError) -> [UInt8] {
+    var failure: SystemError?
+    let bytes = [UInt8](unsafeUninitializedCapacity: count) { buffer, done in
+      do throws(SystemError) {
+        while done < count {
+          let more = try retryingInterrupts {
+            pread(number, buffer.baseAddress.map { $0 + done }, count - done, off_t(offset) + done)
+          }
+          if more == 0 { break }
+          done += more
+        }
+      } catch {
+        failure = error
+      }
+    }
+    if let failure { throw failure }
+    return bytes
+  }
+
+  /// Appends bytes.
+  ///
+  /// C: `write`
+  func append(_ bytes: [UInt8]) throws(SystemError) {
+    var failure: SystemError?
+    bytes.withUnsafeBytes { bytes in
+      do throws(SystemError) { try writeAll(bytes, to: number) } catch { failure = error }
+    }
+    if let failure { throw failure }
+  }
+}

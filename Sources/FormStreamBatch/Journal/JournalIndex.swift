@@ -1,0 +1,99 @@
+package import FormStreamMultipart
+import FormStreamPlatform
+
+/// What the journals of a manifest say about each of its files: for a run that goes on where others ended.
+///
+/// It has two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million files.
+package struct JournalIndex: Sendable {
+  /// What is known about a file.
+  package enum Standing: UInt8, Sendable {
+    /// It was not sent, or was refused for certain.
+    case unsent = 0
+    /// The server may have accepted it.
+    case doubtful = 1
+    /// The server accepted it.
+    case accepted = 2
+  }
+
+  /// The number of journals of the manifest.
+  package private(set) var journalCount = 0
+  /// Where the earlier runs sent to.
+  package private(set) var urls: Set<String> = []
+  /// Whether any file that is not accepted may have been sent: the system ended during a run, and took lines of its
+  /// journal with it, or the disk did.
+  private var mayHaveLostLines = false
+  private var pages: [Int64: [UInt8]] = [:]
+
+  /// The shortest record of a manifest has more bytes than this, so two never share their bits.
+  private static let bytesPerFile: Int64 = 16
+  private static let filesPerPage: Int64 = 16384
+
+  package init() {}
+
+  /// Reads the journals of a manifest in a directory.
+  ///
+  /// - Parameter boot: what names the current start of this machine's system.
+  package init(
+    of manifest: String, in directory: LocalPath, boot: String
+  ) throws(BatchError) {
+    for path in try JournalReader.journals(in: directory) {
+      try add(path, of: manifest, boot: boot)
+    }
+  }
+
+  /// What is known about the file at that offset of the manifest.
+  package func standing(of offset: Int64) -> Standing {
+    let (page, byte, shift) = Self.place(of: offset)
+    let bits = pages[page].map { $0[byte] >> shift & 3 } ?? 0
+    let standing = Standing(rawValue: bits) ?? .doubtful
+    return standing == .unsent && mayHaveLostLines ? .doubtful : standing
+  }
+
+  /// Notes what a journal says. What is accepted stays so.
+  mutating func note(_ offset: Int64, _ standing: Standing) {
+    let (page, byte, shift) = Self.place(of: offset)
+    let old = pages[page]?[byte] ?? 0
+    guard standing.rawValue > old >> shift & 3 else { return }
+    pages[page, default: [UInt8](repeating: 0, count: Int(Self.filesPerPage) / 4)][byte] =
+      old & ~(3 << shift) | standing.rawValue << shift
+  }
+
+  private static func place(of offset: Int64) -> (page: Int64, byte: Int, shift: UInt8) {
+    let (page, number) = (offset / bytesPerFile).quotientAndRemainder(dividingBy: filesPerPage)
+    return (page, Int(number / 4), UInt8(number % 4 * 2))
+  }
+
+  private mutating func add(
+    _ path: LocalPath, of manifest: String, boot: String
+  ) throws(BatchError) {
+    var head: JournalHead?
+    var started: Set<Int64> = []
+    /// Records of files that were not accepted. They count only if the journal turns out to be complete.
+    var refused: [Int64] = []
+    var (isClosed, isDamaged) = (false, false)
+    try JournalReader.read(path) { line throws(BatchError) in
+      switch line {
+      case .head(let line): head = line
+      case .damaged: isDamaged = true
+      case .closed: isClosed = true
+      case .started(let offset):
+        if head?.manifest == manifest { started.insert(offset) }
+      case .record(let offset, let outcome, _):
+        guard head?.manifest == manifest else { return }
+        started.remove(offset)
+        switch BatchState(rawValue: outcome) {
+        case .ok: note(offset, .accepted)
+        case .failed, .retryable, .sourceChanged, .skipped: refused.append(offset)
+        case .unknown, nil: note(offset, .doubtful)
+        }
+      }
+    }
+    guard let head, head.manifest == manifest else { return }
+    journalCount += 1
+    urls.insert(head.url)
+    for offset in started { note(offset, .doubtful) }
+    guard !isClosed || isDamaged else { return }
+    for offset in refused { note(offset, .doubtful) }
+    if isDamaged || head.boot != boot { mayHaveLostLines = true }
+  }
+}

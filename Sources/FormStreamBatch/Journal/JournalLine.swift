@@ -1,0 +1,78 @@
+import FormStreamMultipart
+package import FormStreamRecords
+
+/// What a journal is about: its first line.
+package struct JournalHead: Hashable, Sendable {
+  package static let schema = "formstream.journal/1"
+
+  /// The id of the manifest.
+  package var manifest: String
+  /// The shard, such as `3/64`; nil if the run sends the complete manifest.
+  package var shard: String?
+  /// Where the run sends to, without secrets.
+  package var url: String
+  /// What names this start of this machine's system. Lines that were written and not synchronized are lost only if that
+  /// ends.
+  package var boot: String
+  /// Whether a file that is sent twice is stored once: by PUT, or because of idempotency keys.
+  package var isHarmlessTwice: Bool
+
+  package init(
+    manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false
+  ) {
+    self.manifest = manifest
+    self.shard = shard
+    self.url = url
+    self.boot = boot
+    self.isHarmlessTwice = isHarmlessTwice
+  }
+
+  /// Reads the line; nil if it is another.
+  package init?(_ line: JSONValue) {
+    guard line["schema"]?.text == Self.schema, let manifest = line["manifest"]?.text,
+      let url = line["url"]?.text, let boot = line["boot"]?.text
+    else { return nil }
+    self.init(
+      manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
+      isHarmlessTwice: line["harmless_twice"] == true)
+  }
+
+  package var json: JSONValue {
+    [
+      "schema": .string(Self.schema), "manifest": .string(manifest),
+      "shard": .string(orNull: shard), "url": .string(url), "boot": .string(boot),
+      "harmless_twice": .boolean(isHarmlessTwice),
+    ]
+  }
+}
+
+/// The short lines of a journal. A record is the other kind.
+enum JournalMark {
+  static let startedSchema = "formstream.started/1"
+  static let closedSchema = "formstream.closed/1"
+
+  /// A request for the file begins.
+  static func started(_ offset: Int64) -> JSONValue {
+    ["schema": .string(startedSchema), "offset": .integer(offset)]
+  }
+
+  /// The run ended in an orderly way, so no line is missing.
+  static let closed: JSONValue = ["schema": .string(closedSchema)]
+}
+
+extension JournalHead {
+  /// What names the current start of this machine's system; empty if that is not known.
+  package static func currentBoot() -> String {
+    guard let source = try? DescriptorSource(opening: "/proc/sys/kernel/random/boot_id") else {
+      return ""
+    }
+    defer { source.close() }
+    var bytes = [UInt8](repeating: 0, count: 64)
+    let count = (try? bytes.withUnsafeMutableBytes { try source.read(into: $0) }) ?? 0
+    return String(decoding: bytes.prefix(count), as: UTF8.self).trimmingLineFeed
+  }
+}
+
+extension String {
+  fileprivate var trimmingLineFeed: String { last == "\n" ? String(dropLast()) : self }
+}

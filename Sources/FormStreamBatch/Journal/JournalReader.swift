@@ -1,0 +1,123 @@
+package import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamRecords
+
+/// A line of a journal.
+package enum JournalLine {
+  case head(JournalHead)
+  /// A request for the file at that offset of the manifest begins.
+  case started(Int64)
+  /// What became of it. The line is that of `formstream.record/1`.
+  case record(offset: Int64, outcome: String, line: [UInt8])
+  case closed
+  /// Not one of these: the disk lost something.
+  case damaged
+}
+
+/// Reads journals.
+package enum JournalReader {
+  /// The paths of the journals in a directory, in the order of their names.
+  ///
+  /// - Throws: `journalUnreadable`.
+  package static func journals(in path: LocalPath) throws(BatchError) -> [LocalPath] {
+    do throws(SystemError) {
+      let names = try DirectoryDescriptor(path).names().filter(JournalWriter.isJournal)
+      return names.map { LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + $0.bytes) }
+        .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+    } catch {
+      throw unreadable(path, error)
+    }
+  }
+
+  /// Passes each line of a journal to `receive`, in order. The last line is left out if it is torn.
+  ///
+  /// - Throws: `journalUnreadable`, and what `receive` throws.
+  package static func read(
+    _ path: LocalPath, _ receive: (JournalLine) throws(BatchError) -> Void
+  ) throws(BatchError) {
+    let source: DescriptorSource
+    do throws(SystemError) { source = try DescriptorSource(opening: path) } catch {
+      throw unreadable(path, error)
+    }
+    defer { source.close() }
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    defer { buffer.deallocate() }
+    var torn: [UInt8] = []
+    while true {
+      let count: Int
+      do { count = try source.read(into: buffer) } catch { throw unreadable(path, error) }
+      if count == 0 { return }
+      var rest = UnsafeRawBufferPointer(rebasing: buffer[..<count])
+      while let end = rest.firstIndex(of: UInt8(ascii: "\n")) {
+        let line = torn + rest[..<end]
+        torn = []
+        rest = UnsafeRawBufferPointer(rebasing: rest[(end + 1)...])
+        try receive(parsed(line))
+      }
+      torn += rest
+      guard torn.count <= maximumLine else {
+        throw BatchError(
+          .journalMalformed, on: path.description,
+          "The journal \(path.description.quoted) has a line of more than \(maximumLine) bytes: it is none."
+        )
+      }
+    }
+  }
+
+  /// Longer than any line: a path in both spellings, a type, an URL and 4 KiB of a response.
+  private static let maximumLine = 1024 * 1024
+
+  private static func parsed(_ line: [UInt8]) -> JournalLine {
+    if let (offset, outcome) = record(line) {
+      return .record(offset: offset, outcome: outcome, line: line)
+    }
+    guard let value = try? JSONValue(parsing: line) else { return .damaged }
+    if let head = JournalHead(value) { return .head(head) }
+    switch value["schema"]?.text {
+    case JournalMark.startedSchema:
+      guard let offset = value["offset"]?.integer, offset >= 0 else { return .damaged }
+      return .started(offset)
+    case JournalMark.closedSchema: return .closed
+    default: return .damaged
+    }
+  }
+
+  /// The offset and outcome of a record, without parsing all of it: a journal may have ten million. In a JSON string each
+  /// quotation mark has a backslash before it, so the texts that are searched for are never inside one.
+  private static func record(_ line: [UInt8]) -> (offset: Int64, outcome: String)? {
+    guard line.starts(with: recordStart), line.last == UInt8(ascii: "}") else { return nil }
+    return line.withUnsafeBytes { bytes in
+      guard let offset = text(after: "\"offset\":", in: bytes, upTo: ","),
+        let outcome = text(after: "\"outcome\":\"", in: bytes, upTo: "\""),
+        let number = Int64(offset), number >= 0
+      else { return nil }
+      return (number, outcome)
+    }
+  }
+
+  private static let recordStart = Array("{\"schema\":\"\(FileRecord.schema)\",".utf8)
+
+  private static func text(
+    after key: StaticString, in bytes: UnsafeRawBufferPointer, upTo end: Unicode.Scalar
+  ) -> String? {
+    let key = UnsafeRawBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
+    guard let first = key.first else { return nil }
+    var rest = bytes[...]
+    while let index = rest.firstIndex(of: first) {
+      rest = rest[index...]
+      if rest.starts(with: key) {
+        let value = rest.dropFirst(key.count).prefix { $0 != UInt8(ascii: end) }
+        return String(decoding: value, as: UTF8.self)
+      }
+      rest = rest.dropFirst()
+    }
+    return nil
+  }
+
+  static func unreadable(_ path: LocalPath, _ error: any Error) -> BatchError {
+    BatchError(
+      .journalUnreadable, on: path.description,
+      "The journal \(path.description.quoted) can't be read: \(error). Without it, nobody knows what was sent.",
+      underlying: error as? SystemError)
+  }
+}

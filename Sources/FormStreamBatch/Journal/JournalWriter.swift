@@ -1,0 +1,110 @@
+package import FormStreamPlatform
+import FormStreamRecords
+
+/// Writes a journal: one file for each start of a run, which nobody else writes to.
+///
+/// Each line is one `write`, so a process that is killed loses none. Once a second, and at the end, they are
+/// synchronized with the disk. After a failure nothing more is written: a line after a torn one could not be read.
+package final class JournalWriter: Sendable {
+  private struct State {
+    var hasUnsynchronized = false
+    var isClosed = false
+    var failure: BatchError?
+  }
+
+  private let file: AppendedFile
+  private let name: String
+  private let state = Guarded(State())
+  private let end = AutoResetEvent()
+
+  /// Creates the journal in a directory, and writes its first line.
+  ///
+  /// - Throws: `writeFailed`.
+  package init(in directory: DirectoryDescriptor, _ head: JournalHead) throws(BatchError) {
+    let shard = head.shard?.split(separator: "/").joined(separator: "-of-") ?? "all"
+    let fileName = FileName("\(Self.prefix)\(shard)-\(UUIDText.random())\(Self.suffix)")
+    name = String(decoding: fileName.bytes, as: UTF8.self)
+    do throws(SystemError) {
+      file = try AppendedFile(fileName, in: directory)
+    } catch {
+      throw Self.failed(error, name)
+    }
+    try append(head.json.line())
+    guard startThread("formstream-sync", { [self] in synchronizeEachSecond() }) else {
+      throw BatchError(
+        .writeFailed, on: name,
+        "The journal \(name.quoted) can't be kept: the system has no threads left.")
+    }
+  }
+
+  private static let prefix = "journal-"
+  private static let suffix = ".jsonl"
+
+  /// Whether a file of that name is a journal.
+  package static func isJournal(_ name: FileName) -> Bool {
+    name.bytes.starts(with: prefix.utf8)
+      && name.bytes.suffix(suffix.utf8.count) == Array(suffix.utf8)[...]
+  }
+
+  /// Notes that a request for the file begins. It must not begin if this throws.
+  package func noteStarted(_ offset: Int64) throws(BatchError) {
+    try append(JournalMark.started(offset).line())
+  }
+
+  /// Appends a record's line.
+  package func append(_ line: [UInt8]) throws(BatchError) {
+    try state.withLock { state throws(BatchError) in
+      if let failure = state.failure { throw failure }
+      do throws(SystemError) {
+        try file.append(line)
+        state.hasUnsynchronized = true
+      } catch {
+        let failure = Self.failed(error, name)
+        state.failure = failure
+        throw failure
+      }
+    }
+  }
+
+  /// Writes the last line, synchronizes and closes the file.
+  package func close() throws(BatchError) {
+    end.signal()
+    try append(JournalMark.closed.line())
+    state.withLock { $0.isClosed = true }
+    do throws(SystemError) {
+      try file.synchronize()
+      try file.close()
+    } catch {
+      throw Self.failed(error, name)
+    }
+  }
+
+  /// Ends without the last line, as a process that is killed does.
+  package func abandon() {
+    state.withLock { $0.isClosed = true }
+    end.signal()
+  }
+
+  private func synchronizeEachSecond() {
+    while !end.wait(atMost: .seconds(1)) {
+      let isDue = state.withLock { state in
+        defer { state.hasUnsynchronized = false }
+        return state.hasUnsynchronized && !state.isClosed
+      }
+      guard isDue else { continue }
+      do throws(SystemError) {
+        try file.synchronize()
+      } catch {
+        let failure = Self.failed(error, name)
+        state.withLock { $0.failure = $0.failure ?? failure }
+      }
+    }
+  }
+
+  private static func failed(_ error: SystemError, _ name: String) -> BatchError {
+    BatchError(
+      .writeFailed, on: name,
+      "The journal \(name.quoted) can't be written: \(error). What it doesn't hold can't be resumed: check the "
+        + "directory and its disk.", underlying: error)
+  }
+}

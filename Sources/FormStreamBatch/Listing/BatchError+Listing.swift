@@ -1,0 +1,57 @@
+package import FormStreamMultipart
+package import FormStreamPlatform
+
+extension BatchError {
+  /// A path that was named, listed or found can't be looked at or opened.
+  package static func unreadable(at path: LocalPath, _ error: SystemError) -> BatchError {
+    let shown = path.description.quoted
+    let (code, text): (Code, String) =
+      if error.isPathMissing {
+        (.inputMissing, "The file \(shown) does not exist.")
+      } else if error.leadsOut {
+        (
+          .outsideRoot,
+          "The path \(shown) leads out of its directory: files outside of it are not sent."
+        )
+      } else if error.isSymlinkRefused {
+        (
+          .notAFile,
+          "The path \(shown) goes through a symbolic link that can't be followed: choose to follow links, or name the file "
+            + "that it leads to."
+        )
+      } else if error.isOutOfDescriptors {
+        (
+          .inputUnreadable,
+          "The file \(shown) can't be read: \(error). Allow more open files (\"ulimit -n\")."
+        )
+      } else {
+        (.inputUnreadable, "The file \(shown) can't be read: \(error).")
+      }
+    return BatchError(code, on: path.description, text, underlying: error)
+  }
+
+  static func notAFile(at path: LocalPath, _ what: String) -> BatchError {
+    BatchError(
+      .notAFile, on: path.description,
+      "The path \(path.description.quoted) \(what): only regular files are sent.")
+  }
+
+  static func linkLoop(at path: LocalPath) -> BatchError {
+    BatchError(
+      .linkLoop, on: path.description,
+      "The link \(path.description.quoted) leads to a directory that it is in: its files are listed once."
+    )
+  }
+
+  static func nestedTooDeep(at path: LocalPath) -> BatchError {
+    BatchError(
+      .nestedTooDeep, on: path.description,
+      "The directory \(path.description.quoted) is more than \(DirectoryWalk.maximumDepth) directories deep: name it "
+        + "as a directory of its own.")
+  }
+
+  /// A path of a list or manifest contains `..`, or nothing but its root.
+  static func leadsOut(_ path: LocalPath) -> BatchError {
+    unreadable(at: path, SystemError.leadingOut)
+  }
+}

@@ -1,0 +1,65 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+
+/// Where the files of a batch come from.
+public struct BatchSource: Sendable {
+  /// The byte that ends each path of a list.
+  public enum Ending: UInt8, Sendable {
+    /// A path a line.
+    case lineFeed = 0x0A
+    /// A NUL after each path, as `find -print0` writes them: for names that have line breaks.
+    case nul = 0
+  }
+
+  /// Opens a list.
+  package typealias Opening = @Sendable () throws(BatchError) -> any ByteSource
+
+  enum Kind: Sendable {
+    case path(LocalPath)
+    case list(name: String, Ending, Opening)
+  }
+
+  let kind: Kind
+
+  /// A file, or all files below a directory. If it is a link, what it leads to is meant.
+  public static func path(_ path: LocalPath) -> BatchSource {
+    BatchSource(kind: .path(path))
+  }
+
+  /// A file that lists paths.
+  public static func list(_ path: LocalPath, ending: Ending) -> BatchSource {
+    let name = "The list \(path.description.quoted)"
+    return .list(name: name, ending: ending) { () throws(BatchError) in
+      do throws(SystemError) {
+        guard path.isUsable else { throw .notFound }
+        return try DescriptorSource(opening: path)
+      } catch {
+        throw BatchError(
+          .listUnreadable, on: path.description,
+          "\(name) can't be read: \(error). Name one that can.", underlying: error)
+      }
+    }
+  }
+
+  /// A list of paths that is read from standard input.
+  public static func standardInput(ending: Ending) -> BatchSource {
+    .list(name: "Standard input", ending: ending) { () throws(BatchError) in
+      do throws(SystemError) {
+        return try DescriptorSource(duplicating: 0)
+      } catch {
+        throw BatchError(
+          .listUnreadable, on: "standard input",
+          "Standard input can't be read: \(error). Redirect it with < or |.", underlying: error)
+      }
+    }
+  }
+
+  /// A list of paths from anywhere.
+  ///
+  /// - Parameter name: the list as the subject of a sentence.
+  package static func list(
+    name: String, ending: Ending, open: @escaping Opening
+  ) -> BatchSource {
+    BatchSource(kind: .list(name: name, ending, open))
+  }
+}

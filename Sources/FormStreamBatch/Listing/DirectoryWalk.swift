@@ -1,0 +1,169 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Lists the files below a directory, in the order of its directories, a file at a time.
+///
+/// The directories from the root to the current file are open, so that nothing that happens to their names leads out of
+/// the root. Memory does not grow with the number of files.
+final class DirectoryWalk {
+  /// How many directories deep files are found. One descriptor is open for each.
+  static let maximumDepth = 256
+
+  /// A file, or an entry that is to be listed and can't be.
+  struct Found {
+    /// The path below the root.
+    let relative: [UInt8]
+    let result: Result<FileIdentity, BatchError>
+  }
+
+  private struct Level {
+    let stream: DirectoryStream
+    /// The path of the directory below the root, with a slash at its end; empty for the root.
+    let prefix: [UInt8]
+    /// Device and inode, which no other directory has that is open.
+    let identity: FileIdentity
+  }
+
+  private let root: LocalPath
+  private let options: ListingOptions
+  private var levels: [Level] = []
+  private(set) var leftOut = LeftOutEntries()
+
+  /// Opens the root.
+  init(_ root: LocalPath, _ options: ListingOptions) throws(SystemError) {
+    self.root = root
+    self.options = options
+    let stream = try DirectoryStream(root)
+    try enter(stream, prefix: [])
+  }
+
+  /// The next file; nil after the last.
+  func next() -> Found? {
+    while let level = levels.last {
+      do throws(SystemError) {
+        guard let entry = try level.stream.next() else {
+          levels.removeLast()
+          continue
+        }
+        if let found = look(at: entry, in: level) { return found }
+      } catch {
+        levels.removeLast()
+        let relative = Array(level.prefix.dropLast())
+        return problem(relative, .unreadable(at: path(relative), error))
+      }
+    }
+    return nil
+  }
+
+  private func look(at entry: DirectoryStream.Entry, in level: Level) -> Found? {
+    if entry.name.bytes.first == UInt8(ascii: "."), !options.includesHidden {
+      leftOut.hidden += 1
+      return nil
+    }
+    let relative = level.prefix + entry.name.bytes
+    do throws(SystemError) {
+      switch try kind(of: entry, in: level) {
+      case .directory: return try lookAtDirectory(entry.name, relative, in: level)
+      case .regular: return try lookAtFile(entry.name, relative, in: level)
+      case .symlink:
+        guard options.followsLinks else {
+          leftOut.links += 1
+          return nil
+        }
+        return try follow(relative)
+      case .pipe, .socket, .device:
+        leftOut.special += 1
+        return nil
+      }
+    } catch {
+      return problem(relative, .unreadable(at: path(relative), error))
+    }
+  }
+
+  private func kind(
+    of entry: DirectoryStream.Entry, in level: Level
+  ) throws(SystemError) -> FileStatus.Kind {
+    if let kind = entry.kind { return kind }
+    return try FileStatus(of: entry.name, in: level.stream.number).kind
+  }
+
+  private func lookAtDirectory(
+    _ name: FileName, _ relative: [UInt8], in level: Level
+  ) throws(SystemError) -> Found? {
+    if options.leavesOut(directory: relative) {
+      leftOut.excluded += 1
+      return nil
+    }
+    if let found = isTooDeep(relative) { return found }
+    try enter(DirectoryStream(name, in: level.stream), prefix: relative + [UInt8(ascii: "/")])
+    return nil
+  }
+
+  private func lookAtFile(
+    _ name: FileName, _ relative: [UInt8], in level: Level
+  ) throws(SystemError) -> Found? {
+    if options.leavesOut(file: relative) {
+      leftOut.excluded += 1
+      return nil
+    }
+    let status = try FileStatus(of: name, in: level.stream.number)
+    guard status.kind == .regular else {
+      return problem(
+        relative, .notAFile(at: path(relative), "was replaced while files were listed"))
+    }
+    return Found(relative: relative, result: .success(status.identity))
+  }
+
+  /// Follows a link that does not lead out of the root.
+  private func follow(_ relative: [UInt8]) throws(SystemError) -> Found? {
+    guard let rootNumber = levels.first?.stream.number else { return nil }
+    return try withFound(LocalPath(bytes: relative), below: rootNumber, followsLinks: true) {
+      (number, status) throws(SystemError) in
+      switch status.kind {
+      case .regular:
+        if options.leavesOut(file: relative) {
+          leftOut.excluded += 1
+          return nil
+        }
+        return Found(relative: relative, result: .success(status.identity))
+      case .directory:
+        if options.leavesOut(directory: relative) {
+          leftOut.excluded += 1
+          return nil
+        }
+        let isLoop = levels.contains { $0.identity.isSameFile(as: status.identity) }
+        if isLoop { return problem(relative, .linkLoop(at: path(relative))) }
+        if let found = isTooDeep(relative) { return found }
+        try enter(DirectoryStream(found: number), prefix: relative + [UInt8(ascii: "/")])
+        return nil
+      case .symlink, .pipe, .socket, .device:
+        leftOut.special += 1
+        return nil
+      }
+    }
+  }
+
+  private func isTooDeep(_ relative: [UInt8]) -> Found? {
+    guard levels.count >= Self.maximumDepth else { return nil }
+    return problem(relative, .nestedTooDeep(at: path(relative)))
+  }
+
+  private func enter(_ stream: DirectoryStream, prefix: [UInt8]) throws(SystemError) {
+    let identity = try FileStatus(ofDescriptor: stream.number).identity
+    levels.append(Level(stream: stream, prefix: prefix, identity: identity))
+  }
+
+  private func problem(
+    _ relative: [UInt8], _ error: BatchError
+  ) -> Found {
+    Found(relative: relative, result: .failure(error))
+  }
+
+  private func path(_ relative: [UInt8]) -> LocalPath { root.appending(relative) }
+}
+
+extension FileIdentity {
+  fileprivate func isSameFile(as other: FileIdentity) -> Bool {
+    (device, inode) == (other.device, other.inode)
+  }
+}

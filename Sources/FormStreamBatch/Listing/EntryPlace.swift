@@ -1,0 +1,69 @@
+import FormStreamMultipart
+
+/// Where a path of a list or of a manifest leads.
+///
+/// A relative path never leads out of the root. A path may name a root of its own, as in rsync: what is before the last
+/// `/./` (or the `../` that it begins with). An absolute path without that has no root.
+struct EntryPlace: Hashable {
+  /// The directory that the file must not leave; nil if there is none.
+  let root: LocalPath?
+  /// The path below the root, or the absolute path.
+  let relative: LocalPath
+  /// The path that is opened.
+  let path: LocalPath
+
+  /// - Parameters:
+  ///   - path: as the list or the manifest has it.
+  ///   - root: what relative paths are relative to; nil for the current directory.
+  init(_ path: LocalPath, below root: LocalPath?) throws(BatchError) {
+    let slash = UInt8(ascii: "/")
+    var rest = path.bytes[...]
+    var base: [UInt8] = []
+    if let marker = Self.lastMarker(in: path.bytes) {
+      base = marker == 0 ? [slash] : Array(path.bytes[..<marker])
+      rest = rest[(marker + 3)...]
+    } else if rest.first == slash {
+      self.root = nil
+      self.relative = path
+      self.path = path
+      return
+    } else {
+      while rest.starts(with: "../".utf8) {
+        base += base.isEmpty ? "..".utf8 : "/..".utf8
+        rest = rest.dropFirst(3).drop { $0 == slash }
+      }
+    }
+    while rest.starts(with: "./".utf8) { rest = rest.dropFirst(2).drop { $0 == slash } }
+    rest = rest.drop { $0 == slash }
+    guard !rest.split(separator: slash).contains(Array("..".utf8)[...]) else {
+      throw .leadsOut(path)
+    }
+    let directory = base.isEmpty ? root : (root ?? ".").joined(LocalPath(bytes: base))
+    let relative = LocalPath(bytes: rest.isEmpty ? [UInt8(ascii: ".")] : Array(rest))
+    self.root = directory ?? "."
+    self.relative = relative
+    self.path = directory?.appending(relative.bytes) ?? relative
+  }
+
+  /// Where the last `/./` begins.
+  private static func lastMarker(in bytes: [UInt8]) -> Int? {
+    guard bytes.count >= 3 else { return nil }
+    return (0...bytes.count - 3).last { bytes[$0..<$0 + 3].elementsEqual("/./".utf8) }
+  }
+}
+
+extension LocalPath {
+  /// The path of something below this directory.
+  func appending(_ relative: [UInt8]) -> LocalPath {
+    if relative.isEmpty { return self }
+    let slash = UInt8(ascii: "/")
+    return LocalPath(bytes: bytes.last == slash ? bytes + relative : bytes + [slash] + relative)
+  }
+
+  /// The path that another has if it is relative to this directory.
+  func joined(_ other: LocalPath) -> LocalPath {
+    if other.bytes.first == UInt8(ascii: "/") || self == "." { return other }
+    if other == "." { return self }
+    return appending(other.bytes)
+  }
+}

@@ -1,0 +1,240 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+
+/// Lists the files of some sources, one after another, a file at a time.
+///
+/// Nothing is listed in advance, so the first file can be sent while the others are not known yet, and memory does not
+/// grow with the number of files. One thread uses it.
+public final class FileListing: BatchInput {
+  private enum Current {
+    case walk(DirectoryWalk, LocalPath)
+    case list(PathListReader)
+  }
+
+  private enum Checked {
+    case file(LocalPath)
+    case directory(LocalPath)
+    case list(PathListReader)
+    case problem(LocalPath, BatchError)
+  }
+
+  /// What paths in a manifest of the listing are relative to: the directory, if only one was named, or else the current
+  /// directory. It is an absolute path.
+  public let root: LocalPath
+  /// What was found and not listed so far.
+  public private(set) var leftOut = LeftOutEntries()
+
+  private let options: ListingOptions
+  private var sources: ArraySlice<Checked>
+  private let onlyDirectory: LocalPath?
+  private var current: Current?
+  private var count = 0
+  /// The root of the last entry of a list. Most entries have the same.
+  private var lastRoot: (path: LocalPath, directory: FoundDirectory)?
+
+  /// Checks the sources.
+  ///
+  /// - Throws: `inputMissing`, `inputUnreadable` or `notAFile` for a path that was named and can't be sent, unless
+  ///   ``ListingOptions/keepsGoing``; `listUnreadable`.
+  public init(
+    _ sources: [BatchSource], _ options: ListingOptions = ListingOptions()
+  ) throws(BatchError) {
+    self.options = options
+    var checked: [Checked] = []
+    for source in sources { checked.append(try Self.check(source, options)) }
+    self.sources = checked[...]
+    if checked.count == 1, case .directory(let directory) = checked[0] {
+      onlyDirectory = directory
+    } else {
+      onlyDirectory = nil
+    }
+    do throws(SystemError) {
+      root = try currentDirectory().joined(onlyDirectory ?? ".")
+    } catch {
+      throw .unreadable(at: ".", error)
+    }
+  }
+
+  private static func check(
+    _ source: BatchSource, _ options: ListingOptions
+  ) throws(BatchError) -> Checked {
+    switch source.kind {
+    case .list(let name, let ending, let open):
+      return .list(PathListReader(try open(), name: name, ending: ending))
+    case .path(let path):
+      do throws(BatchError) {
+        return try check(path)
+      } catch {
+        guard options.keepsGoing else { throw error }
+        return .problem(path, error)
+      }
+    }
+  }
+
+  private static func check(_ path: LocalPath) throws(BatchError) -> Checked {
+    do throws(SystemError) {
+      guard path.isUsable else { throw .notFound }
+      switch try FileStatus(of: path, followsSymlinks: true).kind {
+      case .regular:
+        try checkReadable(path)
+        return .file(path)
+      case .directory:
+        try checkListable(path)
+        return .directory(path)
+      case .symlink, .pipe, .socket, .device: break
+      }
+    } catch {
+      throw .unreadable(at: path, error)
+    }
+    throw .notAFile(at: path, "names something else than a file or a directory")
+  }
+
+  /// The next file, or the next entry that can't be sent; nil after the last.
+  ///
+  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end.
+  public func next() throws(BatchError) -> BatchFile? {
+    while true {
+      switch current {
+      case .walk(let walk, let directory):
+        if let found = walk.next() { return file(found, in: directory) }
+        leftOut.add(walk.leftOut)
+        current = nil
+      case .list(let reader):
+        while let path = try reader.next() {
+          if let file = entry(path) { return file }
+        }
+        current = nil
+      case nil:
+        guard let source = sources.popFirst() else { return nil }
+        if let file = begin(source) { return file }
+      }
+    }
+  }
+
+  /// Begins with a source. Returns its file if it has only one.
+  private func begin(_ source: Checked) -> BatchFile? {
+    switch source {
+    case .list(let reader): current = .list(reader)
+    case .problem(let path, let error): return numbered(BatchFile(path: path, problem: error))
+    case .file(let path): return named(path)
+    case .directory(let directory):
+      do throws(SystemError) {
+        current = .walk(try DirectoryWalk(directory, options), directory)
+      } catch {
+        return numbered(
+          BatchFile(path: directory, problem: .unreadable(at: directory, error)))
+      }
+    }
+    return nil
+  }
+
+  /// A file that was found in a directory.
+  private func file(_ found: DirectoryWalk.Found, in directory: LocalPath) -> BatchFile {
+    // The directory itself, if it can't be read to its end.
+    let relative = found.relative.isEmpty ? [UInt8(ascii: ".")] : found.relative
+    return numbered(
+      below: directory, LocalPath(bytes: relative), path: directory.appending(found.relative),
+      found.result)
+  }
+
+  /// A file that was named. If it is a link, the file is sent that it leads to.
+  private func named(_ path: LocalPath) -> BatchFile {
+    do throws(SystemError) {
+      let isLink = try FileStatus(of: path, followsSymlinks: false).kind == .symlink
+      let path = isLink ? try resolved(path) : path
+      let status = try FileStatus(of: path, followsSymlinks: false)
+      guard status.kind == .regular else { throw .notFound }
+      let directory = LocalPath(bytes: path.directory.bytes)
+      return numbered(
+        below: directory, LocalPath(bytes: path.name.bytes), path: path, .success(status.identity))
+    } catch {
+      return numbered(BatchFile(path: path, problem: .unreadable(at: path, error)))
+    }
+  }
+
+  /// An entry of a list; nil if it is not listed.
+  private func entry(_ path: LocalPath) -> BatchFile? {
+    let place: EntryPlace
+    do throws(BatchError) { place = try EntryPlace(path, below: nil) } catch {
+      return numbered(BatchFile(path: path, problem: error))
+    }
+    let status: FileStatus
+    do throws(BatchError) { status = try self.status(of: place) } catch {
+      return numbered(below: place.root, place.relative, path: place.path, .failure(error))
+    }
+    if status.kind == .directory {
+      leftOut.directories += 1
+      return nil
+    }
+    if options.leavesOut(file: place.relative.bytes) {
+      leftOut.excluded += 1
+      return nil
+    }
+    let result: Result<FileIdentity, BatchError> =
+      switch status.kind {
+      case .regular: .success(status.identity)
+      case .symlink:
+        .failure(.notAFile(at: path, "is a symbolic link, and links are not followed"))
+      case .directory, .pipe, .socket, .device:
+        .failure(.notAFile(at: path, "is a FIFO, a socket or a device"))
+      }
+    return numbered(below: place.root, place.relative, path: place.path, result)
+  }
+
+  private func status(of place: EntryPlace) throws(BatchError) -> FileStatus {
+    do throws(SystemError) {
+      guard place.path.isUsable else { throw .notFound }
+      guard let root = place.root else {
+        return try FileStatus(of: place.path, followsSymlinks: options.followsLinks)
+      }
+      if let lastRoot, lastRoot.path == root {
+        return try lastRoot.directory.status(
+          of: place.relative, followsLinks: options.followsLinks)
+      }
+      let directory = try FoundDirectory(root)
+      lastRoot = (root, directory)
+      return try directory.status(of: place.relative, followsLinks: options.followsLinks)
+    } catch {
+      throw .unreadable(at: place.path, error)
+    }
+  }
+
+  private func numbered(
+    below root: LocalPath?, _ relative: LocalPath, path: LocalPath,
+    _ result: Result<FileIdentity, BatchError>
+  ) -> BatchFile {
+    var file = BatchFile(path: path, root: root, relative: relative)
+    file.manifestPath = manifestPath(below: root, relative)
+    switch result {
+    case .success(let identity):
+      file.size = identity.size
+      file.modified = identity.modifiedNanoseconds
+      file.identity = identity
+    case .failure(let error): file.problem = error
+    }
+    return numbered(file)
+  }
+
+  private func numbered(_ file: BatchFile) -> BatchFile {
+    var file = file
+    file.index = count
+    count += 1
+    return file
+  }
+
+  /// The path that ``EntryPlace`` reads back with the same root and the same rest.
+  private func manifestPath(below root: LocalPath?, _ relative: LocalPath) -> LocalPath {
+    guard let root, root != onlyDirectory ?? "." else { return relative }
+    return root.appending(Array("./".utf8) + relative.bytes)
+  }
+}
+
+extension LeftOutEntries {
+  mutating func add(_ other: LeftOutEntries) {
+    hidden += other.hidden
+    links += other.links
+    special += other.special
+    excluded += other.excluded
+    directories += other.directories
+  }
+}

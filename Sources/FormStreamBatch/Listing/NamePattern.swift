@@ -1,0 +1,158 @@
+import FormStreamPlatform
+
+/// A pattern for the names of files, as in `.gitignore` and rsync.
+///
+/// `*` matches any bytes but the slash, `?` one of them, `[a-z]` and `[!a-z]` one of a set, `**` any bytes, and a
+/// backslash takes away the meaning of the next byte. Without a slash, the last component of a path is matched. With
+/// one, the path below the root is: `a/*.txt`, `**/a/b`, `/a`. A slash at the end matches directories only.
+public struct NamePattern: Hashable, Sendable {
+  /// The longest pattern.
+  public static let maximumLength = 4096
+
+  private enum Token: Hashable {
+    case byte(UInt8)
+    /// One byte but the slash.
+    case any
+    /// One byte of a set; never the slash.
+    case set([ClosedRange<UInt8>], isNegated: Bool)
+    /// Any bytes but the slash.
+    case star
+    /// Any bytes.
+    case starStar
+    /// Nothing, or any bytes and a slash after them.
+    case directories
+  }
+
+  private let tokens: [Token]
+  private let isPath: Bool
+  private let matchesDirectoriesOnly: Bool
+
+  /// Reads a pattern.
+  ///
+  /// - Throws: `invalidPattern` if it is empty or too long, if a `[` has no end or a range is empty, or if nothing follows a backslash.
+  public init(_ text: String) throws(BatchError) {
+    try self.init(bytes: Array(text.utf8))
+  }
+
+  /// Reads a pattern that need not be UTF-8.
+  public init(bytes: [UInt8]) throws(BatchError) {
+    let shown = String(decoding: bytes, as: UTF8.self).quoted
+    func invalid(_ reason: String) -> BatchError {
+      BatchError(
+        .invalidPattern, on: shown,
+        "The pattern \(shown) \(reason); a backslash before *, ?, [ or \\ takes away its meaning.")
+    }
+    guard bytes.count <= Self.maximumLength else { throw invalid("is too long") }
+    var rest = bytes[...]
+    matchesDirectoriesOnly = rest.last == UInt8(ascii: "/")
+    if matchesDirectoriesOnly { rest.removeLast() }
+    isPath = rest.contains(UInt8(ascii: "/"))
+    if rest.first == UInt8(ascii: "/") { rest.removeFirst() }
+    guard !rest.isEmpty else { throw invalid("is empty") }
+    var tokens: [Token] = []
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "\\"):
+        guard let next = rest.popFirst() else { throw invalid("has nothing after its backslash") }
+        tokens.append(.byte(next))
+      case UInt8(ascii: "?"): tokens.append(.any)
+      case UInt8(ascii: "["):
+        guard let set = Self.set(in: &rest) else {
+          throw invalid("has a [ without a ], or a range that ends before it begins")
+        }
+        tokens.append(set)
+      case UInt8(ascii: "*"):
+        guard rest.first == UInt8(ascii: "*") else {
+          if tokens.last != .star { tokens.append(.star) }
+          continue
+        }
+        while rest.first == UInt8(ascii: "*") { rest.removeFirst() }
+        let isComponent = tokens.isEmpty || tokens.last == .byte(UInt8(ascii: "/"))
+        if isComponent, rest.first == UInt8(ascii: "/") {
+          rest.removeFirst()
+          tokens.append(.directories)
+        } else {
+          tokens.append(.starStar)
+        }
+      default: tokens.append(.byte(byte))
+      }
+    }
+    self.tokens = tokens
+  }
+
+  /// Reads a set up to its `]`, which is a member if it is the first byte; nil if there is none, or if a
+  /// range ends before it begins.
+  private static func set(in rest: inout ArraySlice<UInt8>) -> Token? {
+    let isNegated = rest.first == UInt8(ascii: "!") || rest.first == UInt8(ascii: "^")
+    if isNegated { rest.removeFirst() }
+    var ranges: [ClosedRange<UInt8>] = []
+    while var low = rest.popFirst() {
+      if low == UInt8(ascii: "]"), !ranges.isEmpty { return .set(ranges, isNegated: isNegated) }
+      if low == UInt8(ascii: "\\") {
+        guard let escaped = rest.popFirst() else { return nil }
+        low = escaped
+      }
+      let after = rest.dropFirst()
+      guard rest.first == UInt8(ascii: "-"), var high = after.first, high != UInt8(ascii: "]")
+      else {
+        ranges.append(low...low)
+        continue
+      }
+      rest = after.dropFirst()
+      if high == UInt8(ascii: "\\") {
+        guard let escaped = rest.popFirst() else { return nil }
+        high = escaped
+      }
+      guard low <= high else { return nil }
+      ranges.append(low...high)
+    }
+    return nil
+  }
+
+  /// Whether the pattern matches a path below the root.
+  ///
+  /// All places in the pattern that the bytes so far may have reached are kept, so the time is that of one pass for
+  /// each token, whatever the pattern.
+  func matches(_ relative: [UInt8], isDirectory: Bool) -> Bool {
+    guard isDirectory || !matchesDirectoriesOnly else { return false }
+    let slash = UInt8(ascii: "/")
+    let name = isPath ? 0 : relative.lastIndex(of: slash).map { $0 + 1 } ?? 0
+    var places = [Bool](repeating: false, count: tokens.count + 1)
+    var next = places
+    reach(0, &places)
+    for byte in relative[name...] {
+      for (place, token) in tokens.enumerated() where places[place] {
+        switch token {
+        case .byte(let expected): if byte == expected { reach(place + 1, &next) }
+        case .any: if byte != slash { reach(place + 1, &next) }
+        case .set(let ranges, let isNegated):
+          if byte != slash, ranges.contains(where: { $0.contains(byte) }) != isNegated {
+            reach(place + 1, &next)
+          }
+        case .star: if byte != slash { reach(place, &next) }
+        case .starStar: reach(place, &next)
+        case .directories:
+          // Until a slash, the pattern can't go on.
+          next[place] = true
+          if byte == slash { reach(place + 1, &next) }
+        }
+      }
+      swap(&places, &next)
+      for place in next.indices { next[place] = false }
+    }
+    return places[tokens.count]
+  }
+
+  /// Marks a place, and those after it that match nothing.
+  private func reach(_ place: Int, _ places: inout [Bool]) {
+    var place = place
+    places[place] = true
+    while place < tokens.count, [.star, .starStar].contains(tokens[place]) {
+      place += 1
+      places[place] = true
+    }
+    if place < tokens.count, tokens[place] == .directories, !places[place + 1] {
+      reach(place + 1, &places)
+    }
+  }
+}

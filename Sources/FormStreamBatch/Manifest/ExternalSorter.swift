@@ -1,0 +1,106 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Sorts lines by keys, in bounded memory: what does not fit is sorted in runs that go to files without names, which
+/// are then merged. Lines with equal keys keep their order.
+final class ExternalSorter {
+  private struct Entry {
+    let key: [UInt8]
+    let line: [UInt8]
+  }
+
+  /// How many runs are merged into one. Each takes a descriptor, and a piece of memory while it is merged.
+  private static let fanIn = 64
+  /// What an entry takes beside its bytes.
+  private static let overhead = 128
+
+  private let directory: LocalPath
+  private let memory: Int
+  private var entries: [Entry] = []
+  private var held = 0
+  /// The runs that were written, by how often their lines were merged. At each level, the first run is the oldest, and
+  /// all of them are newer than those of the levels above.
+  private var levels: [[SortedRun]] = []
+
+  /// - Parameters:
+  ///   - directory: where the files are.
+  ///   - memory: about how many bytes are held.
+  init(in directory: LocalPath, memory: Int = 64 * 1024 * 1024) {
+    self.directory = directory
+    self.memory = memory
+  }
+
+  /// Adds a line.
+  func add(_ line: [UInt8], key: [UInt8]) throws(BatchError) {
+    entries.append(Entry(key: key, line: line))
+    held += key.count + line.count + Self.overhead
+    if held >= memory { try writeRun() }
+  }
+
+  /// Calls `use` with each line, in the order of the keys.
+  func finish<Failure: Error>(
+    _ use: ([UInt8]) throws(Failure) -> Void
+  ) throws(Failure) -> BatchError? {
+    guard !levels.isEmpty else {
+      sortEntries()
+      for entry in entries { try use(entry.line) }
+      return nil
+    }
+    do throws(BatchError) { try writeRun() } catch { return error }
+    let runs = levels.reversed().flatMap(\.self)
+    var merge: RunMerge
+    do throws(SystemError) { merge = try RunMerge(runs) } catch { return failed(error) }
+    while true {
+      let line: [UInt8]?
+      do throws(SystemError) { line = try merge.next()?.line } catch { return failed(error) }
+      guard let line else { return nil }
+      try use(line)
+    }
+  }
+
+  private func sortEntries() {
+    // Swift does not promise that its sort keeps the order of equal elements.
+    let order = entries.indices.sorted { first, second in
+      let (one, other) = (entries[first].key, entries[second].key)
+      return one == other ? first < second : one.lexicographicallyPrecedes(other)
+    }
+    entries = order.map { entries[$0] }
+  }
+
+  private func writeRun() throws(BatchError) {
+    sortEntries()
+    do throws(SystemError) {
+      var writer = RunWriter(try RandomAccessFile(unnamedIn: directory))
+      for entry in entries { try writer.write(entry.key, entry.line) }
+      try keep(try writer.finish())
+    } catch {
+      throw failed(error)
+    }
+    entries.removeAll(keepingCapacity: true)
+    held = 0
+  }
+
+  /// Keeps a run, and merges those of a level that has enough of them.
+  private func keep(_ run: SortedRun) throws(SystemError) {
+    var run = run
+    for level in 0... {
+      if level == levels.count { levels.append([]) }
+      levels[level].append(run)
+      guard levels[level].count >= Self.fanIn else { return }
+      var merge = try RunMerge(levels[level])
+      var writer = RunWriter(try RandomAccessFile(unnamedIn: directory))
+      while let next = try merge.next() { try writer.write(next.key, next.line) }
+      levels[level] = []
+      run = try writer.finish()
+    }
+  }
+
+  private func failed(_ error: SystemError) -> BatchError {
+    let remedy =
+      error.isOutOfSpace ? "Make room there, or set TMPDIR to another." : "Set TMPDIR to another."
+    return BatchError(
+      .writeFailed, on: directory.description,
+      "The files can't be sorted in the directory \(directory.description.quoted): \(error). \(remedy)",
+      underlying: error)
+  }
+}

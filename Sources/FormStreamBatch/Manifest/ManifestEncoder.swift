@@ -1,0 +1,49 @@
+package import FormStreamMultipart
+import FormStreamRecords
+
+/// Makes the lines of a manifest.
+package struct ManifestEncoder {
+  /// The UUID of the manifest.
+  package let id: String
+  /// The first line.
+  package let header: [UInt8]
+  /// Where the next record begins.
+  package private(set) var offset: Int64
+
+  /// Begins a manifest.
+  ///
+  /// - Parameter id: its UUID; nil for a new one.
+  package init(root: LocalPath?, id: String? = nil) {
+    self.id = id ?? UUIDText.random()
+    header = ManifestHeader(id: self.id, root: root).json.line()
+    offset = Int64(header.count)
+  }
+
+  /// Goes on with a manifest that ends at `offset`.
+  init(id: String, goingOnAt offset: Int64) {
+    self.id = id
+    header = []
+    self.offset = offset
+  }
+
+  /// The record of a file, which is to be written after all others.
+  package mutating func line(for file: BatchFile) -> [UInt8] {
+    let line: [UInt8] = Self.line(for: file)
+    offset += Int64(line.count)
+    return line
+  }
+
+  /// The record of a file, wherever it is written to.
+  package static func line(for file: BatchFile) -> [UInt8] {
+    ManifestRecord(
+      path: file.manifestPath,
+      contents: file.problem.map {
+        .problem(RecordFailure(code: $0.code.rawValue, message: $0.description))
+      }
+        ?? .file(size: file.size, modified: file.modified),
+      type: file.type, sha256: file.sha256,
+      fields: file.fields.map { RecordHeader($0.name, $0.value) },
+      maybeDuplicate: file.maybeDuplicate
+    ).json.line()
+  }
+}

@@ -1,0 +1,156 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamRecords
+
+/// Reads a manifest, or one shard of it: one record at a time, and nothing of the other shards. One thread uses it.
+public final class ManifestReader: BatchInput {
+  /// The longest line of a manifest.
+  public static let maximumLine = 1024 * 1024
+
+  /// The UUID of the manifest.
+  public let id: String
+  /// What paths in the manifest are relative to; nil for the current directory.
+  public let root: LocalPath?
+
+  /// Where the first record begins, and how many bytes the records have.
+  private let begin: Int64
+  private let size: Int64
+  private let path: LocalPath
+  private var lines: LineReader
+  /// Where the shard ends: a record that begins there or later is another's.
+  private let end: Int64
+  private let acceptsTornEnd: Bool
+  private var count = 0
+
+  /// Opens a manifest and reads its first line.
+  ///
+  /// - Parameter shard: the shard that is read; nil for all records.
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  public convenience init(_ path: LocalPath, shard: Shard? = nil) throws(BatchError) {
+    try self.init(path, shard: shard, acceptsTornEnd: false)
+  }
+
+  /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out, as in a manifest whose writer was
+  ///   killed.
+  package init(
+    _ path: LocalPath, shard: Shard? = nil, acceptsTornEnd: Bool
+  ) throws(BatchError) {
+    self.path = path
+    self.acceptsTornEnd = acceptsTornEnd
+    let file = try Self.open(path)
+    let fileSize: Int64
+    let first: LineReader.Line?
+    lines = LineReader(file, from: 0, maximumLine: Self.maximumLine)
+    do throws(SystemError) { fileSize = try file.size } catch { throw .unreadable(path, error) }
+    do throws(LineReader.Failure) { first = try lines.next() } catch { throw .failed(path, error) }
+    guard let first else { throw .malformed(path, at: 0, "it is empty") }
+    let header: ManifestHeader
+    do {
+      header = try ManifestHeader(try JSONValue(parsing: first.bytes))
+    } catch {
+      throw .malformed(path, at: 0, "its first line is not formstream.manifest/1: \(error)")
+    }
+    id = header.id
+    root = header.root
+    begin = lines.position
+    size = max(0, fileSize - begin)
+    guard let shard else {
+      end = .max
+      return
+    }
+    let range = shard.range(of: size)
+    end = begin + range.upperBound
+    guard range.lowerBound > 0 else { return }
+    // A record that begins exactly at the boundary is this shard's, so the line feed before it is looked for.
+    lines = LineReader(
+      file, from: begin + range.lowerBound - 1, maximumLine: Self.maximumLine)
+    do throws(LineReader.Failure) { try lines.skipLine() } catch { throw .failed(path, error) }
+  }
+
+  private static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile {
+    do throws(SystemError) {
+      if let file = try RandomAccessFile(reading: path) { return file }
+    } catch {
+      throw .unreadable(path, error)
+    }
+    throw BatchError(
+      .manifestUnreadable, on: path.description,
+      "The manifest \(path.description.quoted) is not a regular file: write it to one first.")
+  }
+
+  /// Where the records of a shard begin.
+  func offsets(of shard: Shard) -> Range<Int64> {
+    let range = shard.range(of: size)
+    return begin + range.lowerBound..<begin + range.upperBound
+  }
+
+  /// The next file; nil after the last of the shard.
+  ///
+  /// - Throws: `manifestUnreadable` or `manifestMalformed`.
+  public func next() throws(BatchError) -> BatchFile? {
+    guard lines.position < end else { return nil }
+    let next: LineReader.Line?
+    do throws(LineReader.Failure) { next = try lines.next() } catch { throw .failed(path, error) }
+    guard let line = next, line.isComplete || !acceptsTornEnd else { return nil }
+    let record: ManifestRecord
+    do {
+      record = try ManifestRecord(try JSONValue(parsing: line.bytes))
+    } catch {
+      throw .malformed(path, at: line.offset, "\(error)")
+    }
+    defer { count += 1 }
+    return file(record, at: line.offset)
+  }
+
+  private func file(_ record: ManifestRecord, at offset: Int64) -> BatchFile {
+    var file: BatchFile
+    do throws(BatchError) {
+      let place = try EntryPlace(record.path, below: root)
+      file = BatchFile(path: place.path, root: place.root, relative: place.relative)
+    } catch {
+      file = BatchFile(path: record.path, problem: error)
+    }
+    file.manifestPath = record.path
+    switch record.contents {
+    case .file(let size, let modified): (file.size, file.modified) = (size, modified)
+    case .problem(let failure):
+      file.problem = BatchError(
+        BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
+    }
+    file.type = record.type
+    file.sha256 = record.sha256
+    file.fields = record.fields.map { BatchFile.Field(name: $0.name, value: $0.value) }
+    file.maybeDuplicate = record.maybeDuplicate
+    file.index = count
+    file.offset = offset
+    return file
+  }
+}
+
+extension BatchError {
+  fileprivate static func unreadable(_ path: LocalPath, _ error: SystemError) -> BatchError {
+    BatchError(
+      .manifestUnreadable, on: path.description,
+      "The manifest \(path.description.quoted) can't be read: \(error). Name one that can.",
+      underlying: error)
+  }
+
+  fileprivate static func malformed(
+    _ path: LocalPath, at offset: Int64, _ reason: String
+  ) -> BatchError {
+    BatchError(
+      .manifestMalformed, on: path.description,
+      "The manifest \(path.description.quoted) is malformed in the line that begins at byte \(offset): \(reason). Make "
+        + "it again.")
+  }
+
+  fileprivate static func failed(
+    _ path: LocalPath, _ failure: LineReader.Failure
+  ) -> BatchError {
+    switch failure {
+    case .system(let error): unreadable(path, error)
+    case .lineTooLong(let offset):
+      malformed(path, at: offset, "it has more than \(ManifestReader.maximumLine) bytes")
+    }
+  }
+}

@@ -1,0 +1,179 @@
+package import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamRecords
+
+/// What became of each file of a manifest, over all journals of it.
+///
+/// A file counts once, whatever number of journals mention it: as `ok` if any of them says so, otherwise in the state
+/// that comes first of `unknown`, `failed`, `source-changed` and `retryable`. Memory does not grow with the manifest: a
+/// part of it is looked at after another.
+package struct BatchReport: Sendable {
+  /// The UUID of the manifest.
+  package private(set) var manifest = ""
+  /// The number of the manifest's journals.
+  package private(set) var journals = 0
+  /// How many of them have no end: their runs were killed, or go on.
+  package private(set) var openJournals = 0
+  /// How many files the manifest has, or its shard.
+  package private(set) var files = 0
+  package private(set) var states: [BatchState: Int] = [:]
+  /// How many of the failed files were missing or could not be read.
+  package private(set) var unreadable = 0
+  /// How many files no journal has a result for.
+  package private(set) var missing = 0
+  /// How many files were accepted twice or more.
+  package private(set) var duplicates = 0
+  /// How many other accepted files may have been accepted twice or more.
+  package private(set) var maybeDuplicates = 0
+  /// How many bytes the accepted files have.
+  package private(set) var bytes: Int64 = 0
+
+  /// Whether each file was accepted exactly once.
+  package var isComplete: Bool {
+    states[.ok] ?? 0 == files && duplicates == 0 && maybeDuplicates == 0
+  }
+
+  /// How many bytes of a manifest are looked at together. What is known about them takes a sixteenth of that.
+  private static let window: Int64 = 1 << 30
+
+  /// Reads the journals.
+  ///
+  /// - Parameters:
+  ///   - manifest: the manifest's path.
+  ///   - shard: the shard that is looked at; nil for all files.
+  ///   - directories: where the journals are. Those of other manifests are left out.
+  ///   - window: how many bytes of the manifest are looked at together; tests have fewer.
+  ///   - begin: receives the manifest's root before the first file.
+  ///   - rest: receives each file that was not accepted, as it may be sent again: if the file has changed, as it is now.
+  package init<Failure: Error>(
+    on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
+    window: Int64 = BatchReport.window, begin: (LocalPath?) throws(Failure) -> Void,
+    rest: (BatchFile) throws(Failure) -> Void
+  ) throws {
+    let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: true)
+    self.manifest = reader.id
+    try begin(reader.root)
+    var journals: [JournalSummary] = []
+    for directory in directories {
+      for path in try JournalReader.journals(in: directory) {
+        if let journal = try JournalSummary(path, of: reader) { journals.append(journal) }
+      }
+    }
+    self.journals = journals.count
+    var end: Int64 = 0
+    var findings = JournalFindings()
+    while let file = try reader.next() {
+      if file.offset >= end {
+        // The next part begins with this file.
+        end = file.offset + window
+        findings = JournalFindings()
+        for journal in journals where journal.range.overlaps(file.offset..<end) {
+          try findings.add(journal, in: file.offset..<end)
+        }
+      }
+      let finding = findings[file.offset]
+      count(file, finding)
+      if !finding.contains(.accepted) { try rest(Self.again(file, finding)) }
+    }
+    openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
+  }
+
+  private mutating func count(_ file: BatchFile, _ finding: JournalFindings.Finding) {
+    files += 1
+    if finding.contains(.accepted) {
+      states[.ok, default: 0] += 1
+      let (sum, overflow) = bytes.addingReportingOverflow(file.size)
+      bytes = overflow ? .max : sum
+      if finding.contains(.acceptedAgain) {
+        duplicates += 1
+      } else if finding.contains(.maybeDuplicate) {
+        maybeDuplicates += 1
+      }
+    } else if finding.contains(.unknown) {
+      states[.unknown, default: 0] += 1
+    } else if finding.contains(.failed) {
+      states[.failed, default: 0] += 1
+    } else if finding.contains(.unreadable) {
+      states[.failed, default: 0] += 1
+      unreadable += 1
+    } else if finding.contains(.sourceChanged) {
+      states[.sourceChanged, default: 0] += 1
+    } else if finding.contains(.retryable) {
+      states[.retryable, default: 0] += 1
+    } else {
+      missing += 1
+    }
+  }
+
+  /// A file that was not accepted, as a manifest has it so that it is sent again.
+  private static func again(_ file: BatchFile, _ finding: JournalFindings.Finding) -> BatchFile {
+    var file = file
+    if finding.contains(.unknown) { file.maybeDuplicate = true }
+    if finding.contains(.sourceChanged) { file.readStatusAgain() }
+    return file
+  }
+}
+
+extension BatchFile {
+  /// Takes size and time from the file as it is now, if it can be found from here.
+  fileprivate mutating func readStatusAgain() {
+    let found: FileStatus?
+    do throws(SystemError) {
+      found =
+        if let root {
+          try FoundDirectory(root).status(of: relative, followsLinks: true)
+        } else {
+          try FileStatus(of: path, followsSymlinks: true)
+        }
+    } catch {
+      return
+    }
+    guard let found, found.kind == .regular else { return }
+    (size, modified) = (found.identity.size, found.identity.modifiedNanoseconds)
+    sha256 = nil
+    problem = nil
+  }
+}
+
+extension JournalFindings {
+  /// Adds what a journal says about the records in a range.
+  mutating func add(_ journal: JournalSummary, in range: Range<Int64>) throws(BatchError) {
+    let isHarmlessTwice = journal.head.isHarmlessTwice
+    var started: Set<Int64> = []
+    try JournalReader.read(journal.path) { line throws(BatchError) in
+      switch line {
+      case .head, .closed, .damaged: break
+      case .started(let offset):
+        if range.contains(offset) { started.insert(offset) }
+      case .record(let offset, let outcome, let line):
+        guard range.contains(offset) else { return }
+        started.remove(offset)
+        self[offset].note(outcome, line, isHarmlessTwice: isHarmlessTwice)
+      }
+    }
+    for offset in started { self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice) }
+  }
+}
+
+extension JournalFindings.Finding {
+  fileprivate mutating func note(_ outcome: String, _ line: [UInt8], isHarmlessTwice: Bool) {
+    switch BatchState(rawValue: outcome) {
+    case .ok:
+      if contains(.accepted), !isHarmlessTwice { insert(.acceptedAgain) }
+      insert(.accepted)
+      if JournalReader.isMaybeDuplicate(line) { insert(.maybeDuplicate) }
+    case .failed: insert(JournalReader.isUnreadable(line) ? .unreadable : .failed)
+    case .sourceChanged: insert(.sourceChanged)
+    case .retryable: insert(.retryable)
+    // The file was left out because of an earlier run, whose journal says why.
+    case .skipped: break
+    case .unknown, nil: noteUnknown(isHarmlessTwice: isHarmlessTwice)
+    }
+  }
+
+  /// If another run is told that the server accepted the file, it may have done so twice.
+  fileprivate mutating func noteUnknown(isHarmlessTwice: Bool) {
+    insert(.unknown)
+    if !isHarmlessTwice { insert(.maybeDuplicate) }
+  }
+}

@@ -1,0 +1,59 @@
+/// How many files of a run ended in which state, and the errors that were the commonest.
+package struct BatchTotals: Sendable {
+  /// An error that several files had.
+  package struct CommonError: Sendable {
+    /// The code, with the status if that is what tells errors apart.
+    package let name: String
+    package fileprivate(set) var count = 0
+    /// The sentence about the first file that had it.
+    package let example: String
+  }
+
+  /// How many files were listed.
+  package var listed = 0
+  /// Whether all files are listed.
+  package var isListed = false
+  /// How many bytes the listed files have.
+  package var listedBytes: Int64 = 0
+  package private(set) var states: [BatchState: Int] = [:]
+  /// How many bytes the files have that were accepted.
+  package private(set) var acceptedBytes: Int64 = 0
+  /// How many of the failed files are missing or can't be read.
+  package private(set) var unreadable = 0
+  private var errors: [String: CommonError] = [:]
+
+  /// More kinds of errors than this are not told apart.
+  private static let maximumErrors = 1000
+
+  package init() {}
+
+  package subscript(state: BatchState) -> Int { states[state] ?? 0 }
+
+  /// How many files have a state. The others were not begun.
+  package var finished: Int { states.values.reduce(0, +) }
+
+  /// The commonest errors first.
+  package func commonestErrors(_ count: Int) -> [CommonError] {
+    Array(errors.values.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(count))
+  }
+
+  mutating func note(_ state: BatchState, size: Int64, isUnreadable: Bool = false) {
+    states[state, default: 0] += 1
+    if state == .ok {
+      let (sum, isTooLarge) = acceptedBytes.addingReportingOverflow(size)
+      acceptedBytes = isTooLarge ? .max : sum
+    }
+    if isUnreadable { unreadable += 1 }
+  }
+
+  mutating func noteListed(_ size: Int64) {
+    listed += 1
+    let (sum, isTooLarge) = listedBytes.addingReportingOverflow(size)
+    listedBytes = isTooLarge ? .max : sum
+  }
+
+  mutating func note(error name: String, _ example: String) {
+    let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
+    errors[key, default: CommonError(name: key, example: example)].count += 1
+  }
+}

@@ -1,0 +1,120 @@
+import FormStreamDigest
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
+
+/// What became of a file so far, over all its requests.
+struct FileEnding {
+  let file: BatchFile
+  let maybeDuplicate: Bool
+  private(set) var state = BatchState.failed
+  /// Whether the file is missing or can't be read.
+  private(set) var isUnreadable = false
+  private var type: SniffedType?
+  private var digest: SHA256.Digest?
+  private var last: TransferResult?
+  private var error: RecordFailure?
+  private var url: String?
+  private var attempts = 0
+  private var duration = Duration.zero
+  /// Whether one of the requests may have been carried out.
+  private var isInDoubt = false
+
+  init(_ file: BatchFile, maybeDuplicate: Bool) {
+    self.file = file
+    self.maybeDuplicate = maybeDuplicate
+  }
+
+  mutating func skip() {
+    state = .skipped
+    error = RecordFailure(
+      code: "maybe-duplicate",
+      message:
+        "The file \(file.path.description.quoted) may have been accepted in an earlier run, so it is not sent."
+    )
+  }
+
+  mutating func note(_ opened: OpenedBatchFile) {
+    (type, digest) = (opened.type, opened.digest)
+  }
+
+  /// The file can't be sent.
+  mutating func fail(_ error: BatchError) {
+    state = error.code == .sourceChanged ? .sourceChanged : .failed
+    isUnreadable = state == .failed
+    self.error = RecordFailure(code: error.code.rawValue, message: error.description)
+  }
+
+  /// The request can't be made for the file.
+  mutating func fail(anyOf error: any Error) {
+    state = .failed
+    switch error {
+    case let error as MultipartError:
+      self.error = RecordFailure(error)
+      if error.code == .sourceChanged { state = .sourceChanged }
+    case let error as BatchError:
+      self.error = RecordFailure(code: error.code.rawValue, message: error.description)
+    default: self.error = RecordFailure(code: "request-failed", message: "\(error)")
+    }
+  }
+
+  mutating func note(_ url: HTTPURL) {
+    self.url = url.description
+  }
+
+  /// Compares what the server says with the file. If it is something else, the file is not accepted, and nobody knows
+  /// what the server has.
+  mutating func verify(_ check: ResponseCheck?) {
+    guard state == .ok, let check, let response = last?.response else { return }
+    let body = response.isTruncated ? [] : Array(response.body)
+    guard let mismatch = check.mismatch(in: body, size: file.size, digest: digest) else { return }
+    state = .failed
+    error = RecordFailure(
+      code: "digest-mismatch",
+      message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
+  }
+
+  mutating func note(_ result: TransferResult) {
+    last = result
+    attempts += result.attempts
+    duration += result.duration
+    error = result.error.map { RecordFailure(code: $0.code.rawValue, message: $0.description) }
+    switch result.outcome {
+    case .ok: state = .ok
+    case .unknown:
+      state = .unknown
+      isInDoubt = true
+    case .sourceChanged: state = isInDoubt ? .unknown : .sourceChanged
+    case .failed: state = isInDoubt ? .unknown : .failed
+    // A cancelled request was not carried out.
+    case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
+    }
+  }
+
+  /// Whether another request may follow the last one: the server did not carry it out, or carrying it out twice does no
+  /// harm.
+  func mayBeRepeated(_ isHarmlessTwice: Bool) -> Bool {
+    switch last?.outcome {
+    case .retryable: true
+    case .unknown: isHarmlessTwice
+    case .ok, .failed, .sourceChanged, .cancelled, nil: false
+    }
+  }
+
+  func record(manifest: String?, url: String) -> FileRecord {
+    let (seconds, attoseconds) = duration.components
+    return FileRecord(
+      manifest: manifest, index: file.index, offset: manifest == nil ? nil : file.offset,
+      path: file.path, size: file.size, modified: file.modified,
+      type: type?.type.description, typeSource: type?.source.rawValue, sha256: digest,
+      url: self.url ?? url, status: last?.status, outcome: state.rawValue, attempts: attempts,
+      maybeDuplicate: maybeDuplicate, bytesSent: last?.bytesSent ?? 0,
+      seconds: Double(seconds) + Double(attoseconds) / 1e18,
+      response: last?.response.map { response in
+        FileRecord.Response(
+          body: Array(response.body.prefix(FileRecord.Response.limit)),
+          isTruncated: response.isTruncated || response.body.count > FileRecord.Response.limit)
+      }, error: error)
+  }
+}

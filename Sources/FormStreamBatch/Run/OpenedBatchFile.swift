@@ -1,0 +1,118 @@
+import FormStreamDigest
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A file of a batch that was opened to be sent, and is the one that was listed.
+struct OpenedBatchFile: Sendable {
+  let file: BatchFile
+  let pinned: PinnedFile
+  let type: SniffedType
+  let digest: SHA256.Digest?
+
+  /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
+  ///
+  /// - Throws: the reason why it can't be sent. No path is opened that leads out of the file's root.
+  init(_ file: BatchFile, _ plan: SendingPlan) throws(BatchError) {
+    self.file = file
+    if let problem = file.problem { throw problem }
+    let pinned = try Self.open(file)
+    try file.check(pinned.identity)
+    self.pinned = pinned
+    if let type = file.type {
+      self.type = SniffedType(type: type, source: .override)
+    } else {
+      let name = LocalPath(bytes: file.path.lastComponentBytes).description
+      do {
+        type = try pinned.withDescriptor { number throws(MediaTypesError) in
+          try plan.sniffer.type(ofDescriptor: number, filename: name, path: file.path)
+        }
+      } catch {
+        throw BatchError(
+          .inputUnreadable, on: file.path.description, error.description, underlying: nil)
+      }
+    }
+    digest = plan.needsDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
+    if let listed = file.sha256, let digest, listed != digest.description {
+      throw file.changed("its contents are not those of the manifest")
+    }
+  }
+
+  private static func open(_ file: BatchFile) throws(BatchError) -> PinnedFile {
+    let number: Int32
+    do throws(SystemError) {
+      number = try openForSending(file.root == nil ? file.path : file.relative, below: file.root)
+    } catch  where error.isPathMissing {
+      throw BatchError(
+        .inputMissing, on: file.path.description,
+        "The file \(file.path.description.quoted) does not exist.", underlying: error)
+    } catch  where error.leadsOut || error.isSymlinkRefused {
+      throw file.changed("a link has taken its place, which leads out of its directory")
+    } catch  where error.isNotOpenable {
+      throw file.changed("a socket or a device has taken its place")
+    } catch {
+      throw BatchError(
+        .inputUnreadable, on: file.path.description,
+        "The file \(file.path.description.quoted) can't be read: \(error).", underlying: error)
+    }
+    do throws(MultipartError) {
+      return try PinnedFile(adopting: number, path: file.path)
+    } catch {
+      switch error.code {
+      case .notAFile: throw file.changed("it is not a regular file any more")
+      case .sourceChanged: throw BatchError(.sourceChanged, on: error.subject, error.description)
+      default: throw BatchError(.inputUnreadable, on: error.subject, error.description)
+      }
+    }
+  }
+
+  private static func digest(of pinned: PinnedFile) throws(BatchError) -> SHA256.Digest {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    defer { buffer.deallocate() }
+    do {
+      var hash = try SHA256()
+      var failure: DigestError?
+      try pinned.readAll(in: buffer) { bytes in
+        do throws(DigestError) { try hash.update(bytes) } catch { failure = error }
+      }
+      if let failure { throw failure }
+      return try hash.finalize()
+    } catch {
+      let isChanged = (error as? MultipartError)?.code == .sourceChanged
+      throw BatchError(
+        isChanged ? .sourceChanged : .inputUnreadable, on: pinned.path.description, "\(error)")
+    }
+  }
+}
+
+extension BatchFile {
+  /// Checks that this is the file that was listed: the same one if that is known, otherwise one of the same size and
+  /// time.
+  fileprivate func check(_ found: FileIdentity) throws(BatchError) {
+    if let identity {
+      guard (identity.device, identity.inode) == (found.device, found.inode) else {
+        throw changed("another file has taken its place")
+      }
+    }
+    if found.size != size { throw changed("it has \(found.size) bytes instead of \(size)") }
+    guard found.modified.nanosecondsSince1970 == modified,
+      identity.map({ $0.changed == found.changed }) ?? true
+    else { throw changed("it was written to, or its attributes were changed") }
+  }
+
+  fileprivate func changed(_ what: String) -> BatchError {
+    BatchError(
+      .sourceChanged, on: path.description,
+      "The file \(path.description.quoted) has changed since it was listed: \(what). It is not sent."
+    )
+  }
+}
+
+extension Timestamp {
+  /// Nanoseconds since 1970, clamped to 64 bits.
+  fileprivate var nanosecondsSince1970: Int64 {
+    let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, isTooLargeInAll) = product.addingReportingOverflow(nanoseconds)
+    return isTooLarge || isTooLargeInAll ? (seconds < 0 ? .min : .max) : sum
+  }
+}

@@ -1,0 +1,148 @@
+import FormStreamPlatform
+package import FormStreamTransfer
+
+/// Decides when the next request may begin: how many there are at the same time, how many a second, and how long all
+/// wait when the server is overloaded.
+///
+/// After a 429 or 503, half as many requests are allowed as before, down to one, and none begins before the server
+/// said, or before a wait that doubles each time. With each success a little more is allowed, up to what it was.
+package final class RequestPace: Sendable {
+  private struct State {
+    var active = 0
+    /// How many requests are allowed at the same time.
+    var allowed: Double
+    /// The tasks that wait, the next one at the end.
+    var waiting: [CheckedContinuation<Bool, Never>] = []
+    /// No request begins before this.
+    var notBefore = ContinuousClock.now
+    /// When the next request may begin, because of the requests a second.
+    var nextBegin = ContinuousClock.now
+    var lastSlowing = ContinuousClock.now
+    /// How many times in a row the server was overloaded.
+    var slowings = 0
+    var isStopped = false
+
+    var hasRoom: Bool { Double(active) < allowed.rounded(.down) }
+
+    mutating func takeWaiting() -> CheckedContinuation<Bool, Never>? {
+      guard hasRoom, let next = waiting.popLast() else { return nil }
+      active += 1
+      return next
+    }
+  }
+
+  private let maximum: Int
+  private let interval: Duration?
+  private let policy: RetryPolicy
+  private let state: Guarded<State>
+
+  /// - Parameters:
+  ///   - maximum: how many requests there are at the same time.
+  ///   - rate: how many begin in a second; any number if nil.
+  ///   - policy: how long to wait if the server does not say it.
+  package init(maximum: Int, rate: Double?, policy: RetryPolicy) {
+    self.maximum = maximum
+    interval = rate.map { .seconds(1 / $0) }
+    self.policy = policy
+    state = Guarded(State(allowed: Double(maximum)))
+  }
+
+  /// Waits until a request may begin. Returns false if none may begin any more.
+  package func enter() async -> Bool {
+    let isEntered = await withCheckedContinuation { continuation in
+      let isEntered = state.withLock { state -> Bool? in
+        if state.isStopped { return false }
+        if state.hasRoom, state.waiting.isEmpty {
+          state.active += 1
+          return true
+        }
+        state.waiting.insert(continuation, at: 0)
+        return nil
+      }
+      if let isEntered { continuation.resume(returning: isEntered) }
+    }
+    guard isEntered else { return false }
+    let turn = takeTurn()
+    while let wait = remainingWait(until: turn) {
+      // In short pieces, so that a stop is noticed.
+      try? await Task.sleep(for: min(wait, .milliseconds(100)))
+    }
+    if state.withLock(\.isStopped) {
+      leave()
+      return false
+    }
+    return true
+  }
+
+  /// Notes that a request ended.
+  package func leave() {
+    let next = state.withLock { state in
+      state.active -= 1
+      return state.takeWaiting()
+    }
+    next?.resume(returning: true)
+  }
+
+  /// Notes that the server is overloaded. Of the requests that were sent at the same time, only the first counts.
+  package func noteOverload(_ retryAfter: Duration?, begun: ContinuousClock.Instant) {
+    let now = ContinuousClock.now
+    state.withLock { state in
+      if begun >= state.lastSlowing {
+        state.lastSlowing = now
+        state.slowings += 1
+        state.allowed = max(1, (state.allowed / 2).rounded(.down))
+        var generator = SystemRandomNumberGenerator()
+        let wait = Backoff.wait(before: state.slowings + 1, policy, using: &generator)
+        state.notBefore = max(state.notBefore, now + wait)
+      }
+      if let retryAfter {
+        state.notBefore = max(state.notBefore, now + min(retryAfter, policy.maximumRetryAfter))
+      }
+    }
+  }
+
+  /// Notes a response of a server that is not overloaded.
+  package func noteSuccess() {
+    let next = state.withLock { state in
+      state.slowings = 0
+      state.allowed = min(Double(maximum), state.allowed + 1 / state.allowed)
+      return state.takeWaiting()
+    }
+    next?.resume(returning: true)
+  }
+
+  /// Lets no request begin from here on.
+  package func stop() {
+    let waiting = state.withLock { state in
+      state.isStopped = true
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+    for continuation in waiting { continuation.resume(returning: false) }
+  }
+
+  /// How many requests are allowed at the same time now.
+  package var allowed: Int { state.withLock { Int($0.allowed) } }
+  /// How many requests there are.
+  package var active: Int { state.withLock(\.active) }
+
+  /// Whether requests are held back because the server is overloaded.
+  package var isSlowed: Bool { state.withLock { $0.allowed < Double(maximum) } }
+
+  /// With a limit of requests a second: takes the next moment at which one may begin.
+  private func takeTurn() -> ContinuousClock.Instant {
+    guard let interval else { return .now }
+    return state.withLock { state in
+      let turn = max(state.nextBegin, .now)
+      state.nextBegin = turn + interval
+      return turn
+    }
+  }
+
+  private func remainingWait(until turn: ContinuousClock.Instant) -> Duration? {
+    state.withLock { state in
+      let wait = ContinuousClock.now.duration(to: max(turn, state.notBefore))
+      return wait > .zero && !state.isStopped ? wait : nil
+    }
+  }
+}

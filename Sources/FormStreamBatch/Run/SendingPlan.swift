@@ -1,0 +1,58 @@
+package import FormStreamMediaTypes
+package import FormStreamMultipart
+package import FormStreamTransfer
+
+/// How the files of a batch are sent.
+package struct SendingPlan: Sendable {
+  /// The request without its body.
+  package var request: TransferRequest
+  package var session: TransferSession.Configuration
+  /// The form without the file, which comes last. Its boundary is used if it was given.
+  package var form: Form
+  package var isBoundaryGiven = false
+  /// The name of the file's field.
+  package var fieldName = "file"
+  package var sniffer: MediaTypeSniffer
+  /// Whether files are searched for the boundary.
+  package var verifiesBoundary = false
+  /// How many requests are sent at the same time.
+  package var concurrency = 4
+  /// How many requests begin in a second; any number if nil.
+  package var requestRate: Double?
+  package var retry = RetryPolicy(attempts: 3)
+  /// Whether each file's digest is computed before it is sent.
+  package var computesDigest = false
+  /// The values of parts of the form, by their indices.
+  package var fieldTemplates: [Int: FileTemplate] = [:]
+  /// The file names; those of the paths if nil.
+  package var filename: FileTemplate?
+  /// If the files are sent as they are, without a form: their URLs.
+  package var urls: URLTemplate?
+  /// Compares what the server says with the file.
+  package var check: ResponseCheck?
+  /// The id of the manifest, or of the run if there is none.
+  package var id = UUIDText.random()
+  /// Whether there is a manifest of that id.
+  package var hasManifest = false
+  /// Whether each request has an idempotency key: the same for the same file of a manifest, in each run.
+  package var sendsIdempotencyKeys = false
+
+  package init(
+    request: TransferRequest, session: TransferSession.Configuration, form: Form,
+    sniffer: MediaTypeSniffer
+  ) {
+    self.request = request
+    self.session = session
+    self.form = form
+    self.sniffer = sniffer
+  }
+
+  /// Whether a request that is sent twice is carried out once.
+  package var isHarmlessTwice: Bool { request.method.isIdempotent || sendsIdempotencyKeys }
+
+  /// Whether a digest of each file is needed.
+  var needsDigest: Bool {
+    computesDigest || check != nil || filename?.needsDigest ?? false || urls?.needsDigest ?? false
+      || fieldTemplates.values.contains(where: \.needsDigest)
+  }
+}

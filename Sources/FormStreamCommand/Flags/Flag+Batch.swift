@@ -1,0 +1,89 @@
+/// The flags about sending many files.
+extension Flag {
+  static let batchFlags = [
+    Flag(
+      long: "jobs", short: "j", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
+      common: [.send],
+      summary: "Send N requests at the same time (default: 4)",
+      detail: """
+        Each has a connection, which is used again. If the server responds 429 or 503, fewer requests are sent for a \
+        while.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let count = try argument.count(for: "--jobs", upTo: 1000)
+      guard count > 0 else {
+        throw .usage("\(argument.named("--jobs")) is 0: write a number from 1 to 1000.")
+      }
+      arguments.sending.concurrency = count
+    },
+    Flag(
+      long: "as", value: Value(placeholder: "NAME"), group: .batch, verbs: [.send], common: [.send],
+      summary: "The name of the field that holds the file (default: file)"
+    ) { (arguments, argument) throws(Failure) in
+      arguments.sending.fieldName = try argument.text(for: "--as")
+    },
+    Flag(
+      long: "field-template", value: Value(placeholder: "NAME=TEMPLATE"), group: .batch,
+      verbs: [.send],
+      summary: "Add a text field with values of the file, such as {name} or {size}",
+      detail: """
+        The values are {path} {relative} {name} {stem} {extension} {size} {type} {sha256} and {index}; {{ is a brace. \
+        They are also expanded in the values of -F, and not in those of --field. {relative} is the path below the \
+        directory that was named.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let flag = "--field-template"
+      let (name, value) = try PartArguments.split(argument, of: flag, as: "NAME=TEMPLATE")
+      arguments.parts.append(PartArguments(name: name, content: .value(value), spelling: flag))
+    },
+    Flag(
+      long: "put", group: .batch, verbs: [.send],
+      summary: "Send files as they are, by PUT; the URL is a template",
+      detail: """
+        The values of --field-template can stand in the path and the query of the URL, and are percent-encoded. If the \
+        URL ends in a slash, {relative} is added. A file whose path would have the component . or .. is not sent. Sending \
+        a file twice does no harm, so all requests are repeated, and nothing is marked as a possible duplicate.
+        """
+    ) { (arguments, _) in arguments.sending.puts = true },
+    Flag(
+      long: "verify", value: Value(placeholder: "PATH"), group: .batch, verbs: [.send],
+      summary: "Compare a value of the JSON response with the file: a.b[0].sha256",
+      detail: """
+        A text must be the SHA-256 of the file, a number its size. Otherwise the file has failed, with the code \
+        digest-mismatch, and is not sent again. The path has only names and indices.
+        """
+    ) { (arguments, argument) in arguments.sending.check = argument },
+    Flag(
+      long: "max-rate", value: Value(placeholder: "N"), group: .batch, verbs: [.send],
+      summary: "Begin at most N requests a second; a fraction such as 0.5 may be given"
+    ) { (arguments, argument) throws(Failure) in
+      guard let text = argument.text, text.allSatisfy({ $0.isASCII && ($0.isNumber || $0 == ".") }),
+        let rate = Double(text), rate >= 0.001, rate <= 1_000_000
+      else {
+        throw .usage(
+          "\(argument.named("--max-rate")) is not a number of requests, such as 20 or 0.5.")
+      }
+      arguments.sending.requestRate = rate
+    },
+    Flag(
+      long: "journal", value: Value(placeholder: "DIR", completion: .path), group: .batch,
+      verbs: [.send], common: [.send],
+      summary: "Note in DIR what was sent; the same command then goes on where it ended",
+      detail: """
+        DIR is made if it does not exist. It gets a manifest of all files, and a journal for each run. A run sends \
+        the files of the manifest that no journal proves accepted; if the manifest is complete, nothing is listed \
+        again. A file that an earlier run may have sent is sent again, and its record says maybe_duplicate. After \
+        SIGTERM the exit code is 75.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard !argument.bytes.isEmpty else {
+        throw .usage("--journal needs the path of a directory.")
+      }
+      arguments.sending.journal = argument
+    },
+    Flag(
+      long: "skip-unknown", group: .batch, verbs: [.send],
+      summary: "With --journal: leave out files that an earlier run may have sent"
+    ) { (arguments, _) in arguments.sending.skipsDoubtful = true },
+  ]
+}

@@ -1,0 +1,47 @@
+/// The flags about which files of the named directories and lists are meant.
+extension Flag {
+  private static let listingVerbs: [Verb] = [.send, .plan]
+
+  static let listingFlags = [
+    Flag(
+      long: "include", value: Value(placeholder: "GLOB"), group: .paths, verbs: listingVerbs,
+      summary: "Only files that match; can be repeated",
+      detail: """
+        * and ? match within a name, ** across directories, and [a-z] one of a set; a backslash takes their meaning \
+        away. A pattern without a slash is for the last component, one with a slash for the path below the directory \
+        that was named: 'a/*.txt', '**/a/b', '/a'. A slash at the end matches directories only. Files that are named on \
+        the command line are always meant.
+        """
+    ) { (arguments, argument) in arguments.listing.includes.append(argument) },
+    Flag(
+      long: "exclude", value: Value(placeholder: "GLOB"), group: .paths, verbs: listingVerbs,
+      summary: "No files and directories that match; can be repeated",
+      detail: "Patterns are those of --include, over which --exclude has precedence."
+    ) { (arguments, argument) in arguments.listing.excludes.append(argument) },
+    Flag(
+      long: "hidden", group: .paths, verbs: listingVerbs,
+      summary: "Also files and directories whose names begin with a dot"
+    ) { (arguments, _) in arguments.listing.includesHidden = true },
+    Flag(
+      long: "follow-symlinks", group: .paths, verbs: listingVerbs,
+      summary: "Follow links in directories and lists, but never out of the directory",
+      detail: """
+        Without it, links in directories are left out, and one in a list can't be sent. A file or a directory that is \
+        named on the command line may be a link in any case.
+        """
+    ) { (arguments, _) in arguments.listing.followsLinks = true },
+    Flag(
+      long: "keep-going", group: .paths, verbs: listingVerbs,
+      summary: "Go on if a file on the command line is missing or unreadable",
+      detail: """
+        Otherwise nothing is done, and the exit code is 66. A file of a list or directory that is missing does not keep \
+        the others from being sent in any case.
+        """
+    ) { (arguments, _) in arguments.listing.keepsGoing = true },
+    Flag(
+      long: "sort", group: .paths, verbs: [.plan],
+      summary: "Sort the manifest by path, on disk if it does not fit into memory",
+      detail: "The bytes of paths are compared. Large manifests are sorted in TMPDIR, or in /tmp."
+    ) { (arguments, _) in arguments.listing.sorts = true },
+  ]
+}

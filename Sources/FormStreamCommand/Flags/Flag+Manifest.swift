@@ -1,0 +1,131 @@
+import FormStreamBatch
+import FormStreamPlatform
+
+/// The flags about a manifest and its shards.
+extension Flag {
+  private static let manifestVerbs: [Verb] = [.send, .report]
+
+  static let manifestFlags = [
+    Flag(
+      long: "manifest", value: Value(placeholder: "FILE", completion: .path), group: .manifest,
+      verbs: manifestVerbs, common: [.report],
+      summary: "The manifest that names the files; plan makes one"
+    ) { (arguments, argument) in arguments.manifest.manifest = argument },
+    Flag(
+      long: "shard", value: Value(placeholder: "K/N"), group: .manifest, verbs: manifestVerbs,
+      summary: "Only part K of N of the manifest, from 1; auto asks the job scheduler",
+      detail: """
+        Each file is in one part, and a part is found without reading the others. With auto, the number of the task \
+        is that of JOB_COMPLETION_INDEX (Kubernetes), AWS_BATCH_JOB_ARRAY_INDEX, SLURM_ARRAY_TASK_ID or SLURM_PROCID, \
+        the first that is set.
+        """
+    ) { (arguments, argument) in arguments.manifest.shard = argument },
+    Flag(
+      long: "shards", value: Value(placeholder: "N"), group: .manifest, verbs: manifestVerbs,
+      summary: "How many parts there are, for --shard auto",
+      detail: """
+        It is never taken from the scheduler, whose count is smaller if only some tasks run again.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.manifest.shardCount = try number(argument, for: "--shards", atLeast: 1)
+    },
+    Flag(
+      long: "shard-base", value: Value(placeholder: "N"), group: .manifest, verbs: manifestVerbs,
+      summary: "The number of the first task, for --shard auto (default: 0)",
+      detail: "1 is for arrays such as --array=1-64."
+    ) { (arguments, argument) throws(Failure) in
+      arguments.manifest.shardBase = try number(argument, for: "--shard-base", atLeast: 0)
+    },
+    Flag(
+      long: "failed", value: Value(placeholder: "FILE", completion: .path), group: .output,
+      verbs: [.report], common: [.report],
+      summary: "Write a manifest of the files that were not accepted; - is standard output",
+      detail: """
+        It can be sent like any other. Files that may have been accepted are marked in it. For a file that has changed \
+        it has the size and time that the file has now.
+        """
+    ) { (arguments, argument) in arguments.manifest.failed = argument },
+  ]
+}
+
+private func number(
+  _ argument: Argument, for flag: String, atLeast least: Int
+) throws(Failure) -> Int {
+  guard argument.shown.isASCIIDigits, let number = Int(argument.shown), number >= least else {
+    throw .usage("\(argument.named(flag)) is not a number from \(least).")
+  }
+  return number
+}
+
+extension LowArguments {
+  /// The shard that is meant; nil if it is the complete manifest.
+  ///
+  /// - Parameter environment: the value of an environment variable.
+  func shard(environment: (String) -> String?) throws(Failure) -> Shard? {
+    guard let argument = manifest.shard else {
+      if manifest.shardCount != nil || manifest.shardBase != nil {
+        throw .usage("--shards and --shard-base are for --shard auto: add it.")
+      }
+      return nil
+    }
+    if argument.shown == "auto" {
+      guard let count = manifest.shardCount else {
+        throw .usage(
+          "--shard auto needs --shards N. The scheduler's own count is not used: it is smaller if only some tasks run "
+            + "again, and then nobody would send the last shards.")
+      }
+      var variables: [String: String] = [:]
+      for name in Shard.variables { variables[name] = environment(name) }
+      return try convertingErrors { () throws(BatchError) in
+        try Shard(fromSchedulerOf: count, base: manifest.shardBase ?? 0, in: variables)
+      }
+    }
+    if manifest.shardBase != nil {
+      throw .usage("--shard-base is for --shard auto: K is from 1 to N in any case.")
+    }
+    guard let shard = Shard(text: argument.shown) else {
+      throw .usage(
+        "\(argument.named("--shard")) is not a part: write K/N with K from 1 to N, such as 3/64, or auto."
+      )
+    }
+    guard manifest.shardCount ?? shard.count == shard.count else {
+      throw .usage(
+        "--shard \(shard) and --shards name different numbers of parts: leave out --shards.")
+    }
+    return shard
+  }
+
+  /// Which files are listed.
+  func listingOptions() throws(Failure) -> ListingOptions {
+    var options = ListingOptions()
+    for argument in listing.includes { options.includes.append(try argument.namePattern()) }
+    for argument in listing.excludes { options.excludes.append(try argument.namePattern()) }
+    options.includesHidden = listing.includesHidden
+    options.followsLinks = listing.followsLinks
+    options.keepsGoing = listing.keepsGoing
+    return options
+  }
+
+  /// The lists that are named, as sources of a listing.
+  func listSources() throws(Failure) -> [BatchSource] {
+    if pathLists.count(where: \.file.isDash) > 1 {
+      throw .usage("Standard input is named twice: it can be read once.")
+    }
+    return pathLists.map { list in
+      let input = NamedInput(list.file)
+      return .list(name: input.description, ending: list.ending) { () throws(BatchError) in
+        do throws(Failure) {
+          return try input.open()
+        } catch {
+          throw BatchError(.listUnreadable, on: list.file.shown, error.message)
+        }
+      }
+    }
+  }
+}
+
+extension Argument {
+  fileprivate func namePattern() throws(Failure) -> NamePattern {
+    try convertingErrors { () throws(BatchError) in try NamePattern(bytes: bytes) }
+  }
+}

@@ -1,0 +1,18 @@
+/// The arguments about which files are listed.
+struct ListingArguments {
+  var includes: [Argument] = []
+  var excludes: [Argument] = []
+  var includesHidden = false
+  var followsLinks = false
+  var keepsGoing = false
+  var sorts = false
+}
+
+/// The arguments about a manifest and its shards.
+struct ManifestArguments {
+  var manifest: Argument?
+  var shard: Argument?
+  var shardCount: Int?
+  var shardBase: Int?
+  var failed: Argument?
+}

@@ -1,0 +1,11 @@
+/// The arguments of `send` that no other command has.
+struct SendingArguments {
+  var concurrency = 4
+  var fieldName: String?
+  var requestRate: Double?
+  var journal: Argument?
+  var skipsDoubtful = false
+  var filename: Argument?
+  var puts = false
+  var check: Argument?
+}

@@ -1,0 +1,101 @@
+import FormStreamBatch
+import FormStreamMultipart
+
+/// Runs `plan`: lists files in a manifest. Entries that can't be sent are in it too, so that no report calls it complete
+/// without them.
+func makeManifest(_ plan: ManifestPlan) throws(Failure) {
+  let output = try ManifestOutput(plan.output)
+  let listing = try convertingErrors { () throws(BatchError) in
+    try FileListing(plan.sources, plan.listing)
+  }
+  try output.begin(root: listing.root)
+  let sorter = plan.isSorted ? ManifestSorter(in: temporaryDirectory) : nil
+  var problems = Problems()
+  var (count, bytes) = (0, Int64(0))
+  while let file = try nextFile(of: listing) {
+    count += 1
+    bytes = bytes.addingClamped(file.size)
+    if let problem = file.problem { problems.note(problem) }
+    if let sorter {
+      try convertingErrors { () throws(BatchError) in try sorter.add(file) }
+    } else {
+      try output.write(ManifestEncoder.line(for: file))
+    }
+  }
+  if let sorter {
+    let failure = try sorter.finish { line throws(Failure) in try output.write(line) }
+    if let failure { throw Failure(failure) }
+  }
+  try output.commit()
+  for line in listing.leftOut.lines { StandardError.note(line) }
+  let summary = "\(counted(count, "file", "files")), \(HumanReadable.size(bytes))"
+  guard problems.count > 0 else {
+    StandardError.note("\(summary).")
+    return
+  }
+  throw Failure(
+    .noInput,
+    "\(summary), of which \(problems.count) can't be sent, see above. The manifest has them all: a run of it says so "
+      + "again.")
+}
+
+private func nextFile(of listing: FileListing) throws(Failure) -> BatchFile? {
+  try convertingErrors { () throws(BatchError) in try listing.next() }
+}
+
+/// The directory for temporary files.
+private var temporaryDirectory: LocalPath {
+  LocalPath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
+}
+
+/// Says which entries can't be sent, up to a number of them.
+private struct Problems {
+  private static let shown = 10
+
+  private(set) var count = 0
+
+  mutating func note(_ problem: BatchError) {
+    count += 1
+    if count <= Self.shown { StandardError.note(problem.description) }
+    if count == Self.shown + 1 {
+      StandardError.note("More entries can't be sent; the manifest names them.")
+    }
+  }
+}
+
+extension LeftOutEntries {
+  /// What was left out, and the flags that include it.
+  fileprivate var lines: [String] {
+    var lines: [String] = []
+    if hidden > 0 {
+      lines.append(
+        "\(counted(hidden, "hidden name", "hidden names")) left out; --hidden lists them.")
+    }
+    if links > 0 {
+      lines.append(
+        "\(counted(links, "symbolic link", "symbolic links")) left out; --follow-symlinks follows them."
+      )
+    }
+    if special > 0 {
+      lines.append(
+        "\(counted(special, "FIFO, socket or device", "FIFOs, sockets or devices")) left out.")
+    }
+    if directories > 0 {
+      lines.append(
+        "\(counted(directories, "directory", "directories")) of a list left out: a list names each file."
+      )
+    }
+    return lines
+  }
+}
+
+func counted(_ count: Int, _ one: String, _ many: String) -> String {
+  "\(count) \(count == 1 ? one : many)"
+}
+
+extension Int64 {
+  fileprivate func addingClamped(_ other: Int64) -> Int64 {
+    let (sum, overflow) = addingReportingOverflow(other)
+    return overflow ? .max : sum
+  }
+}

@@ -1,0 +1,100 @@
+import FormStreamBatch
+import FormStreamMultipart
+import FormStreamRecords
+
+/// Runs `report`.
+func report(_ plan: ReportPlan) throws(Failure) {
+  let manifest: LocalPath
+  if let named = plan.manifest {
+    manifest = named
+  } else {
+    manifest = try recordedManifest(in: plan.directories)
+  }
+  let failed = try plan.failed.map { target throws(Failure) in try ManifestOutput(target) }
+  let report: BatchReport
+  do {
+    report = try BatchReport(
+      on: manifest, shard: plan.shard, in: plan.directories,
+      begin: { root throws(Failure) in try failed?.begin(root: root) },
+      rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
+  } catch {
+    throw Failure(anyOf: error)
+  }
+  try failed?.commit()
+  let exit = report.exit
+  if plan.printsRecord {
+    try OutputFile(.standardOutput).write(report.record(shard: plan.shard, exit: exit).json.line())
+  } else {
+    // Otherwise the manifest goes to standard output.
+    let output = plan.failed.isStandardOutput ? nil : try OutputFile(.standardOutput)
+    for line in report.lines {
+      if let output { try output.write(line + "\n") } else { StandardError.write(line) }
+    }
+  }
+  guard exit != .ok else { return }
+  throw Failure(exit, plan.printsRecord ? report.sentence : "")
+}
+
+/// The manifest that a run without one has made in the directory of its journal.
+private func recordedManifest(in directories: [LocalPath]) throws(Failure) -> LocalPath {
+  let found = directories.compactMap(RecordedListing.manifest)
+  guard let manifest = found.first, found.count == 1 else {
+    let fault = found.isEmpty ? "There is no manifest" : "There are several manifests"
+    throw .usage("\(fault) in the directories of the journals: name one with --manifest FILE.")
+  }
+  return manifest
+}
+
+extension OutputTarget? {
+  fileprivate var isStandardOutput: Bool {
+    if case .standardOutput = self { true } else { false }
+  }
+}
+
+extension BatchReport {
+  private func count(_ state: BatchState) -> Int { states[state] ?? 0 }
+
+  /// The exit code: the first that any file has, in the order of the other commands. That a file was accepted twice can't
+  /// be undone by another run.
+  fileprivate var exit: ExitCode {
+    let order: [(code: ExitCode, applies: Bool)] = [
+      (.unknown, count(.unknown) > 0 || maybeDuplicates > 0),
+      (.failed, count(.failed) > unreadable || duplicates > 0),
+      (.inputOutput, count(.sourceChanged) > 0),
+      (.noInput, unreadable > 0),
+      (.retryable, count(.retryable) > 0 || missing > 0),
+    ]
+    return order.first { $0.applies }?.code ?? .ok
+  }
+
+  fileprivate func record(shard: Shard?, exit: ExitCode) -> ReportRecord {
+    ReportRecord(
+      manifest: manifest, shard: shard?.description, journals: journals,
+      openJournals: openJournals, files: files, ok: count(.ok), failed: count(.failed),
+      retryable: count(.retryable), unknown: count(.unknown), sourceChanged: count(.sourceChanged),
+      missing: missing, duplicates: duplicates, maybeDuplicates: maybeDuplicates, bytes: bytes,
+      exit: Int(exit.rawValue))
+  }
+
+  /// The states in one sentence.
+  fileprivate var sentence: String {
+    let states = BatchState.allCases.map { (count($0), $0.rawValue) } + [(missing, "missing")]
+    let named = states.compactMap { $0.0 > 0 ? "\($0.0) \($0.1)" : nil }.joined(separator: ", ")
+    return "\(counted(files, "file", "files"))\(named.isEmpty ? "" : ": \(named)")."
+  }
+
+  /// The report for people.
+  fileprivate var lines: [String] {
+    var lines = ["\(sentence) \(HumanReadable.size(bytes)) accepted."]
+    let open =
+      openJournals > 0 ? ", of which \(openJournals) of runs that were killed, or go on" : ""
+    lines.append("\(counted(journals, "journal", "journals"))\(open).")
+    if duplicates > 0 {
+      lines.append("\(counted(duplicates, "file", "files")) accepted twice or more.")
+    }
+    if maybeDuplicates > 0 {
+      lines.append("\(counted(maybeDuplicates, "file", "files")) accepted, and maybe twice.")
+    }
+    return lines
+  }
+}

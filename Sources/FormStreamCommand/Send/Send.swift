@@ -1,0 +1,100 @@
+import FormStreamBatch
+import FormStreamPlatform
+import FormStreamRecords
+import FormStreamTransfer
+
+/// Runs `send`.
+func send(_ plan: SendPlan) throws(Failure) {
+  if !plan.isQuiet {
+    for note in plan.notes { StandardError.note(note) }
+    warn(of: plan.sending.sniffer)
+  }
+  // A connection and an open file for each request, and some files that are opened ahead.
+  guard canOpenDescriptors(wanting: UInt(64 + 3 * plan.sending.concurrency)) else {
+    throw Failure(
+      .inputOutput,
+      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
+  }
+  let interruption = Interruption(gracePeriod: 10, cleanup: 2)
+  let input = try SendInput(plan)
+  let start = ContinuousClock.now
+  let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
+  let outputLock = Guarded(false)
+  var sending = plan.sending
+  if let manifest = input.manifest { (sending.id, sending.hasManifest) = (manifest, true) }
+  let run = try convertingErrors { () throws(TransferError) in
+    try BatchRun(sending, journal: input.journal) { record in
+      if let output {
+        try outputLock.withLock { _ in try output.write(record.json.line()) }
+      } else if let error = record.error, !plan.isQuiet {
+        StandardError.note("\(record.path): \(record.outcome): \(error.message)")
+      }
+    }
+  }
+  interruption.onSignal { _ in run.stop() }
+  interruption.onGracePeriodEnd { run.cutOff() }
+  nonisolated(unsafe) let files = input.files
+  var failure: Failure?
+  do throws(Failure) {
+    try runBlocking { () async throws(Failure) in
+      do { _ = try await run.run { try files.next() } } catch { throw Failure(anyOf: error) }
+    }
+  } catch {
+    failure = error
+  }
+  let signal = interruption.end()
+  let summary = SendSummary(
+    run.totals, duration: start.duration(to: .now), failure: failure,
+    isUnreachable: run.isUnreachable, signal: signal, journal: plan.journal,
+    manifest: input.manifest, shard: plan.shard)
+  if let output {
+    do throws(Failure) { try output.write(summary.record.json.line()) } catch {
+      failure = failure ?? error
+    }
+  } else if !plan.isQuiet || summary.exit != .ok {
+    for line in summary.lines { StandardError.write(line) }
+  }
+  guard summary.exit != .ok || failure != nil else { return }
+  throw Failure(
+    summary.exit == .ok ? failure?.exit ?? .bug : summary.exit,
+    failure?.message ?? (plan.printsRecords ? summary.sentence : ""))
+}
+
+extension Failure {
+  /// The failure for an error of a list or a journal.
+  init(_ error: BatchError) {
+    let exit: ExitCode =
+      switch error.code {
+      case .inputMissing, .inputUnreadable, .notAFile, .outsideRoot, .listUnreadable,
+        .listMalformed, .manifestUnreadable, .manifestMalformed, .journalUnreadable,
+        .journalMalformed:
+        .noInput
+      case .invalidPattern, .invalidShard, .invalidTemplate: .usage
+      default: .inputOutput
+      }
+    let hint =
+      error.code == .listMalformed
+      ? " With --files-from it is a line feed, with --files-from0 a NUL." : ""
+    self.init(exit, error.description + hint)
+  }
+
+  /// The failure for an error that ended a run.
+  init(anyOf error: any Error) {
+    switch error {
+    case let failure as Failure: self = failure
+    case let error as BatchError: self.init(error)
+    default: self.init(.bug, "The files could not be sent: \(error).")
+    }
+  }
+}
+
+/// Calls the library, and turns its error into the command's.
+func convertingErrors<Result>(
+  _ body: () throws(BatchError) -> Result
+) throws(Failure) -> Result {
+  do {
+    return try body()
+  } catch {
+    throw Failure(error)
+  }
+}

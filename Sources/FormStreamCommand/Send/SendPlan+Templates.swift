@@ -1,0 +1,55 @@
+import FormStreamBatch
+import FormStreamMultipart
+import FormStreamTransfer
+
+extension LowArguments {
+  /// The values of parts in which values of the file may stand, by the indices of the parts.
+  func fieldTemplates() throws(Failure) -> [Int: FileTemplate] {
+    var templates: [Int: FileTemplate] = [:]
+    for (index, part) in parts.enumerated() where part.spelling != "--field" {
+      guard case .value(let value) = part.content else { continue }
+      templates[index] = try value.template(for: part.spelling, remedy: "--field is literal")
+    }
+    return templates
+  }
+
+  /// The URLs of `send --put`.
+  func urlTemplate(notes: inout [String]) throws(Failure) -> URLTemplate {
+    if let part = parts.first {
+      throw .usage(
+        "\(part.spelling) makes a part of a form, and --put sends files as they are: leave one out."
+      )
+    }
+    if sending.fieldName != nil || sending.filename != nil {
+      throw .usage(
+        "--as and --filename are for forms, and --put sends files as they are: leave them out.")
+    }
+    let text: String
+    if let file = request.urlFile {
+      let secrets = try SecretFile(file, for: "--url-file")
+      notes += secrets.warnings
+      text = String(decoding: try secrets.onlyLine(), as: UTF8.self)
+    } else if let operand = operands.first {
+      text = try operand.text(for: "the URL")
+    } else {
+      throw .usage(
+        "Name the URL to put files to: formstream send --put https://example.org/path/ FILE...")
+    }
+    let query = try query()
+    return try convertingErrors { () throws(BatchError) in
+      try URLTemplate(text, query: query, isSecret: request.urlFile != nil)
+    }
+  }
+}
+
+extension Argument {
+  /// The argument as a template.
+  func template(for flag: String, remedy: String? = nil) throws(Failure) -> FileTemplate {
+    do throws(BatchError) {
+      return try FileTemplate(bytes)
+    } catch {
+      throw .usage(
+        "\(named(flag)): \(error.description)" + (remedy.map { " (\($0).)" } ?? ""))
+    }
+  }
+}

@@ -1,0 +1,127 @@
+import FormStreamBatch
+import FormStreamMediaTypes
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+/// The checked arguments of `send`.
+struct SendPlan {
+  let sending: SendingPlan
+  let sources: [BatchSource]
+  let listing: ListingOptions
+  /// The manifest that names the files, in place of sources.
+  let manifest: LocalPath?
+  let shard: Shard?
+  /// The directory of the journal; nil if there is none.
+  let journal: LocalPath?
+  /// Whether files that an earlier run may have sent are left out.
+  let skipsDoubtful: Bool
+  let printsRecords: Bool
+  let notes: [String]
+  let isQuiet: Bool
+}
+
+extension LowArguments {
+  func sendPlan() throws(Failure) -> SendPlan {
+    try checkRequest()
+    var notes: [String] = []
+    let sending = try sendingPlan(&notes)
+    if self.sending.skipsDoubtful, self.sending.journal == nil {
+      throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
+    }
+    let sources = try fileSources()
+    let shard = try shard(environment: environmentVariable)
+    if shard != nil, manifest.manifest == nil {
+      throw .usage(
+        "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
+    }
+    return SendPlan(
+      sending: sending, sources: sources, listing: try listingOptions(),
+      manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
+      skipsDoubtful: self.sending.skipsDoubtful, printsRecords: printsJSON, notes: notes,
+      isQuiet: request.isQuiet)
+  }
+
+  /// Where the files come from; nothing if that is a manifest.
+  private func fileSources() throws(Failure) -> [BatchSource] {
+    let files = request.urlFile == nil ? operands.dropFirst() : operands[...]
+    if let dash = files.first(where: \.isDash) {
+      throw .usage(
+        "\(dash.named("A file")) is -, and send reads only lists from standard input: --files-from -, or ./- for a "
+          + "file of that name.")
+    }
+    if manifest.manifest != nil {
+      guard files.isEmpty, pathLists.isEmpty else {
+        throw .usage("--manifest names the files: leave out the others, and the lists.")
+      }
+      return []
+    }
+    guard !files.isEmpty || !pathLists.isEmpty else {
+      throw .usage(
+        "Name the files to send after the URL, or a list of them with --files-from, --files-from0 or --manifest."
+      )
+    }
+    return files.map { .path($0.path) } + (try listSources())
+  }
+
+  private func sendingPlan(_ notes: inout [String]) throws(Failure) -> SendingPlan {
+    let form = try plannedForm()
+    if let part = parts.first(where: \.isStandardInput) {
+      throw .usage(
+        "Part \"\(part.name)\" is standard input, which can be read once, and send makes many forms: name a file."
+      )
+    }
+    // The file is a part too, so there is a form in any case.
+    let body = sending.puts ? PlannedBody.none : .form(form)
+    if !sending.puts { notes += self.notes(on: body) }
+    let urls = sending.puts ? try urlTemplate(notes: &notes) : nil
+    var (request, session) =
+      if let urls {
+        try plannedRequest(.put, to: urls.base, body, &notes)
+      } else {
+        try plannedRequest(.send, body, &notes)
+      }
+    request.options = try options(isKeyTaken: true)
+    session.maximumConnectionsPerHost = sending.concurrency
+    session.maximumIdleConnections = sending.concurrency
+    session.engines = max(1, min(processorCount, sending.concurrency, 64))
+    if let rate = request.options.maximumRate {
+      request.options.maximumRate = max(1, rate / Int64(sending.concurrency))
+    }
+    var plan = SendingPlan(
+      request: request, session: session, form: form.form, sniffer: sniffer())
+    plan.isBoundaryGiven = boundary != nil
+    plan.verifiesBoundary = verifiesBoundary
+    plan.fieldName = sending.fieldName ?? "file"
+    plan.fieldTemplates = try fieldTemplates()
+    plan.filename = try sending.filename.map { (text) throws(Failure) in
+      try text.template(for: "--filename")
+    }
+    plan.urls = urls
+    plan.concurrency = sending.concurrency
+    plan.requestRate = sending.requestRate
+    plan.retry = request.options.retry
+    if !self.request.isRetryGiven { plan.retry.attempts = 3 }
+    plan.computesDigest = self.request.options.computesDigest
+    plan.sendsIdempotencyKeys = try sendsIdempotencyKeys()
+    plan.check = try sending.check.map { (path) throws(Failure) in
+      guard let check = path.text.flatMap(ResponseCheck.init) else {
+        throw .usage(
+          "\(path.named("--verify")) is not a path of names and indices: write it like files[0].sha256."
+        )
+      }
+      return check
+    }
+    return plan
+  }
+
+  private func sendsIdempotencyKeys() throws(Failure) -> Bool {
+    guard let key = request.idempotencyKey else { return false }
+    guard key.text == "auto" else {
+      throw .usage(
+        "\(key.named("--idempotency-key")) is one key, and send makes many requests: write auto, and each gets its own."
+      )
+    }
+    return true
+  }
+}

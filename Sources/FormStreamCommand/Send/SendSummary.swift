@@ -1,0 +1,97 @@
+import FormStreamBatch
+import FormStreamMultipart
+import FormStreamRecords
+
+/// The end of `send`: how many files ended how, and the exit code.
+struct SendSummary {
+  private let totals: BatchTotals
+  private let duration: Duration
+  private let failure: Failure?
+  private let isUnreachable: Bool
+  private let signal: Int32?
+  private let journal: LocalPath?
+  private let manifest: String?
+  private let shard: Shard?
+
+  init(
+    _ totals: BatchTotals, duration: Duration, failure: Failure?, isUnreachable: Bool,
+    signal: Int32?, journal: LocalPath?, manifest: String?, shard: Shard?
+  ) {
+    self.totals = totals
+    self.duration = duration
+    self.failure = failure
+    self.isUnreachable = isUnreachable
+    self.signal = signal
+    self.journal = journal
+    self.manifest = manifest
+    self.shard = shard
+  }
+
+  /// How many files were listed and not begun.
+  private var notBegun: Int { max(0, totals.listed - totals.finished) }
+
+  /// The exit code: the first that any file has, in an order that does not depend on the order of the files.
+  var exit: ExitCode {
+    if let signal {
+      // A service manager or scheduler starts it again, and it goes on.
+      let code = ExitCode(signal: signal)
+      return journal != nil && code == .terminated ? .retryable : code
+    }
+    let unreadable = totals.unreadable
+    let order: [(code: ExitCode, applies: Bool)] = [
+      (.bug, failure?.exit == .bug),
+      (.unknown, totals[.unknown] > 0),
+      (.failed, totals[.failed] > unreadable),
+      (.inputOutput, totals[.sourceChanged] > 0 || failure?.exit == .inputOutput),
+      (.noInput, unreadable > 0 || failure?.exit == .noInput),
+      (.retryable, totals[.retryable] > 0 || notBegun > 0),
+    ]
+    return order.first { $0.applies }?.code ?? failure?.exit ?? .ok
+  }
+
+  var record: SummaryRecord {
+    let (seconds, attoseconds) = duration.components
+    return SummaryRecord(
+      manifest: manifest, shard: shard?.description, files: totals.listed, ok: totals[.ok],
+      failed: totals[.failed], retryable: totals[.retryable],
+      unknown: totals[.unknown], sourceChanged: totals[.sourceChanged],
+      skipped: totals[.skipped], bytes: totals.acceptedBytes,
+      seconds: Double(seconds) + Double(attoseconds) / 1e18, exit: Int(exit.rawValue))
+  }
+
+  /// The states in one sentence.
+  var sentence: String {
+    if totals.listed > 0, totals[.skipped] == totals.listed {
+      return
+        "Nothing is left to do: earlier runs sent \(totals.listed == 1 ? "the file" : "all \(totals.listed) files")."
+    }
+    let named = BatchState.allCases.compactMap { state in
+      totals[state] > 0 ? "\(totals[state]) \(state.rawValue)" : nil
+    }
+    let rest = notBegun > 0 ? ["\(notBegun) not begun"] : []
+    let counts = (named + rest).joined(separator: ", ")
+    return "\(totals.listed) \(totals.listed == 1 ? "file" : "files")"
+      + (counts.isEmpty ? "." : ": \(counts).")
+  }
+
+  /// The summary for people: at most 12 lines.
+  var lines: [String] {
+    let seconds =
+      Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
+    let rate = seconds > 0 ? Double(totals.acceptedBytes) / seconds : 0
+    var lines = [
+      sentence,
+      "\(HumanReadable.size(totals.acceptedBytes)) in \(HumanReadable.time(duration)), \(HumanReadable.rate(rate)).",
+    ]
+    let errors = totals.commonestErrors(5)
+    if !errors.isEmpty { lines.append("The commonest errors:") }
+    for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
+    if isUnreachable {
+      lines.append("Nothing accepts connections there, so the run was ended: try again later.")
+    }
+    if let journal, exit != .ok {
+      lines.append("The journal is in \"\(journal)\": the same command goes on from there.")
+    }
+    return lines
+  }
+}

@@ -1,0 +1,178 @@
+package import FormStreamMultipart
+import FormStreamPlatform
+
+/// Why a line of a manifest is not a record: a part of a sentence.
+package struct RecordFormatError: Error, Hashable, Sendable, CustomStringConvertible {
+  package let description: String
+
+  package init(_ description: String) {
+    self.description = description
+  }
+}
+
+/// The first line of a manifest: `formstream.manifest/1`.
+package struct ManifestHeader: Hashable, Sendable {
+  /// A random UUID. It names the manifest in journals.
+  package var id: String
+  /// The directory that paths are relative to; nil for the current directory of who reads.
+  package var root: LocalPath?
+
+  package init(id: String, root: LocalPath?) {
+    self.id = id
+    self.root = root
+  }
+
+  package var json: JSONValue {
+    let root = JSONValue.path(root)
+    return [
+      "schema": "formstream.manifest/1", "id": .string(id), "root": root.text,
+      "root_b64": root.base64,
+    ]
+  }
+
+  /// Reads the line.
+  package init(_ json: JSONValue) throws(RecordFormatError) {
+    guard let schema = json["schema"]?.text, schema.hasPrefix("formstream.manifest/") else {
+      throw RecordFormatError("its first line is not formstream.manifest/1")
+    }
+    guard schema == "formstream.manifest/1" else {
+      throw RecordFormatError(
+        "its first line is \(schema.quoted), and formstream.manifest/1 is read")
+    }
+    guard let id = json["id"]?.text, isUUID(id) else {
+      throw RecordFormatError("its id is not a UUID")
+    }
+    self.id = id
+    root = try json.path("root")
+  }
+}
+
+/// A UUID in lowercase hexadecimal digits (RFC 9562 §4).
+private func isUUID(_ text: String) -> Bool {
+  text.utf8.count == 36
+    && text.utf8.enumerated().allSatisfy { index, byte in
+      [8, 13, 18, 23].contains(index)
+        ? byte == UInt8(ascii: "-")
+        : Hexadecimal.value(of: byte) != nil && byte == byte.asciiLowercased
+    }
+}
+
+/// A line of a manifest after the first: a file.
+package struct ManifestRecord: Hashable, Sendable {
+  /// What was found at the path when the manifest was made.
+  package enum Contents: Hashable, Sendable {
+    case file(size: Int64, modified: Int64)
+    /// Why the file can't be sent.
+    case problem(RecordFailure)
+  }
+
+  package var path: LocalPath
+  package var contents: Contents
+  package var type: MediaType?
+  package var sha256: String?
+  /// Names and values of text fields.
+  package var fields: [RecordHeader]
+  /// Whether the server may have accepted the file before.
+  package var maybeDuplicate: Bool
+
+  package init(
+    path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: String? = nil,
+    fields: [RecordHeader] = [], maybeDuplicate: Bool = false
+  ) {
+    self.path = path
+    self.contents = contents
+    self.type = type
+    self.sha256 = sha256
+    self.fields = fields
+    self.maybeDuplicate = maybeDuplicate
+  }
+
+  package var json: JSONValue {
+    let path = JSONValue.path(path)
+    var members = [
+      JSONValue.Member("path", path.text), JSONValue.Member("path_b64", path.base64),
+    ]
+    var failure: RecordFailure?
+    switch contents {
+    case .file(let size, let modified):
+      members.append(.init("size", .integer(size)))
+      members.append(.init("mtime_ns", .integer(modified)))
+    case .problem(let problem):
+      members += [.init("size", .null), .init("mtime_ns", .null)]
+      failure = problem
+    }
+    if let type { members.append(.init("type", .string(type.description))) }
+    if let sha256 { members.append(.init("sha256", .string(sha256))) }
+    if !fields.isEmpty { members.append(.init("fields", .array(fields.map(\.json)))) }
+    if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
+    if let failure { members.append(.init("error", failure.json)) }
+    return .object(members)
+  }
+
+  /// Reads the line. Keys of later versions are skipped.
+  package init(_ json: JSONValue) throws(RecordFormatError) {
+    guard let path = try json.path("path"), !path.bytes.isEmpty else {
+      throw RecordFormatError("it has no path")
+    }
+    self.path = path
+    if let failure = json["error"], failure != .null {
+      guard let code = failure["code"]?.text, let message = failure["message"]?.text else {
+        throw RecordFormatError("its error has no code and message")
+      }
+      contents = .problem(RecordFailure(code: code, message: message))
+    } else {
+      guard let size = json["size"]?.integer, size >= 0 else {
+        throw RecordFormatError("its size is not a number of bytes")
+      }
+      guard let modified = json["mtime_ns"]?.integer else {
+        throw RecordFormatError("its mtime_ns is not a number of nanoseconds")
+      }
+      contents = .file(size: size, modified: modified)
+    }
+    type = try json.optionalText("type").map { text throws(RecordFormatError) in
+      guard let type = MediaType(text) else {
+        throw RecordFormatError("its type is not a media type")
+      }
+      return type
+    }
+    sha256 = try json.optionalText("sha256").map { text throws(RecordFormatError) in
+      let isDigest =
+        text.utf8.count == 64 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
+      guard isDigest else { throw RecordFormatError("its sha256 is not 64 hexadecimal digits") }
+      return text.lowercased()
+    }
+    switch json["maybe_duplicate"] {
+    case .boolean(let value): maybeDuplicate = value
+    case nil, .null: maybeDuplicate = false
+    default: throw RecordFormatError("its maybe_duplicate is neither true nor false")
+    }
+    fields = []
+    guard let list = json["fields"], list != .null else { return }
+    for field in list.elements ?? [.null] {
+      guard let pair = field.elements, pair.count == 2, let name = pair[0].text,
+        let value = pair[1].text
+      else { throw RecordFormatError("its fields are not a list of [name, value]") }
+      fields.append(RecordHeader(name, value))
+    }
+  }
+}
+
+extension JSONValue {
+  /// The path of a key and its `…_b64` key; nil if both are null or missing.
+  package func path(_ key: String) throws(RecordFormatError) -> LocalPath? {
+    if let encoded = try optionalText("\(key)_b64") {
+      guard let bytes = base64Decoded(encoded) else {
+        throw RecordFormatError("its \(key)_b64 is not base 64")
+      }
+      return LocalPath(bytes: bytes)
+    }
+    return try optionalText(key).map { LocalPath($0) }
+  }
+
+  /// The text of a key; nil if it is null or missing.
+  fileprivate func optionalText(_ key: String) throws(RecordFormatError) -> String? {
+    guard let value = self[key], value != .null else { return nil }
+    guard let text = value.text else { throw RecordFormatError("its \(key) is not text") }
+    return text
+  }
+}

@@ -1,0 +1,58 @@
+import FormStreamTestSupport
+import Testing
+
+/// Flags of `plan` and `report`: each one in the help is run here and must have its effect.
+@Suite struct PlanFlagTests {
+  /// A line of shell with the flag, and what must be in the output because of it.
+  private static let effects: [String: (line: String, output: String)] = [
+    "plan files-from": ("$F plan --files-from list", "\"path\":\"t/a.txt\""),
+    "plan files-from0": ("$F plan --files-from0 list0", "\"path\":\"t/a.txt\""),
+    "plan include": ("$F plan --include '*.txt' t | grep -c path", "1\n"),
+    "plan exclude": ("$F plan --exclude '*.txt' --exclude d/ t | grep -c path", "1\n"),
+    "plan hidden": ("$F plan --hidden t", "\"path\":\".h\""),
+    "plan follow-symlinks": ("$F plan --follow-symlinks t", "\"path\":\"link\""),
+    "plan keep-going": ("$F plan --keep-going missing t; echo $?", "\"path\":\"t/./a.txt\""),
+    "plan sort": ("$F plan --sort t | grep -o '\"[a-c][^\"]*\"' | tr -d '\\n'", "\"a.txt\"\"b\""),
+    "plan output": ("$F plan -o m2 t && head -n 1 m2", "formstream.manifest/1"),
+    "report manifest": ("$F report --manifest m j; echo $?", "3 files: 2 ok, 1 missing."),
+    "report shard": ("$F report --manifest m --shard 1/1 j", "3 files"),
+    "report shards": (
+      "JOB_COMPLETION_INDEX=0 $F report --manifest m --shard auto --shards 1 j", "3 files"
+    ),
+    "report shard-base": (
+      "SLURM_ARRAY_TASK_ID=1 $F report --manifest m --shard auto --shards 1 --shard-base 1 j",
+      "3 files"
+    ),
+    "report failed": ("$F report --manifest m --failed rest j; cat rest", "\"path\":\"d/c\""),
+    "report json": ("$F report --manifest m --json j", "\"schema\":\"formstream.report/1\""),
+  ]
+
+  @Test func `every flag in the help is run here`() throws {
+    let known = try ["plan", "report"].flatMap { verb in
+      try flags(inHelpOf: verb).map { "\(verb) \($0)" }
+    }
+    #expect(Set(known) == Set(Self.effects.keys))
+  }
+
+  @Test(arguments: effects.keys.sorted())
+  func `each flag has its effect`(_ flag: String) throws {
+    let (line, output) = try #require(Self.effects[flag])
+    let prepare = """
+      mkdir -p t/d j; echo > t/a.txt; echo > t/b; echo > t/d/c; echo > t/.h; ln -s b t/link
+      echo t/a.txt > list; printf 't/a.txt\\0' > list0
+      $F plan --sort -o m t 2> /dev/null
+      id=$(head -n 1 m | grep -o '[0-9a-f-]\\{36\\}')
+      offset() { grep -b "\\"path\\":\\"$1\\"" m | cut -d: -f 1; }
+      {
+        echo '{"schema":"formstream.journal/1","manifest":"'$id'","shard":null,"url":"http://x/","boot":"b"}'
+        for name in a.txt b; do
+          echo '{"schema":"formstream.record/1","offset":'$(offset $name)',"outcome":"ok","maybe_duplicate":false}'
+        done
+        echo '{"schema":"formstream.closed/1"}'
+      } > j/journal-1.jsonl
+
+      """
+    let run = try shell(prepare + line)
+    #expect(run.output.contains(output), "\(run.output) \(run.stderr)")
+  }
+}

@@ -1,0 +1,178 @@
+import FormStreamMultipart
+import FormStreamTestSupport
+import Testing
+
+/// `send`: what arrives, what is printed, and how it ends.
+@Suite struct SendTests {
+  /// Names that other programs misread, and how browsers write them.
+  private static let hostileNames: [([UInt8], sent: [UInt8])] =
+    [
+      "a b", "a,b", "a;b;type=x", "@a", "<a", "-a", "--json", "=a", "a=b", "{name}", "%41", "a\\",
+      "*", "#",
+      "\u{202E}a", "ü",
+    ].map { (Array($0.utf8), Array($0.utf8)) } + [
+      (Array("a\"b".utf8), Array("a%22b".utf8)), (Array("a\nb".utf8), Array("a%0Ab".utf8)),
+      (Array("a\rb".utf8), Array("a%0Db".utf8)), ([0xFF, 0x41, 0xFE], [0xFF, 0x41, 0xFE]),
+    ]
+
+  @Test func `files of any name arrive with their names and contents`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try TemporaryDirectory()
+    var expected: Set<SentFile> = []
+    for (index, (name, sent)) in Self.hostileNames.enumerated() {
+      try writeFile(
+        LocalPath(bytes: Array("\(place.path)/".utf8) + name), Array("contents \(index)".utf8))
+      expected.insert(SentFile(name: sent, contents: Array("contents \(index)".utf8)))
+    }
+    let result = try shell(
+      "find . -type f -print0 | $F send -j 3 \(server.url)/up --files-from0 -", in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(Set(server.sentFiles) == expected)
+    #expect(server.requests.count == expected.count)
+    #expect(server.faults.isEmpty)
+    #expect(server.connections.count <= 3)
+  }
+
+  @Test func `each file has a record, and the run has a summary`() throws {
+    let server = try ScriptedServer { _ in .good(201, body: "stored") }
+    let place = try TemporaryDirectory()
+    for name in ["a.txt", "b.txt"] { try place.write(name, "words") }
+    let result = try formstream(
+      "send", "--json", "--sha256", server.url, "a.txt", "b.txt", in: place)
+    let lines = result.output.split(separator: "\n")
+    try #require(lines.count == 3, "\(result.output) \(result.stderr)")
+    for line in lines.dropLast() {
+      #expect(line.hasPrefix(#"{"schema":"formstream.record/1","manifest":null,"index":"#))
+      #expect(line.contains(#""size":5,"#))
+      #expect(line.contains(#""type":"text/plain","type_source":"content","sha256":"#))
+      #expect(line.contains(#""status":201,"outcome":"ok","attempts":1,"maybe_duplicate":false"#))
+      #expect(line.contains(#""response":{"body":"stored","body_b64":null,"truncated":false}"#))
+    }
+    #expect(lines.count { $0.contains(#""path":"a.txt""#) } == 1)
+    #expect(
+      lines[2].hasPrefix(
+        #"{"schema":"formstream.summary/1","manifest":null,"shard":null,"files":2,"ok":2,"failed":0,"#
+      ))
+    #expect(lines[2].hasSuffix(#""exit":0}"#))
+    #expect(result.stderr.isEmpty)
+  }
+
+  @Test func `fields come before the file, and the file has the name of the field`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try TemporaryDirectory()
+    try place.write("a.txt", "words")
+    let result = try formstream(
+      "send", "--boundary", "B", "-F", "album=Summer", "--as", "photo", server.url, "a.txt",
+      in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(
+      server.requests.first.map { String(decoding: $0.body, as: UTF8.self) } == """
+        --B\r
+        Content-Disposition: form-data; name="album"\r
+        \r
+        Summer\r
+        --B\r
+        Content-Disposition: form-data; name="photo"; filename="a.txt"\r
+        Content-Type: text/plain\r
+        \r
+        words\r
+        --B--\r
+
+        """)
+  }
+
+  /// What each file's name makes the server do, and the outcome that follows.
+  private static let endings = [
+    "ok": "ok", "refused": "failed", "busy": "retryable", "lost": "unknown",
+  ]
+
+  private static func server() throws -> ScriptedServer {
+    try ScriptedServer { _ in
+      [
+        .continueIfExpected, .readBody,
+        .decide { request in
+          let name = SentFile(lastPartOf: request).map { String(decoding: $0.name, as: UTF8.self) }
+          return switch name?.split(separator: "-").first {
+          case "refused": [.respond(400)]
+          case "busy": [.respond(429)]
+          case "lost": [.reset]
+          default: [.respond(200)]
+          }
+        },
+      ]
+    }
+  }
+
+  @Test(arguments: [
+    (["ok"], 0), (["ok", "busy"], 75), (["ok", "refused", "busy"], 1),
+    (["busy", "lost", "ok", "refused"], 3),
+  ])
+  func `the exit code is the worst of all files, in any order`(
+    _ kinds: [String], _ exit: Int
+  ) throws {
+    let server = try Self.server()
+    let place = try TemporaryDirectory()
+    for kind in kinds { for number in 1...3 { try place.write("\(kind)-\(number)", kind) } }
+    for jobs in ["1", "4", "50"] {
+      let result = try formstream(
+        "send", "--json", "--retry", "0", "-j", jobs, server.url, ".", in: place)
+      #expect(result.exit == Int32(exit), "\(result.output) \(result.stderr)")
+      for kind in kinds {
+        let outcome = try #require(Self.endings[kind])
+        let count = result.output.split(separator: "\n").count {
+          $0.contains("\"path\":\"./\(kind)-") && $0.contains("\"outcome\":\"\(outcome)\"")
+        }
+        #expect(count == 3, "\(kind) with \(jobs): \(result.output)")
+      }
+    }
+  }
+
+  @Test func `a file of the command line that is missing ends the command before the first byte`()
+    throws
+  {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try TemporaryDirectory()
+    try place.write("a", "a")
+    let result = try formstream("send", server.url, "a", "missing", in: place)
+    #expect(result.exit == 66)
+    #expect(result.stderr.contains("\"missing\""))
+    #expect(server.requests.isEmpty)
+  }
+
+  @Test func `an entry of a list that is missing fails, and the others are sent`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try TemporaryDirectory()
+    try place.write("a", "a")
+    try place.write("list", "a\nmissing\n")
+    let result = try formstream("send", "--json", server.url, "--files-from", "list", in: place)
+    #expect(result.exit == 66)
+    #expect(result.output.contains(#""outcome":"failed""#))
+    #expect(result.output.contains(#""code":"input-missing""#))
+    #expect(server.sentFiles == [SentFile("a", "a")])
+  }
+
+  @Test func `the summary has at most twelve lines, and names the commonest errors`() throws {
+    let server = try ScriptedServer { request in
+      [.readBody, .respond([400, 401, 402, 403, 404, 405, 406, 409][request.number % 8])]
+    }
+    let place = try TemporaryDirectory()
+    for number in 1...40 { try place.write("f\(number)", "x") }
+    let result = try formstream("send", "-q", server.url, ".", in: place)
+    #expect(result.exit == 1)
+    #expect(result.output.isEmpty)
+    let lines = result.stderr.split(separator: "\n")
+    #expect(lines.first == "40 files: 40 failed.")
+    #expect(lines.count <= 12)
+    #expect(lines.contains { $0.hasPrefix("  5 status-refused 400: ") }, "\(result.stderr)")
+  }
+
+  @Test func `if nothing accepts connections, the run ends before all files have failed`() throws {
+    let place = try TemporaryDirectory()
+    for number in 1...500 { try place.write("f\(number)", "x") }
+    let result = try formstream(
+      "send", "--json", "--retry", "0", "-j", "2", "http://127.0.0.1:1/", ".", in: place)
+    #expect(result.exit == 75)
+    let records = result.output.split(separator: "\n").count { $0.contains("formstream.record/1") }
+    #expect((10..<30).contains(records), "\(records)")
+  }
+}

@@ -68,6 +68,8 @@ public struct MultipartError: Error, Sendable {
   public let code: Code
   /// What the failure is about: a path, the name of a part, a boundary.
   public let subject: String
+  /// The path of the file that could not be read, byte for byte; nil if it was something else.
+  package let file: LocalPath?
   /// How the source changed, if `code` is `sourceChanged`.
   public let change: SourceChange?
   /// The offset of the failure in the parsed body, if it has one.
@@ -78,12 +80,13 @@ public struct MultipartError: Error, Sendable {
   public let description: String
 
   package init(
-    _ code: Code, on subject: String, _ description: String,
+    _ code: Code, on subject: String, _ description: String, file: LocalPath? = nil,
     change: SourceChange? = nil, offset: Int64? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.subject = subject
     self.description = description
+    self.file = file
     self.change = change
     self.offset = offset
     self.underlying = underlying

@@ -200,6 +200,7 @@ private struct LayoutBuilder {
     case .bytes(let bytes): return .memory(bytes)
     case .file(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
     case .pinned(let file, let range): return .file(try file.extent(range, part: part.name))
+    case .closed(let file): return .file(try file.extent(part: part.name))
     case .descriptor(let origin): return try content(of: origin.lookUp(for: part.name), for: part)
     case .stream(let origin): return .stream(origin)
     case .form(let inner): return .form(inner)

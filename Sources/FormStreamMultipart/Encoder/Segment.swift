@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// A range of the body with one source.
 struct Segment: Sendable {
   enum Content: Sendable {
@@ -38,6 +40,13 @@ struct FileExtent: Sendable {
   let storage: FileStorage
   /// The open file, kept for the first reader or for all of them.
   var kept: KeptFile?
+  /// Where the file is found if it is not kept open; nil if it is opened by its path.
+  var place: FilePlace?
+
+  func open() throws(SystemError) -> OpenedFile {
+    if let place { return try place.open() }
+    return try OpenedFile(path, followsSymlinks: followsSymlinks)
+  }
 }
 
 /// What stores a file, and with that, what can delay a program that opens, reads or closes it.

@@ -32,6 +32,13 @@ package struct Timestamp: Hashable, Sendable {
     self.nanoseconds = nanoseconds
   }
 
+  /// Nanoseconds since 1970, clamped to 64 bits.
+  fileprivate var nanosecondsSince1970: Int64 {
+    let (product, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+    let (sum, overflows) = product.addingReportingOverflow(nanoseconds)
+    return overflow || overflows ? (seconds < 0 ? .min : .max) : sum
+  }
+
   /// Whether the time is less than 20 ms before or after `now`. A time further in the future is
   /// from another clock.
   func isRecent(at now: Timestamp) -> Bool {
@@ -114,11 +121,9 @@ public struct SourceChange: Hashable, Sendable, RawRepresentable {
 
 extension FileIdentity {
   /// When the file was last written to, in nanoseconds since 1970, clamped to 64 bits.
-  package var modifiedNanoseconds: Int64 {
-    let (seconds, overflow) = modified.seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, overflows) = seconds.addingReportingOverflow(modified.nanoseconds)
-    return overflow || overflows ? (modified.seconds < 0 ? .min : .max) : sum
-  }
+  package var modifiedNanoseconds: Int64 { modified.nanosecondsSince1970 }
+  /// When the file or its attributes were last changed, likewise.
+  package var changedNanoseconds: Int64 { changed.nanosecondsSince1970 }
 
   /// What changed between this identity and a later status of the file; nil if nothing did.
   func change(seenIn later: FileStatus) -> SourceChange? {

@@ -20,15 +20,18 @@ final class FileReader: SegmentReader {
       if let opened {
         file = opened
       } else {
-        file = try OpenedFile(extent.path, followsSymlinks: extent.followsSymlinks)
+        file = try extent.open()
       }
-    } catch  where error.isPathMissing || error.isSymlinkRefused {
+    } catch
+      where error.isPathMissing || error.isSymlinkRefused || error.leadsOut
+      || error.isNotOpenable
+    {
       throw Self.changed(.replaced, extent, part)
     } catch {
       throw MultipartError(
         .inputUnreadable, on: extent.path.description,
         "The file \(extent.path.description.quoted) of part \(part.quoted) can't be opened: \(error).",
-        underlying: error)
+        file: extent.path, underlying: error)
     }
     try checkIdentity()
     try checkEmpty()
@@ -100,14 +103,16 @@ final class FileReader: SegmentReader {
     throw MultipartError(
       .sourceChanged, on: extent.path.description,
       "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and still has "
-        + "contents, like files that the kernel generates: send it through a pipe.", change: .grown)
+        + "contents, like files that the kernel generates: send it through a pipe.",
+      file: extent.path,
+      change: .grown)
   }
 
   private func readFailed(_ error: SystemError) -> MultipartError {
     MultipartError(
       .readFailed, on: extent.path.description,
       "Reading the file \(extent.path.description.quoted) of part \(part.quoted) failed at byte "
-        + "\(position): \(error).", underlying: error)
+        + "\(position): \(error).", file: extent.path, underlying: error)
   }
 
   private static func changed(
@@ -125,7 +130,8 @@ final class FileReader: SegmentReader {
     return MultipartError(
       .sourceChanged, on: extent.path.description,
       "The file \(extent.path.description.quoted) of part \(part.quoted) has changed since the form was laid "
-        + "out: \(explanation). Send it again when nothing writes to it.", change: change)
+        + "out: \(explanation). Send it again when nothing writes to it.", file: extent.path,
+      change: change)
   }
 }
 

@@ -44,7 +44,7 @@ extension PartBody {
     case .file(let origin): origin.isAtHand
     case .form(let form): form.isAtHand
     case .stream, .descriptor: false
-    case .pinned, .invalid: true
+    case .pinned, .closed, .invalid: true
     }
   }
 

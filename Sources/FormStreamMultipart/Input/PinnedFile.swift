@@ -48,6 +48,17 @@ package struct PinnedFile: Sendable {
     PartBody(kind: .pinned(self, range))
   }
 
+  /// The same file without the descriptor, which is closed with this value.
+  ///
+  /// - Parameters:
+  ///   - path: where the file was found.
+  ///   - root: the directory that `path` is relative to, and must not lead out of; nil if there is none.
+  package func closed(_ path: LocalPath, below root: LocalPath?) -> ClosedFile {
+    ClosedFile(
+      path: self.path, identity: identity, storage: storage,
+      place: FilePlace(path: path, root: root))
+  }
+
   /// Calls `use` with the file's descriptor, which it must not close or keep.
   package func withDescriptor<Result, Failure: Error>(
     _ use: (Int32) throws(Failure) -> Result

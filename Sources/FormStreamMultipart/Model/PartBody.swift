@@ -5,6 +5,7 @@ public struct PartBody: Sendable {
     case bytes(MemoryBytes)
     case file(FileOrigin)
     case pinned(PinnedFile, FileRange?)
+    case closed(ClosedFile)
     case stream(StreamOrigin)
     case descriptor(DescriptorOrigin)
     // These two are large and rare. Kept apart, they don't make each of 100,000 texts as large.
@@ -28,6 +29,7 @@ public struct PartBody: Sendable {
     switch kind {
     case .file(let origin): origin.path
     case .pinned(let file, _): file.path
+    case .closed(let file): file.path
     default: nil
     }
   }

@@ -1,0 +1,36 @@
+import FormStreamPlatform
+
+/// A regular file that was opened before its form is laid out, and is opened again when it is read: for forms of more
+/// files than can be open at the same time.
+///
+/// It is found again below the same directory. If its path names another file then, or the file has changed, no byte is
+/// read.
+package struct ClosedFile: Sendable {
+  /// The path, for messages and rules about names.
+  package let path: LocalPath
+  /// What must not change until the last byte is read.
+  package let identity: FileIdentity
+  let storage: FileStorage
+  let place: FilePlace
+
+  /// Its bytes as the body of a part.
+  package var body: PartBody { PartBody(kind: .closed(self)) }
+
+  func extent(part: String) throws(MultipartError) -> FileExtent {
+    var extent = try FileExtent(
+      of: path, identity, nil, followsSymlinks: true, storage: storage, part: part)
+    extent.place = place
+    return extent
+  }
+}
+
+/// Where a file is found.
+struct FilePlace: Sendable {
+  let path: LocalPath
+  /// The directory that the path is relative to, and must not lead out of; nil if there is none.
+  let root: LocalPath?
+
+  func open() throws(SystemError) -> OpenedFile {
+    OpenedFile(adopting: try openForSending(path, below: root))
+  }
+}

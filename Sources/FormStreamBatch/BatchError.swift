@@ -36,6 +36,10 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let invalidPattern = Code(rawValue: "invalid-pattern")
     /// A template has a name that is no value of a file, or can't be used for a file.
     public static let invalidTemplate = Code(rawValue: "invalid-template")
+    /// A file can't be sent in a request with others, or there are too many files for one request.
+    public static let notPackable = Code(rawValue: "not-packable")
+    /// A request was not completed because of another of its files.
+    public static let requestCutShort = Code(rawValue: "request-cut-short")
     /// A manifest can't be read.
     public static let manifestUnreadable = Code(rawValue: "manifest-unreadable")
     /// A manifest is not valid.

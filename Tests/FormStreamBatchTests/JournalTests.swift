@@ -17,9 +17,15 @@ import Testing
     directory = try DirectoryDescriptor(LocalPath(place.path))
   }
 
-  private func writer(manifest: String = "m", boot: String = "b") throws -> JournalWriter {
+  private func writer(
+    manifest: String = "m", boot: String = "b", isHarmlessTwice: Bool = false,
+    sliceSize: Int64? = nil
+  ) throws -> JournalWriter {
     try JournalWriter(
-      in: directory, JournalHead(manifest: manifest, shard: nil, url: "http://h/", boot: boot))
+      in: directory,
+      JournalHead(
+        manifest: manifest, shard: nil, url: "http://h/", boot: boot,
+        isHarmlessTwice: isHarmlessTwice, sliceSize: sliceSize))
   }
 
   private func record(_ offset: Int64, _ state: BatchState, path: LocalPath = "a") -> [UInt8] {
@@ -30,8 +36,8 @@ import Testing
     ).json.line()
   }
 
-  private func index(boot: String = "b") throws -> JournalIndex {
-    try JournalIndex(of: "m", in: LocalPath(place.path), boot: boot)
+  private func index(boot: String = "b", sliceSize: Int64? = nil) throws -> JournalIndex {
+    try JournalIndex(of: "m", in: LocalPath(place.path), boot: boot, sliceSize: sliceSize)
   }
 
   @Test func `files of a closed journal are accepted, unsent or doubtful as their records say`()
@@ -75,6 +81,85 @@ import Testing
     let index = try index(boot: "after")
     #expect(index.standing(of: 0) == .accepted)
     #expect(index.standing(of: 200) == .doubtful)
+  }
+
+  /// Another run may send without keys, or with keys of slices: only what each run does by itself is known.
+  @Test(
+    arguments: [
+      (false, nil, nil, JournalIndex.Standing.doubtful), (true, nil, nil, .repeatable),
+      (true, 4, 4, .repeatable), (true, 4, 8, .doubtful), (true, nil, 4, .doubtful),
+      (true, 4, nil, .doubtful), (false, 4, 4, .doubtful),
+    ] as [(Bool, Int64?, Int64?, JournalIndex.Standing)])
+  func `a request is repeatable only if it had the key that it would have now`(
+    _ isHarmless: Bool, _ earlierSize: Int64?, _ size: Int64?, _ expected: JournalIndex.Standing
+  ) throws {
+    let journal = try writer(boot: "before", isHarmlessTwice: isHarmless, sliceSize: earlierSize)
+    try journal.noteStarted(0)
+    try journal.noteStarted(100)
+    try journal.append(record(100, .failed))
+    try journal.noteStarted(200)
+    try journal.append(record(200, .unknown))
+    try journal.append(record(300, .ok))
+    journal.abandon()
+    let index = try index(sliceSize: size)
+    for offset in [0, 100, 200, 400] as [Int64] {
+      #expect(index.standing(of: offset) == expected, "\(offset)")
+    }
+    #expect(index.standing(of: 300) == .accepted)
+  }
+
+  // MARK: Slices
+
+  /// The journals are read in the order of their names, which is random.
+  @Test func `the slices of all journals that can be continued count`() throws {
+    for (size, changed, bytes) in [(4, 1, 8), (4, 1, 12), (4, 1, 4), (8, 2, 16), (8, 1, 8)]
+      as [(Int64, Int64, Int64)]
+    {
+      let journal = try writer(sliceSize: size)
+      try journal.noteStarted(0)
+      try journal.note(AcceptedSlices(bytes: bytes, changed: changed), of: 0)
+      try journal.append(record(0, .retryable))
+      try journal.close()
+    }
+    let four = try #require(try index(sliceSize: 4).progress(of: 0))
+    #expect(four.next(of: 4, in: 100, changed: 1)?.offset == 12)
+    #expect(four.next(of: 4, in: 100, changed: 2) == nil)
+    #expect(four.hasOthers)
+    let eight = try #require(try index(sliceSize: 8).progress(of: 0))
+    #expect(eight.next(of: 8, in: 100, changed: 2)?.offset == 16)
+    #expect(eight.next(of: 8, in: 100, changed: 1) == nil)
+    #expect(try index(sliceSize: 4).progress(of: 100) == nil)
+    #expect(try index(sliceSize: 4).standing(of: 0) == .unsent)
+  }
+
+  @Test func `slices of a file that was accepted don't count`() throws {
+    for isFirst in [true, false] {
+      let journal = try writer(sliceSize: 4)
+      if isFirst { try journal.append(record(0, .ok)) }
+      try journal.note(AcceptedSlices(bytes: 4, changed: 1), of: 0)
+      if !isFirst { try journal.append(record(0, .ok)) }
+      try journal.close()
+      #expect(try index(sliceSize: 4).progress(of: 0) == nil)
+    }
+  }
+
+  @Test(arguments: [
+    #""offset":-1,"accepted":4,"ctime_ns":1"#, #""offset":0,"accepted":-4,"ctime_ns":1"#,
+    #""offset":0,"accepted":4"#, #""offset":0,"ctime_ns":1"#,
+    #""offset":0,"accepted":4.5,"ctime_ns":1"#,
+  ])
+  func `a line about slices that is not valid is damage`(_ keys: String) throws {
+    let journal = try writer(sliceSize: 4)
+    try journal.append(Array("{\"schema\":\"formstream.slices/1\",\(keys)}\n".utf8))
+    try journal.close()
+    #expect(try index(sliceSize: 4).progress(of: 0) == nil)
+    #expect(try index(sliceSize: 4).standing(of: 500) == .doubtful)
+  }
+
+  @Test(arguments: [0, 3, 100, 104, .max] as [Int64])
+  func `a number of bytes after which no slice begins is not continued`(_ bytes: Int64) {
+    let progress = SliceProgress(size: 4, accepted: AcceptedSlices(bytes: bytes, changed: 1))
+    #expect(progress.next(of: 4, in: 100, changed: 1)?.offset == (bytes == 0 ? 0 : nil))
   }
 
   @Test func `a journal that is cut at any byte proves nothing that it doesn't hold`() throws {

@@ -31,6 +31,11 @@ import Testing
     "filename": Effect("--filename", "{stem};d", shows: "filename=\"words;d\""),
     "field-template": Effect("--field-template", "a=@{size}", shows: "\r\n\r\n@6\r\n"),
     "put": Effect("--put", shows: "PUT /words HTTP/1.1\r\n"),
+    "per-request": Effect("--per-request", "2", "x.png", "bird", shows: "2 requests"),
+    "per-request-bytes": Effect(
+      "--per-request-bytes", "14", "x.png", "bird", shows: "2 requests"),
+    "together": Effect("--together", "x.png", "bird", shows: "1 requests"),
+    "slice": Effect("--slice", "2", shows: "3 requests"),
     "verify": Effect("--verify", "sha256", shows: "digest-mismatch"),
     "idempotency-key": Effect("--idempotency-key", "auto", shows: "Idempotency-Key: \""),
     "include": Effect("--include", "*.png", ".", shows: "!filename=\"bird\""),

@@ -3,26 +3,34 @@ import FormStreamPlatform
 
 /// What the journals of a manifest say about each of its files: for a run that goes on where others ended.
 ///
-/// It has two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million files.
+/// It has two bits for every 16 bytes of the manifest that the journals mention: about 24 MB for ten million files. What
+/// is known about slices takes memory only for the files of which the server has some and not all.
 package struct JournalIndex: Sendable {
   /// What is known about a file.
-  package enum Standing: UInt8, Sendable {
+  package enum Standing: UInt8, Comparable, Sendable {
     /// It was not sent, or was refused for certain.
     case unsent = 0
+    /// The server may have accepted it, in a request that does no harm if it is sent again.
+    case repeatable = 1
     /// The server may have accepted it.
-    case doubtful = 1
+    case doubtful = 2
     /// The server accepted it.
-    case accepted = 2
+    case accepted = 3
+
+    package static func < (one: Standing, other: Standing) -> Bool {
+      one.rawValue < other.rawValue
+    }
   }
 
   /// The number of journals of the manifest.
   package private(set) var journalCount = 0
   /// Where the earlier runs sent to.
   package private(set) var urls: Set<String> = []
-  /// Whether any file that is not accepted may have been sent: the system ended during a run, and took lines of its
-  /// journal with it, or the disk did.
-  private var mayHaveLostLines = false
+  /// What is known about all other files: any of them may have been sent if the system ended during a run, and took lines
+  /// of its journal with it, or if the disk did.
+  private var lost = Standing.unsent
   private var pages: [Int64: [UInt8]] = [:]
+  private var slices: [Int64: SliceProgress] = [:]
 
   /// The shortest record of a manifest has more bytes than this, so two never share their bits.
   private static let bytesPerFile: Int64 = 16
@@ -32,12 +40,14 @@ package struct JournalIndex: Sendable {
 
   /// Reads the journals of a manifest in a directory.
   ///
-  /// - Parameter boot: what names the current start of this machine's system.
+  /// - Parameters:
+  ///   - boot: what names the current start of this machine's system.
+  ///   - sliceSize: the size of the slices that files are sent in from here on; nil if they are sent in one piece.
   package init(
-    of manifest: String, in directory: LocalPath, boot: String
+    of manifest: String, in directory: LocalPath, boot: String, sliceSize: Int64? = nil
   ) throws(BatchError) {
     for path in try JournalReader.journals(in: directory) {
-      try add(path, of: manifest, boot: boot)
+      try add(path, of: manifest, boot: boot, sliceSize)
     }
   }
 
@@ -45,9 +55,11 @@ package struct JournalIndex: Sendable {
   package func standing(of offset: Int64) -> Standing {
     let (page, byte, shift) = Self.place(of: offset)
     let bits = pages[page].map { $0[byte] >> shift & 3 } ?? 0
-    let standing = Standing(rawValue: bits) ?? .doubtful
-    return standing == .unsent && mayHaveLostLines ? .doubtful : standing
+    return max(Standing(rawValue: bits) ?? .doubtful, lost)
   }
+
+  /// Which slices of the file at that offset are accepted; nil if none are.
+  func progress(of offset: Int64) -> SliceProgress? { slices[offset] }
 
   /// Notes what a journal says. What is accepted stays so.
   mutating func note(_ offset: Int64, _ standing: Standing) {
@@ -56,6 +68,7 @@ package struct JournalIndex: Sendable {
     guard standing.rawValue > old >> shift & 3 else { return }
     pages[page, default: [UInt8](repeating: 0, count: Int(Self.filesPerPage) / 4)][byte] =
       old & ~(3 << shift) | standing.rawValue << shift
+    if standing == .accepted { slices[offset] = nil }
   }
 
   private static func place(of offset: Int64) -> (page: Int64, byte: Int, shift: UInt8) {
@@ -64,7 +77,7 @@ package struct JournalIndex: Sendable {
   }
 
   private mutating func add(
-    _ path: LocalPath, of manifest: String, boot: String
+    _ path: LocalPath, of manifest: String, boot: String, _ sliceSize: Int64?
   ) throws(BatchError) {
     var head: JournalHead?
     var started: Set<Int64> = []
@@ -78,22 +91,41 @@ package struct JournalIndex: Sendable {
       case .closed: isClosed = true
       case .started(let offset):
         if head?.manifest == manifest { started.insert(offset) }
+      case .accepted(let offset, let accepted):
+        if let head, head.manifest == manifest { note(offset, accepted, head, sliceSize) }
       case .record(let offset, let outcome, _):
-        guard head?.manifest == manifest else { return }
+        guard let head, head.manifest == manifest else { return }
         started.remove(offset)
         switch BatchState(rawValue: outcome) {
         case .ok: note(offset, .accepted)
         case .failed, .retryable, .sourceChanged, .skipped: refused.append(offset)
-        case .unknown, nil: note(offset, .doubtful)
+        case .unknown, nil: note(offset, head.doubt(sliceSize))
         }
       }
     }
     guard let head, head.manifest == manifest else { return }
     journalCount += 1
     urls.insert(head.url)
-    for offset in started { note(offset, .doubtful) }
+    let doubt = head.doubt(sliceSize)
+    for offset in started { note(offset, doubt) }
     guard !isClosed || isDamaged else { return }
-    for offset in refused { note(offset, .doubtful) }
-    if isDamaged || head.boot != boot { mayHaveLostLines = true }
+    for offset in refused { note(offset, doubt) }
+    if isDamaged || head.boot != boot { lost = max(lost, doubt) }
+  }
+
+  private mutating func note(
+    _ offset: Int64, _ accepted: AcceptedSlices, _ head: JournalHead, _ sliceSize: Int64?
+  ) {
+    guard let size = head.sliceSize, standing(of: offset) != .accepted else { return }
+    let progress = SliceProgress(size: size, accepted: accepted)
+    slices[offset] = slices[offset].map { $0.joined(progress, preferring: sliceSize) } ?? progress
+  }
+}
+
+extension JournalHead {
+  /// What is known about a file that may have been accepted. A slice has another idempotency key than the file, and than
+  /// a slice of another size.
+  fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.Standing {
+    isHarmlessTwice && self.sliceSize == sliceSize ? .repeatable : .doubtful
   }
 }

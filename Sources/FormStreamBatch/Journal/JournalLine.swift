@@ -16,15 +16,19 @@ package struct JournalHead: Hashable, Sendable {
   package var boot: String
   /// Whether a file that is sent twice is stored once: by PUT, or because of idempotency keys.
   package var isHarmlessTwice: Bool
+  /// The size of the slices that files are sent in; nil if they are sent in one piece.
+  package var sliceSize: Int64?
 
   package init(
-    manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false
+    manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
+    sliceSize: Int64? = nil
   ) {
     self.manifest = manifest
     self.shard = shard
     self.url = url
     self.boot = boot
     self.isHarmlessTwice = isHarmlessTwice
+    self.sliceSize = sliceSize
   }
 
   /// Reads the line; nil if it is another.
@@ -34,26 +38,44 @@ package struct JournalHead: Hashable, Sendable {
     else { return nil }
     self.init(
       manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
-      isHarmlessTwice: line["harmless_twice"] == true)
+      isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer)
   }
 
   package var json: JSONValue {
     [
       "schema": .string(Self.schema), "manifest": .string(manifest),
       "shard": .string(orNull: shard), "url": .string(url), "boot": .string(boot),
-      "harmless_twice": .boolean(isHarmlessTwice),
+      "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),
     ]
   }
+}
+
+/// How much of a file the server has accepted, in slices.
+package struct AcceptedSlices: Hashable, Sendable {
+  /// The number of bytes in all slices that were accepted, which are the first ones.
+  var bytes: Int64
+  /// When the file or its attributes were last changed, in nanoseconds since 1970. Slices of a file that was changed
+  /// since are not continued.
+  var changed: Int64
 }
 
 /// The short lines of a journal. A record is the other kind.
 enum JournalMark {
   static let startedSchema = "formstream.started/1"
+  static let slicesSchema = "formstream.slices/1"
   static let closedSchema = "formstream.closed/1"
 
   /// A request for the file begins.
   static func started(_ offset: Int64) -> JSONValue {
     ["schema": .string(startedSchema), "offset": .integer(offset)]
+  }
+
+  /// The first slices of the file are accepted, and there are more.
+  static func accepted(_ offset: Int64, _ slices: AcceptedSlices) -> JSONValue {
+    [
+      "schema": .string(slicesSchema), "offset": .integer(offset),
+      "accepted": .integer(slices.bytes), "ctime_ns": .integer(slices.changed),
+    ]
   }
 
   /// The run ended in an orderly way, so no line is missing.

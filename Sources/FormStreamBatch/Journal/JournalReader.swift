@@ -7,6 +7,8 @@ package enum JournalLine {
   case head(JournalHead)
   /// A request for the file at that offset of the manifest begins.
   case started(Int64)
+  /// The first slices of the file at that offset are accepted.
+  case accepted(offset: Int64, AcceptedSlices)
   /// What became of it. The line is that of `formstream.record/1`.
   case record(offset: Int64, outcome: String, line: [UInt8])
   case closed
@@ -77,6 +79,12 @@ package enum JournalReader {
     case JournalMark.startedSchema:
       guard let offset = value["offset"]?.integer, offset >= 0 else { return .damaged }
       return .started(offset)
+    case JournalMark.slicesSchema:
+      guard let offset = value["offset"]?.integer, offset >= 0,
+        let bytes = value["accepted"]?.integer, bytes >= 0,
+        let changed = value["ctime_ns"]?.integer
+      else { return .damaged }
+      return .accepted(offset: offset, AcceptedSlices(bytes: bytes, changed: changed))
     case JournalMark.closedSchema: return .closed
     default: return .damaged
     }

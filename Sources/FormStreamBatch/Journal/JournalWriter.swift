@@ -3,7 +3,7 @@ import FormStreamRecords
 
 /// Writes a journal: one file for each start of a run, which nobody else writes to.
 ///
-/// Each line is one `write`, so a process that is killed loses none. Once a second, and at the end, they are
+/// Each line, or all lines about the end of a request, are one `write`, so a process that is killed loses none. Once a second, and at the end, they are
 /// synchronized with the disk. After a failure nothing more is written: a line after a torn one could not be read.
 package final class JournalWriter: Sendable {
   private struct State {
@@ -51,7 +51,12 @@ package final class JournalWriter: Sendable {
     try append(JournalMark.started(offset).line())
   }
 
-  /// Appends a record's line.
+  /// Notes that the first slices of the file are accepted.
+  func note(_ slices: AcceptedSlices, of offset: Int64) throws(BatchError) {
+    try append(JournalMark.accepted(offset, slices).line())
+  }
+
+  /// Appends the lines of records.
   package func append(_ line: [UInt8]) throws(BatchError) {
     try state.withLock { state throws(BatchError) in
       if let failure = state.failure { throw failure }

@@ -142,7 +142,7 @@ extension JournalFindings {
     var started: Set<Int64> = []
     try JournalReader.read(journal.path) { line throws(BatchError) in
       switch line {
-      case .head, .closed, .damaged: break
+      case .head, .accepted, .closed, .damaged: break
       case .started(let offset):
         if range.contains(offset) { started.insert(offset) }
       case .record(let offset, let outcome, let line):

@@ -7,7 +7,7 @@ package import FormStreamTransfer
 /// Sends the files of a batch: lists them on one thread, opens and sniffs them ahead on a few others, and has as many
 /// requests on their way as the plan allows.
 ///
-/// Memory depends on the number of requests, not on that of files.
+/// Memory depends on the number of requests and on that of the files in each, not on that of all files.
 package final class BatchRun: Sendable {
   /// What a run has, besides its plan, if it can be resumed.
   package struct Journal: Sendable {
@@ -28,28 +28,33 @@ package final class BatchRun: Sendable {
 
   /// A request that is on its way.
   package struct InFlight: Sendable {
+    /// The path of its first file.
     package let path: LocalPath
+    /// How many bytes of files the request brings.
+    package let size: Int64
+    /// How many bytes of the same file earlier requests have brought.
+    package let sentBefore: Int64
     package let task: TransferTask
   }
 
-  private struct State {
+  struct State {
     var totals = BatchTotals()
     /// The error that ends the run: of the listing, of the journal or of the caller's own output.
     var failure: (any Error)?
     var isStopped = false
     var isCutOff = false
     var inFlight: [Int: InFlight] = [:]
-    /// How many files in a row failed because nothing accepted a connection.
+    /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
   }
 
   let plan: SendingPlan
-  private let journal: Journal?
-  private let session: TransferSession
-  private let pace: RequestPace
+  let journal: Journal?
+  let session: TransferSession
+  let pace: RequestPace
+  let state = Guarded(State())
   private let queue: FileQueue
   private let report: @Sendable (FileRecord) throws -> Void
-  private let state = Guarded(State())
 
   /// - Parameter report: receives each record, on several threads. If it throws, the run ends.
   /// - Throws: the error of a session that can't be made.
@@ -61,7 +66,7 @@ package final class BatchRun: Sendable {
     self.report = report
     session = try TransferSession(plan.session)
     pace = RequestPace(maximum: plan.concurrency, rate: plan.requestRate, policy: plan.retry)
-    queue = FileQueue(capacity: 64 + 2 * plan.concurrency)
+    queue = FileQueue(capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency)
   }
 
   /// Takes no more files. Requests that are on their way go on.
@@ -90,7 +95,7 @@ package final class BatchRun: Sendable {
   /// Whether the run ended because nothing accepts connections.
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
 
-  private var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
+  var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
 
   /// Sends the files that `next` returns until it returns nil. It is called on a thread of its own, and may block.
   ///
@@ -101,10 +106,12 @@ package final class BatchRun: Sendable {
     guard let threads = PreparingThreads(ahead),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
+    // More packs than one would take too much memory.
+    let taskCount = plan.concurrency + (plan.packing.isShared ? 1 : ahead)
     await withDiscardingTaskGroup { group in
-      for _ in 0..<plan.concurrency + ahead {
+      for _ in 0..<taskCount {
         group.addTask(executorPreference: threads) { [self] in
-          while let file = await queue.next() { await send(file) }
+          while let files = await queue.next() { await send(files) }
         }
       }
     }
@@ -120,28 +127,33 @@ package final class BatchRun: Sendable {
     "The files can't be sent: the system has no threads left. Allow more with ulimit -u.")
 
   private func list(_ next: () throws -> BatchFile?) {
+    var packer = FilePacker(plan.packing)
     do {
       while let file = try next() {
-        state.withLock { $0.totals.noteListed(file.size) }
+        let isStopped = state.withLock { state in
+          state.totals.noteListed(file.size)
+          return state.isStopped
+        }
+        if isStopped { return }
         if isAlreadyDone(file) { continue }
-        guard queue.add(file) else { return }
+        guard let pack = try packer.add(file) else { continue }
+        guard queue.add(pack) else { return }
       }
       state.withLock { $0.totals.isListed = true }
-      queue.end(dropping: false)
     } catch {
-      // The files before the error are sent.
       state.withLock { $0.failure = $0.failure ?? error }
-      queue.end(dropping: false)
+      // The files before the error are sent, but not as if they were all.
+      if plan.packing == .together { return queue.end(dropping: true) }
     }
+    let rest = packer.takePack()
+    if rest.isEmpty || queue.add(rest) { queue.end(dropping: false) }
   }
 
   /// Ends the run because of an error that is not one of a file.
-  private func end(because error: any Error) {
+  func end(because error: any Error) {
     state.withLock { $0.failure = $0.failure ?? error }
     stop()
   }
-
-  // MARK: A file
 
   private func isAlreadyDone(_ file: BatchFile) -> Bool {
     guard let journal, journal.earlier.standing(of: file.offset) == .accepted else { return false }
@@ -149,127 +161,33 @@ package final class BatchRun: Sendable {
     return true
   }
 
-  /// Whether an earlier run may have sent the file with success, and sending it again does harm.
-  private func maybeDuplicate(_ file: BatchFile) -> Bool {
-    // The mark of a manifest is about requests with other idempotency keys.
-    if file.maybeDuplicate, !plan.request.method.isIdempotent { return true }
-    return !plan.isHarmlessTwice && journal?.earlier.standing(of: file.offset) == .doubtful
-  }
-
-  private func send(_ file: BatchFile) async {
-    var ending = FileEnding(file, maybeDuplicate: maybeDuplicate(file))
-    if ending.maybeDuplicate, journal?.skipsDoubtful ?? false {
-      ending.skip()
-      return finish(ending)
+  /// Writes the records of files to the journal, then to the caller, and counts them. Those of one request are one write,
+  /// so that a run that goes on makes the same requests.
+  func finish(_ endings: [FileEnding]) {
+    let records = endings.map { ending in
+      ending.record(
+        manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
     }
-    let opened: OpenedBatchFile
-    do throws(BatchError) {
-      opened = try OpenedBatchFile(file, plan)
-    } catch {
-      ending.fail(error)
-      return finish(ending)
-    }
-    ending.note(opened)
-    let request: TransferRequest
     do {
-      request = try plan.request(for: opened)
-    } catch {
-      ending.fail(anyOf: error)
-      return finish(ending)
-    }
-    ending.note(request.url)
-    if await perform(request, for: file, &ending) { finish(ending) }
-  }
-
-  /// Sends the request until it succeeds, or must not be repeated. Returns false if it was never begun.
-  private func perform(
-    _ request: TransferRequest, for file: BatchFile, _ ending: inout FileEnding
-  ) async -> Bool {
-    for attempt in 1...max(1, plan.retry.attempts) {
-      guard await pace.enter() else { return attempt > 1 }
-      if attempt == 1 {
-        do { try journal?.writer.noteStarted(file.offset) } catch {
-          pace.leave()
-          end(because: error)
-          return false
-        }
+      if let writer = journal?.writer, !records.isEmpty {
+        try writer.append(records.flatMap { $0.json.line() })
       }
-      let begun = ContinuousClock.now
-      let result = await result(of: request, file)
-      pace.leave()
-      ending.note(result)
-      ending.verify(plan.check)
-      if let status = result.status, status == 429 || status == 503 {
-        let retryAfter = result.response.flatMap { RetryAfter.duration($0.headers) }
-        pace.noteOverload(retryAfter, begun: begun)
-      } else if result.status != nil {
-        pace.noteSuccess()
-      }
-      noteReachability(result)
-      guard ending.mayBeRepeated(plan.isHarmlessTwice || plan.retry.retriesUnsafe),
-        attempt < plan.retry.attempts
-      else { break }
-      if result.status != 429, result.status != 503 {
-        var generator = SystemRandomNumberGenerator()
-        let wait = Backoff.wait(before: attempt + 1, plan.retry, using: &generator)
-        guard await pause(wait) else { break }
-      }
-    }
-    return true
-  }
-
-  private func result(of request: TransferRequest, _ file: BatchFile) async -> TransferResult {
-    let task = session.start(request)
-    let isCutOff = state.withLock { state in
-      state.inFlight[task.id] = InFlight(path: file.path, task: task)
-      return state.isCutOff
-    }
-    if isCutOff { task.cancel() }
-    let result = await task.result
-    state.withLock { $0.inFlight[task.id] = nil }
-    return result
-  }
-
-  /// Waits before the next attempt, in short pieces. Returns false if there is to be none.
-  private func pause(_ wait: Duration) async -> Bool {
-    let end = ContinuousClock.now + wait
-    while !state.withLock(\.isStopped) {
-      let rest = ContinuousClock.now.duration(to: end)
-      if rest <= .zero { return true }
-      try? await Task.sleep(for: min(rest, .milliseconds(100)))
-    }
-    return false
-  }
-
-  /// Ends the run if nothing accepts connections: ten million files would fail one by one.
-  private func noteReachability(_ result: TransferResult) {
-    let isUnreachable = state.withLock { state in
-      let isUnreachable =
-        result.error?.code == .connectFailed || result.error?.code == .connectTimedOut
-      state.unreachable = isUnreachable ? state.unreachable + 1 : 0
-      return state.unreachable >= unreachableLimit
-    }
-    if isUnreachable { stop() }
-  }
-
-  /// Writes the record to the journal, then to the caller, and counts it.
-  private func finish(_ ending: FileEnding) {
-    let record = ending.record(
-      manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
-    do {
-      try journal?.writer.append(record.json.line())
-      try report(record)
+      for record in records { try report(record) }
     } catch {
       end(because: error)
     }
     state.withLock { state in
-      state.totals.note(
-        ending.state, size: ending.file.size, isUnreadable: ending.isUnreadable)
-      if let error = record.error {
-        let status = record.status.map { " \($0)" } ?? ""
-        state.totals.note(
-          error: error.code + (error.code == "status-refused" ? status : ""), error.message)
-      }
+      for (ending, record) in zip(endings, records) { state.totals.note(ending, record) }
     }
+  }
+}
+
+extension BatchTotals {
+  fileprivate mutating func note(_ ending: FileEnding, _ record: FileRecord) {
+    note(ending.state, size: ending.file.size, isUnreadable: ending.isUnreadable)
+    guard let error = record.error else { return }
+    let status = record.status.map { " \($0)" } ?? ""
+    note(
+      error: error.code + (error.code == "status-refused" ? status : ""), error.message)
   }
 }

@@ -7,7 +7,7 @@ import FormStreamTransfer
 /// What became of a file so far, over all its requests.
 struct FileEnding {
   let file: BatchFile
-  let maybeDuplicate: Bool
+  var maybeDuplicate: Bool
   private(set) var state = BatchState.failed
   /// Whether the file is missing or can't be read.
   private(set) var isUnreadable = false
@@ -20,6 +20,8 @@ struct FileEnding {
   private var duration = Duration.zero
   /// Whether one of the requests may have been carried out.
   private var isInDoubt = false
+  /// How many files the last request brought.
+  private var sharers = 1
 
   init(_ file: BatchFile, maybeDuplicate: Bool) {
     self.file = file
@@ -41,7 +43,7 @@ struct FileEnding {
 
   /// The file can't be sent.
   mutating func fail(_ error: BatchError) {
-    state = error.code == .sourceChanged ? .sourceChanged : .failed
+    state = isInDoubt ? .unknown : error.code == .sourceChanged ? .sourceChanged : .failed
     isUnreadable = state == .failed
     self.error = RecordFailure(code: error.code.rawValue, message: error.description)
   }
@@ -57,6 +59,7 @@ struct FileEnding {
       self.error = RecordFailure(code: error.code.rawValue, message: error.description)
     default: self.error = RecordFailure(code: "request-failed", message: "\(error)")
     }
+    if isInDoubt { state = .unknown }
   }
 
   mutating func note(_ url: HTTPURL) {
@@ -65,18 +68,26 @@ struct FileEnding {
 
   /// Compares what the server says with the file. If it is something else, the file is not accepted, and nobody knows
   /// what the server has.
-  mutating func verify(_ check: ResponseCheck?) {
-    guard state == .ok, let check, let response = last?.response else { return }
-    let body = response.isTruncated ? [] : Array(response.body)
-    guard let mismatch = check.mismatch(in: body, size: file.size, digest: digest) else { return }
+  ///
+  /// - Parameters:
+  ///   - response: nil if it is not JSON, or too long.
+  ///   - place: the file's place in the request.
+  mutating func verify(_ check: ResponseCheck, _ response: JSONValue?, at place: Int) {
+    guard
+      let mismatch = check.mismatch(in: response, at: place, size: file.size, digest: digest)
+    else { return }
     state = .failed
     error = RecordFailure(
       code: "digest-mismatch",
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
 
-  mutating func note(_ result: TransferResult) {
+  /// Notes the result of a request.
+  ///
+  /// - Parameter sharers: how many files it brought.
+  mutating func note(_ result: TransferResult, sharedBy sharers: Int) {
     last = result
+    self.sharers = sharers
     attempts += result.attempts
     duration += result.duration
     error = result.error.map { RecordFailure(code: $0.code.rawValue, message: $0.description) }
@@ -90,20 +101,36 @@ struct FileEnding {
     // A cancelled request was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
     }
+    isUnreadable =
+      state == .failed && error?.code == BatchError.Code.inputUnreadable.rawValue
   }
 
-  /// Whether another request may follow the last one: the server did not carry it out, or carrying it out twice does no
-  /// harm.
-  func mayBeRepeated(_ isHarmlessTwice: Bool) -> Bool {
-    switch last?.outcome {
-    case .retryable: true
-    case .unknown: isHarmlessTwice
-    case .ok, .failed, .sourceChanged, .cancelled, nil: false
-    }
+  /// The last request was not completed because of another of its files, so it was not carried out.
+  mutating func noteCutShort(by other: LocalPath) {
+    guard !isInDoubt else { return }
+    state = .retryable
+    isUnreadable = false
+    error = RecordFailure(
+      code: BatchError.Code.requestCutShort.rawValue,
+      message:
+        "The request was not completed: another of its files, \(other.description.quoted), changed or could not be read."
+    )
+  }
+
+  /// The run was stopped before the next slice.
+  mutating func noteStop(before slice: FileSlice) {
+    state = .retryable
+    error = RecordFailure(
+      code: TransferError.Code.cancelled.rawValue,
+      message:
+        "The run was stopped after \(slice.index) of \(slice.count) slices of the file \(file.path.description.quoted)."
+    )
   }
 
   func record(manifest: String?, url: String) -> FileRecord {
     let (seconds, attoseconds) = duration.components
+    // What all files of a request have in their records is cut, so that it doesn't grow with their number.
+    let responseLimit = max(256, FileRecord.Response.limit / max(1, sharers / 16))
     return FileRecord(
       manifest: manifest, index: file.index, offset: manifest == nil ? nil : file.offset,
       path: file.path, size: file.size, modified: file.modified,
@@ -113,8 +140,8 @@ struct FileEnding {
       seconds: Double(seconds) + Double(attoseconds) / 1e18,
       response: last?.response.map { response in
         FileRecord.Response(
-          body: Array(response.body.prefix(FileRecord.Response.limit)),
-          isTruncated: response.isTruncated || response.body.count > FileRecord.Response.limit)
+          body: Array(response.body.prefix(responseLimit)),
+          isTruncated: response.isTruncated || response.body.count > responseLimit)
       }, error: error)
   }
 }

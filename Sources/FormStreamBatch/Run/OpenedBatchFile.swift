@@ -6,9 +6,16 @@ import FormStreamPlatform
 /// A file of a batch that was opened to be sent, and is the one that was listed.
 struct OpenedBatchFile: Sendable {
   let file: BatchFile
-  let pinned: PinnedFile
+  let identity: FileIdentity
   let type: SniffedType
   let digest: SHA256.Digest?
+  private let contents: Contents
+
+  private enum Contents {
+    case open(PinnedFile)
+    /// Of a request with several files: more than can be open at the same time.
+    case closed(ClosedFile)
+  }
 
   /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
   ///
@@ -18,7 +25,12 @@ struct OpenedBatchFile: Sendable {
     if let problem = file.problem { throw problem }
     let pinned = try Self.open(file)
     try file.check(pinned.identity)
-    self.pinned = pinned
+    identity = pinned.identity
+    contents =
+      plan.packing.isShared
+      ? .closed(
+        pinned.closed(file.root == nil ? file.path : file.relative, below: file.root))
+      : .open(pinned)
     if let type = file.type {
       self.type = SniffedType(type: type, source: .override)
     } else {
@@ -35,6 +47,15 @@ struct OpenedBatchFile: Sendable {
     digest = plan.needsDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
     if let listed = file.sha256, let digest, listed != digest.description {
       throw file.changed("its contents are not those of the manifest")
+    }
+  }
+
+  /// The contents of the file, or of a slice of it, as the body of a part or request.
+  func body(_ slice: FileSlice? = nil) -> PartBody {
+    switch contents {
+    case .open(let file):
+      file.body(slice.map { FileRange(offset: $0.offset, length: $0.length) })
+    case .closed(let file): file.body
     }
   }
 
@@ -95,7 +116,7 @@ extension BatchFile {
       }
     }
     if found.size != size { throw changed("it has \(found.size) bytes instead of \(size)") }
-    guard found.modified.nanosecondsSince1970 == modified,
+    guard found.modifiedNanoseconds == modified,
       identity.map({ $0.changed == found.changed }) ?? true
     else { throw changed("it was written to, or its attributes were changed") }
   }
@@ -105,14 +126,5 @@ extension BatchFile {
       .sourceChanged, on: path.description,
       "The file \(path.description.quoted) has changed since it was listed: \(what). It is not sent."
     )
-  }
-}
-
-extension Timestamp {
-  /// Nanoseconds since 1970, clamped to 64 bits.
-  fileprivate var nanosecondsSince1970: Int64 {
-    let (product, isTooLarge) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-    let (sum, isTooLargeInAll) = product.addingReportingOverflow(nanoseconds)
-    return isTooLarge || isTooLargeInAll ? (seconds < 0 ? .min : .max) : sum
   }
 }

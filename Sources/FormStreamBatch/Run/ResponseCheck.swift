@@ -10,14 +10,28 @@ package struct ResponseCheck: Sendable {
   }
 
   private let path: String
+  /// The steps for a file at the first place.
   private let steps: [Step]
+  /// Whether the path has the file's place in it.
+  package let namesPlace: Bool
+
+  /// What stands for the file's place in the request, from 0.
+  private static let place = "{i}"
 
   /// How much of a response is kept for it.
-  static let maximumResponse = 1024 * 1024
+  static func maximumResponse(files: Int) -> Int { 1024 * (1024 + files) }
 
-  /// Parses a path such as `a.b[0].sha256`; nil if it is none.
+  /// Parses a path such as `a.b[0].sha256` or `files[{i}].sha256`; nil if it is none.
   package init?(_ path: String) {
+    guard let steps = Self.steps(path, at: 0) else { return nil }
+    self.path = path
+    self.steps = steps
+    namesPlace = path.contains(Self.place)
+  }
+
+  private static func steps(_ path: String, at place: Int) -> [Step]? {
     var steps: [Step] = []
+    let path = path.replacing(Self.place, with: "\(place)")
     for word in path.split(separator: ".", omittingEmptySubsequences: false) {
       let key = word.prefix { $0 != "[" }
       if !key.isEmpty { steps.append(.key(String(key))) }
@@ -32,25 +46,26 @@ package struct ResponseCheck: Sendable {
         rest = rest[rest.index(after: end)...]
       }
     }
-    self.path = path
-    self.steps = steps
+    return steps
   }
 
   /// Why the response does not confirm the file; nil if it does. A text is compared with the digest, a number with the
   /// size.
+  ///
+  /// - Parameters:
+  ///   - response: nil if it is not JSON, or too long.
+  ///   - place: the file's place in the request.
   func mismatch(
-    in body: [UInt8], size: Int64, digest: SHA256.Digest?
+    in response: JSONValue?, at place: Int, size: Int64, digest: SHA256.Digest?
   ) -> String? {
-    guard let root = try? JSONValue(parsing: body) else {
-      return "the response is not JSON, or too long"
-    }
-    var value: JSONValue? = root
+    guard var value = response else { return "the response is not JSON, or too long" }
+    let steps = namesPlace ? Self.steps(path, at: place) ?? steps : steps
     for step in steps {
       switch step {
-      case .key(let key): value = value?[key]
+      case .key(let key): value = value[key] ?? .null
       case .index(let index):
-        let elements = value?.elements ?? []
-        value = elements.indices.contains(index) ? elements[index] : nil
+        let elements = value.elements ?? []
+        value = elements.indices.contains(index) ? elements[index] : .null
       }
     }
     switch value {
@@ -60,7 +75,9 @@ package struct ResponseCheck: Sendable {
       guard let digest else { return "the file has no digest" }
       return text.lowercased() == digest.description
         ? nil : "the server has the digest \(text.quoted), and the file \(digest)"
-    default: return "the response has no text or number at \(path.quoted)"
+    default:
+      let path = path.replacing(Self.place, with: "\(place)")
+      return "the response has no text or number at \(path.quoted)"
     }
   }
 }

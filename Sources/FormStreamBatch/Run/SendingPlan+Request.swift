@@ -4,43 +4,63 @@ import FormStreamMultipart
 import FormStreamTransfer
 
 extension SendingPlan {
-  /// The request that brings a file. Its body is laid out here, so that the file is measured once.
+  /// The request that brings files or a slice. Its body is laid out here, so that the files are measured once.
   ///
-  /// - Throws: a `BatchError` or `MultipartError` that says why there is none for the file.
-  func request(for opened: OpenedBatchFile) throws -> TransferRequest {
+  /// - Throws: a `BatchError` or `MultipartError` that says why there is none.
+  func request(
+    for files: [OpenedBatchFile], _ slice: FileSlice? = nil
+  ) throws -> TransferRequest {
     var request = request
-    if let urls {
-      request.url = try urls.url(for: opened)
-      request.body = .layout(try opened.pinned.body().layout(as: opened.type.type))
+    if let urls, let file = files.first {
+      request.url = try urls.url(for: file)
+      request.body = .layout(try file.body().layout(as: file.type.type))
     } else {
-      let form = form(for: opened)
+      let form = form(for: files, slice)
       request.body = .layout(try form.layout(guessing: sniffer, verify: verifiesBoundary))
     }
     if sendsIdempotencyKeys {
-      let file = opened.file
-      let place = hasManifest ? file.offset : Int64(file.index)
-      request.options.idempotencyKey = IdempotencyKey(
-        try UUIDText.named("\(id) \(place) \(file.size) \(file.modified)"))
+      request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
     request.options.responseTarget = .memory(
-      limit: check == nil ? 4096 : ResponseCheck.maximumResponse)
+      limit: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
     return request
   }
 
-  private func form(for opened: OpenedBatchFile) -> Form {
+  /// The key is that of the manifest, of each file and, for a slice, of all that its bytes depend on: a slice of a file
+  /// that was changed since is another request.
+  private func keyText(for files: [OpenedBatchFile], _ slice: FileSlice?) throws -> String {
+    var name = id
+    for opened in files {
+      let file = opened.file
+      name += " \(hasManifest ? file.offset : Int64(file.index)) \(file.size) \(file.modified)"
+    }
+    if let slice, let file = files.first {
+      name += " \(slice.offset) \(slice.size) \(file.identity.changedNanoseconds)"
+    }
+    return try UUIDText.named(name)
+  }
+
+  private func form(for files: [OpenedBatchFile], _ slice: FileSlice?) -> Form {
     var form = form
     if !isBoundaryGiven { form.boundary = .random() }
-    for (index, template) in fieldTemplates {
-      let value = template.expanded(for: opened)
-      form.parts[index].body =
-        String(validating: value, as: UTF8.self).map(PartBody.text) ?? .bytes(value)
+    if let file = files.first {
+      // The values of one file are used only if there is no other.
+      for (index, template) in fieldTemplates {
+        let value = template.expanded(for: file, slice: slice)
+        form.parts[index].body =
+          String(validating: value, as: UTF8.self).map(PartBody.text) ?? .bytes(value)
+      }
+      for field in file.file.fields { form.append(.text(field.name, field.value)) }
     }
-    for field in opened.file.fields { form.append(.text(field.name, field.value)) }
-    var part = Part(name: fieldName, type: opened.type.type, body: opened.pinned.body())
-    part.filenameBytes =
-      filename?.expanded(for: opened) ?? opened.file.path.lastComponentBytes
-    form.append(part)
+    for (place, file) in files.enumerated() {
+      let name = fieldName.expanded(for: file, at: place, slice: slice)
+      var part = Part(
+        name: String(decoding: name, as: UTF8.self), type: file.type.type, body: file.body(slice))
+      part.filenameBytes =
+        filename?.expanded(for: file, at: place, slice: slice) ?? file.file.path.lastComponentBytes
+      form.append(part)
+    }
     return form
   }
 }

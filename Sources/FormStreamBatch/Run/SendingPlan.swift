@@ -11,10 +11,14 @@ package struct SendingPlan: Sendable {
   package var form: Form
   package var isBoundaryGiven = false
   /// The name of the file's field.
-  package var fieldName = "file"
+  package var fieldName = FileTemplate(literal: "file")
   package var sniffer: MediaTypeSniffer
   /// Whether files are searched for the boundary.
   package var verifiesBoundary = false
+  /// How many files a request brings.
+  package var packing = Packing.single
+  /// How many bytes of a file a request brings; nil for all.
+  package var sliceSize: Int64?
   /// How many requests are sent at the same time.
   package var concurrency = 4
   /// How many requests begin in a second; any number if nil.
@@ -34,7 +38,7 @@ package struct SendingPlan: Sendable {
   package var id = UUIDText.random()
   /// Whether there is a manifest of that id.
   package var hasManifest = false
-  /// Whether each request has an idempotency key: the same for the same file of a manifest, in each run.
+  /// Whether each request has an idempotency key: the same for the same files of a manifest, in each run.
   package var sendsIdempotencyKeys = false
 
   package init(
@@ -49,6 +53,12 @@ package struct SendingPlan: Sendable {
 
   /// Whether a request that is sent twice is carried out once.
   package var isHarmlessTwice: Bool { request.method.isIdempotent || sendsIdempotencyKeys }
+
+  /// Whether a file that is sent again by another run is stored once. With several files in a request, that may have
+  /// other ones, and so another key.
+  package var isHarmlessInLaterRuns: Bool {
+    request.method.isIdempotent || sendsIdempotencyKeys && !packing.isShared
+  }
 
   /// Whether a digest of each file is needed.
   var needsDigest: Bool {

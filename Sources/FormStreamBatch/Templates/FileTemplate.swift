@@ -25,6 +25,23 @@ package struct FileTemplate: Sendable {
     case sha256
     /// The place in the listing, from 0.
     case index
+    /// The place in the request, from 0.
+    case place = "i"
+    /// The number of the slice, from 0.
+    case slice
+    /// How many slices the file has.
+    case slices
+    /// Where the slice begins in the file.
+    case offset
+    /// How many bytes all slices have: the size of the file.
+    case total
+
+    /// What is known of each file.
+    package static let ofFile: [Value] = [
+      .path, .relative, .name, .stem, .extension, .size, .type, .sha256, .index,
+    ]
+    /// What is known of a slice, besides.
+    package static let ofSlice: [Value] = [.slice, .slices, .offset, .total]
   }
 
   enum Piece: Sendable {
@@ -34,10 +51,16 @@ package struct FileTemplate: Sendable {
 
   let pieces: [Piece]
 
+  /// A template without values.
+  package init(literal text: String) {
+    pieces = [.text(Array(text.utf8))]
+  }
+
   /// Parses a template.
   ///
+  /// - Parameter known: the values that may stand in it.
   /// - Throws: `invalidTemplate`.
-  package init(_ bytes: [UInt8]) throws(BatchError) {
+  package init(_ bytes: [UInt8], of known: [Value] = Value.ofFile) throws(BatchError) {
     var pieces: [Piece] = []
     var text: [UInt8] = []
     var rest = bytes[...]
@@ -53,9 +76,8 @@ package struct FileTemplate: Sendable {
         continue
       }
       let name = String(decoding: rest.prefix { $0 != closing }, as: UTF8.self)
-      guard rest.contains(closing), let value = Value(rawValue: name) else {
-        throw Self.unknown(rest.contains(closing) ? name : nil)
-      }
+      guard rest.contains(closing), let value = Value(rawValue: name), known.contains(value)
+      else { throw Self.unknown(rest.contains(closing) ? name : nil, known) }
       rest = rest.dropFirst(name.utf8.count + 1)
       pieces += [.text(text), .value(value)]
       text = []
@@ -63,11 +85,13 @@ package struct FileTemplate: Sendable {
     self.pieces = pieces + [.text(text)]
   }
 
-  private static func unknown(_ name: String?) -> BatchError {
-    let known = Value.allCases.map { "{\($0.rawValue)}" }.joined(separator: " ")
-    let what = name.map { "{\($0)} is none of a file's values" } ?? "A { has no } after it"
+  private static func unknown(_ name: String?, _ known: [Value]) -> BatchError {
+    let remedies = known.map { "{\($0.rawValue)}" }.joined(separator: " ")
+    let what =
+      name.map { "{\($0)} is none of the values that can be used here" } ?? "A { has no } after it"
     return BatchError(
-      .invalidTemplate, on: name ?? "{", "\(what): use \(known), or {{ for a brace.")
+      .invalidTemplate, on: name ?? "{",
+      "\(what): use \(known.isEmpty ? "" : remedies + ", or "){{ for a brace.")
   }
 
   /// Whether there is a value in it.
@@ -82,22 +106,28 @@ package struct FileTemplate: Sendable {
 
   /// The text for a file.
   ///
-  /// - Parameter write: appends a value. By default it is appended as it is.
+  /// - Parameters:
+  ///   - place: the file's place in the request.
+  ///   - slice: the slice of it that is sent; nil for all of it.
+  ///   - write: appends a value. By default it is appended as it is.
   func expanded(
-    for file: OpenedBatchFile,
+    for file: OpenedBatchFile, at place: Int = 0, slice: FileSlice? = nil,
     writing write: (Value, [UInt8], inout [UInt8]) -> Void = { $2 += $1 }
   ) -> [UInt8] {
     pieces.reduce(into: []) { result, piece in
       switch piece {
       case .text(let text): result += text
-      case .value(let value): write(value, file.bytes(of: value), &result)
+      case .value(let value): write(value, file.bytes(of: value, at: place, slice), &result)
       }
     }
   }
 }
 
 extension OpenedBatchFile {
-  fileprivate func bytes(of value: FileTemplate.Value) -> [UInt8] {
+  fileprivate func bytes(
+    of value: FileTemplate.Value, at place: Int, _ slice: FileSlice?
+  ) -> [UInt8] {
+    func digits(_ number: some BinaryInteger) -> [UInt8] { Array(String(number).utf8) }
     let name = file.path.lastComponentBytes
     // A dot at the start does not begin an extension.
     let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil }
@@ -107,10 +137,14 @@ extension OpenedBatchFile {
     case .name: name
     case .stem: Array(name[..<(dot ?? name.count)])
     case .extension: dot.map { Array(name[($0 + 1)...]) } ?? []
-    case .size: Array(String(pinned.identity.size).utf8)
+    case .size, .total: digits(identity.size)
     case .type: Array(type.type.description.utf8)
     case .sha256: Array((digest?.description ?? "").utf8)
-    case .index: Array(String(file.index).utf8)
+    case .index: digits(file.index)
+    case .place: digits(place)
+    case .slice: digits(slice?.index ?? 0)
+    case .slices: digits(slice?.count ?? 1)
+    case .offset: digits(slice?.offset ?? 0)
     }
   }
 }

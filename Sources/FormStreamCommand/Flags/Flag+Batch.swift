@@ -50,7 +50,8 @@ extension Flag {
       summary: "Compare a value of the JSON response with the file: a.b[0].sha256",
       detail: """
         A text must be the SHA-256 of the file, a number its size. Otherwise the file has failed, with the code \
-        digest-mismatch, and is not sent again. The path has only names and indices.
+        digest-mismatch, and is not sent again. The path has only names and indices; {i} is the place of the file in the \
+        request, from 0.
         """
     ) { (arguments, argument) in arguments.sending.check = argument },
     Flag(

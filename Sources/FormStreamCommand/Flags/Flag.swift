@@ -56,7 +56,8 @@ extension Flag {
   static let all: [Flag] =
     pathFlags + listingFlags + manifestFlags + partFlags + previousPartFlags + typeFlags + wireFlags
     + bodyFlags + requestFlags
-    + deliveryFlags + batchFlags + connectionFlags + readingFlags + receivingFlags + outputFlags
+    + deliveryFlags + batchFlags + packingFlags + connectionFlags + readingFlags + receivingFlags
+    + outputFlags
     + responseFlags + generalFlags
 
   static func named(_ long: String) -> Flag? { all.first { $0.long == long } }

@@ -8,4 +8,8 @@ struct SendingArguments {
   var filename: Argument?
   var puts = false
   var check: Argument?
+  var filesPerRequest: Int?
+  var bytesPerRequest: Int64?
+  var sendsTogether = false
+  var sliceSize: Int64?
 }

@@ -69,7 +69,7 @@ extension Failure {
         .listMalformed, .manifestUnreadable, .manifestMalformed, .journalUnreadable,
         .journalMalformed:
         .noInput
-      case .invalidPattern, .invalidShard, .invalidTemplate: .usage
+      case .invalidPattern, .invalidShard, .invalidTemplate, .notPackable: .usage
       default: .inputOutput
       }
     let hint =

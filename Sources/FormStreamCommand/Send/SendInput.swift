@@ -34,9 +34,9 @@ struct SendInput {
     let head = JournalHead(
       manifest: manifest, shard: plan.shard?.description,
       url: plan.sending.request.url.description, boot: JournalHead.currentBoot(),
-      isHarmlessTwice: plan.sending.isHarmlessTwice)
+      isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize)
     let earlier = try convertingErrors { () throws(BatchError) in
-      try JournalIndex(of: manifest, in: path, boot: head.boot)
+      try JournalIndex(of: manifest, in: path, boot: head.boot, sliceSize: head.sliceSize)
     }
     if let other = earlier.urls.first(where: { $0 != head.url }) {
       throw .usage(

@@ -4,11 +4,15 @@ import FormStreamTransfer
 
 extension LowArguments {
   /// The values of parts in which values of the file may stand, by the indices of the parts.
-  func fieldTemplates() throws(Failure) -> [Int: FileTemplate] {
+  func fieldTemplates(_ packing: Packing) throws(Failure) -> [Int: FileTemplate] {
+    let remedy =
+      packing.isShared
+      ? "A request has several files, and --filename can have values of each" : "--field is literal"
     var templates: [Int: FileTemplate] = [:]
     for (index, part) in parts.enumerated() where part.spelling != "--field" {
       guard case .value(let value) = part.content else { continue }
-      templates[index] = try value.template(for: part.spelling, remedy: "--field is literal")
+      templates[index] = try value.template(
+        for: part.spelling, of: fieldValues(packing), remedy: remedy)
     }
     return templates
   }
@@ -44,9 +48,11 @@ extension LowArguments {
 
 extension Argument {
   /// The argument as a template.
-  func template(for flag: String, remedy: String? = nil) throws(Failure) -> FileTemplate {
+  func template(
+    for flag: String, of values: [FileTemplate.Value], remedy: String? = nil
+  ) throws(Failure) -> FileTemplate {
     do throws(BatchError) {
-      return try FileTemplate(bytes)
+      return try FileTemplate(bytes, of: values)
     } catch {
       throw .usage(
         "\(named(flag)): \(error.description)" + (remedy.map { " (\($0).)" } ?? ""))

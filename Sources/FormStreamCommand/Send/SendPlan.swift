@@ -65,6 +65,7 @@ extension LowArguments {
   }
 
   private func sendingPlan(_ notes: inout [String]) throws(Failure) -> SendingPlan {
+    let packing = try packing()
     let form = try plannedForm()
     if let part = parts.first(where: \.isStandardInput) {
       throw .usage(
@@ -82,36 +83,32 @@ extension LowArguments {
         try plannedRequest(.send, body, &notes)
       }
     request.options = try options(isKeyTaken: true)
-    session.maximumConnectionsPerHost = sending.concurrency
-    session.maximumIdleConnections = sending.concurrency
-    session.engines = max(1, min(processorCount, sending.concurrency, 64))
+    let concurrency = packing == .together ? 1 : sending.concurrency
+    session.maximumConnectionsPerHost = concurrency
+    session.maximumIdleConnections = concurrency
+    session.engines = max(1, min(processorCount, concurrency, 64))
     if let rate = request.options.maximumRate {
-      request.options.maximumRate = max(1, rate / Int64(sending.concurrency))
+      request.options.maximumRate = max(1, rate / Int64(concurrency))
     }
     var plan = SendingPlan(
       request: request, session: session, form: form.form, sniffer: sniffer())
     plan.isBoundaryGiven = boundary != nil
     plan.verifiesBoundary = verifiesBoundary
-    plan.fieldName = sending.fieldName ?? "file"
-    plan.fieldTemplates = try fieldTemplates()
+    plan.fieldName = try fieldName(packing)
+    plan.fieldTemplates = try fieldTemplates(packing)
     plan.filename = try sending.filename.map { (text) throws(Failure) in
-      try text.template(for: "--filename")
+      try text.template(for: "--filename", of: filenameValues(packing))
     }
     plan.urls = urls
-    plan.concurrency = sending.concurrency
+    plan.packing = packing
+    plan.sliceSize = sending.sliceSize
+    plan.concurrency = concurrency
     plan.requestRate = sending.requestRate
     plan.retry = request.options.retry
     if !self.request.isRetryGiven { plan.retry.attempts = 3 }
     plan.computesDigest = self.request.options.computesDigest
     plan.sendsIdempotencyKeys = try sendsIdempotencyKeys()
-    plan.check = try sending.check.map { (path) throws(Failure) in
-      guard let check = path.text.flatMap(ResponseCheck.init) else {
-        throw .usage(
-          "\(path.named("--verify")) is not a path of names and indices: write it like files[0].sha256."
-        )
-      }
-      return check
-    }
+    plan.check = try responseCheck(packing)
     return plan
   }
 

@@ -44,6 +44,7 @@ struct SendSummary {
       (.failed, totals[.failed] > unreadable),
       (.inputOutput, totals[.sourceChanged] > 0 || failure?.exit == .inputOutput),
       (.noInput, unreadable > 0 || failure?.exit == .noInput),
+      (.usage, failure?.exit == .usage),
       (.retryable, totals[.retryable] > 0 || notBegun > 0),
     ]
     return order.first { $0.applies }?.code ?? failure?.exit ?? .ok

@@ -1,0 +1,34 @@
+/// Which slices of a file are accepted, over several runs.
+struct SliceProgress: Hashable, Sendable {
+  /// The size of the slices.
+  let size: Int64
+  private(set) var accepted: AcceptedSlices
+  /// Whether slices of another size, or of the file as it was before a change, were accepted too.
+  private(set) var hasOthers = false
+
+  init(size: Int64, accepted: AcceptedSlices) {
+    (self.size, self.accepted) = (size, accepted)
+  }
+
+  /// The next slice of a file of that size; nil if the file is not sent in such slices, or was changed since.
+  func next(of sliceSize: Int64, in total: Int64, changed: Int64) -> FileSlice? {
+    guard size == sliceSize, accepted.changed == changed else { return nil }
+    return FileSlice(at: accepted.bytes, of: size, in: total)
+  }
+
+  /// What both say, in whatever order they are read. Of slices that don't fit together, those are kept that may be
+  /// continued: slices of that size, and of the file as it was last.
+  func joined(_ other: SliceProgress, preferring size: Int64?) -> SliceProgress {
+    func rank(_ progress: SliceProgress) -> (Int, Int64, Int64, Int64) {
+      (
+        progress.size == size ? 1 : 0, progress.accepted.changed, progress.size,
+        progress.accepted.bytes
+      )
+    }
+    var joined = rank(self) < rank(other) ? other : self
+    joined.hasOthers =
+      hasOthers || other.hasOthers || self.size != other.size
+      || accepted.changed != other.accepted.changed
+    return joined
+  }
+}

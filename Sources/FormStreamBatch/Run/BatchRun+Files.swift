@@ -1,0 +1,93 @@
+import FormStreamMultipart
+import FormStreamTransfer
+
+/// How files become requests.
+extension BatchRun {
+  /// Sends the files of a pack: those that can be opened, in one request.
+  func send(_ files: [BatchFile]) async {
+    var unit = RequestUnit(
+      members: files.map { file in
+        RequestUnit.Member(ending: FileEnding(file, maybeDuplicate: maybeDuplicate(file)))
+      })
+    if journal?.skipsDoubtful ?? false {
+      finish(
+        unit.remove(where: \.ending.maybeDuplicate).map { ending in
+          var ending = ending
+          ending.skip()
+          return ending
+        })
+    }
+    open(&unit)
+    if let size = plan.sliceSize {
+      await sendSlices(&unit, of: size)
+    } else {
+      _ = await deliver(&unit)
+    }
+  }
+
+  /// Whether an earlier run may have sent the file with success, and sending it again does harm.
+  private func maybeDuplicate(_ file: BatchFile) -> Bool {
+    if plan.request.method.isIdempotent { return false }
+    // The mark of a manifest is about requests with other idempotency keys.
+    if file.maybeDuplicate { return true }
+    return switch journal?.earlier.standing(of: file.offset) {
+    case .doubtful: true
+    case .repeatable: !plan.isHarmlessInLaterRuns
+    case .unsent, .accepted, nil: false
+    }
+  }
+
+  /// Opens the files. Those that can't be sent are finished, and leave the unit.
+  func open(_ unit: inout RequestUnit) {
+    for index in unit.members.indices {
+      do throws(BatchError) {
+        let opened = try OpenedBatchFile(unit.members[index].file, plan)
+        unit.members[index].opened = opened
+        unit.members[index].ending.note(opened)
+      } catch {
+        unit.members[index].opened = nil
+        unit.members[index].ending.fail(error)
+      }
+    }
+    finish(unit.remove { $0.opened == nil })
+  }
+
+  /// The request for the files. Those that can't be sent in one are finished, and leave the unit. Returns nil if none is
+  /// left.
+  func layOut(_ unit: inout RequestUnit) -> TransferRequest? {
+    while !unit.members.isEmpty {
+      do {
+        let request = try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
+        for index in unit.members.indices { unit.members[index].ending.note(request.url) }
+        return request
+      } catch {
+        finish(unit.removeFailing(plan, error))
+      }
+    }
+    return nil
+  }
+
+  /// Sends the slices of the unit's file that are not accepted yet, one after another.
+  private func sendSlices(_ unit: inout RequestUnit, of size: Int64) async {
+    guard let member = unit.members.first, let identity = member.opened?.identity else { return }
+    let progress = journal?.earlier.progress(of: member.file.offset)
+    let continued = progress?.next(
+      of: size, in: identity.size, changed: identity.changedNanoseconds)
+    unit.slice = continued ?? FileSlice(at: 0, of: size, in: identity.size)
+    // Otherwise slices are sent again, in other pieces or with other bytes.
+    if let progress, progress.hasOthers || continued == nil, !plan.request.method.isIdempotent {
+      unit.members[0].ending.maybeDuplicate = true
+    }
+    while await deliver(&unit) {
+      if unit.members.isEmpty { return }
+    }
+    guard unit.isStarted, let slice = unit.slice else { return }
+    // The run was stopped between two slices.
+    finish(
+      unit.removeAll().map { ending in
+        var ending = ending
+        ending.noteStop(before: slice)
+        return ending
+      })
+  }
+}

@@ -1,0 +1,118 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+/// How requests are sent and repeated.
+extension BatchRun {
+  /// Sends the unit's request until it succeeds, or must not be repeated. Then the files are finished and leave the unit,
+  /// or, after a slice that was accepted, the next slice is the unit's. Returns false if the request was never begun.
+  func deliver(_ unit: inout RequestUnit) async -> Bool {
+    var request = layOut(&unit)
+    for attempt in 1...max(1, plan.retry.attempts) {
+      guard let sent = request else { return true }
+      guard await pace.enter() else {
+        if attempt > 1 { finish(unit.removeAll()) }
+        return attempt > 1
+      }
+      do { try noteStarted(&unit) } catch {
+        pace.leave()
+        end(because: error)
+        return false
+      }
+      let begun = ContinuousClock.now
+      let result = await result(of: sent, unit)
+      let leaving = unit.note(result)
+      unit.verify(plan.check, against: result)
+      let isRepeated =
+        attempt < plan.retry.attempts
+        && unit.mayBeRepeated(plan, after: result, isShrunk: !leaving.isEmpty)
+      // The journal has what is known before another request begins.
+      finish(leaving)
+      if !isRepeated { conclude(&unit) }
+      notePace(result, begun: begun)
+      noteReachability(result)
+      pace.leave()
+      guard isRepeated else { return true }
+      if !leaving.isEmpty {
+        // Others may have changed, too.
+        open(&unit)
+        request = layOut(&unit)
+      } else if result.status != 429, result.status != 503 {
+        var generator = SystemRandomNumberGenerator()
+        let wait = Backoff.wait(before: attempt + 1, plan.retry, using: &generator)
+        guard await pause(wait) else { break }
+      }
+    }
+    finish(unit.removeAll())
+    return true
+  }
+
+  /// Finishes the files, or goes on to the next slice.
+  private func conclude(_ unit: inout RequestUnit) {
+    guard let next = unit.slice?.next, let member = unit.members.first,
+      member.ending.state == .ok, let identity = member.opened?.identity
+    else { return finish(unit.removeAll()) }
+    let accepted = AcceptedSlices(bytes: next.offset, changed: identity.changedNanoseconds)
+    do { try journal?.writer.note(accepted, of: member.file.offset) } catch {
+      // The next slice is not begun.
+      end(because: error)
+    }
+    unit.slice = next
+  }
+
+  /// Notes in the journal that a request for the files begins.
+  private func noteStarted(_ unit: inout RequestUnit) throws(BatchError) {
+    guard let journal, !unit.isStarted else {
+      unit.isStarted = true
+      return
+    }
+    for member in unit.members { try journal.writer.noteStarted(member.file.offset) }
+    unit.isStarted = true
+  }
+
+  private func result(of request: TransferRequest, _ unit: RequestUnit) async -> TransferResult {
+    let task = session.start(request)
+    let isCutOff = state.withLock { state in
+      if let path = unit.members.first?.file.path {
+        state.inFlight[task.id] = InFlight(
+          path: path, size: unit.size, sentBefore: unit.slice?.offset ?? 0, task: task)
+      }
+      return state.isCutOff
+    }
+    if isCutOff { task.cancel() }
+    let result = await task.result
+    state.withLock { $0.inFlight[task.id] = nil }
+    return result
+  }
+
+  private func notePace(_ result: TransferResult, begun: ContinuousClock.Instant) {
+    if let status = result.status, status == 429 || status == 503 {
+      let retryAfter = result.response.flatMap { RetryAfter.duration($0.headers) }
+      pace.noteOverload(retryAfter, begun: begun)
+    } else if result.status != nil {
+      pace.noteSuccess()
+    }
+  }
+
+  /// Waits before the next attempt, in short pieces. Returns false if there is to be none.
+  private func pause(_ wait: Duration) async -> Bool {
+    let end = ContinuousClock.now + wait
+    while !state.withLock(\.isStopped) {
+      let rest = ContinuousClock.now.duration(to: end)
+      if rest <= .zero { return true }
+      try? await Task.sleep(for: min(rest, .milliseconds(100)))
+    }
+    return false
+  }
+
+  /// Ends the run if nothing accepts connections: ten million files would fail one by one.
+  private func noteReachability(_ result: TransferResult) {
+    let isUnreachable = state.withLock { state in
+      let isUnreachable =
+        result.error?.code == .connectFailed || result.error?.code == .connectTimedOut
+      state.unreachable = isUnreachable ? state.unreachable + 1 : 0
+      return state.unreachable >= unreachableLimit
+    }
+    if isUnreachable { stop() }
+  }
+}

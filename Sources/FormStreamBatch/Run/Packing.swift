@@ -1,0 +1,76 @@
+import FormStreamMultipart
+
+/// How many files a request brings.
+package enum Packing: Hashable, Sendable {
+  /// One.
+  case single
+  /// As many as follow each other and are within both limits. A larger file is sent alone.
+  case upTo(files: Int, bytes: Int64)
+  /// All.
+  case together
+
+  /// No request brings more files than this: each takes a few kilobytes of memory until the request has ended.
+  package static let maximumFiles = 100_000
+
+  /// Whether a request may bring several files.
+  package var isShared: Bool {
+    switch self {
+    case .single: false
+    case .upTo(let files, _): files > 1
+    case .together: true
+    }
+  }
+}
+
+/// Puts files that follow each other into packs, one for each request.
+struct FilePacker {
+  private let packing: Packing
+  private let maximumFiles: Int
+  private var pack: [BatchFile] = []
+  /// The number of bytes that the files of the pack have.
+  private var bytes: Int64 = 0
+
+  /// - Parameter maximumFiles: how many files are sent together at most; tests have fewer.
+  init(_ packing: Packing, maximumFiles: Int = Packing.maximumFiles) {
+    self.packing = packing
+    self.maximumFiles = maximumFiles
+  }
+
+  /// Adds a file. Returns a pack that no more files are added to; nil if there is none yet.
+  ///
+  /// - Throws: `notPackable`.
+  mutating func add(_ file: BatchFile) throws(BatchError) -> [BatchFile]? {
+    guard packing.isShared else { return [file] }
+    guard file.fields.isEmpty else {
+      throw BatchError(
+        .notPackable, on: file.path.description,
+        "The manifest has fields for the file \(file.path.description.quoted), and a request with several files has no "
+          + "fields that are those of one: send each file in a request of its own.")
+    }
+    switch packing {
+    case .single: return [file]
+    case .upTo(let maximumFiles, let maximumBytes):
+      let (sum, overflow) = bytes.addingReportingOverflow(file.size)
+      let isFull = !pack.isEmpty && (overflow || sum > maximumBytes)
+      let full = isFull ? takePack() : nil
+      pack.append(file)
+      bytes = isFull ? file.size : sum
+      return full ?? (pack.count >= maximumFiles ? takePack() : nil)
+    case .together:
+      guard pack.count < maximumFiles else {
+        throw BatchError(
+          .notPackable, on: "the files",
+          "There are more than \(maximumFiles) files, and one request can't bring more: send them in several."
+        )
+      }
+      pack.append(file)
+      return nil
+    }
+  }
+
+  /// Returns the files that are not in a pack yet.
+  mutating func takePack() -> [BatchFile] {
+    defer { (pack, bytes) = ([], 0) }
+    return pack
+  }
+}

@@ -1,0 +1,97 @@
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
+
+/// What one request brings: a file, several files, or a slice of a file.
+struct RequestUnit {
+  /// One of the files, and what became of it so far.
+  struct Member {
+    var ending: FileEnding
+    /// Nil until it is opened.
+    var opened: OpenedBatchFile?
+
+    var file: BatchFile { ending.file }
+  }
+
+  /// The files, in the order in which the request has them.
+  var members: [Member]
+  /// The slice of the only file that is sent; nil for complete files.
+  var slice: FileSlice?
+  /// Whether the journal has a line that says that a request for the files began.
+  var isStarted = false
+
+  /// The number of bytes of files; at most that of the largest number.
+  var size: Int64 {
+    slice?.length
+      ?? members.reduce(0) { sum, member in
+        let (sum, overflow) = sum.addingReportingOverflow(member.file.size)
+        return overflow ? .max : sum
+      }
+  }
+
+  /// Removes files, and returns what became of them.
+  mutating func remove(where isRemoved: (Member) -> Bool) -> [FileEnding] {
+    let endings = members.filter(isRemoved).map(\.ending)
+    members.removeAll(where: isRemoved)
+    return endings
+  }
+
+  /// Removes all files, and returns what became of them.
+  mutating func removeAll() -> [FileEnding] { remove { _ in true } }
+
+  /// Notes the result of a request with these files. If one of several could not be read to its end, the request was not
+  /// completed: that file leaves the unit, and is returned, and the others go on without it.
+  mutating func note(_ result: TransferResult) -> [FileEnding] {
+    let faulty = members.count > 1 ? (result.error?.underlying as? MultipartError)?.file : nil
+    let isOfMember = faulty.map { faulty in members.contains { $0.file.path == faulty } } ?? false
+    for index in members.indices {
+      members[index].ending.note(result, sharedBy: members.count)
+      if isOfMember, let faulty, members[index].file.path != faulty {
+        members[index].ending.noteCutShort(by: faulty)
+      }
+    }
+    return isOfMember ? remove { $0.file.path == faulty } : []
+  }
+
+  /// Compares what the server says with each file. It is said of a complete file, so not before the last slice.
+  mutating func verify(_ check: ResponseCheck?, against result: TransferResult) {
+    guard let check, result.outcome == .ok, slice?.next == nil, let response = result.response
+    else {
+      return
+    }
+    let value = response.isTruncated ? nil : try? JSONValue(parsing: Array(response.body))
+    for place in members.indices { members[place].ending.verify(check, value, at: place) }
+  }
+
+  /// Removes the files for which no request can be laid out, or all if that is because of none of them, and returns them.
+  mutating func removeFailing(_ plan: SendingPlan, _ error: any Error) -> [FileEnding] {
+    for index in members.indices where members.count > 1 {
+      guard let opened = members[index].opened else { continue }
+      do { _ = try plan.request(for: [opened]) } catch {
+        members[index].ending.fail(anyOf: error)
+        members[index].opened = nil
+      }
+    }
+    let failing = remove { $0.opened == nil }
+    guard failing.isEmpty else { return failing }
+    for index in members.indices { members[index].ending.fail(anyOf: error) }
+    return removeAll()
+  }
+
+  /// Whether another request may follow one with that result.
+  ///
+  /// - Parameter isShrunk: whether some of its files have left.
+  func mayBeRepeated(
+    _ plan: SendingPlan, after result: TransferResult, isShrunk: Bool
+  ) -> Bool {
+    if members.isEmpty { return false }
+    let isUnsafeAllowed = plan.retry.retriesUnsafe || plan.request.method.isIdempotent
+    // With other files it is another request, and has another idempotency key.
+    if isShrunk { return isUnsafeAllowed || members.allSatisfy { $0.ending.state == .retryable } }
+    return switch result.outcome {
+    case .retryable: true
+    case .unknown: isUnsafeAllowed || plan.sendsIdempotencyKeys
+    case .ok, .failed, .sourceChanged, .cancelled: false
+    }
+  }
+}

@@ -3,13 +3,13 @@ import Synchronization
 
 /// Stores what is written, in place of a terminal.
 final class Page: Sendable {
-  private let state = Mutex((text: "", width: 80 as Int?, isLineOpen: false))
+  private let state = Mutex((text: "", width: 80 as Int?, openLines: 0))
 
   func stream() -> MessageStream {
     MessageStream(
       to: { bytes in self.state.withLock { $0.text += String(decoding: bytes, as: UTF8.self) } },
-      columns: { self.width },
-      reportOpenLine: { isOpen in self.state.withLock { $0.isLineOpen = isOpen } })
+      size: { self.width.map { TerminalSize(columns: $0) } },
+      reportOpenLines: { count in self.state.withLock { $0.openLines = count } })
   }
 
   /// What was written since the last call.
@@ -25,7 +25,8 @@ final class Page: Sendable {
     set { state.withLock { $0.width = newValue } }
   }
 
-  var isLineOpen: Bool { state.withLock(\.isLineOpen) }
+  /// How many lines of a status are on the page.
+  var openLines: Int { state.withLock(\.openLines) }
 }
 
 /// A clock that moves only when a test advances it.

@@ -34,19 +34,20 @@ import FormStreamTransfer
     for step in 1...200 {
       display.show(Self.sending(Int64(step)))
       display.tick()
-      draws += page.take().count { $0 == "\r" }
+      draws += page.take().count(of: "\u{1B}[J")
       clock.advance(by: .milliseconds(10))
     }
     #expect(draws == 20)
     page.width = 40
     display.tick()
-    #expect(page.take() == "\rphoto.jpg   20 %     200 B  10 s left\u{1B}[K")
+    #expect(page.take() == "\r\u{1B}[?7lphoto.jpg   20 %     200 B  10 s left\u{1B}[J\u{1B}[?7h\r")
     // Five seconds later the rate is zero, so there is no time left to show.
     for _ in 1...60 {
       clock.advance(by: .milliseconds(100))
       display.tick()
     }
-    #expect(page.take().hasSuffix("\rphoto.jpg   20 %     200 B of 1000 B\u{1B}[K"))
+    #expect(
+      page.take().hasSuffix("\r\u{1B}[?7lphoto.jpg   20 %     200 B of 1000 B\u{1B}[J\u{1B}[?7h\r"))
   }
 
   @Test func `at the end a line stays, and the cursor is below it`() {
@@ -56,13 +57,13 @@ import FormStreamTransfer
     display.show(Self.sending(500))
     #expect(
       page.take()
-        == "\r 50 %  [=============>             ]     500 B of 1000 B      14 B/s  34 s left\u{1B}[K"
+        == "\r\u{1B}[?7l 50 %  [=============>             ]     500 B of 1000 B      14 B/s  34 s left\u{1B}[J\u{1B}[?7h\r"
     )
-    #expect(page.isLineOpen)
+    #expect(page.openLines == 1)
     display.finish(
       ProgressSnapshot(phase: .done, handed: 1000, total: 1000, elapsed: .seconds(34)))
-    #expect(page.take() == "\r\u{1B}[Kformstream: 1000 B sent in 34 s\n")
-    #expect(!page.isLineOpen)
+    #expect(page.take() == "\r\u{1B}[Jformstream: 1000 B sent in 34 s\n")
+    #expect(page.openLines == 0)
     display.show(Self.sending(500))
     display.tick()
     display.finish(Self.sending(500))
@@ -76,7 +77,7 @@ import FormStreamTransfer
     display.tick()
     _ = page.take()
     display.finish(ProgressSnapshot(phase: .done, handed: 999, total: 1000, elapsed: .seconds(2)))
-    #expect(page.take() == "\r\u{1B}[Kformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
+    #expect(page.take() == "\r\u{1B}[Jformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
   }
 
   @Test func `if there is no last state, the bar is erased at the end`() {
@@ -86,7 +87,7 @@ import FormStreamTransfer
     display.tick()
     _ = page.take()
     display.finish(nil as ProgressSnapshot?)
-    #expect(page.take() == "\r\u{1B}[K")
+    #expect(page.take() == "\r\u{1B}[J")
   }
 
   // MARK: The heartbeat

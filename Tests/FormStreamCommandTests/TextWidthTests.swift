@@ -24,10 +24,22 @@ import FormStreamTestSupport
     #expect(visible(text, upTo: limit) == result)
   }
 
+  @Test(arguments: [
+    ("photo", 5, "photo"), ("photos", 5, "…otos"), ("photo", 1, "…"), ("photo", 0, ""),
+    ("photo", -1, ""), ("写真集", 6, "写真集"), ("写真集", 5, "…真集"), ("写真集", 4, "…集"),
+    ("\u{1B}[2Ja", 20, "\\u{1B}[2Ja"), ("a\u{202E}b", 5, "…2E}b"), ("", 5, ""),
+  ])
+  func `the end of some text is made safe and cut to a number of columns`(
+    _ text: String, _ limit: Int, _ result: String
+  ) {
+    #expect(visible(endOf: text, upTo: limit) == result)
+  }
+
   /// One character on the screen may be a megabyte of text.
   @Test func `a letter with many accents is cut too`() {
     let heap = "a" + String(repeating: "\u{301}", count: 100_000)
     #expect(visible(heap, upTo: 10).unicodeScalars.count <= 41)
+    #expect(visible(endOf: heap, upTo: 10).unicodeScalars.count <= 41)
   }
 
   /// Python has the tables of UAX #11.

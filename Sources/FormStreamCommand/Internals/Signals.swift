@@ -15,13 +15,13 @@ func removeOnSignal(_ path: LocalPath) {
   temporaryName = path.withCString { strdup($0) }
 }
 
-/// Whether the cursor is at the end of a line that is redrawn in place. Atomic, because a signal handler reads it.
-private let isLineOpen = Atomic<Bool>(false)
+/// How many lines, from that of the cursor on, are redrawn in place. Atomic, because a signal handler reads it.
+private let openLines = Atomic<Int>(0)
 
-/// Registers whether a line is open. If a signal then ends the program, a line feed is written first, so that the
-/// shell's prompt starts on a new line.
-@Sendable func breakLineOnSignal(_ isOpen: Bool) {
-  isLineOpen.store(isOpen, ordering: .releasing)
+/// Registers how many lines are open. If a signal then ends the program, line feeds are written first, so that the
+/// shell's prompt starts on a line below them.
+@Sendable func breakLinesOnSignal(_ count: Int) {
+  openLines.store(count, ordering: .releasing)
 }
 
 /// Ends the process by the signal's default action, and leaves neither a temporary file nor an open line.
@@ -32,7 +32,7 @@ private let isLineOpen = Atomic<Bool>(false)
 /// C: `unlink`, `write`, `signal`, `pthread_sigmask`, `raise`, `_exit`
 private func endBySignal(_ number: CInt) -> Never {
   if let temporaryName { unlink(temporaryName) }
-  if isLineOpen.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+  for _ in 0..<openLines.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
   signal(number, SIG_DFL)
   var signals = sigset_t()
   sigemptyset(&signals)
@@ -67,7 +67,7 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 /// C: `signal`
 func prepareProcess() {
   // This initializes the global: a signal handler must not do that.
-  breakLineOnSignal(false)
+  breakLinesOnSignal(0)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

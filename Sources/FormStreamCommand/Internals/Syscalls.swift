@@ -159,16 +159,19 @@ func isTerminal(_ stream: StandardStream) -> Bool {
   isatty(stream.rawValue) == 1
 }
 
-/// The width of the terminal that standard error is; 80 if it is no terminal or its width is unknown. Nil if the
-/// terminal belongs to another job, as after Ctrl-Z and `bg`: a status line would garble what is typed there.
+/// The size of the terminal that standard error is; 80 by 24 if it is no terminal or its size is unknown. Nil if the
+/// terminal belongs to another job, as after Ctrl-Z and `bg`: a status would garble what is typed there.
 ///
 /// C: `ioctl(TIOCGWINSZ)`, `tcgetpgrp`
-func columnsOfStandardError() -> Int? {
+func sizeOfStandardError() -> TerminalSize? {
   let owner = tcgetpgrp(STDERR_FILENO)
   if owner > 0, owner != getpgrp() { return nil }
   var size = winsize()
-  guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
-  return Int(size.ws_col)
+  guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+    return TerminalSize(columns: 80)
+  }
+  return TerminalSize(
+    columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
 }
 
 /// The value of an environment variable; nil if it is not set.

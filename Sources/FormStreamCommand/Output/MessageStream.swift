@@ -1,46 +1,49 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Messages for people, and below them a status line that is redrawn in place. Everything that goes to standard
-/// error goes through one of these, so messages and the status line don't garble each other.
+/// Messages for people, and below them a status of one line or several, which is redrawn in place. Everything that goes
+/// to standard error goes through one of these, so messages and the status don't garble each other.
 ///
 /// Any thread may call it, and waits here if the terminal is slow.
 package final class MessageStream: Sendable {
-  /// Draws the status line for a terminal of that width.
-  package typealias StatusLine = @Sendable (_ columns: Int) -> String
+  /// Draws the status for a terminal of that size: fewer lines than it has rows, each of fewer columns than it has.
+  package typealias Status = @Sendable (TerminalSize) -> [String]
 
-  /// Moves the cursor to the start of the line and clears the line.
-  private static let erasing = "\r\u{1B}[K"
+  /// Moves the cursor to the start of the line, and clears everything from there.
+  private static let erasing = "\r\u{1B}[J"
+  /// Whether the terminal breaks a line that is too long, or cuts it off (DECAWM).
+  private static let (breakingOff, breakingOn) = ("\u{1B}[?7l", "\u{1B}[?7h")
 
   private struct State {
-    var status: StatusLine?
-    /// Whether the status line is on the screen.
-    var isDrawn = false
+    var status: Status?
+    /// How many lines of the status are on the screen.
+    var drawnLines = 0
   }
 
   private let output: @Sendable ([UInt8]) -> Void
-  private let columns: @Sendable () -> Int?
-  private let reportOpenLine: @Sendable (Bool) -> Void
+  private let size: @Sendable () -> TerminalSize?
+  private let reportOpenLines: @Sendable (Int) -> Void
   private let state = Guarded(State())
 
   /// - Parameters:
-  ///   - columns: the terminal's width, read before each drawing; nil if nothing may be drawn now.
-  ///   - reportOpenLine: called with true before a status line is drawn, and with false after it is erased.
+  ///   - size: the terminal's size, read before each drawing; nil if nothing may be drawn now.
+  ///   - reportOpenLines: called with the number of the status's lines before it is drawn, and with 0 after it is
+  ///     erased.
   package init(
-    to output: @escaping @Sendable ([UInt8]) -> Void, columns: @escaping @Sendable () -> Int?,
-    reportOpenLine: @escaping @Sendable (Bool) -> Void = { _ in }
+    to output: @escaping @Sendable ([UInt8]) -> Void, size: @escaping @Sendable () -> TerminalSize?,
+    reportOpenLines: @escaping @Sendable (Int) -> Void = { _ in }
   ) {
     self.output = output
-    self.columns = columns
-    self.reportOpenLine = reportOpenLine
+    self.size = size
+    self.reportOpenLines = reportOpenLines
   }
 
   /// The standard error of this process.
   package static let standardError = MessageStream(
-    to: { try? OutputDescriptor.standardError.write($0) }, columns: columnsOfStandardError,
-    reportOpenLine: breakLineOnSignal)
+    to: { try? OutputDescriptor.standardError.write($0) }, size: sizeOfStandardError,
+    reportOpenLines: breakLinesOnSignal)
 
-  /// Writes a line above the status line, with everything that could steer a terminal spelled out.
+  /// Writes a line above the status, with everything that could steer a terminal spelled out.
   package func write(_ line: String) {
     write(record: Array("\(visible(line))\n".utf8))
   }
@@ -49,42 +52,49 @@ package final class MessageStream: Sendable {
   package func write(record: [UInt8]) {
     state.withLock { state in
       // One write: another program's output can come before or after it, but not in between.
-      var bytes = state.isDrawn ? Array(Self.erasing.utf8) : []
+      var bytes = state.drawnLines > 0 ? Array(Self.erasing.utf8) : []
       bytes += record
       bytes += draw(&state) ?? []
-      if state.isDrawn { reportOpenLine(true) }
+      if state.drawnLines > 0 { reportOpenLines(state.drawnLines) }
       output(bytes)
-      if !state.isDrawn { reportOpenLine(false) }
+      if state.drawnLines == 0 { reportOpenLines(0) }
     }
   }
 
-  /// Draws a status line in place of the one before.
-  package func showStatus(_ status: @escaping StatusLine) {
+  /// Draws a status in place of the one before.
+  package func showStatus(_ status: @escaping Status) {
     state.withLock { state in
       state.status = status
       guard let bytes = draw(&state) else { return }
-      reportOpenLine(true)
+      reportOpenLines(state.drawnLines)
       output(bytes)
     }
   }
 
-  /// Erases the status line and leaves the cursor at the start of its line.
+  /// Erases the status, and leaves the cursor where its first line began.
   package func clearStatus() {
     state.withLock { state in
       state.status = nil
-      guard state.isDrawn else { return }
-      state.isDrawn = false
+      guard state.drawnLines > 0 else { return }
+      state.drawnLines = 0
       output(Array(Self.erasing.utf8))
-      reportOpenLine(false)
+      reportOpenLines(0)
     }
   }
 
-  /// The bytes that draw the status line; nil if there is none or nothing may be drawn now. The text comes first,
-  /// and then the rest of the old line is cleared: erasing first would flicker.
+  /// The bytes that draw the status; nil if there is none or nothing may be drawn now.
+  ///
+  /// The text comes first, and then what is left of the old line is cleared: erasing first would flicker. The cursor
+  /// goes back to the start of the first line. If the terminal gets another size, it may break the lines anew, and
+  /// then only this place is known: the next status begins there, and clears everything below. A terminal that is
+  /// narrower already than it says must not break them while they are drawn: it would move the cursor.
   private func draw(_ state: inout State) -> [UInt8]? {
-    state.isDrawn = false
-    guard let status = state.status, let columns = columns() else { return nil }
-    state.isDrawn = true
-    return Array("\r\(status(columns))\u{1B}[K".utf8)
+    state.drawnLines = 0
+    guard let status = state.status, let size = size() else { return nil }
+    let lines = status(size)
+    state.drawnLines = lines.count
+    let up = lines.count > 1 ? "\u{1B}[\(lines.count - 1)A" : ""
+    let text = lines.joined(separator: "\u{1B}[K\r\n")
+    return Array("\r\(Self.breakingOff)\(text)\u{1B}[J\(Self.breakingOn)\r\(up)".utf8)
   }
 }

@@ -32,6 +32,23 @@ package func visible(_ text: some StringProtocol, upTo limit: Int) -> String {
   return result + "…"
 }
 
+/// The end of some text, safe on a terminal and in at most `limit` columns. Text that is cut begins with `…`: of a path, the
+/// end says most.
+package func visible(endOf text: String, upTo limit: Int) -> String {
+  guard limit > 0 else { return "" }
+  let scalars = text.unicodeScalars.suffix(4 * limit)
+  let isComplete = scalars.startIndex == text.unicodeScalars.startIndex
+  let shown = visible(String(String.UnicodeScalarView(scalars)))
+  if isComplete, columns(of: shown) <= limit { return shown }
+  var (kept, width) = ([Character](), 1)
+  for character in shown.reversed() {
+    width += columns(of: String(character))
+    guard width <= limit else { break }
+    kept.append(character)
+  }
+  return "…" + String(kept.reversed())
+}
+
 /// The start of some bytes as text, repaired if they are not UTF-8: enough of it for `visible(_:upTo:)`, which still
 /// sees whether there is more.
 func textPrefix(of bytes: [UInt8], upTo limit: Int) -> String {

@@ -1,5 +1,4 @@
 import FormStreamPlatform
-import FormStreamRecords
 package import FormStreamTransfer
 
 /// Shows the progress of a request on standard error.
@@ -7,22 +6,21 @@ package import FormStreamTransfer
 /// Call `show` for each step, and `tick` regularly: without a step, the rate still falls, and a heartbeat may be due.
 /// `follow` does both. Any thread may call it.
 package final class ProgressDisplay: Sendable {
-  /// How long a request runs before the bar appears, so that short requests show no bar.
-  package static let barDelay = Duration.milliseconds(300)
-  private static let barInterval = Duration.milliseconds(100)
-  private static let recordInterval = Duration.milliseconds(50)
-  private static let heartbeatInterval = Duration.seconds(30)
   /// The most parts that a record lists. A record of a longer form lists only the part that is being sent.
   package static let maximumParts = 64
 
   private struct State {
     var track: ProgressTrack
     var updates: TransferProgressUpdates?
-    var start: ContinuousClock.Instant?
-    var lastOutput: ContinuousClock.Instant?
-    /// Whether something has changed since the last record.
-    var hasUnreportedChange = false
-    var isFinished = false
+    var printer: ProgressPrinter
+
+    mutating func update(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) {
+      printer.noteStep(isNew: track.update(snapshot, at: time), at: time)
+    }
+
+    mutating func display(at time: ContinuousClock.Instant) {
+      if let view = track.view(at: time) { printer.show(view, at: time) }
+    }
   }
 
   private let style: ProgressOutput
@@ -42,7 +40,8 @@ package final class ProgressDisplay: Sendable {
     self.style = style
     self.stream = stream
     self.now = now
-    state = Guarded(State(track: ProgressTrack(file: file)))
+    state = Guarded(
+      State(track: ProgressTrack(file: file), printer: ProgressPrinter(style, on: stream)))
   }
 
   /// Shows the progress of a request up to its end. Its last state is shown by `finish`.
@@ -53,7 +52,9 @@ package final class ProgressDisplay: Sendable {
       group.addTask { for await progress in updates { self.show(progress) } }
       group.addTask {
         // The last step before a pause may have come too soon after the one before to be shown.
-        while (try? await Task.sleep(for: Self.barInterval)) != nil { self.show(updates.current) }
+        while (try? await Task.sleep(for: ProgressPrinter.statusInterval)) != nil {
+          self.show(updates.current)
+        }
       }
       await group.next()
       group.cancelAll()
@@ -67,9 +68,8 @@ package final class ProgressDisplay: Sendable {
 
   package func show(_ snapshot: ProgressSnapshot) {
     withState { state, time in
-      state.start = state.start ?? time
-      if state.track.update(snapshot, at: time) { state.hasUnreportedChange = true }
-      display(&state, at: time)
+      state.update(snapshot, at: time)
+      state.display(at: time)
     }
   }
 
@@ -77,7 +77,7 @@ package final class ProgressDisplay: Sendable {
   package func tick() {
     withState { state, time in
       state.track.updateRate(at: time)
-      display(&state, at: time)
+      state.display(at: time)
     }
   }
 
@@ -88,20 +88,12 @@ package final class ProgressDisplay: Sendable {
 
   package func finish(_ last: ProgressSnapshot?) {
     withState { state, time in
-      state.isFinished = true
-      if let last {
-        if state.track.update(last, at: time) { state.hasUnreportedChange = true }
-      }
-      switch style {
-      case .records:
-        if state.hasUnreportedChange, state.track.latest != nil { writeRecord(&state, at: time) }
-      case .bar, .heartbeat:
-        stream.clearStatus()
-        if last != nil, state.lastOutput != nil, let line = state.track.lastLine(at: time) {
-          stream.write("formstream: \(line)")
-        }
-      case .silence: break
-      }
+      if let last { state.update(last, at: time) }
+      let view = state.track.view(at: time)
+      state.printer.finish(view, at: time)
+      guard style != .records, last != nil, state.printer.hasShown, let line = view?.lastLine
+      else { return }
+      stream.write("formstream: \(line)")
     }
   }
 
@@ -116,42 +108,7 @@ package final class ProgressDisplay: Sendable {
 
   private func withState(_ body: (inout State, ContinuousClock.Instant) -> Void) {
     state.withLock { state in
-      if !state.isFinished { body(&state, now()) }
+      if !state.printer.isFinished { body(&state, now()) }
     }
-  }
-
-  private func display(_ state: inout State, at time: ContinuousClock.Instant) {
-    guard let start = state.start, let shown = state.track.shown(at: time) else { return }
-    switch style {
-    case .bar(let isColored):
-      guard time - start >= Self.barDelay, isDue(state, after: Self.barInterval, at: time) else {
-        return
-      }
-      state.lastOutput = time
-      stream.showStatus { ProgressBar.line(shown, columns: $0, isColored: isColored) }
-    case .records:
-      guard state.hasUnreportedChange, isDue(state, after: Self.recordInterval, at: time) else {
-        return
-      }
-      writeRecord(&state, at: time)
-    case .heartbeat:
-      guard time - (state.lastOutput ?? start) >= Self.heartbeatInterval else { return }
-      state.lastOutput = time
-      stream.write("formstream: \(Heartbeat.line(shown))")
-    case .silence: break
-    }
-  }
-
-  private func isDue(
-    _ state: State, after interval: Duration, at time: ContinuousClock.Instant
-  ) -> Bool {
-    state.lastOutput.map { time - $0 >= interval } ?? true
-  }
-
-  private func writeRecord(_ state: inout State, at time: ContinuousClock.Instant) {
-    guard let record = state.track.record(at: time) else { return }
-    state.lastOutput = time
-    state.hasUnreportedChange = false
-    stream.write(record: record.json.line())
   }
 }

@@ -3,11 +3,11 @@ import FormStreamTransfer
 
 /// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
 struct ProgressTrack: Sendable {
-  private let file: String?
+  fileprivate let file: String?
   private(set) var latest: ProgressSnapshot?
-  private var meter = RateMeter()
-  private var cursor = PartCursor()
-  private var fileCount: Int?
+  fileprivate var meter = RateMeter()
+  fileprivate var cursor = PartCursor()
+  fileprivate var fileCount: Int?
   /// Whether the transfer has waited for the response: then a body of unknown length was sent completely.
   private var hasWaited = false
 
@@ -43,44 +43,63 @@ struct ProgressTrack: Sendable {
     if let latest { meter.add(latest.handed, at: time) }
   }
 
-  private var isComplete: Bool {
+  fileprivate var isComplete: Bool {
     guard let latest else { return false }
     return latest.total.map { latest.handed >= $0 } ?? hasWaited
   }
 
-  // MARK: For people
-
-  func shown(at time: ContinuousClock.Instant) -> ShownProgress? {
-    guard let latest else { return nil }
-    return ShownProgress(
-      phase: latest.phase, item: item, handed: latest.handed, total: latest.total,
-      received: latest.received, rate: meter.rate(latest.handed, at: time))
+  /// The state at a time; nil before the first step.
+  func view(at time: ContinuousClock.Instant) -> View? {
+    latest.map { View(track: self, latest: $0, time: time) }
   }
 
-  func lastLine(at time: ContinuousClock.Instant) -> String? {
-    guard let latest, let shown = shown(at: time) else { return nil }
-    return Heartbeat.lastLine(shown, elapsed: latest.elapsed)
+  /// The state at a time.
+  struct View: ProgressView {
+    fileprivate let track: ProgressTrack
+    fileprivate let latest: ProgressSnapshot
+    fileprivate let time: ContinuousClock.Instant
+  }
+}
+
+// MARK: For people
+
+extension ProgressTrack.View {
+  func status(_ size: TerminalSize, isColored: Bool) -> [String] {
+    [ProgressBar.line(shown, columns: size.columns, isColored: isColored)]
+  }
+
+  var heartbeat: String { Heartbeat.line(shown) }
+
+  /// What stays at the end; nil if there is nothing to say.
+  var lastLine: String? { Heartbeat.lastLine(shown, elapsed: latest.elapsed) }
+
+  private var shown: ShownProgress {
+    ShownProgress(
+      phase: latest.phase, item: item, handed: latest.handed, total: latest.total,
+      received: latest.received, rate: track.meter.rate(latest.handed, at: time))
   }
 
   private var item: ShownProgress.Item? {
-    guard let latest else { return nil }
-    guard cursor.current < latest.parts.count else {
-      return file.map { ShownProgress.Item(name: $0) }
+    let current = track.cursor.current
+    guard current < latest.parts.count else {
+      return track.file.map { ShownProgress.Item(name: $0) }
     }
-    let part = latest.parts[cursor.current]
-    let isLast = cursor.current == latest.parts.count - 1
+    let part = latest.parts[current]
+    let isLast = current == latest.parts.count - 1
     return ShownProgress.Item(
-      name: part.name, number: cursor.current + 1, count: latest.parts.count,
+      name: part.name, number: current + 1, count: latest.parts.count,
       isNumberLowerBound: part.sent == nil && !isLast)
   }
+}
 
-  // MARK: For scripts
+// MARK: For scripts
 
-  func record(at time: ContinuousClock.Instant) -> ProgressRecord? {
-    guard let latest, let shown = shown(at: time) else { return nil }
+extension ProgressTrack.View {
+  var record: ProgressRecord {
     let count = latest.parts.count
+    let (current, isComplete, shown) = (track.cursor.current, track.isComplete, shown)
     let listedParts =
-      count > ProgressDisplay.maximumParts ? cursor.current..<(cursor.current + 1) : 0..<count
+      count > ProgressDisplay.maximumParts ? current..<(current + 1) : 0..<count
     return ProgressRecord(
       phase: latest.phase.rawValue, read: latest.read, handed: latest.handed,
       acknowledged: latest.acknowledged, total: latest.total,
@@ -89,8 +108,8 @@ struct ProgressTrack: Sendable {
         return ProgressRecord.Part(
           name: part.name, sent: isComplete ? part.size ?? part.sent : part.sent, size: part.size)
       },
-      filesDone: count > 0 ? cursor.filesDone : file != nil && isComplete ? 1 : 0,
-      filesTotal: count > 0 ? fileCount : file == nil ? 0 : 1,
+      filesDone: count > 0 ? track.cursor.filesDone : track.file != nil && isComplete ? 1 : 0,
+      filesTotal: count > 0 ? track.fileCount : track.file == nil ? 0 : 1,
       rate: shown.rate ?? .nan, eta: shown.left.map { $0 / .seconds(1) })
   }
 }

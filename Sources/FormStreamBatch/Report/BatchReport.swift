@@ -73,7 +73,10 @@ package struct BatchReport: Sendable {
       }
       let finding = findings[file.offset]
       count(file, finding)
-      if !finding.contains(.accepted) { try rest(Self.again(file, finding)) }
+      if finding.contains(.accepted) { continue }
+      try rest(
+        file.again(
+          isDoubtful: finding.contains(.unknown), isChanged: finding.contains(.sourceChanged)))
     }
     openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
   }
@@ -103,35 +106,6 @@ package struct BatchReport: Sendable {
     } else {
       missing += 1
     }
-  }
-
-  /// A file that was not accepted, as a manifest has it so that it is sent again.
-  private static func again(_ file: BatchFile, _ finding: JournalFindings.Finding) -> BatchFile {
-    var file = file
-    if finding.contains(.unknown) { file.maybeDuplicate = true }
-    if finding.contains(.sourceChanged) { file.readStatusAgain() }
-    return file
-  }
-}
-
-extension BatchFile {
-  /// Takes size and time from the file as it is now, if it can be found from here.
-  fileprivate mutating func readStatusAgain() {
-    let found: FileStatus?
-    do throws(SystemError) {
-      found =
-        if let root {
-          try FoundDirectory(root).status(of: relative, followsLinks: true)
-        } else {
-          try FileStatus(of: path, followsSymlinks: true)
-        }
-    } catch {
-      return
-    }
-    guard let found, found.kind == .regular else { return }
-    (size, modified) = (found.identity.size, found.identity.modifiedNanoseconds)
-    sha256 = nil
-    problem = nil
   }
 }
 

@@ -1,5 +1,9 @@
+public import FormStreamMultipart
+
 /// The files of a batch, one after another. One thread uses it.
 public protocol BatchInput: AnyObject {
+  /// The directory that the relative ones of the files' ``BatchFile/manifestPath`` are below; nil for the current one.
+  var root: LocalPath? { get }
   /// The next file; nil after the last.
   func next() throws(BatchError) -> BatchFile?
 }

@@ -11,6 +11,7 @@ package final class RecordedListing: BatchInput {
 
   /// The id of the manifest.
   package let id: String
+  package let root: LocalPath?
   private let directory: DirectoryDescriptor
   private let path: LocalPath
   private var count = 0
@@ -47,13 +48,13 @@ package final class RecordedListing: BatchInput {
     if isComplete {
       let reader = try ManifestReader(
         directoryPath.appending(Self.completeName.bytes))
-      (id, earlier) = (reader.id, reader)
+      (id, root, earlier) = (reader.id, reader.root, reader)
       return
     }
     let listing = try list()
     guard isBegun else {
       let encoder = ManifestEncoder(root: listing.root)
-      id = encoder.id
+      (id, root) = (encoder.id, listing.root)
       let file = try Self.writing(path) { () throws(SystemError) in
         let file = try AppendedFile(Self.partialName, in: directory)
         try file.append(encoder.header)
@@ -66,7 +67,7 @@ package final class RecordedListing: BatchInput {
       try AppendedFile.continuing(Self.partialName, in: directory)
     }
     let reader = try ManifestReader(path, shard: nil)
-    (id, earlier) = (reader.id, reader)
+    (id, root, earlier) = (reader.id, reader.root, reader)
     addition = Addition(
       listing: listing, file: file, encoder: ManifestEncoder(id: reader.id, goingOnAt: size))
   }

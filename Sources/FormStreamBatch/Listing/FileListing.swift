@@ -19,8 +19,8 @@ public final class FileListing: BatchInput {
   }
 
   /// What paths in a manifest of the listing are relative to: the directory, if only one was named, or else the current
-  /// directory. It is an absolute path.
-  public let root: LocalPath
+  /// directory. It is an absolute path, and never nil.
+  public let root: LocalPath?
   /// What was found and not listed so far.
   public private(set) var leftOut = LeftOutEntries()
 

@@ -46,6 +46,8 @@ package final class BatchRun: Sendable {
     var inFlight: [Int: InFlight] = [:]
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
+    /// The files that were listed and have not ended, by their indices, if the caller wants to know them.
+    var unfinished: [Int: BatchFile] = [:]
   }
 
   let plan: SendingPlan
@@ -55,15 +57,22 @@ package final class BatchRun: Sendable {
   let state = Guarded(State())
   private let queue: FileQueue
   private let report: @Sendable (FileRecord) throws -> Void
+  private let rest: (@Sendable (BatchFile) throws -> Void)?
 
-  /// - Parameter report: receives each record, on several threads. If it throws, the run ends.
+  /// - Parameters:
+  ///   - report: receives each record, on several threads. If it throws, the run ends.
+  ///   - rest: receives each listed file that does not end `ok`, as it may be sent again, on several threads; at the end
+  ///     of the run also those that were not begun. If it throws, the run ends.
   /// - Throws: the error of a session that can't be made.
   package init(
-    _ plan: SendingPlan, journal: Journal?, report: @escaping @Sendable (FileRecord) throws -> Void
+    _ plan: SendingPlan, journal: Journal?,
+    report: @escaping @Sendable (FileRecord) throws -> Void,
+    rest: (@Sendable (BatchFile) throws -> Void)? = nil
   ) throws(TransferError) {
     self.plan = plan
     self.journal = journal
     self.report = report
+    self.rest = rest
     session = try TransferSession(plan.session)
     pace = RequestPace(maximum: plan.concurrency, rate: plan.requestRate, policy: plan.retry)
     queue = FileQueue(capacity: plan.packing.isShared ? 1 : 64 + 2 * plan.concurrency)
@@ -116,6 +125,7 @@ package final class BatchRun: Sendable {
       }
     }
     threads.stop()
+    passOnUnfinished()
     let (totals, failure) = state.withLock { ($0.totals, $0.failure) }
     do { try journal?.writer.close() } catch { throw failure ?? error }
     if let failure { throw failure }
@@ -130,12 +140,20 @@ package final class BatchRun: Sendable {
     var packer = FilePacker(plan.packing)
     do {
       while let file = try next() {
+        let isDone = isAlreadyDone(file)
         let isStopped = state.withLock { state in
+          // From here on, a file that is listed is also ended, or passed on.
+          guard !state.isStopped else { return true }
           state.totals.noteListed(file.size)
-          return state.isStopped
+          if isDone {
+            state.totals.note(.skipped, size: file.size)
+          } else if rest != nil {
+            state.unfinished[file.index] = file
+          }
+          return false
         }
         if isStopped { return }
-        if isAlreadyDone(file) { continue }
+        if isDone { continue }
         guard let pack = try packer.add(file) else { continue }
         guard queue.add(pack) else { return }
       }
@@ -145,8 +163,8 @@ package final class BatchRun: Sendable {
       // The files before the error are sent, but not as if they were all.
       if plan.packing == .together { return queue.end(dropping: true) }
     }
-    let rest = packer.takePack()
-    if rest.isEmpty || queue.add(rest) { queue.end(dropping: false) }
+    let last = packer.takePack()
+    if last.isEmpty || queue.add(last) { queue.end(dropping: false) }
   }
 
   /// Ends the run because of an error that is not one of a file.
@@ -155,10 +173,31 @@ package final class BatchRun: Sendable {
     stop()
   }
 
+  private func endIfThrowing(_ body: () throws -> Void) {
+    do { try body() } catch { end(because: error) }
+  }
+
+  // MARK: The rest
+
+  /// Passes on the files that were listed and not begun.
+  private func passOnUnfinished() {
+    let files = state.withLock { $0.unfinished.values.sorted { $0.index < $1.index } }
+    for file in files { endIfThrowing { try passOn(file, endedAs: nil) } }
+  }
+
+  /// Passes on a file that did not end `ok`.
+  private func passOn(_ file: BatchFile, endedAs state: BatchState?) throws {
+    // Another manifest has other idempotency keys, so it does not matter here whether there were any.
+    let isDoubtful =
+      state == .unknown
+      || journal.map { $0.earlier.standing(of: file.offset) != .unsent } ?? false
+    try rest?(file.again(isDoubtful: isDoubtful, isChanged: state == .sourceChanged))
+  }
+
+  // MARK: A file
+
   private func isAlreadyDone(_ file: BatchFile) -> Bool {
-    guard let journal, journal.earlier.standing(of: file.offset) == .accepted else { return false }
-    state.withLock { $0.totals.note(.skipped, size: file.size) }
-    return true
+    journal?.earlier.standing(of: file.offset) == .accepted
   }
 
   /// Writes the records of files to the journal, then to the caller, and counts them. Those of one request are one write,
@@ -168,16 +207,20 @@ package final class BatchRun: Sendable {
       ending.record(
         manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
     }
-    do {
+    endIfThrowing {
       if let writer = journal?.writer, !records.isEmpty {
         try writer.append(records.flatMap { $0.json.line() })
       }
       for record in records { try report(record) }
-    } catch {
-      end(because: error)
+    }
+    for ending in endings where ending.state != .ok {
+      endIfThrowing { try passOn(ending.file, endedAs: ending.state) }
     }
     state.withLock { state in
-      for (ending, record) in zip(endings, records) { state.totals.note(ending, record) }
+      for (ending, record) in zip(endings, records) {
+        state.unfinished[ending.file.index] = nil
+        state.totals.note(ending, record)
+      }
     }
   }
 }

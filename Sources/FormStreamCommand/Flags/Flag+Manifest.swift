@@ -38,11 +38,12 @@ extension Flag {
     },
     Flag(
       long: "failed", value: Value(placeholder: "FILE", completion: .path), group: .output,
-      verbs: [.report], common: [.report],
+      verbs: [.send, .report], common: [.send, .report],
       summary: "Write a manifest of the files that were not accepted; - is standard output",
       detail: """
         It can be sent like any other. Files that may have been accepted are marked in it. For a file that has changed \
-        it has the size and time that the file has now.
+        it has the size and time that the file has now. It replaces no file. send writes it only if there are such \
+        files; files that the run has not begun are in it, and those that it has not listed are not.
         """
     ) { (arguments, argument) in arguments.manifest.failed = argument },
   ]

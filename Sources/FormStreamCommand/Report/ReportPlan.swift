@@ -18,18 +18,21 @@ extension LowArguments {
     guard !operands.isEmpty else {
       throw .usage("Name the directories with the journals: those of send's --journal.")
     }
-    let failed = try failedTarget()
-    if printsJSON, case .standardOutput = failed {
-      throw .usage("--json and --failed - both go to standard output: write one of them to a file.")
-    }
     return ReportPlan(
       manifest: manifest.manifest?.path, shard: try shard(environment: environmentVariable),
-      directories: operands.map(\.path), failed: failed, printsRecord: printsJSON)
+      directories: operands.map(\.path), failed: try failedTarget(), printsRecord: printsJSON)
   }
 
-  private func failedTarget() throws(Failure) -> OutputTarget? {
+  /// What `--failed` names; nil if it was not given.
+  func failedTarget() throws(Failure) -> OutputTarget? {
     guard let failed = manifest.failed else { return nil }
-    if failed.isDash { return .standardOutput }
+    if failed.isDash {
+      guard !printsJSON else {
+        throw .usage(
+          "--json and --failed - both go to standard output: write one of them to a file.")
+      }
+      return .standardOutput
+    }
     guard !failed.bytes.isEmpty, !failed.bytes.contains(0) else {
       throw .usage("--failed needs the name of a file, or - for standard output.")
     }

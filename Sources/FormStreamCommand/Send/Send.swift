@@ -16,20 +16,29 @@ func send(_ plan: SendPlan) throws(Failure) {
       "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
   }
   let interruption = Interruption(gracePeriod: 10, cleanup: 2)
+  var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
   let input = try SendInput(plan)
   let start = ContinuousClock.now
   let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let outputLock = Guarded(false)
   var sending = plan.sending
   if let manifest = input.manifest { (sending.id, sending.hasManifest) = (manifest, true) }
-  let run = try convertingErrors { () throws(TransferError) in
-    try BatchRun(sending, journal: input.journal) { record in
-      if let output {
-        try outputLock.withLock { _ in try output.write(record.json.line()) }
-      } else if let error = record.error, !plan.isQuiet {
-        StandardError.note("\(record.path): \(record.outcome): \(error.message)")
-      }
+  let list: (@Sendable (BatchFile) throws -> Void)? =
+    if let failedList {
+      { [root = input.files.root] file in try failedList.add(file, below: root) }
+    } else {
+      nil
     }
+  let run = try convertingErrors { () throws(TransferError) in
+    try BatchRun(
+      sending, journal: input.journal,
+      report: { record in
+        if let output {
+          try outputLock.withLock { _ in try output.write(record.json.line()) }
+        } else if let error = record.error, !plan.isQuiet {
+          StandardError.note("\(record.path): \(record.outcome): \(error.message)")
+        }
+      }, rest: list)
   }
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
@@ -42,11 +51,15 @@ func send(_ plan: SendPlan) throws(Failure) {
   } catch {
     failure = error
   }
+  do throws(Failure) { try failedList?.finish() } catch {
+    failure = failure ?? error
+    failedList = nil
+  }
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
-    isUnreachable: run.isUnreachable, signal: signal, journal: plan.journal,
-    manifest: input.manifest, shard: plan.shard)
+    isUnreachable: run.isUnreachable, signal: signal, plan: plan, manifest: input.manifest,
+    failedList: failedList)
   if let output {
     do throws(Failure) { try output.write(summary.record.json.line()) } catch {
       failure = failure ?? error

@@ -16,6 +16,8 @@ struct SendPlan {
   let journal: LocalPath?
   /// Whether files that an earlier run may have sent are left out.
   let skipsDoubtful: Bool
+  /// Where the manifest of the files goes that were not accepted.
+  let failed: OutputTarget?
   let printsRecords: Bool
   let notes: [String]
   let isQuiet: Bool
@@ -38,7 +40,8 @@ extension LowArguments {
     return SendPlan(
       sending: sending, sources: sources, listing: try listingOptions(),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
-      skipsDoubtful: self.sending.skipsDoubtful, printsRecords: printsJSON, notes: notes,
+      skipsDoubtful: self.sending.skipsDoubtful, failed: try failedTarget(),
+      printsRecords: printsJSON, notes: notes,
       isQuiet: request.isQuiet)
   }
 

@@ -9,22 +9,23 @@ struct SendSummary {
   private let failure: Failure?
   private let isUnreachable: Bool
   private let signal: Int32?
-  private let journal: LocalPath?
+  private let plan: SendPlan
+  /// The id of the manifest.
   private let manifest: String?
-  private let shard: Shard?
+  private let failedList: FailedList?
 
   init(
     _ totals: BatchTotals, duration: Duration, failure: Failure?, isUnreachable: Bool,
-    signal: Int32?, journal: LocalPath?, manifest: String?, shard: Shard?
+    signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
     self.failure = failure
     self.isUnreachable = isUnreachable
     self.signal = signal
-    self.journal = journal
+    self.plan = plan
     self.manifest = manifest
-    self.shard = shard
+    self.failedList = failedList
   }
 
   /// How many files were listed and not begun.
@@ -35,7 +36,7 @@ struct SendSummary {
     if let signal {
       // A service manager or scheduler starts it again, and it goes on.
       let code = ExitCode(signal: signal)
-      return journal != nil && code == .terminated ? .retryable : code
+      return plan.journal != nil && code == .terminated ? .retryable : code
     }
     let unreadable = totals.unreadable
     let order: [(code: ExitCode, applies: Bool)] = [
@@ -53,7 +54,7 @@ struct SendSummary {
   var record: SummaryRecord {
     let (seconds, attoseconds) = duration.components
     return SummaryRecord(
-      manifest: manifest, shard: shard?.description, files: totals.listed, ok: totals[.ok],
+      manifest: manifest, shard: plan.shard?.description, files: totals.listed, ok: totals[.ok],
       failed: totals[.failed], retryable: totals[.retryable],
       unknown: totals[.unknown], sourceChanged: totals[.sourceChanged],
       skipped: totals[.skipped], bytes: totals.acceptedBytes,
@@ -90,9 +91,25 @@ struct SendSummary {
     if isUnreachable {
       lines.append("Nothing accepts connections there, so the run was ended: try again later.")
     }
-    if let journal, exit != .ok {
+    if let journal = plan.journal, exit != .ok {
       lines.append("The journal is in \"\(journal)\": the same command goes on from there.")
     }
-    return lines
+    return lines + (lineAboutRest.map { [$0] } ?? [])
+  }
+
+  /// Where the files are listed that were not accepted, or how to list them.
+  private var lineAboutRest: String? {
+    if let failedList {
+      guard failedList.count > 0 else { return nil }
+      let missing = totals.isListed ? "" : " Files that were not listed yet are not in it."
+      return
+        "The failed list \(failedList.name) has \(counted(failedList.count, "file", "files")): send it with --manifest."
+        + missing
+    }
+    guard let journal = plan.journal, exit != .ok else { return nil }
+    let manifest = plan.manifest.map { "--manifest \"\($0)\" " } ?? ""
+    let shard = plan.shard.map { "--shard \($0) " } ?? ""
+    return
+      "To list the files that are left: formstream report \(manifest)\(shard)--failed FILE \"\(journal)\""
   }
 }

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-browser check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -41,6 +41,13 @@ test-browser:
 	@.ci/install browser
 	.ci/swift build . --product formstream
 	Tests/Browser/run "$$(.ci/swift build . --show-bin-path)/formstream"
+
+# Records the display of `send` at 80 and 40 columns, while the terminal's size changes, and at Ctrl-C, and checks it.
+# The recordings are in .build/recordings.
+recording:
+	@.ci/install recording
+	.ci/swift build . --product formstream
+	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
 # Style, imports, warnings in each build, samples, linkage, demo, zoo.
 check: export STRICT = 1

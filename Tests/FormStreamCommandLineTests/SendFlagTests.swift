@@ -90,6 +90,7 @@ import Testing
     "as": Effect("--as", "photo", shows: "name=\"photo\"; filename=\"words\""),
     "journal": Effect("--journal", "missing/journal", shows: "mkdir -p"),
     "failed": Effect("--failed", "rest", "--retry", "0", shows: "The failed list", at: "/lost"),
+    "progress": Effect("--progress", "json", shows: "formstream.progress/1"),
     "skip-unknown": Effect("--skip-unknown", shows: "--journal DIR"),
     "keep-going": Effect("--keep-going", "missing", shows: "1 requests"),
     "max-rate": Effect("--max-rate", "100", shows: "exit 0"),

@@ -101,6 +101,8 @@ package final class BatchRun: Sendable {
   }
   /// Whether requests are held back because the server is overloaded.
   package var isSlowed: Bool { pace.isSlowed }
+  /// Whether no more files are begun.
+  package var isStopped: Bool { state.withLock(\.isStopped) }
   /// Whether the run ended because nothing accepts connections.
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
 
@@ -227,7 +229,9 @@ package final class BatchRun: Sendable {
 
 extension BatchTotals {
   fileprivate mutating func note(_ ending: FileEnding, _ record: FileRecord) {
-    note(ending.state, size: ending.file.size, isUnreadable: ending.isUnreadable)
+    note(
+      ending.state, size: ending.file.size, sent: ending.sentBytes,
+      isUnreadable: ending.isUnreadable)
     guard let error = record.error else { return }
     let status = record.status.map { " \($0)" } ?? ""
     note(

@@ -18,6 +18,12 @@ package struct BatchTotals: Sendable {
   package private(set) var states: [BatchState: Int] = [:]
   /// How many bytes the files have that were accepted.
   package private(set) var acceptedBytes: Int64 = 0
+  /// How many bytes the files have that were not sent because of an earlier run.
+  package private(set) var skippedBytes: Int64 = 0
+  /// How many bytes the files have that ended in any other way.
+  package private(set) var unacceptedBytes: Int64 = 0
+  /// How many of these were sent.
+  package private(set) var unacceptedSentBytes: Int64 = 0
   /// How many of the failed files are missing or can't be read.
   package private(set) var unreadable = 0
   private var errors: [String: CommonError] = [:]
@@ -37,23 +43,35 @@ package struct BatchTotals: Sendable {
     Array(errors.values.sorted { ($0.count, $1.name) > ($1.count, $0.name) }.prefix(count))
   }
 
-  mutating func note(_ state: BatchState, size: Int64, isUnreadable: Bool = false) {
+  /// - Parameter sent: how many of the file's bytes were sent, if it was not accepted.
+  mutating func note(
+    _ state: BatchState, size: Int64, sent: Int64 = 0, isUnreadable: Bool = false
+  ) {
     states[state, default: 0] += 1
-    if state == .ok {
-      let (sum, isTooLarge) = acceptedBytes.addingReportingOverflow(size)
-      acceptedBytes = isTooLarge ? .max : sum
+    switch state {
+    case .ok: acceptedBytes.addClamped(size)
+    case .skipped: skippedBytes.addClamped(size)
+    case .failed, .retryable, .unknown, .sourceChanged:
+      unacceptedBytes.addClamped(size)
+      unacceptedSentBytes.addClamped(sent)
     }
     if isUnreadable { unreadable += 1 }
   }
 
   mutating func noteListed(_ size: Int64) {
     listed += 1
-    let (sum, isTooLarge) = listedBytes.addingReportingOverflow(size)
-    listedBytes = isTooLarge ? .max : sum
+    listedBytes.addClamped(size)
   }
 
   mutating func note(error name: String, _ example: String) {
     let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
     errors[key, default: CommonError(name: key, example: example)].count += 1
+  }
+}
+
+extension Int64 {
+  fileprivate mutating func addClamped(_ other: Int64) {
+    let (sum, isTooLarge) = addingReportingOverflow(other)
+    self = isTooLarge ? .max : sum
   }
 }

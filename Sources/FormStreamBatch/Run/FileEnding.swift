@@ -127,6 +127,14 @@ struct FileEnding {
     )
   }
 
+  /// How many of the file's bytes the last request has brought, or more: the rest of its body is counted as if it came
+  /// before the file.
+  var sentBytes: Int64 {
+    guard let last else { return 0 }
+    let rest = max(0, (last.contentLength ?? 0) - file.size)
+    return min(file.size, max(0, last.bytesSent - rest))
+  }
+
   func record(manifest: String?, url: String) -> FileRecord {
     let (seconds, attoseconds) = duration.components
     // What all files of a request have in their records is cut, so that it doesn't grow with their number.

@@ -61,12 +61,14 @@ extension Flag {
       long: "progress",
       value: Value(
         placeholder: "HOW", completion: .choices(ProgressMode.allCases.map(\.rawValue))),
-      group: .output, verbs: responseVerbs,
+      group: .output, verbs: responseVerbs + [.send],
       summary: "Show progress: auto, bar, json or none (default: auto)",
       detail: """
         Progress goes to standard error. auto shows a bar on a terminal, and elsewhere a line every 30 \
         seconds. bar does the same, even with -q or on a terminal that TERM does not name. json prints \
-        records. Short requests show neither a bar nor a line. With NO_COLOR the bar has no colour.
+        records. Short requests show neither a bar nor a line. With NO_COLOR the bar has no colour. With send, \
+        the bar is a line for all files, and one for each of the next four that are being sent; if --json prints to \
+        the same terminal, there is none.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.progress = try argument.choice(

@@ -94,7 +94,7 @@ func counted(_ count: Int, _ one: String, _ many: String) -> String {
 }
 
 extension Int64 {
-  fileprivate func addingClamped(_ other: Int64) -> Int64 {
+  func addingClamped(_ other: Int64) -> Int64 {
     let (sum, overflow) = addingReportingOverflow(other)
     return overflow ? .max : sum
   }

@@ -40,17 +40,21 @@ func send(_ plan: SendPlan) throws(Failure) {
         }
       }, rest: list)
   }
+  let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
   nonisolated(unsafe) let files = input.files
   var failure: Failure?
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
+      // Cancelled when the run has ended.
+      async let _: Void = display.follow { BatchSnapshot(run) }
       do { _ = try await run.run { try files.next() } } catch { throw Failure(anyOf: error) }
     }
   } catch {
     failure = error
   }
+  display.finish(BatchSnapshot(run, isDone: true))
   do throws(Failure) { try failedList?.finish() } catch {
     failure = failure ?? error
     failedList = nil
@@ -71,6 +75,14 @@ func send(_ plan: SendPlan) throws(Failure) {
   throw Failure(
     summary.exit == .ok ? failure?.exit ?? .bug : summary.exit,
     failure?.message ?? (plan.printsRecords ? summary.sentence : ""))
+}
+
+extension SendPlan {
+  /// - Parameter sharesTerminal: whether records go to a terminal. They would garble a status.
+  fileprivate func progressOutput(sharesTerminal: Bool) -> ProgressOutput {
+    let output = ProgressOutput(progress, isQuiet: isQuiet)
+    return if case .bar = output, sharesTerminal { .heartbeat } else { output }
+  }
 }
 
 extension Failure {

@@ -19,6 +19,7 @@ struct SendPlan {
   /// Where the manifest of the files goes that were not accepted.
   let failed: OutputTarget?
   let printsRecords: Bool
+  let progress: ProgressMode
   let notes: [String]
   let isQuiet: Bool
 }
@@ -41,7 +42,7 @@ extension LowArguments {
       sending: sending, sources: sources, listing: try listingOptions(),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
       skipsDoubtful: self.sending.skipsDoubtful, failed: try failedTarget(),
-      printsRecords: printsJSON, notes: notes,
+      printsRecords: printsJSON, progress: request.progress, notes: notes,
       isQuiet: request.isQuiet)
   }
 

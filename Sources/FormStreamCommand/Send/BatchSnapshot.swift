@@ -1,0 +1,105 @@
+import FormStreamBatch
+import FormStreamMultipart
+package import FormStreamTransfer
+
+/// The progress of a batch at a moment. Bytes are those of files: without the rest of the forms that bring them.
+package struct BatchSnapshot: Sendable {
+  /// A request that is on its way.
+  package struct Request: Sendable {
+    /// A number that no other request has.
+    package var id: Int
+    /// The path of its file, or of the first one.
+    package var path: String
+    package var phase: TransferProgress.Phase
+    package var size: Int64
+    package var handed: Int64
+
+    package init(
+      id: Int, path: String, phase: TransferProgress.Phase = .sending, size: Int64, handed: Int64
+    ) {
+      (self.id, self.path, self.phase) = (id, path, phase)
+      (self.size, self.handed) = (size, handed)
+    }
+  }
+
+  package enum Stage: String, Sendable {
+    case sending
+    /// The server is overloaded, and fewer requests are sent.
+    case slowed
+    /// No more files are begun.
+    case stopping
+    case done
+  }
+
+  package var stage = Stage.sending
+  package var listed = 0
+  package var isListed = false
+  /// How many files have ended, in any way.
+  package var done = 0
+  /// How many of these were not sent because of an earlier run.
+  package var skipped = 0
+  /// How many of these have any outcome but `ok`.
+  package var failed = 0
+  package var requests: [Request] = []
+  /// How many bytes of files were read, and handed over.
+  package var read: Int64 = 0
+  package var handed: Int64 = 0
+  /// How many of these were acknowledged, as far as that is known.
+  package var acknowledged: Int64 = 0
+  /// How many bytes the files have that are sent; nil while files are listed.
+  package var total: Int64?
+  /// How many bytes the files have that were listed and have not ended, as far as they are not handed over.
+  package var left: Int64 = 0
+
+  package init() {}
+}
+
+extension BatchSnapshot {
+  /// - Parameter isDone: whether the run has ended.
+  init(_ run: BatchRun, isDone: Bool = false) {
+    self.init()
+    // In this order: a request that ends between the two is in neither, and never in both.
+    let totals = run.totals
+    let inFlight = run.inFlight
+    let earlier = totals.acceptedBytes.addingClamped(totals.unacceptedSentBytes)
+    (read, handed, acknowledged) = (earlier, earlier, totals.acceptedBytes)
+    for request in inFlight {
+      let progress = request.task.progress.current
+      let counts = FileCounts(request, total: progress.total)
+      let sent = counts.files(progress.handedOver)
+      requests.append(
+        Request(
+          id: request.task.id, path: request.path.description, phase: progress.phase,
+          size: request.size, handed: sent - request.sentBefore))
+      handed = handed.addingClamped(sent)
+      read = read.addingClamped(counts.files(progress.read))
+      acknowledged = acknowledged.addingClamped(counts.files(progress.acknowledged ?? 0))
+    }
+    stage = isDone ? .done : run.isStopped ? .stopping : run.isSlowed ? .slowed : .sending
+    (listed, isListed) = (totals.listed, totals.isListed)
+    (done, skipped) = (totals.finished, totals[.skipped])
+    failed = done - skipped - totals[.ok]
+    let known = totals.listedBytes - totals.skippedBytes
+    total = isListed ? known : nil
+    // Each difference is of two numbers that are not negative: sizes in a manifest may be any.
+    left = max(
+      0, max(0, known - totals.unacceptedBytes) - (handed - totals.unacceptedSentBytes))
+  }
+}
+
+/// How many bytes of files are among those of a request's body.
+private struct FileCounts {
+  private let request: BatchRun.InFlight
+  /// The bytes of the body that are no file's. They are counted as if they came first, so that it is never too much.
+  private let rest: Int64
+
+  init(_ request: BatchRun.InFlight, total: Int64?) {
+    self.request = request
+    rest = max(0, (total ?? 0) - request.size)
+  }
+
+  /// The bytes of files, with those that earlier requests have brought.
+  func files(_ count: Int64) -> Int64 {
+    request.sentBefore + min(request.size, max(0, count - rest))
+  }
+}

@@ -1,0 +1,70 @@
+/// The state of a batch after all steps so far: the last step, and the rates.
+struct BatchTrack {
+  /// Requests that take less time are not shown: their lines could not be read.
+  private static let shownAfter = Duration.milliseconds(300)
+
+  private(set) var latest: BatchSnapshot?
+  private var bytes = RateMeter()
+  private var files = RateMeter()
+  /// When requests that are on their way were first seen, by their numbers.
+  private var firstSeen: [Int: ContinuousClock.Instant] = [:]
+
+  /// Adds a step. Returns false if nothing is new except the time.
+  mutating func update(_ snapshot: BatchSnapshot, at time: ContinuousClock.Instant) -> Bool {
+    var snapshot = snapshot
+    if let latest {
+      // What was handed over stays so, also if the request failed and the file is sent again.
+      snapshot.read = max(snapshot.read, latest.read)
+      snapshot.handed = max(snapshot.handed, latest.handed)
+      snapshot.acknowledged = max(snapshot.acknowledged, latest.acknowledged)
+    }
+    let isNew = latest.map { !$0.isEquivalent(to: snapshot) } ?? true
+    latest = snapshot
+    firstSeen = snapshot.requests.reduce(into: [:]) { seen, request in
+      seen[request.id] = firstSeen[request.id] ?? time
+    }
+    bytes.add(snapshot.handed, at: time)
+    files.add(snapshot.doneNow, at: time)
+    return isNew
+  }
+
+  /// The state at a time; nil before the first step.
+  func view(at time: ContinuousClock.Instant) -> BatchView? {
+    guard let latest else { return nil }
+    let rate = bytes.rate(latest.handed, at: time)
+    return BatchView(
+      progress: latest, rate: rate,
+      left: timeLeft(latest, rate, files.rate(latest.doneNow, at: time)),
+      shownRequests: latest.requests.filter { request in
+        firstSeen[request.id].map { time - $0 >= Self.shownAfter } ?? false
+      })
+  }
+
+  /// The longer one of the times that the bytes and the files take at these rates; nil if it is not known, or longer
+  /// than 100 days. Of small files, most of the time is not that of their bytes.
+  private func timeLeft(
+    _ snapshot: BatchSnapshot, _ bytesPerSecond: Double?, _ filesPerSecond: Double?
+  ) -> Duration? {
+    guard snapshot.stage == .sending, snapshot.isListed else { return nil }
+    let amounts = [
+      (Double(snapshot.left), bytesPerSecond),
+      (Double(snapshot.listed - snapshot.done), filesPerSecond),
+    ]
+    let seconds = amounts.compactMap { amount, rate in
+      rate.flatMap { $0 > 0 && amount > 0 ? amount / $0 : nil }
+    }
+    return seconds.max().flatMap { $0 < 100 * 86400 ? .seconds($0) : nil }
+  }
+}
+
+extension BatchSnapshot {
+  /// How many files this run has brought to an end.
+  fileprivate var doneNow: Int64 { Int64(done - skipped) }
+
+  /// Whether records of both would be equal, except for times and rates.
+  fileprivate func isEquivalent(to other: BatchSnapshot) -> Bool {
+    (stage, listed, isListed, done) == (other.stage, other.listed, other.isListed, other.done)
+      && (read, handed, acknowledged) == (other.read, other.handed, other.acknowledged)
+      && requests.map(\.id) == other.requests.map(\.id)
+  }
+}

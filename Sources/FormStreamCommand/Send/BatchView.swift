@@ -1,0 +1,95 @@
+import FormStreamRecords
+import FormStreamTransfer
+
+/// The progress of a batch, as it is shown.
+struct BatchView: ProgressView {
+  /// How many requests that are on their way have a line on a terminal.
+  private static let maximumLines = 4
+
+  let progress: BatchSnapshot
+  /// Bytes a second; nil if it is too early for a rate.
+  let rate: Double?
+  let left: Duration?
+  /// The requests that are on their way and take long enough to be read.
+  let shownRequests: [BatchSnapshot.Request]
+
+  /// How many files have ended, of how many.
+  private var files: String {
+    "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"
+  }
+
+  private var isListing: Bool { !progress.isListed && progress.stage != .stopping }
+
+  private var errors: String? {
+    progress.failed > 0 ? "\(progress.failed) with errors" : nil
+  }
+
+  // MARK: On a terminal
+
+  func status(_ size: TerminalSize, isColored: Bool) -> [String] {
+    let requests = shownRequests.prefix(max(min(Self.maximumLines, size.rows - 2), 0))
+    // The end of a path says more than its start.
+    let limit = ProgressBar.labelWidth(columns: size.columns - 2)
+    let names = requests.map { visible(endOf: $0.path, upTo: limit) }
+    let width = names.map { columns(of: $0) }.max() ?? 0
+    return [pieces.fitting(size.columns - 1).line]
+      + zip(requests, names).map { request, name in
+        let padding = String(repeating: " ", count: width - columns(of: name))
+        return "  "
+          + ProgressBar.line(
+            ShownProgress(
+              phase: request.phase, item: .init(name: name + padding), handed: request.handed,
+              total: request.size), columns: size.columns - 2, isColored: isColored,
+            keepsName: true)
+      }
+  }
+
+  private var pieces: [LinePiece] {
+    var pieces = [LinePiece(text: files, rank: 10)]
+    switch progress.stage {
+    case .slowed:
+      pieces.append(LinePiece(text: "server overloaded", rank: 9))
+      pieces.append(LinePiece(text: ", slowed down", rank: 4, gap: 0))
+    case .stopping: pieces.append(LinePiece(text: "stopping", rank: 9))
+    case .sending, .done: break
+    }
+    if isListing { pieces.append(LinePiece(text: "listing…", rank: 8)) }
+    if let errors { pieces.append(LinePiece(text: errors, rank: 7)) }
+    pieces.append(.number(HumanReadable.size(progress.handed), width: 8, rank: 5))
+    if let total = progress.total, progress.handed < total {
+      pieces.append(LinePiece(text: "of \(HumanReadable.size(total))", rank: 2, gap: 1))
+    }
+    if let rate { pieces.append(.number(HumanReadable.rate(rate), width: 10, rank: 3)) }
+    if let left { pieces.append(LinePiece(text: "\(HumanReadable.time(left)) left", rank: 6)) }
+    return pieces
+  }
+
+  // MARK: In a log
+
+  var heartbeat: String {
+    let whole = ShownProgress(
+      phase: .sending, handed: progress.handed, total: progress.total, rate: rate)
+    let state: String? =
+      switch progress.stage {
+      case .slowed: "the server is overloaded"
+      case .stopping: "stopping"
+      case .sending, .done: nil
+      }
+    let words = [
+      files, isListing ? "listing" : nil, errors, whole.sent, state,
+      rate.map(HumanReadable.rate), left.map { "\(HumanReadable.time($0)) left" },
+    ]
+    return words.compactMap(\.self).joined(separator: ", ")
+  }
+
+  var record: ProgressRecord {
+    ProgressRecord(
+      phase: progress.stage.rawValue, read: progress.read, handed: progress.handed,
+      acknowledged: progress.acknowledged, total: progress.total,
+      parts: progress.requests.prefix(ProgressDisplay.maximumParts).map { request in
+        ProgressRecord.Part(name: request.path, sent: request.handed, size: request.size)
+      },
+      filesDone: progress.done, filesTotal: progress.isListed ? progress.listed : nil,
+      rate: rate ?? .nan, eta: left.map { $0 / .seconds(1) })
+  }
+}

@@ -1,0 +1,248 @@
+import FormStreamCommand
+import FormStreamTransfer
+import Testing
+
+@Suite struct BatchDisplayTests {
+  private let page = Page()
+  private let clock = StoppedClock()
+
+  private func display(_ style: ProgressOutput) -> BatchDisplay {
+    let clock = clock
+    return BatchDisplay(style, on: page.stream(), now: { clock.now })
+  }
+
+  private static let mebibyte: Int64 = 1 << 20
+
+  /// A run with a hundred files of 1 MiB, of which some have ended and one is half sent.
+  private static func running(_ done: Int, isListed: Bool = true) -> BatchSnapshot {
+    var snapshot = BatchSnapshot()
+    (snapshot.listed, snapshot.isListed, snapshot.done) = (100, isListed, done)
+    snapshot.handed = Int64(done) * mebibyte + mebibyte / 2
+    (snapshot.read, snapshot.acknowledged) = (snapshot.handed, snapshot.handed)
+    snapshot.total = isListed ? 100 * mebibyte : nil
+    snapshot.left = 100 * mebibyte - snapshot.handed
+    snapshot.requests = [
+      BatchSnapshot.Request(
+        id: 7, path: "photos/2026/summer/10.jpg", size: mebibyte, handed: mebibyte / 2)
+    ]
+    return snapshot
+  }
+
+  /// The lines of the last status that was drawn.
+  private func lines() -> [String] {
+    let text = page.take().replacing("\r\n", with: "\n")
+    let last = text.split(separator: "\u{1B}[J").last { $0.contains("files") } ?? ""
+    return last.split(separator: "\n").map {
+      String($0).replacing("\u{1B}[K", with: "").replacing("\r", with: "")
+        .replacing(/\u{1B}\[(\dA|\?7[lh])/, with: "")
+    }
+  }
+
+  @Test(arguments: [
+    (
+      80,
+      [
+        "10 of 100 files    10 MiB of 100 MiB   5.0 MiB/s  18 s left",
+        "  photos/2026/summer/10.jpg   50 %  [==========>         ]   512 KiB of 1.0 MiB",
+      ]
+    ),
+    (40, ["10 of 100 files    10 MiB  18 s left", "  …mmer/10.jpg   50 %   512 KiB"]),
+    (30, ["10 of 100 files  18 s left", "  …mmer/10.jpg   50 %"]),
+  ])
+  func `the status fits its terminal`(_ width: Int, _ expected: [String]) {
+    page.width = width
+    let display = display(.bar(isColored: false))
+    display.show(Self.running(0))
+    clock.advance(by: .seconds(2))
+    display.show(Self.running(10))
+    #expect(lines() == expected)
+  }
+
+  @Test func `no line reaches the last column, and no name controls the terminal`() {
+    let names = ["a", String(repeating: "写真/", count: 30), "a\u{1B}[2J\u{202E}\nb", "\u{7}"]
+    let display = display(.bar(isColored: false))
+    for width in 1...100 {
+      page.width = width
+      for stage in [BatchSnapshot.Stage.sending, .slowed, .stopping] {
+        var step = Self.running(50, isListed: width % 2 == 0)
+        step.stage = stage
+        step.failed = 12
+        step.requests = names.enumerated().map {
+          .init(id: $0, path: $1, size: 1 << 40, handed: 1 << 39)
+        }
+        clock.advance(by: .milliseconds(400))
+        display.show(step)
+        for line in lines() {
+          #expect(columns(of: line) <= width - 1, "\(line)")
+          #expect(line.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0 != "\u{202E}" })
+        }
+      }
+    }
+  }
+
+  @Test func `a short run has no status, and at the end nothing is left of it`() {
+    let display = display(.bar(isColored: true))
+    display.show(Self.running(0))
+    clock.advance(by: .milliseconds(299))
+    display.show(Self.running(1))
+    #expect(page.take() == "")
+    clock.advance(by: .milliseconds(1))
+    display.show(Self.running(2))
+    #expect(page.openLines == 2)
+    display.finish(Self.running(100))
+    #expect(page.take().hasSuffix("\r\u{1B}[J"))
+    #expect(page.openLines == 0)
+    display.show(Self.running(100))
+    #expect(page.take() == "")
+  }
+
+  @Test func `at most four requests have a line, and only if they take long enough to be read`() {
+    let display = display(.bar(isColored: false))
+    var step = Self.running(0)
+    for id in 0..<100 {
+      clock.advance(by: .milliseconds(200))
+      step.requests = [.init(id: id, path: "\(id)", size: 9, handed: 3)]
+      display.show(step)
+      #expect(lines().count < 2)
+    }
+    step.requests = (0..<9).map { .init(id: $0, path: "f\($0)", size: 9, handed: 3) }
+    display.show(step)
+    clock.advance(by: .milliseconds(300))
+    display.show(step)
+    let shown = lines().dropFirst().map { String($0.split(separator: " ")[0]) }
+    #expect(shown == ["f0", "f1", "f2", "f3"])
+    // Their counts are below each other.
+    step.requests[1].path = "a longer name"
+    clock.advance(by: .milliseconds(100))
+    display.show(step)
+    #expect(Set(lines().dropFirst().map { $0.firstIndex(of: "%")?.utf16Offset(in: $0) }).count == 1)
+  }
+
+  @Test(arguments: [
+    (
+      BatchSnapshot.Stage.sending, true, 0,
+      "10 of 100 files    10 MiB of 100 MiB   5.0 MiB/s  18 s left"
+    ),
+    (.sending, false, 0, "10 of 100+ files  listing…    10 MiB   5.0 MiB/s"),
+    (
+      .sending, true, 3,
+      "10 of 100 files  3 with errors    10 MiB of 100 MiB   5.0 MiB/s  18 s left"
+    ),
+    (
+      .slowed, true, 0,
+      "10 of 100 files  server overloaded, slowed down    10 MiB of 100 MiB   5.0 MiB/s"
+    ),
+    (.stopping, false, 0, "10 of 100+ files  stopping    10 MiB   5.0 MiB/s"),
+  ])
+  func `the first line says how the run goes`(
+    _ stage: BatchSnapshot.Stage, _ isListed: Bool, _ failed: Int, _ line: String
+  ) {
+    page.width = 100
+    let display = display(.bar(isColored: false))
+    display.show(Self.running(0))
+    clock.advance(by: .seconds(2))
+    var step = Self.running(10, isListed: isListed)
+    (step.stage, step.failed) = (stage, failed)
+    display.show(step)
+    #expect(lines().first == line)
+  }
+
+  /// Empty files have no bytes whose rate would say something.
+  @Test func `the time left is that of the files if it is longer than that of the bytes`() {
+    let display = display(.bar(isColored: false))
+    var step = BatchSnapshot()
+    (step.listed, step.isListed, step.total) = (1000, true, 0)
+    display.show(step)
+    clock.advance(by: .seconds(2))
+    step.done = 100
+    display.show(step)
+    #expect(lines().first == "100 of 1000 files       0 B       0 B/s  18 s left")
+  }
+
+  @Test func `files that an earlier run sent don't count for the rate`() {
+    let display = display(.bar(isColored: false))
+    var step = BatchSnapshot()
+    (step.listed, step.isListed, step.total) = (1000, true, 0)
+    display.show(step)
+    clock.advance(by: .seconds(2))
+    (step.done, step.skipped) = (900, 800)
+    display.show(step)
+    #expect(lines().first?.hasSuffix("2 s left") == true)
+  }
+
+  @Test func `a heartbeat is written every 30 seconds`() {
+    let display = display(.heartbeat)
+    display.show(Self.running(0, isListed: false))
+    for second in 1...29 {
+      clock.advance(by: .seconds(1))
+      display.show(Self.running(second, isListed: false))
+    }
+    #expect(page.take() == "")
+    clock.advance(by: .seconds(1))
+    display.show(Self.running(30, isListed: false))
+    #expect(page.take() == "formstream: 30 of 100+ files, listing, 30 MiB sent, 1.0 MiB/s\n")
+    var step = Self.running(60)
+    (step.stage, step.failed) = (.slowed, 2)
+    clock.advance(by: .seconds(30))
+    display.show(step)
+    #expect(
+      page.take()
+        == "formstream: 60 of 100 files, 2 with errors, 60 MiB of 100 MiB sent (60 %), the server is overloaded, "
+        + "1.0 MiB/s\n")
+    display.finish(Self.running(100))
+    #expect(page.take() == "")
+  }
+
+  @Test func `a record has the files, the bytes and what is on its way`() {
+    let display = display(.records)
+    display.show(Self.running(0, isListed: false))
+    #expect(
+      page.take()
+        == #"{"schema":"formstream.progress/1","phase":"sending","read":524288,"handed":524288,"#
+        + #""acknowledged":524288,"total":null,"#
+        + #""parts":[{"name":"photos/2026/summer/10.jpg","sent":524288,"size":1048576}],"#
+        + #""files_done":0,"files_total":null,"rate":null,"eta":null}"# + "\n")
+    clock.advance(by: .seconds(2))
+    var step = Self.running(10)
+    step.acknowledged = 7_000_000
+    display.show(step)
+    #expect(
+      page.take()
+        == #"{"schema":"formstream.progress/1","phase":"sending","read":11010048,"handed":11010048,"#
+        + #""acknowledged":7000000,"total":104857600,"#
+        + #""parts":[{"name":"photos/2026/summer/10.jpg","sent":524288,"size":1048576}],"#
+        + #""files_done":10,"files_total":100,"rate":5242880,"eta":18.0}"# + "\n")
+    display.show(step)
+    clock.advance(by: .seconds(1))
+    display.show(step)
+    #expect(page.take() == "")
+    step = BatchSnapshot()
+    (step.stage, step.done, step.listed, step.isListed) = (.done, 100, 100, true)
+    (step.handed, step.total, step.acknowledged) = (100 << 20, 100 << 20, 100 << 20)
+    display.finish(step)
+    #expect(page.take().contains(#""phase":"done","read":11010048,"handed":104857600"#))
+  }
+
+  /// A request failed, and the file is sent again.
+  @Test func `the counts never decrease`() {
+    let display = display(.records)
+    display.show(Self.running(10))
+    _ = page.take()
+    clock.advance(by: .seconds(1))
+    var step = Self.running(10)
+    (step.handed, step.read, step.acknowledged) = (10, 10, 10)
+    step.done = 11
+    display.show(step)
+    #expect(
+      page.take().contains(#""read":11010048,"handed":11010048,"acknowledged":11010048,"#))
+  }
+
+  @Test func `if progress is silent, nothing is written`() {
+    let display = display(.silence)
+    display.show(Self.running(0))
+    clock.advance(by: .seconds(100))
+    display.show(Self.running(50))
+    display.finish(Self.running(100))
+    #expect(page.take() == "")
+  }
+}

@@ -47,7 +47,6 @@ let package = Package(
     product("FormStreamURLSession"),
     product("FormStreamMediaTypes"),
     product("FormStreamTransfer"),
-    product("FormStreamBatch"),
     product("FormStreamReceiver"),
     .executable(name: "formstream", targets: ["formstream"]),
   ],

@@ -50,6 +50,10 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let journalUnreadable = Code(rawValue: "journal-unreadable")
     /// A journal is not valid, or is another manifest's.
     public static let journalMalformed = Code(rawValue: "journal-malformed")
+    /// The directory of the journals is one of those that are to be sent, or is that of other files.
+    public static let journalMisplaced = Code(rawValue: "journal-misplaced")
+    /// Another run lists its files beside the journal at the moment.
+    public static let journalInUse = Code(rawValue: "journal-in-use")
     /// A manifest, journal or report could not be written.
     public static let writeFailed = Code(rawValue: "write-failed")
   }

@@ -42,6 +42,8 @@ public struct BatchFile: Hashable, Sendable {
   public var fields: [Field]
   /// Whether the manifest says that the server may have accepted the file before: a report found that no journal tells.
   public var maybeDuplicate = false
+  /// Whether ``path`` may be that of a link if there is no root. Below a root, links that stay there are followed anyway.
+  package var followsLinks = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
   /// Where the file's record begins in the manifest. It names the record in journals and idempotency keys.

@@ -16,34 +16,40 @@ package struct ManifestHeader: Hashable, Sendable {
   package var id: String
   /// The directory that paths are relative to; nil for the current directory of who reads.
   package var root: LocalPath?
+  /// If the manifest was made by a run, beside its journals: what names the sources that it lists and the rules.
+  package var listing: String?
 
-  package init(id: String, root: LocalPath?) {
+  package init(id: String, root: LocalPath?, listing: String? = nil) {
     self.id = id
     self.root = root
+    self.listing = listing
   }
 
   package var json: JSONValue {
     let root = JSONValue.path(root)
-    return [
-      "schema": "formstream.manifest/1", "id": .string(id), "root": root.text,
-      "root_b64": root.base64,
+    var members = [
+      JSONValue.Member("schema", "formstream.manifest/1"), JSONValue.Member("id", .string(id)),
+      JSONValue.Member("root", root.text), JSONValue.Member("root_b64", root.base64),
     ]
+    if let listing { members.append(.init("listing", .string(listing))) }
+    return .object(members)
   }
 
   /// Reads the line.
   package init(_ json: JSONValue) throws(RecordFormatError) {
     guard let schema = json["schema"]?.text, schema.hasPrefix("formstream.manifest/") else {
-      throw RecordFormatError("its first line is not formstream.manifest/1")
+      throw RecordFormatError("its schema is not formstream.manifest/1")
     }
     guard schema == "formstream.manifest/1" else {
-      throw RecordFormatError(
-        "its first line is \(schema.quoted), and formstream.manifest/1 is read")
+      throw RecordFormatError("its schema is \(schema.quoted), and formstream.manifest/1 is read")
     }
     guard let id = json["id"]?.text, isUUID(id) else {
       throw RecordFormatError("its id is not a UUID")
     }
     self.id = id
     root = try json.path("root")
+    guard root?.bytes.isEmpty != true else { throw RecordFormatError("its root is empty") }
+    listing = json["listing"]?.text
   }
 }
 
@@ -65,6 +71,9 @@ package struct ManifestRecord: Hashable, Sendable {
     /// Why the file can't be sent.
     case problem(RecordFailure)
   }
+
+  /// The longest path that is read, in bytes. The system opens none of more than 4095, with as many for its root.
+  package static let maximumPath = 16 * 1024
 
   package var path: LocalPath
   package var contents: Contents
@@ -113,6 +122,9 @@ package struct ManifestRecord: Hashable, Sendable {
   package init(_ json: JSONValue) throws(RecordFormatError) {
     guard let path = try json.path("path"), !path.bytes.isEmpty else {
       throw RecordFormatError("it has no path")
+    }
+    guard path.bytes.count <= Self.maximumPath else {
+      throw RecordFormatError("its path has more than \(Self.maximumPath) bytes")
     }
     self.path = path
     if let failure = json["error"], failure != .null {

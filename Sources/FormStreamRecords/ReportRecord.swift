@@ -7,6 +7,10 @@ package struct ReportRecord: Hashable, Sendable {
   /// How many journals the manifest has, and how many of them have no end.
   package var journals: Int
   package var openJournals: Int
+  /// How many of them have lines that can't be read.
+  package var damagedJournals: Int
+  /// Whether the manifest has all files that are to be sent.
+  package var isListed: Bool
   /// How many files there are, and how many have each state.
   package var files: Int
   package var ok: Int
@@ -25,14 +29,17 @@ package struct ReportRecord: Hashable, Sendable {
   package var exit: Int
 
   package init(
-    manifest: String, shard: String?, journals: Int, openJournals: Int, files: Int, ok: Int,
-    failed: Int, retryable: Int, unknown: Int, sourceChanged: Int, missing: Int, duplicates: Int,
+    manifest: String, shard: String?, journals: Int, openJournals: Int, damagedJournals: Int,
+    isListed: Bool, files: Int, ok: Int, failed: Int, retryable: Int, unknown: Int,
+    sourceChanged: Int, missing: Int, duplicates: Int,
     maybeDuplicates: Int, bytes: Int64, exit: Int
   ) {
     self.manifest = manifest
     self.shard = shard
     self.journals = journals
     self.openJournals = openJournals
+    self.damagedJournals = damagedJournals
+    self.isListed = isListed
     self.files = files
     self.ok = ok
     self.failed = failed
@@ -53,6 +60,8 @@ package struct ReportRecord: Hashable, Sendable {
       "shard": .string(orNull: shard),
       "journals": .integer(Int64(journals)),
       "open_journals": .integer(Int64(openJournals)),
+      "damaged_journals": .integer(Int64(damagedJournals)),
+      "listed": .boolean(isListed),
       "files": .integer(Int64(files)),
       "ok": .integer(Int64(ok)),
       "failed": .integer(Int64(failed)),

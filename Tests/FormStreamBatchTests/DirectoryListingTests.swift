@@ -165,6 +165,29 @@ import Testing
     #expect(try listed([.path(deep.path)]).map(\.relative.lastComponent) == ["x"])
   }
 
+  @Test func `a path that is too long to be opened is named`() throws {
+    // 16 directories of 250 bytes and a slash are 4016 bytes.
+    let made = try run(
+      program: "/usr/bin/python3",
+      [
+        "-c",
+        """
+        import os, sys
+        os.chdir(sys.argv[1])
+        for _ in range(16): os.mkdir("n" * 250); os.chdir("n" * 250)
+        open("a" * 79, "w"); open("b" * 80, "w"); os.mkdir("c" * 78)
+        """, tree.path,
+      ])
+    try #require(made.exit == 0, "\(made.stderr)")
+    defer {
+      _ = try? run(program: "/bin/rm", ["-r", tree.path("n" + String(repeating: "n", count: 249))])
+    }
+    let files = try listed([source])
+    #expect(
+      Set(files.map { "\($0.relative.lastComponent.prefix(1)) \($0.problem?.code.rawValue ?? "")" })
+        == ["a ", "b nested-too-deep", "c nested-too-deep"])
+  }
+
   @Test func `memory does not grow with the number of files`() throws {
     let count = 50_000
     for directory in 0..<10 {

@@ -37,7 +37,9 @@ import Testing
   }
 
   private func index(boot: String = "b", sliceSize: Int64? = nil) throws -> JournalIndex {
-    try JournalIndex(of: "m", in: LocalPath(place.path), boot: boot, sliceSize: sliceSize)
+    try JournalIndex(
+      of: ManifestExtent(id: "m", records: nil), in: LocalPath(place.path), boot: boot,
+      sliceSize: sliceSize)
   }
 
   @Test func `files of a closed journal are accepted, unsent or doubtful as their records say`()
@@ -160,6 +162,65 @@ import Testing
   func `a number of bytes after which no slice begins is not continued`(_ bytes: Int64) {
     let progress = SliceProgress(size: 4, accepted: AcceptedSlices(bytes: bytes, changed: 1))
     #expect(progress.next(of: 4, in: 100, changed: 1)?.offset == (bytes == 0 ? 0 : nil))
+  }
+
+  @Test func `if the start of the system has no name, it may have been another`() throws {
+    let journal = try writer(boot: "")
+    try journal.append(record(0, .ok))
+    journal.abandon()
+    #expect(try index(boot: "").standing(of: 200) == .doubtful)
+  }
+
+  @Test func `what is refused before any record is not a journal that lost its head`() throws {
+    try place.write("journal-1.jsonl", "")
+    try place.write("journal-2.jsonl", "{\"schema\":\"formstream.jour")
+    try makeFIFO(place.local("journal-3.jsonl"))
+    #expect(try index().journalCount == 0)
+    try place.write("journal-4.jsonl", "{\"schema\":\"formstream.started/1\",\"offset\":5}\n")
+    let error = #expect(throws: BatchError.self) { try index() }
+    #expect(error?.code == .journalMalformed)
+  }
+
+  @Test func `what a harmless run may have sent is repeatable`() throws {
+    var head = JournalHead(manifest: "m", shard: nil, url: "http://h/", boot: "b")
+    for (offset, isHarmless) in [(0, true), (100, false), (200, true), (200, false)] {
+      head.isHarmlessTwice = isHarmless
+      let journal = try JournalWriter(in: directory, head)
+      try journal.noteStarted(Int64(offset))
+      try journal.close()
+    }
+    #expect([0, 100, 200].map(try index().standing) == [.repeatable, .doubtful, .doubtful])
+  }
+
+  @Test func `journals of other shards say nothing of the files of this one`() throws {
+    let extent = ManifestExtent(id: "m", records: 100..<1100)
+    var head = JournalHead(manifest: "m", shard: "1/2", url: "http://h/", boot: "before")
+    try JournalWriter(in: directory, head).abandon()
+    (head.shard, head.url) = ("2/4", "http://i/")
+    let journal = try JournalWriter(in: directory, head)
+    try journal.append(record(400, .ok))
+    journal.abandon()
+    for (shard, expected): (Shard?, [JournalIndex.Standing]) in [
+      (Shard(1, of: 2), [.doubtful, .accepted, .unsent]),
+      (Shard(2, of: 2), [.unsent, .unsent, .unsent]),
+      (nil, [.doubtful, .accepted, .unsent]),
+    ] {
+      let index = try JournalIndex(
+        of: extent, shard: shard, in: LocalPath(place.path), boot: "after")
+      #expect([100, 400, 900].map(index.standing) == expected)
+      // All runs of a manifest send to one URL.
+      #expect(index.urls == ["http://h/", "http://i/"])
+    }
+  }
+
+  @Test func `a record may be as long as what a manifest says of a file`() throws {
+    let path = LocalPath(bytes: [UInt8](repeating: 1, count: ManifestRecord.maximumPath))
+    let journal = try writer()
+    var line = record(0, .ok, path: path)
+    line.insert(contentsOf: [UInt8](repeating: 0x61, count: 2 << 20), at: line.count - 2)
+    try journal.append(line)
+    try journal.close()
+    #expect(try index().standing(of: 0) == .accepted)
   }
 
   @Test func `a journal that is cut at any byte proves nothing that it doesn't hold`() throws {

@@ -1,5 +1,6 @@
 import Glibc
 import FormStreamBatch
+import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
@@ -115,6 +116,7 @@ import Testing
     #"{"schema":"formstream.manifest/1"}"#, #"{"schema":"formstream.manifest/1","id":"x"}"#,
     #"{"schema":"formstream.manifest/1","id":"\#(id)","root":1}"#,
     #"{"schema":"formstream.manifest/1","id":"\#(id)","root":"","root_b64":"?"}"#,
+    #"{"schema":"formstream.manifest/1","id":"\#(id)","root":""}"#,
   ])
   func `a file that is no manifest is refused`(text: String) throws {
     let path = try place.write("manifest", text)
@@ -123,7 +125,9 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "x", "{", "[]", "1", "{}", #"{"path":"a"}"#, #"{"path":"","size":1,"mtime_ns":1}"#,
+    "", "x", "{", "[]", "1", #"{"path":"a","size":1e3,"mtime_ns":1}"#,
+    #"{"path":"\#(String(repeating: "a", count: 16385))","size":1,"mtime_ns":1}"#, "{}",
+    #"{"path":"a"}"#, #"{"path":"","size":1,"mtime_ns":1}"#,
     #"{"path":"a","size":-1,"mtime_ns":1}"#, #"{"path":"a","size":1.5,"mtime_ns":1}"#,
     #"{"path":"a","size":9223372036854775808,"mtime_ns":1}"#, #"{"path":"a","size":1}"#,
     #"{"path":1,"size":1,"mtime_ns":1}"#, #"{"path":"a","path_b64":"*","size":1,"mtime_ns":1}"#,
@@ -143,6 +147,38 @@ import Testing
     #expect(error?.description.contains("byte \(offset):") == true)
   }
 
+  @Test func `a blank line is room for records that were lost`() throws {
+    let fine = #"{"path":"a","size":1,"mtime_ns":1}"# + "\n"
+    let files = try files(Self.header + fine + "   \n \n" + fine + " \n")
+    #expect(files.map(\.index) == [0, 1])
+    #expect(files[1].offset == Int64(Self.header.utf8.count + fine.utf8.count + 6))
+  }
+
+  @Test func `a manifest that becomes shorter while it is read is an error, and not complete`()
+    throws
+  {
+    let fine = #"{"path":"a","size":1,"mtime_ns":1}"# + "\n"
+    for rest in [Int64(0), 5] {
+      let path = try place.write("m", Self.header + String(repeating: fine, count: 20_000))
+      let reader = try ManifestReader(path)
+      _ = try reader.next()
+      truncate(place.path("m"), Int(Int64(Self.header.utf8.count) + 35 * 10_000 + rest))
+      let error = #expect(throws: BatchError.self) { while try reader.next() != nil {} }
+      #expect(error?.code == .manifestMalformed)
+      #expect(error?.description.contains("became shorter") == true)
+    }
+  }
+
+  @Test func `what is added to a manifest after it was opened is not read`() throws {
+    let fine = #"{"path":"a","size":1,"mtime_ns":1}"# + "\n"
+    let reader = try ManifestReader(try place.write("m", Self.header + fine))
+    let run = try run(
+      program: "/bin/sh", ["-c", "cat >> '\(place.path("m"))'"], standardInput: Array(fine.utf8))
+    try #require(run.exit == 0)
+    #expect(try reader.next() != nil)
+    #expect(try reader.next() == nil)
+  }
+
   @Test func `a line that is too long is refused, and not held`() throws {
     let path = try place.write("m", Self.header + String(repeating: " ", count: 2 << 20))
     let reader = try ManifestReader(path)
@@ -158,6 +194,33 @@ import Testing
       let error = #expect(throws: BatchError.self) { try ManifestReader(path) }
       #expect(error?.code == code)
     }
+  }
+
+  @Test func `types and digests are added to files that are still the same`() throws {
+    let tree = try TemporaryDirectory()
+    for name in ["same", "written", "touched", "replaced", "gone", "linked"] {
+      try tree.write(name, "words\n")
+    }
+    var files = try listed([.text(try shell("ls -d \(tree.path)/*"))])
+    _ = try shell(
+      """
+      cd \(tree.path); echo other > written; touch -d @5 touched
+      cp -p replaced t; mv t replaced; rm gone; mv linked l; ln -s l linked
+      """)
+    let details = ManifestDetails(
+      types: MediaTypeSniffer(policy: .extension), hasDigests: true)
+    for index in files.indices { details.add(to: &files[index]) }
+    #expect(
+      files.map { "\($0.path.lastComponent) \($0.problem?.code.rawValue ?? "")" } == [
+        "gone input-missing", "linked source-changed", "replaced source-changed", "same ",
+        "touched source-changed", "written source-changed",
+      ])
+    #expect(files[3].type == "application/octet-stream")
+    #expect(files[3].sha256 == "ff646650bc064e5981d37e75caf62e8551f146dff3b8967dd9cf36d263480e3a")
+  }
+
+  private func shell(_ line: String) throws -> String {
+    try run(program: "/bin/sh", ["-c", line]).output
   }
 
   @Test func `a last line that was cut is left out only if that is asked for`() throws {

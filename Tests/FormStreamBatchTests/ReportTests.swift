@@ -124,7 +124,7 @@ import Testing
     try journal("1", [(0, "ok", false)], manifest: "00000000-0000-4000-8000-000000000000")
     try journal("2", [(1, "ok", false)], isClosed: false, torn: #"{"schema":"formstream.rec"#)
     try place.write("journals/other", "x\n")
-    try place.write("journals/journal-3.jsonl", "no journal\n")
+    try place.write("journals/journal-3.jsonl", "no jour")
     try place.write("journals/journal-4.jsonl", "")
     let report = try report()
     #expect((report.journals, report.openJournals) == (1, 1))

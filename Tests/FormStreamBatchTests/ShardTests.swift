@@ -9,14 +9,17 @@ import Testing
 
   init() throws { place = try TemporaryDirectory(inMemory: true) }
 
-  /// Writes a manifest whose records have paths of these lengths. Returns where each begins.
+  /// Writes a manifest whose records have paths of these lengths, or a field of them. Returns where each begins.
   private func manifest(_ lengths: [Int]) throws -> (path: LocalPath, offsets: [Int64]) {
     var encoder = ManifestEncoder(root: nil)
     var (bytes, offsets) = (encoder.header, [Int64]())
     for length in lengths {
       offsets.append(encoder.offset)
+      let text = String(repeating: "a", count: length)
       bytes += encoder.line(
-        for: BatchFile(path: LocalPath(bytes: [UInt8](repeating: 0x61, count: length))))
+        for: length < 4096
+          ? BatchFile(path: LocalPath(text))
+          : BatchFile(path: "a", fields: [.init(name: "a", value: text)]))
     }
     return (try place.write("manifest", bytes), offsets)
   }

@@ -13,6 +13,15 @@ import Testing
     "plan follow-symlinks": ("$F plan --follow-symlinks t", "\"path\":\"link\""),
     "plan keep-going": ("$F plan --keep-going missing t; echo $?", "\"path\":\"t/./a.txt\""),
     "plan sort": ("$F plan --sort t | grep -o '\"[a-c][^\"]*\"' | tr -d '\\n'", "\"a.txt\"\"b\""),
+    "plan with-type": ("$F plan --with-type t", "\"type\":\"application/octet-stream\""),
+    "plan with-sha256": (
+      "$F plan --with-sha256 t",
+      "\"sha256\":\"01ba4719c80b6fe911b091a7c05124b64eeece964e09c058ef8f9805daca546b\""
+    ),
+    "plan sniff": ("$F plan --with-type --sniff extension t", "\"type\":\"text/plain\""),
+    "plan type-for": ("$F plan --with-type --type-for '*.txt=a/b' t", "\"type\":\"a/b\""),
+    "plan charset": ("$F plan --with-type --charset words", "text/plain; charset=us-ascii"),
+    "plan magic-file": ("$F plan --with-type --magic-file missing t 2>&1", "\"missing\""),
     "plan output": ("$F plan -o m2 t && head -n 1 m2", "formstream.manifest/1"),
     "report manifest": ("$F report --manifest m j; echo $?", "3 files: 2 ok, 1 missing."),
     "report shard": ("$F report --manifest m --shard 1/1 j", "3 files"),
@@ -38,7 +47,7 @@ import Testing
   func `each flag has its effect`(_ flag: String) throws {
     let (line, output) = try #require(Self.effects[flag])
     let prepare = """
-      mkdir -p t/d j; echo > t/a.txt; echo > t/b; echo > t/d/c; echo > t/.h; ln -s b t/link
+      mkdir -p t/d j; echo words > words; echo > t/a.txt; echo > t/b; echo > t/d/c; echo > t/.h; ln -s b t/link
       echo t/a.txt > list; printf 't/a.txt\\0' > list0
       $F plan --sort -o m t 2> /dev/null
       id=$(head -n 1 m | grep -o '[0-9a-f-]\\{36\\}')

@@ -69,6 +69,13 @@ import Testing
     #expect(link.exit == 74)
   }
 
+  @Test func `a manifest that has its name is on the disk`() throws {
+    let run = try shell(
+      "strace -f -qq -e trace=fsync,linkat,renameat2 $F plan -o m d 2>&1 | grep -o 'fsync(\\|\"m\"'",
+      in: place())
+    #expect(run.output == "fsync(\n\"m\"\n", "\(run.stderr)")
+  }
+
   @Test func `a file that takes the name in the meantime stays`() throws {
     let run = try shell(
       """
@@ -101,6 +108,43 @@ import Testing
       codes == ["input-missing", "not-a-file", "not-a-file", "input-missing", "outside-root"])
     #expect(listed.stderr.contains("1 directory of a list left out"))
     #expect(listed.stderr.contains("6 files, 2 B, of which 5 can't be sent, see above."))
+  }
+
+  @Test(
+    arguments: [
+      ("printf 'd/b\\r\\n' | $F plan --files-from -", "The path ends with a carriage return"),
+      ("printf '\\xEF\\xBB\\xBFd/b\\n' | $F plan --files-from -", "begins with a byte order mark"),
+      ("printf 'd/b\\0d/e/c\\0' | $F plan --files-from -", "has a NUL in it"),
+      ("printf 'd/b\\nd/e/c\\n' | $F plan --files-from0 -", "has a line break in it"),
+      ("$F plan --files-from d", "is a directory: name a file that lists paths."),
+      ("$F plan --files-from - < d", "is a directory: name a file that lists paths."),
+      // A record of this would be longer than a line may be.
+      (
+        "head -c 100000 /dev/zero | tr '\\0' '\\1' | $F plan --files-from -",
+        "of more than 16384 bytes"
+      ),
+    ])
+  func `a list of another kind is recognized`(_ line: String, _ says: String) throws {
+    let run = try shell(line, in: place())
+    #expect(run.exit == 66, "\(run.stderr)")
+    #expect(run.stderr.contains(says), "\(run.stderr)")
+  }
+
+  @Test func `types and digests are those of the files`() throws {
+    let run = try shell(
+      "$F plan --sort --with-type --with-sha256 d | tail -n +2 | sed 's/\"mtime_ns\":[0-9]*/T/'",
+      in: place())
+    #expect(
+      run.output == """
+        {"path":"b","path_b64":null,"size":2,T,"type":"text/plain",\
+        "sha256":"87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"}
+        {"path":"e/c","path_b64":null,"size":3,T,"type":"text/plain",\
+        "sha256":"a63d8014dba891345b30174df2b2a57efbb65b4f9f09b98f245d1b3192277ece"}
+
+        """)
+    let without = try shell("$F plan --sniff none d", in: place())
+    #expect(without.exit == 64)
+    #expect(without.stderr.contains("are for --with-type"))
   }
 
   @Test func `many messages are cut short`() throws {

@@ -67,7 +67,7 @@ import Testing
     let record = try #require(json.output.split(separator: "\n").first)
     #expect(
       record.hasSuffix(
-        #"","shard":"1/1","journals":1,"open_journals":0,"files":4,"ok":3,"failed":1,"retryable":0,"unknown":0,"#
+        #"","shard":"1/1","journals":1,"open_journals":0,"damaged_journals":0,"listed":true,"files":4,"ok":3,"failed":1,"retryable":0,"unknown":0,"#
           + #""source_changed":0,"missing":0,"duplicates":0,"maybe_duplicates":1,"bytes":3,"exit":3}"#
       ))
   }
@@ -137,6 +137,58 @@ import Testing
     #expect(run.exit == exit)
     #expect(run.stderr.contains(says), "\(run.stderr)")
     #expect(run.output.isEmpty)
+  }
+
+  /// What the report does not see must not make it say that all is done.
+  @Test(
+    arguments: [
+      // The run that lists the files was killed.
+      (
+        "journal a ok ok ok ok; mv m j/manifest.partial.jsonl; $F report j", 75,
+        "Not all files are listed"
+      ),
+      // An editor has left out the last line feed.
+      (
+        "journal a ok ok ok -; truncate -s -1 m; $F report --manifest m j", 75,
+        "4 files: 3 ok, 1 missing."
+      ),
+      (
+        "journal a ok ok ok ok; sed -i '2,3s/.*/x/' j/journal-a.jsonl; journal b ok ok ok ok; "
+          + "sed -i 4,10d j/journal-b.jsonl; $F report --manifest m j", 3,
+        "lines that can't be read"
+      ),
+      (
+        "journal a ok ok ok ok; sed -i 1d j/journal-a.jsonl; $F report --manifest m j", 66,
+        "does not begin like one"
+      ),
+      ("journal a ok ok ok ok; cp -r j k; $F report --manifest m j k ./j", 0, "1 journal."),
+      (
+        "journal a ok ok ok -; cp -r j k; journal a ok ok ok ok; $F report --manifest m j k", 0,
+        "4 files: 4 ok"
+      ),
+      (
+        "journal a ok ok ok ok; strace -qq -o trace -e trace=getdents64 -e inject=getdents64:error=EIO "
+          + "$F report --manifest m j", 66, "Input/output error"
+      ),
+    ] as [(String, Int32, String)])
+  func `what the report can't see is not taken for accepted`(
+    _ line: String, exit: Int32, says: String
+  ) throws {
+    let run = try shell(Self.prepare + line)
+    #expect(run.exit == exit, "\(run.output) \(run.stderr)")
+    #expect((run.output + run.stderr).contains(says), "\(run.output) \(run.stderr)")
+  }
+
+  @Test func `the rest of a run that was killed is marked, as the run itself would be`() throws {
+    let run = try shell(
+      Self.prepare + """
+        journal a ok failed - -; sed -i '$d' j/journal-a.jsonl
+        $F report --manifest m --failed rest j > /dev/null; grep -c '"maybe_duplicate":true' rest
+        sed -i 's/"boot":"b"/"boot":"'$(cat /proc/sys/kernel/random/boot_id)'"/' j/journal-a.jsonl
+        $F report --manifest m --failed rest2 j > /dev/null; grep -c '"maybe_duplicate":true' rest2
+        """)
+    // Without another start of the system, no line is lost.
+    #expect(run.output == "3\n1\n", "\(run.stderr)")
   }
 
   @Test

@@ -26,9 +26,11 @@ package struct JournalIndex: Sendable {
   package private(set) var journalCount = 0
   /// Where the earlier runs sent to.
   package private(set) var urls: Set<String> = []
-  /// What is known about all other files: any of them may have been sent if the system ended during a run, and took lines
-  /// of its journal with it, or if the disk did.
-  private var lost = Standing.unsent
+  /// From this offset on, no journal says anything: a record that begins there is another than any that they mention.
+  package private(set) var end: Int64 = 0
+  /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
+  /// or because the disk did.
+  private var lost: [Range<Int64>: Standing] = [:]
   private var pages: [Int64: [UInt8]] = [:]
   private var slices: [Int64: SliceProgress] = [:]
 
@@ -38,16 +40,24 @@ package struct JournalIndex: Sendable {
 
   package init() {}
 
-  /// Reads the journals of a manifest in a directory.
+  /// Reads the journals of a manifest in a directory. Of those that have nothing to do with the shard, only the first line
+  /// is read.
   ///
   /// - Parameters:
-  ///   - boot: what names the current start of this machine's system.
+  ///   - shard: the shard that is sent; nil for all files.
+  ///   - boot: what names the current start of this machine's system; empty if that is not known.
   ///   - sliceSize: the size of the slices that files are sent in from here on; nil if they are sent in one piece.
   package init(
-    of manifest: String, in directory: LocalPath, boot: String, sliceSize: Int64? = nil
+    of manifest: ManifestExtent, shard: Shard? = nil, in directory: LocalPath, boot: String,
+    sliceSize: Int64? = nil
   ) throws(BatchError) {
+    let files = manifest.offsets(of: shard)
     for path in try JournalReader.journals(in: directory) {
-      try add(path, of: manifest, boot: boot, sliceSize)
+      guard let journal = try JournalSummary(path, of: manifest) else { continue }
+      journalCount += 1
+      urls.insert(journal.head.url)
+      guard journal.range.overlaps(files) else { continue }
+      try add(journal, about: files, boot: boot, sliceSize)
     }
   }
 
@@ -55,7 +65,8 @@ package struct JournalIndex: Sendable {
   package func standing(of offset: Int64) -> Standing {
     let (page, byte, shift) = Self.place(of: offset)
     let bits = pages[page].map { $0[byte] >> shift & 3 } ?? 0
-    return max(Standing(rawValue: bits) ?? .doubtful, lost)
+    let standing = Standing(rawValue: bits) ?? .doubtful
+    return lost.reduce(standing) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
 
   /// Which slices of the file at that offset are accepted; nil if none are.
@@ -71,46 +82,43 @@ package struct JournalIndex: Sendable {
     if standing == .accepted { slices[offset] = nil }
   }
 
+  private mutating func noteMention(of offset: Int64) {
+    let (next, overflow) = offset.addingReportingOverflow(Self.bytesPerFile)
+    end = max(end, overflow ? .max : next)
+  }
+
   private static func place(of offset: Int64) -> (page: Int64, byte: Int, shift: UInt8) {
     let (page, number) = (offset / bytesPerFile).quotientAndRemainder(dividingBy: filesPerPage)
     return (page, Int(number / 4), UInt8(number % 4 * 2))
   }
 
   private mutating func add(
-    _ path: LocalPath, of manifest: String, boot: String, _ sliceSize: Int64?
+    _ journal: JournalSummary, about files: Range<Int64>, boot: String, _ sliceSize: Int64?
   ) throws(BatchError) {
-    var head: JournalHead?
-    var started: Set<Int64> = []
-    /// Records of files that were not accepted. They count only if the journal turns out to be complete.
-    var refused: [Int64] = []
-    var (isClosed, isDamaged) = (false, false)
-    try JournalReader.read(path) { line throws(BatchError) in
+    let doubt = journal.head.doubt(sliceSize)
+    let isClosed = try JournalReader.isClosed(journal.path)
+    let isDamaged = try journal.read(in: files) { line in
       switch line {
-      case .head(let line): head = line
-      case .damaged: isDamaged = true
-      case .closed: isClosed = true
+      case .head, .closed, .damaged: break
       case .started(let offset):
-        if head?.manifest == manifest { started.insert(offset) }
+        noteMention(of: offset)
+        note(offset, doubt)
       case .accepted(let offset, let accepted):
-        if let head, head.manifest == manifest { note(offset, accepted, head, sliceSize) }
+        noteMention(of: offset)
+        note(offset, accepted, journal.head, sliceSize)
       case .record(let offset, let outcome, _):
-        guard let head, head.manifest == manifest else { return }
-        started.remove(offset)
+        noteMention(of: offset)
         switch BatchState(rawValue: outcome) {
         case .ok: note(offset, .accepted)
-        case .failed, .retryable, .sourceChanged, .skipped: refused.append(offset)
-        case .unknown, nil: note(offset, head.doubt(sliceSize))
+        // Only a complete journal proves that nothing else happened to the file.
+        case .failed, .retryable, .sourceChanged, .skipped:
+          if !isClosed { note(offset, doubt) }
+        case .unknown, nil: note(offset, doubt)
         }
       }
     }
-    guard let head, head.manifest == manifest else { return }
-    journalCount += 1
-    urls.insert(head.url)
-    let doubt = head.doubt(sliceSize)
-    for offset in started { note(offset, doubt) }
-    guard !isClosed || isDamaged else { return }
-    for offset in refused { note(offset, doubt) }
-    if isDamaged || head.boot != boot { lost = max(lost, doubt) }
+    if !isDamaged, try !journal.mayHaveLostLines(boot: boot) { return }
+    lost[journal.range] = max(lost[journal.range] ?? .unsent, doubt)
   }
 
   private mutating func note(

@@ -18,12 +18,15 @@ package struct JournalHead: Hashable, Sendable {
   package var isHarmlessTwice: Bool
   /// The size of the slices that files are sent in; nil if they are sent in one piece.
   package var sliceSize: Int64?
+  /// The size of the manifest, which must never change; nil if it is still being written.
+  package var manifestBytes: Int64?
 
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
-    sliceSize: Int64? = nil
+    sliceSize: Int64? = nil, manifestBytes: Int64? = nil
   ) {
     self.manifest = manifest
+    self.manifestBytes = manifestBytes
     self.shard = shard
     self.url = url
     self.boot = boot
@@ -38,13 +41,15 @@ package struct JournalHead: Hashable, Sendable {
     else { return nil }
     self.init(
       manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
-      isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer)
+      isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
+      manifestBytes: line["manifest_bytes"]?.integer)
   }
 
   package var json: JSONValue {
     [
       "schema": .string(Self.schema), "manifest": .string(manifest),
-      "shard": .string(orNull: shard), "url": .string(url), "boot": .string(boot),
+      "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
+      "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),
     ]
   }

@@ -23,9 +23,12 @@ package enum JournalReader {
   /// - Throws: `journalUnreadable`.
   package static func journals(in path: LocalPath) throws(BatchError) -> [LocalPath] {
     do throws(SystemError) {
-      let names = try DirectoryDescriptor(path).names().filter(JournalWriter.isJournal)
-      return names.map { LocalPath(bytes: path.bytes + [UInt8(ascii: "/")] + $0.bytes) }
-        .sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
+      let directory = try DirectoryStream(path)
+      var journals: [LocalPath] = []
+      while let entry = try directory.next() {
+        if JournalWriter.isJournal(entry.name) { journals.append(path.appending(entry.name.bytes)) }
+      }
+      return journals.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     } catch {
       throw unreadable(path, error)
     }
@@ -66,8 +69,9 @@ package enum JournalReader {
     }
   }
 
-  /// Longer than any line: a path in both spellings, a type, an URL and 4 KiB of a response.
-  private static let maximumLine = 1024 * 1024
+  /// Longer than any line: what a line of a manifest says of a file, of which each byte may be escaped with six, several
+  /// times, and 4 KiB of a response.
+  private static let maximumLine = 16 * ManifestReader.maximumLine
 
   private static func parsed(_ line: [UInt8]) -> JournalLine {
     if let (offset, outcome) = record(line) {

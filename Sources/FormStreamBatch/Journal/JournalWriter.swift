@@ -17,7 +17,8 @@ package final class JournalWriter: Sendable {
   private let state = Guarded(State())
   private let end = AutoResetEvent()
 
-  /// Creates the journal in a directory, and writes its first line.
+  /// Creates the journal in a directory, and writes its first line. A journal that has none after the system ended is that
+  /// of a run that sent nothing: the line is on the disk before any request begins.
   ///
   /// - Throws: `writeFailed`.
   package init(in directory: DirectoryDescriptor, _ head: JournalHead) throws(BatchError) {
@@ -30,6 +31,9 @@ package final class JournalWriter: Sendable {
       throw Self.failed(error, name)
     }
     try append(head.json.line())
+    do throws(SystemError) { try file.synchronize() } catch { throw Self.failed(error, name) }
+    // Some file systems can't synchronize a directory.
+    try? directory.synchronize()
     guard startThread("formstream-sync", { [self] in synchronizeEachSecond() }) else {
       throw BatchError(
         .writeFailed, on: name,
@@ -74,6 +78,12 @@ package final class JournalWriter: Sendable {
   /// Writes the last line, synchronizes and closes the file.
   package func close() throws(BatchError) {
     end.signal()
+    do throws(SystemError) {
+      // The last line says that none is missing, so the others are on the disk before it.
+      try file.synchronize()
+    } catch {
+      throw Self.failed(error, name)
+    }
     try append(JournalMark.closed.line())
     state.withLock { $0.isClosed = true }
     do throws(SystemError) {

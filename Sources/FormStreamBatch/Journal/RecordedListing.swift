@@ -5,71 +5,58 @@ package import FormStreamPlatform
 ///
 /// The manifest has another name until it is complete. A complete one is read, and nothing is listed again. If an earlier
 /// run was ended while it listed, the files of its manifest come first, and then those that are listed and not in it.
+/// Files are as the manifest has them, in the first run too, so that all runs send the same of them.
 package final class RecordedListing: BatchInput {
   static let completeName = FileName("manifest.jsonl")
   static let partialName = FileName("manifest.partial.jsonl")
 
-  /// The id of the manifest.
-  package let id: String
+  /// The id of the manifest, and where its records are.
+  package let extent: ManifestExtent
   package let root: LocalPath?
-  private let directory: DirectoryDescriptor
-  private let path: LocalPath
   private var count = 0
   /// The manifest of an earlier run, as far as it was not read yet.
   private var earlier: ManifestReader?
   /// What is added to the manifest; nil if it is complete.
-  private var addition: Addition?
-
-  private struct Addition {
-    let listing: any BatchInput
-    let file: AppendedFile
-    var encoder: ManifestEncoder
-    /// The first listed file that is not the next one of the earlier manifest.
-    var held: BatchFile?
-    /// The paths of the earlier manifest from there on. If nothing has changed since, there are none.
-    var known: Set<LocalPath> = []
-  }
+  private var addition: ManifestAddition?
 
   /// Opens or begins the manifest in the directory of the journals.
   ///
-  /// - Parameter list: begins the listing. It is not called if the manifest is complete.
+  /// - Parameters:
+  ///   - name: that of the listing.
+  ///   - list: begins the listing. It is not called if the manifest is complete.
+  /// - Throws: `journalMisplaced` if the manifest is that of another listing; `journalInUse`.
   package init(
-    in directory: DirectoryDescriptor, at directoryPath: LocalPath,
-    _ list: () throws(BatchError) -> FileListing
+    in directory: DirectoryDescriptor, at directoryPath: LocalPath, named name: String,
+    followsLinks: Bool, _ list: () throws(BatchError) -> FileListing
   ) throws(BatchError) {
-    self.directory = directory
-    path = directoryPath.appending(Self.partialName.bytes)
-    let (isComplete, isBegun) = try Self.writing(path) { () throws(SystemError) in
-      (
-        try directory.identity(of: Self.completeName) != nil,
-        try directory.identity(of: Self.partialName) != nil
-      )
+    let path = directoryPath.appending(Self.completeName.bytes)
+    let isComplete = try ManifestAddition.writing(path) { () throws(SystemError) in
+      try directory.identity(of: Self.completeName) != nil
     }
     if isComplete {
-      let reader = try ManifestReader(
-        directoryPath.appending(Self.completeName.bytes))
-      (id, root, earlier) = (reader.id, reader.root, reader)
-      return
+      let reader = try ManifestReader(path, followsLinks: followsLinks)
+      (extent, root, earlier) = (reader.extent, reader.root, reader)
+    } else {
+      let path = directoryPath.appending(Self.partialName.bytes)
+      let (addition, earlier) = try ManifestAddition.begin(
+        in: directory, at: path, named: name, followsLinks: followsLinks, list)
+      extent = ManifestExtent(id: addition.id, records: nil)
+      root = earlier?.root ?? addition.root
+      (self.addition, self.earlier) = (addition, earlier)
     }
-    let listing = try list()
-    guard isBegun else {
-      let encoder = ManifestEncoder(root: listing.root)
-      (id, root) = (encoder.id, listing.root)
-      let file = try Self.writing(path) { () throws(SystemError) in
-        let file = try AppendedFile(Self.partialName, in: directory)
-        try file.append(encoder.header)
-        return file
-      }
-      addition = Addition(listing: listing, file: file, encoder: encoder)
-      return
+    guard earlier?.listing ?? name == name else {
+      let other = isComplete ? ", or send its manifest \(path.description.quoted)" : ""
+      throw BatchError(
+        .journalMisplaced, on: directoryPath.description,
+        "The directory \(directoryPath.description.quoted) has the journals of another listing: its sources or rules are "
+          + "not those of this one. Name another directory\(other).")
     }
-    let (file, size) = try Self.writing(path) { () throws(SystemError) in
-      try AppendedFile.continuing(Self.partialName, in: directory)
-    }
-    let reader = try ManifestReader(path, shard: nil)
-    (id, root, earlier) = (reader.id, reader.root, reader)
-    addition = Addition(
-      listing: listing, file: file, encoder: ManifestEncoder(id: reader.id, goingOnAt: size))
+  }
+
+  /// Leaves room in the manifest for records that a journal mentions, and that were lost with the system: no other may get
+  /// their places.
+  package func leaveRoom(upTo offset: Int64) throws(BatchError) {
+    try addition?.leaveRoom(upTo: offset)
   }
 
   package func next() throws(BatchError) -> BatchFile? {
@@ -82,70 +69,13 @@ package final class RecordedListing: BatchInput {
 
   private func nextFile() throws(BatchError) -> BatchFile? {
     if let file = try earlier?.next() {
-      try compare(file)
+      try addition?.compare(file)
       return file
     }
     earlier = nil
-    while let file = try nextListed() {
-      // A file that the earlier manifest has, at another place.
-      if addition?.known.isEmpty == false, addition?.known.remove(file.manifestPath) != nil {
-        continue
-      }
-      return try add(file)
-    }
-    try complete()
+    if let file = try addition?.next() { return file }
+    try addition?.complete()
+    addition = nil
     return nil
-  }
-
-  /// Skips the file in the listing. Usually it is the next one there too.
-  private func compare(_ file: BatchFile) throws(BatchError) {
-    guard var addition else { return }
-    if addition.held == nil, let listed = try addition.listing.next() {
-      if listed.manifestPath == file.manifestPath { return }
-      addition.held = listed
-    }
-    addition.known.insert(file.manifestPath)
-    self.addition = addition
-  }
-
-  private func nextListed() throws(BatchError) -> BatchFile? {
-    guard let addition else { return nil }
-    if let held = addition.held {
-      self.addition?.held = nil
-      return held
-    }
-    return try addition.listing.next()
-  }
-
-  private func add(_ file: BatchFile) throws(BatchError) -> BatchFile {
-    guard var addition else { return file }
-    var file = file
-    file.offset = addition.encoder.offset
-    let line = addition.encoder.line(for: file)
-    try Self.writing(path) { () throws(SystemError) in try addition.file.append(line) }
-    self.addition = addition
-    return file
-  }
-
-  /// Gives the manifest its name.
-  private func complete() throws(BatchError) {
-    guard let addition else { return }
-    self.addition = nil
-    try Self.writing(path) { () throws(SystemError) in
-      try addition.file.synchronize()
-      try addition.file.close()
-      _ = try directory.move(Self.partialName, to: directory, replacing: Self.completeName)
-    }
-  }
-
-  private static func writing<Result>(
-    _ path: LocalPath, _ body: () throws(SystemError) -> Result
-  ) throws(BatchError) -> Result {
-    do throws(SystemError) { return try body() } catch {
-      throw BatchError(
-        .writeFailed, on: path.description,
-        "The manifest \(path.description.quoted) can't be written: \(error). Check the directory and its disk.",
-        underlying: error)
-    }
   }
 }

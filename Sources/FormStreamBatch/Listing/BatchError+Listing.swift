@@ -46,8 +46,22 @@ extension BatchError {
   static func nestedTooDeep(at path: LocalPath) -> BatchError {
     BatchError(
       .nestedTooDeep, on: path.description,
-      "The directory \(path.description.quoted) is more than \(DirectoryWalk.maximumDepth) directories deep: name it "
-        + "as a directory of its own.")
+      "The path \(path.description.quoted) is nested too deep, below more than \(DirectoryWalk.maximumDepth) directories or "
+        + "with more than \(DirectoryWalk.maximumPath) bytes: name a directory on it as one of its own."
+    )
+  }
+
+  static func journalMisplaced(at path: LocalPath) -> BatchError {
+    BatchError(
+      .journalMisplaced, on: path.description,
+      "The directory \(path.description.quoted) is that of the journals, which change while it would be sent: name "
+        + "another one for them.")
+  }
+
+  /// The same error with a hint, if the file does not exist.
+  func adding(_ hint: String) -> BatchError {
+    code == .inputMissing
+      ? BatchError(code, on: subject, description + hint, underlying: underlying) : self
   }
 
   /// A path of a list or manifest contains `..`, or nothing but its root.

@@ -8,6 +8,8 @@ import FormStreamPlatform
 final class DirectoryWalk {
   /// How many directories deep files are found. One descriptor is open for each.
   static let maximumDepth = 256
+  /// The longest path below the root, in bytes: the system opens no longer ones.
+  static let maximumPath = 4095
 
   /// A file, or an entry that is to be listed and can't be.
   struct Found {
@@ -106,6 +108,9 @@ final class DirectoryWalk {
       leftOut.excluded += 1
       return nil
     }
+    if relative.count > Self.maximumPath {
+      return problem(relative, .nestedTooDeep(at: path(relative)))
+    }
     let status = try FileStatus(of: name, in: level.stream.number)
     guard status.kind == .regular else {
       return problem(
@@ -144,12 +149,19 @@ final class DirectoryWalk {
   }
 
   private func isTooDeep(_ relative: [UInt8]) -> Found? {
-    guard levels.count >= Self.maximumDepth else { return nil }
+    // A file in it has two bytes more.
+    guard levels.count >= Self.maximumDepth || relative.count + 2 > Self.maximumPath else {
+      return nil
+    }
     return problem(relative, .nestedTooDeep(at: path(relative)))
   }
 
   private func enter(_ stream: DirectoryStream, prefix: [UInt8]) throws(SystemError) {
     let identity = try FileStatus(ofDescriptor: stream.number).identity
+    if let journals = options.journals, identity.isSameFile(as: journals) {
+      leftOut.excluded += 1
+      return
+    }
     levels.append(Level(stream: stream, prefix: prefix, identity: identity))
   }
 
@@ -163,7 +175,7 @@ final class DirectoryWalk {
 }
 
 extension FileIdentity {
-  fileprivate func isSameFile(as other: FileIdentity) -> Bool {
+  func isSameFile(as other: FileIdentity) -> Bool {
     (device, inode) == (other.device, other.inode)
   }
 }

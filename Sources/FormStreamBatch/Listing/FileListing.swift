@@ -63,30 +63,38 @@ public final class FileListing: BatchInput {
       return .list(PathListReader(try open(), name: name, ending: ending))
     case .path(let path):
       do throws(BatchError) {
-        return try check(path)
+        return try check(path, options)
       } catch {
-        guard options.keepsGoing else { throw error }
+        guard options.keepsGoing, error.code != .journalMisplaced else { throw error }
         return .problem(path, error)
       }
     }
   }
 
-  private static func check(_ path: LocalPath) throws(BatchError) -> Checked {
+  private static func check(
+    _ path: LocalPath, _ options: ListingOptions
+  ) throws(BatchError) -> Checked {
+    let status: FileStatus
     do throws(SystemError) {
       guard path.isUsable else { throw .notFound }
-      switch try FileStatus(of: path, followsSymlinks: true).kind {
+      status = try FileStatus(of: path, followsSymlinks: true)
+      switch status.kind {
       case .regular:
         try checkReadable(path)
         return .file(path)
-      case .directory:
-        try checkListable(path)
-        return .directory(path)
+      case .directory: try checkListable(path)
       case .symlink, .pipe, .socket, .device: break
       }
     } catch {
       throw .unreadable(at: path, error)
     }
-    throw .notAFile(at: path, "names something else than a file or a directory")
+    guard status.kind == .directory else {
+      throw .notAFile(at: path, "names something else than a file or a directory")
+    }
+    if let journals = options.journals, status.identity.isSameFile(as: journals) {
+      throw .journalMisplaced(at: path)
+    }
+    return .directory(path)
   }
 
   /// The next file, or the next entry that can't be sent; nil after the last.
@@ -101,7 +109,7 @@ public final class FileListing: BatchInput {
         current = nil
       case .list(let reader):
         while let path = try reader.next() {
-          if let file = entry(path) { return file }
+          if let file = entry(path, of: reader) { return file }
         }
         current = nil
       case nil:
@@ -153,14 +161,16 @@ public final class FileListing: BatchInput {
   }
 
   /// An entry of a list; nil if it is not listed.
-  private func entry(_ path: LocalPath) -> BatchFile? {
+  private func entry(_ path: LocalPath, of list: PathListReader) -> BatchFile? {
     let place: EntryPlace
     do throws(BatchError) { place = try EntryPlace(path, below: nil) } catch {
       return numbered(BatchFile(path: path, problem: error))
     }
     let status: FileStatus
     do throws(BatchError) { status = try self.status(of: place) } catch {
-      return numbered(below: place.root, place.relative, path: place.path, .failure(error))
+      return numbered(
+        below: place.root, place.relative, path: place.path,
+        .failure(error.adding(list.hint(on: path))))
     }
     if status.kind == .directory {
       leftOut.directories += 1
@@ -204,6 +214,7 @@ public final class FileListing: BatchInput {
     _ result: Result<FileIdentity, BatchError>
   ) -> BatchFile {
     var file = BatchFile(path: path, root: root, relative: relative)
+    file.followsLinks = options.followsLinks
     file.manifestPath = manifestPath(below: root, relative)
     switch result {
     case .success(let identity):

@@ -1,3 +1,5 @@
+package import FormStreamMultipart
+
 /// Which files are listed.
 public struct ListingOptions: Sendable {
   /// Whether files and directories whose names begin with a dot are listed, if they were found in a directory. A path
@@ -12,6 +14,8 @@ public struct ListingOptions: Sendable {
   public var excludes: [NamePattern] = []
   /// Whether a path that is named directly may be missing: it becomes an entry that can't be sent.
   public var keepsGoing = false
+  /// The directory of the journals, which is left out: its files change while they would be sent.
+  package var journals: FileIdentity?
 
   /// Lists all files that are not hidden, and follows no links.
   public init() {}

@@ -23,6 +23,8 @@ public struct NamePattern: Hashable, Sendable {
     case directories
   }
 
+  /// The pattern as it was written.
+  let bytes: [UInt8]
   private let tokens: [Token]
   private let isPath: Bool
   private let matchesDirectoriesOnly: Bool
@@ -43,6 +45,7 @@ public struct NamePattern: Hashable, Sendable {
         "The pattern \(shown) \(reason); a backslash before *, ?, [ or \\ takes away its meaning.")
     }
     guard bytes.count <= Self.maximumLength else { throw invalid("is too long") }
+    self.bytes = bytes
     var rest = bytes[...]
     matchesDirectoriesOnly = rest.last == UInt8(ascii: "/")
     if matchesDirectoriesOnly { rest.removeLast() }

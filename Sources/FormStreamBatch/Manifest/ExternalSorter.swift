@@ -97,7 +97,13 @@ final class ExternalSorter {
 
   private func failed(_ error: SystemError) -> BatchError {
     let remedy =
-      error.isOutOfSpace ? "Make room there, or set TMPDIR to another." : "Set TMPDIR to another."
+      if error.isOutOfSpace {
+        "Make room there, or set TMPDIR to another."
+      } else if error.isOutOfDescriptors {
+        "Allow more open files (\"ulimit -n\")."
+      } else {
+        "Set TMPDIR to another."
+      }
     return BatchError(
       .writeFailed, on: directory.description,
       "The files can't be sorted in the directory \(directory.description.quoted): \(error). \(remedy)",

@@ -18,8 +18,7 @@ struct LineReader {
     case lineTooLong(at: Int64)
   }
 
-  private static let pieceSize = 256 * 1024
-
+  private let pieceSize: Int
   private let file: RandomAccessFile
   private let maximumLine: Int
   /// The offset of the first byte of `held`.
@@ -29,7 +28,11 @@ struct LineReader {
   private var start = 0
   private var isAtEnd = false
 
-  init(_ file: RandomAccessFile, from offset: Int64, maximumLine: Int) {
+  /// - Parameter pieceSize: how many bytes are read at once.
+  init(
+    _ file: RandomAccessFile, from offset: Int64, maximumLine: Int, pieceSize: Int = 256 * 1024
+  ) {
+    self.pieceSize = pieceSize
     self.file = file
     self.offset = offset
     self.maximumLine = maximumLine
@@ -79,8 +82,8 @@ struct LineReader {
     offset += Int64(start)
     start = 0
     do throws(SystemError) {
-      let more = try file.read(Self.pieceSize, at: offset + Int64(held.count))
-      isAtEnd = more.count < Self.pieceSize
+      let more = try file.read(pieceSize, at: offset + Int64(held.count))
+      isAtEnd = more.count < pieceSize
       held += more
     } catch {
       throw .system(error)

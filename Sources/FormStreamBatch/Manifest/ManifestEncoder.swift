@@ -12,10 +12,12 @@ package struct ManifestEncoder {
 
   /// Begins a manifest.
   ///
-  /// - Parameter id: its UUID; nil for a new one.
-  package init(root: LocalPath?, id: String? = nil) {
+  /// - Parameters:
+  ///   - id: its UUID; nil for a new one.
+  ///   - listing: what names the listing, if a run writes the manifest.
+  package init(root: LocalPath?, id: String? = nil, listing: String? = nil) {
     self.id = id ?? UUIDText.random()
-    header = ManifestHeader(id: self.id, root: root).json.line()
+    header = ManifestHeader(id: self.id, root: root, listing: listing).json.line()
     offset = Int64(header.count)
   }
 
@@ -31,6 +33,14 @@ package struct ManifestEncoder {
     let line: [UInt8] = Self.line(for: file)
     offset += Int64(line.count)
     return line
+  }
+
+  /// Blank lines up to `end` or a little more, in pieces; empty if the manifest is there already.
+  mutating func blanks(upTo end: Int64) -> [UInt8] {
+    let count = min(max(0, end - offset), 64 * 1024)
+    guard count > 0 else { return [] }
+    offset += count + 1
+    return [UInt8](repeating: UInt8(ascii: " "), count: Int(count)) + [UInt8(ascii: "\n")]
   }
 
   /// The record of a file, wherever it is written to.

@@ -12,6 +12,9 @@ public final class ManifestReader: BatchInput {
   /// What paths in the manifest are relative to; nil for the current directory.
   public let root: LocalPath?
 
+  /// What names the listing, if a run made the manifest.
+  let listing: String?
+
   /// Where the first record begins, and how many bytes the records have.
   private let begin: Int64
   private let size: Int64
@@ -20,22 +23,28 @@ public final class ManifestReader: BatchInput {
   /// Where the shard ends: a record that begins there or later is another's.
   private let end: Int64
   private let acceptsTornEnd: Bool
+  private let followsLinks: Bool
   private var count = 0
 
   /// Opens a manifest and reads its first line.
   ///
-  /// - Parameter shard: the shard that is read; nil for all records.
+  /// - Parameters:
+  ///   - shard: the shard that is read; nil for all records.
+  ///   - followsLinks: whether an absolute path may be that of a link.
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
-  public convenience init(_ path: LocalPath, shard: Shard? = nil) throws(BatchError) {
-    try self.init(path, shard: shard, acceptsTornEnd: false)
+  public convenience init(
+    _ path: LocalPath, shard: Shard? = nil, followsLinks: Bool = false
+  ) throws(BatchError) {
+    try self.init(path, shard: shard, followsLinks: followsLinks, acceptsTornEnd: false)
   }
 
   /// - Parameter acceptsTornEnd: whether a last line without a line feed is left out, as in a manifest whose writer was
   ///   killed.
   package init(
-    _ path: LocalPath, shard: Shard? = nil, acceptsTornEnd: Bool
+    _ path: LocalPath, shard: Shard? = nil, followsLinks: Bool = false, acceptsTornEnd: Bool
   ) throws(BatchError) {
     self.path = path
+    self.followsLinks = followsLinks
     self.acceptsTornEnd = acceptsTornEnd
     let file = try Self.open(path)
     let fileSize: Int64
@@ -48,14 +57,15 @@ public final class ManifestReader: BatchInput {
     do {
       header = try ManifestHeader(try JSONValue(parsing: first.bytes))
     } catch {
-      throw .malformed(path, at: 0, "its first line is not formstream.manifest/1: \(error)")
+      throw .malformed(path, at: 0, "it is not the first line of a manifest: \(error)")
     }
     id = header.id
     root = header.root
+    listing = header.listing
     begin = lines.position
     size = max(0, fileSize - begin)
     guard let shard else {
-      end = .max
+      end = begin + size
       return
     }
     let range = shard.range(of: size)
@@ -78,20 +88,14 @@ public final class ManifestReader: BatchInput {
       "The manifest \(path.description.quoted) is not a regular file: write it to one first.")
   }
 
-  /// Where the records of a shard begin.
-  func offsets(of shard: Shard) -> Range<Int64> {
-    let range = shard.range(of: size)
-    return begin + range.lowerBound..<begin + range.upperBound
-  }
+  /// What journals say of the manifest.
+  package var extent: ManifestExtent { ManifestExtent(id: id, records: begin..<begin + size) }
 
   /// The next file; nil after the last of the shard.
   ///
   /// - Throws: `manifestUnreadable` or `manifestMalformed`.
   public func next() throws(BatchError) -> BatchFile? {
-    guard lines.position < end else { return nil }
-    let next: LineReader.Line?
-    do throws(LineReader.Failure) { next = try lines.next() } catch { throw .failed(path, error) }
-    guard let line = next, line.isComplete || !acceptsTornEnd else { return nil }
+    guard let line = try nextLine() else { return nil }
     let record: ManifestRecord
     do {
       record = try ManifestRecord(try JSONValue(parsing: line.bytes))
@@ -100,6 +104,22 @@ public final class ManifestReader: BatchInput {
     }
     defer { count += 1 }
     return file(record, at: line.offset)
+  }
+
+  /// The next line that is not blank. Where lines were lost, a manifest that is continued has blanks.
+  private func nextLine() throws(BatchError) -> LineReader.Line? {
+    while lines.position < end {
+      let next: LineReader.Line?
+      do throws(LineReader.Failure) { next = try lines.next() } catch { throw .failed(path, error) }
+      guard let line = next, line.isComplete || lines.position >= begin + size else {
+        throw .malformed(path, at: lines.position, "the file became shorter while it was read")
+      }
+      if !line.isComplete, acceptsTornEnd { return nil }
+      if line.bytes.isEmpty || line.bytes.contains(where: { $0 != UInt8(ascii: " ") }) {
+        return line
+      }
+    }
+    return nil
   }
 
   private func file(_ record: ManifestRecord, at offset: Int64) -> BatchFile {
@@ -121,6 +141,7 @@ public final class ManifestReader: BatchInput {
     file.sha256 = record.sha256
     file.fields = record.fields.map { BatchFile.Field(name: $0.name, value: $0.value) }
     file.maybeDuplicate = record.maybeDuplicate
+    file.followsLinks = followsLinks
     file.index = count
     file.offset = offset
     return file

@@ -16,6 +16,15 @@ public struct Shard: Hashable, Sendable, CustomStringConvertible {
     self.count = count
   }
 
+  /// Reads `K/N`; nil if it is not one.
+  package init?(text: String) {
+    let numbers = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard numbers.count == 2, numbers.allSatisfy(\.isASCIIDigits), let number = Int(numbers[0]),
+      let count = Int(numbers[1])
+    else { return nil }
+    self.init(number, of: count)
+  }
+
   /// The shard as `K/N`.
   public var description: String { "\(number)/\(count)" }
 

@@ -14,6 +14,10 @@ package struct BatchReport: Sendable {
   package private(set) var journals = 0
   /// How many of them have no end: their runs were killed, or go on.
   package private(set) var openJournals = 0
+  /// How many of them have lines that can't be read: what those said is not known.
+  package private(set) var damagedJournals = 0
+  /// Whether the manifest has all files that are to be sent: not if the run that makes it was ended while it listed them.
+  package private(set) var isListed = true
   /// How many files the manifest has, or its shard.
   package private(set) var files = 0
   package private(set) var states: [BatchState: Int] = [:]
@@ -28,9 +32,10 @@ package struct BatchReport: Sendable {
   /// How many bytes the accepted files have.
   package private(set) var bytes: Int64 = 0
 
-  /// Whether each file was accepted exactly once.
+  /// Whether it is known that each file was accepted exactly once.
   package var isComplete: Bool {
-    states[.ok] ?? 0 == files && duplicates == 0 && maybeDuplicates == 0
+    states[.ok] ?? 0 == files && duplicates == 0 && maybeDuplicates == 0 && damagedJournals == 0
+      && isListed
   }
 
   /// How many bytes of a manifest are looked at together. What is known about them takes a sixteenth of that.
@@ -41,34 +46,33 @@ package struct BatchReport: Sendable {
   /// - Parameters:
   ///   - manifest: the manifest's path.
   ///   - shard: the shard that is looked at; nil for all files.
-  ///   - directories: where the journals are. Those of other manifests are left out.
+  ///   - directories: where the journals are. Those of other manifests are left out, and a copy of a journal counts once.
+  ///   - boot: what names the current start of this machine's system.
   ///   - window: how many bytes of the manifest are looked at together; tests have fewer.
   ///   - begin: receives the manifest's root before the first file.
   ///   - rest: receives each file that was not accepted, as it may be sent again: if the file has changed, as it is now.
   package init<Failure: Error>(
     on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
-    window: Int64 = BatchReport.window, begin: (LocalPath?) throws(Failure) -> Void,
-    rest: (BatchFile) throws(Failure) -> Void
+    boot: String = JournalHead.currentBoot(), window: Int64 = BatchReport.window,
+    begin: (LocalPath?) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
-    let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: true)
+    isListed = !RecordedListing.isPartial(manifest)
+    let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: !isListed)
     self.manifest = reader.id
     try begin(reader.root)
-    var journals: [JournalSummary] = []
-    for directory in directories {
-      for path in try JournalReader.journals(in: directory) {
-        if let journal = try JournalSummary(path, of: reader) { journals.append(journal) }
-      }
-    }
+    let journals = try Self.journals(of: reader.extent, isListed: isListed, in: directories)
     self.journals = journals.count
     var end: Int64 = 0
     var findings = JournalFindings()
+    var damaged: Set<LocalPath> = []
     while let file = try reader.next() {
       if file.offset >= end {
         // The next part begins with this file.
-        end = file.offset + window
+        end = file.offset > .max - window ? .max : file.offset + window
         findings = JournalFindings()
         for journal in journals where journal.range.overlaps(file.offset..<end) {
-          try findings.add(journal, in: file.offset..<end)
+          let isDamaged = try findings.add(journal, in: file.offset..<end, boot: boot)
+          if isDamaged { damaged.insert(journal.path) }
         }
       }
       let finding = findings[file.offset]
@@ -76,9 +80,29 @@ package struct BatchReport: Sendable {
       if finding.contains(.accepted) { continue }
       try rest(
         file.again(
-          isDoubtful: finding.contains(.unknown), isChanged: finding.contains(.sourceChanged)))
+          isDoubtful: finding.contains(.unknown) || finding.contains(.maybeDuplicate)
+            || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged)))
     }
     openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
+    damagedJournals = damaged.count
+  }
+
+  /// The journals of a manifest. If two directories have one of the same name, the longer one: names are unique, so one is
+  /// a copy, which was made later or earlier.
+  private static func journals(
+    of manifest: ManifestExtent, isListed: Bool, in directories: [LocalPath]
+  ) throws(BatchError) -> [JournalSummary] {
+    let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
+    var found: [FileName: (journal: JournalSummary, size: Int64)] = [:]
+    for directory in directories {
+      for path in try JournalReader.journals(in: directory) {
+        guard let journal = try JournalSummary(path, of: extent) else { continue }
+        let size = try JournalReader.size(of: path)
+        if size > found[path.name]?.size ?? -1 { found[path.name] = (journal, size) }
+      }
+    }
+    return found.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.map(
+      \.value.journal)
   }
 
   private mutating func count(_ file: BatchFile, _ finding: JournalFindings.Finding) {
@@ -110,22 +134,28 @@ package struct BatchReport: Sendable {
 }
 
 extension JournalFindings {
-  /// Adds what a journal says about the records in a range.
-  mutating func add(_ journal: JournalSummary, in range: Range<Int64>) throws(BatchError) {
+  /// Adds what a journal says about the records in a range. Returns whether it has lines that can't be read.
+  mutating func add(
+    _ journal: JournalSummary, in range: Range<Int64>, boot: String
+  ) throws(BatchError) -> Bool {
     let isHarmlessTwice = journal.head.isHarmlessTwice
-    var started: Set<Int64> = []
-    try JournalReader.read(journal.path) { line throws(BatchError) in
+    let isClosed = try JournalReader.isClosed(journal.path)
+    let isDamaged = try journal.read(in: range) { line in
       switch line {
       case .head, .accepted, .closed, .damaged: break
-      case .started(let offset):
-        if range.contains(offset) { started.insert(offset) }
+      case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
       case .record(let offset, let outcome, let line):
-        guard range.contains(offset) else { return }
-        started.remove(offset)
         self[offset].note(outcome, line, isHarmlessTwice: isHarmlessTwice)
+        // Only a complete journal proves that nothing else happened to the file.
+        if !isClosed, !isHarmlessTwice, outcome != BatchState.ok.rawValue {
+          self[offset].insert(.maybeDuplicate)
+        }
       }
     }
-    for offset in started { self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice) }
+    if isHarmlessTwice { return isDamaged }
+    if !isDamaged, try !journal.mayHaveLostLines(boot: boot) { return false }
+    lost.append(journal.range)
+    return isDamaged
   }
 }
 

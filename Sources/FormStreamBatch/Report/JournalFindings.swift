@@ -24,6 +24,11 @@ struct JournalFindings {
   private static let filesPerPage: Int64 = 65536
 
   private var pages: [Int64: [UInt8]] = [:]
+  /// Where files may have been sent that no journal mentions any more.
+  var lost: [Range<Int64>] = []
+
+  /// Whether journals may have lost what they said about the file whose record begins at an offset.
+  func mayBeLost(_ offset: Int64) -> Bool { lost.contains { $0.contains(offset) } }
 
   /// What is known about the file whose record begins at an offset.
   subscript(offset: Int64) -> Finding {

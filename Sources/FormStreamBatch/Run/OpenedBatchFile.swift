@@ -17,36 +17,52 @@ struct OpenedBatchFile: Sendable {
     case closed(ClosedFile)
   }
 
+  init(_ file: BatchFile, _ plan: SendingPlan) throws(BatchError) {
+    try self.init(
+      file, sniffer: plan.sniffer, computesDigest: plan.needsDigest,
+      staysOpen: !plan.packing.isShared)
+  }
+
   /// Opens a file, checks that it is the one that was listed, detects its type and, if asked, computes its digest.
   ///
+  /// - Parameter staysOpen: whether it stays open until it was sent.
   /// - Throws: the reason why it can't be sent. No path is opened that leads out of the file's root.
-  init(_ file: BatchFile, _ plan: SendingPlan) throws(BatchError) {
+  init(
+    _ file: BatchFile, sniffer: MediaTypeSniffer, computesDigest: Bool, staysOpen: Bool
+  ) throws(BatchError) {
     self.file = file
     if let problem = file.problem { throw problem }
     let pinned = try Self.open(file)
     try file.check(pinned.identity)
     identity = pinned.identity
     contents =
-      plan.packing.isShared
-      ? .closed(
-        pinned.closed(file.root == nil ? file.path : file.relative, below: file.root))
-      : .open(pinned)
+      staysOpen
+      ? .open(pinned)
+      : .closed(
+        pinned.closed(file.opened, below: file.root, followsLinks: file.followsLinks))
     if let type = file.type {
       self.type = SniffedType(type: type, source: .override)
     } else {
       let name = LocalPath(bytes: file.path.lastComponentBytes).description
       do {
         type = try pinned.withDescriptor { number throws(MediaTypesError) in
-          try plan.sniffer.type(ofDescriptor: number, filename: name, path: file.path)
+          try sniffer.type(ofDescriptor: number, filename: name, path: file.path)
         }
       } catch {
         throw BatchError(
           .inputUnreadable, on: file.path.description, error.description, underlying: nil)
       }
     }
-    digest = plan.needsDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
+    digest = computesDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
     if let listed = file.sha256, let digest, listed != digest.description {
       throw file.changed("its contents are not those of the manifest")
+    }
+    // Type and digest must be those of the file that was listed.
+    let status = try? pinned.withDescriptor { number throws(SystemError) in
+      try FileStatus(ofDescriptor: number)
+    }
+    guard status?.identity == pinned.identity else {
+      throw file.changed("it was written to, or its attributes were changed")
     }
   }
 
@@ -62,11 +78,14 @@ struct OpenedBatchFile: Sendable {
   private static func open(_ file: BatchFile) throws(BatchError) -> PinnedFile {
     let number: Int32
     do throws(SystemError) {
-      number = try openForSending(file.root == nil ? file.path : file.relative, below: file.root)
+      number = try openForSending(
+        file.opened, below: file.root, followsLinks: file.followsLinks)
     } catch  where error.isPathMissing {
       throw BatchError(
         .inputMissing, on: file.path.description,
         "The file \(file.path.description.quoted) does not exist.", underlying: error)
+    } catch  where error.isSymlinkRefused && file.root == nil {
+      throw file.changed("it is a link, and links are not followed")
     } catch  where error.leadsOut || error.isSymlinkRefused {
       throw file.changed("a link has taken its place, which leads out of its directory")
     } catch  where error.isNotOpenable {
@@ -107,6 +126,9 @@ struct OpenedBatchFile: Sendable {
 }
 
 extension BatchFile {
+  /// The path that is opened: below the root, if there is one.
+  fileprivate var opened: LocalPath { root == nil ? path : relative }
+
   /// Checks that this is the file that was listed: the same one if that is known, otherwise one of the same size and
   /// time.
   fileprivate func check(_ found: FileIdentity) throws(BatchError) {

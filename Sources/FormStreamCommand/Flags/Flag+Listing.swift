@@ -27,7 +27,8 @@ extension Flag {
       summary: "Follow links in directories and lists, but never out of the directory",
       detail: """
         Without it, links in directories are left out, and one in a list can't be sent. A file or a directory that is \
-        named on the command line may be a link in any case.
+        named on the command line may be a link in any case. An absolute path of a manifest may be that of a link only with \
+        this flag; below the root of a manifest, links that stay there are followed anyway.
         """
     ) { (arguments, _) in arguments.listing.followsLinks = true },
     Flag(
@@ -43,5 +44,17 @@ extension Flag {
       summary: "Sort the manifest by path, on disk if it does not fit into memory",
       detail: "The bytes of paths are compared. Large manifests are sorted in TMPDIR, or in /tmp."
     ) { (arguments, _) in arguments.listing.sorts = true },
+    Flag(
+      long: "with-type", group: .paths, verbs: [.plan],
+      summary: "Detect the type of each file, and write it into the manifest",
+      detail: "A run of the manifest then sends these types, and detects none."
+    ) { (arguments, _) in arguments.listing.detectsTypes = true },
+    Flag(
+      long: "with-sha256", group: .paths, verbs: [.plan],
+      summary: "Write the SHA-256 of each file into the manifest",
+      detail: """
+        A run of the manifest reads each file before it sends it, and sends only those whose contents are still the same.
+        """
+    ) { (arguments, _) in arguments.listing.computesDigests = true },
   ]
 }

@@ -98,6 +98,11 @@ extension LowArguments {
 
   /// Which files are listed.
   func listingOptions() throws(Failure) -> ListingOptions {
+    if manifest.manifest != nil, listing.choosesFiles {
+      throw .usage(
+        "--include, --exclude, --hidden and --keep-going choose what is listed, and --manifest names the files: give "
+          + "them to plan.")
+    }
     var options = ListingOptions()
     for argument in listing.includes { options.includes.append(try argument.namePattern()) }
     for argument in listing.excludes { options.excludes.append(try argument.namePattern()) }

@@ -2,7 +2,7 @@ import FormStreamMediaTypes
 
 /// The flags about detecting media types, for every command that detects them.
 extension Flag {
-  private static let typeVerbs: [Verb] = [.encode, .sniff, .post, .put, .send]
+  private static let typeVerbs: [Verb] = [.encode, .sniff, .post, .put, .send, .plan]
 
   static let typeFlags = [
     Flag(

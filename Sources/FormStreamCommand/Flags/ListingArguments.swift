@@ -6,6 +6,13 @@ struct ListingArguments {
   var followsLinks = false
   var keepsGoing = false
   var sorts = false
+  var detectsTypes = false
+  var computesDigests = false
+
+  /// Whether it is chosen what is listed.
+  var choosesFiles: Bool {
+    !includes.isEmpty || !excludes.isEmpty || includesHidden || keepsGoing
+  }
 }
 
 /// The arguments about a manifest and its shards.

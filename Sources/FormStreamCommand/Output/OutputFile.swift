@@ -99,7 +99,12 @@ final class OutputFile: Sendable {
   /// Gives a complete file its name.
   func commit() throws(Failure) {
     guard let pending else { return }
-    do throws(SystemError) { try pending.finishWriting() } catch { throw failure(error) }
+    do throws(SystemError) {
+      // Others refer to a file that is never replaced, and must not outlast it.
+      try pending.finishWriting(isSynchronized: !replacesFile)
+    } catch {
+      throw failure(error)
+    }
     do throws(SystemError) {
       if replacesFile {
         try pending.file.replace(pending.name)
@@ -135,8 +140,9 @@ private struct PendingFile {
     self.permissions = permissions
   }
 
-  func finishWriting() throws(SystemError) {
+  func finishWriting(isSynchronized: Bool) throws(SystemError) {
     try file.setPermissions(permissions)
+    if isSynchronized { try file.synchronize() }
     try file.close()
   }
 }

@@ -4,15 +4,20 @@ import FormStreamMultipart
 /// Runs `plan`: lists files in a manifest. Entries that can't be sent are in it too, so that no report calls it complete
 /// without them.
 func makeManifest(_ plan: ManifestPlan) throws(Failure) {
+  warn(of: plan.sniffer)
   let output = try ManifestOutput(plan.output)
   let listing = try convertingErrors { () throws(BatchError) in
     try FileListing(plan.sources, plan.listing)
   }
   try output.begin(root: listing.root)
   let sorter = plan.isSorted ? ManifestSorter(in: temporaryDirectory) : nil
+  let details =
+    plan.sniffer != nil || plan.hasDigests
+    ? ManifestDetails(types: plan.sniffer, hasDigests: plan.hasDigests) : nil
   var problems = Problems()
   var (count, bytes) = (0, Int64(0))
-  while let file = try nextFile(of: listing) {
+  while var file = try nextFile(of: listing) {
+    details?.add(to: &file)
     count += 1
     bytes = bytes.addingClamped(file.size)
     if let problem = file.problem { problems.note(problem) }

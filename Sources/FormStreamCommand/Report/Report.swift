@@ -58,11 +58,11 @@ extension BatchReport {
   /// be undone by another run.
   fileprivate var exit: ExitCode {
     let order: [(code: ExitCode, applies: Bool)] = [
-      (.unknown, count(.unknown) > 0 || maybeDuplicates > 0),
+      (.unknown, count(.unknown) > 0 || maybeDuplicates > 0 || damagedJournals > 0),
       (.failed, count(.failed) > unreadable || duplicates > 0),
       (.inputOutput, count(.sourceChanged) > 0),
       (.noInput, unreadable > 0),
-      (.retryable, count(.retryable) > 0 || missing > 0),
+      (.retryable, count(.retryable) > 0 || missing > 0 || !isListed),
     ]
     return order.first { $0.applies }?.code ?? .ok
   }
@@ -70,7 +70,8 @@ extension BatchReport {
   fileprivate func record(shard: Shard?, exit: ExitCode) -> ReportRecord {
     ReportRecord(
       manifest: manifest, shard: shard?.description, journals: journals,
-      openJournals: openJournals, files: files, ok: count(.ok), failed: count(.failed),
+      openJournals: openJournals, damagedJournals: damagedJournals, isListed: isListed,
+      files: files, ok: count(.ok), failed: count(.failed),
       retryable: count(.retryable), unknown: count(.unknown), sourceChanged: count(.sourceChanged),
       missing: missing, duplicates: duplicates, maybeDuplicates: maybeDuplicates, bytes: bytes,
       exit: Int(exit.rawValue))
@@ -89,6 +90,14 @@ extension BatchReport {
     let open =
       openJournals > 0 ? ", of which \(openJournals) of runs that were killed, or go on" : ""
     lines.append("\(counted(journals, "journal", "journals"))\(open).")
+    if damagedJournals > 0 {
+      let have = damagedJournals == 1 ? "journal has" : "journals have"
+      lines.append(
+        "\(damagedJournals) \(have) lines that can't be read: what they said is not known.")
+    }
+    if !isListed {
+      lines.append("Not all files are listed: the run that lists them was ended, or goes on.")
+    }
     if duplicates > 0 {
       lines.append("\(counted(duplicates, "file", "files")) accepted twice or more.")
     }

@@ -94,7 +94,9 @@ extension Failure {
         .listMalformed, .manifestUnreadable, .manifestMalformed, .journalUnreadable,
         .journalMalformed:
         .noInput
-      case .invalidPattern, .invalidShard, .invalidTemplate, .notPackable: .usage
+      case .invalidPattern, .invalidShard, .invalidTemplate, .notPackable, .journalMisplaced:
+        .usage
+      case .journalInUse: .retryable
       default: .inputOutput
       }
     let hint =

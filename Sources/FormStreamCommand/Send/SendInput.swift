@@ -13,40 +13,64 @@ struct SendInput {
 
   init(_ plan: SendPlan) throws(Failure) {
     let directory = try plan.journal.map { (path) throws(Failure) in try Self.directory(path) }
-    (files, manifest) = try convertingErrors {
-      () throws(BatchError) -> (any BatchInput, String?) in
-      if let manifest = plan.manifest {
-        let reader = try ManifestReader(manifest, shard: plan.shard)
-        return (reader, reader.id)
-      }
-      guard let directory, let path = plan.journal else {
-        return (try FileListing(plan.sources, plan.listing), nil)
-      }
-      let listing = try RecordedListing(in: directory, at: path) { () throws(BatchError) in
-        try FileListing(plan.sources, plan.listing)
-      }
-      return (listing, listing.id)
+    let extent: ManifestExtent?
+    (files, extent) = try convertingErrors { () throws(BatchError) in
+      try Self.open(plan, directory)
     }
-    guard let directory, let path = plan.journal, let manifest else {
+    manifest = extent?.id
+    guard let directory, let path = plan.journal, let extent else {
       journal = nil
       return
     }
     let head = JournalHead(
-      manifest: manifest, shard: plan.shard?.description,
+      manifest: extent.id, shard: plan.shard?.description,
       url: plan.sending.request.url.description, boot: JournalHead.currentBoot(),
-      isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize)
+      isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize,
+      manifestBytes: extent.records?.upperBound)
     let earlier = try convertingErrors { () throws(BatchError) in
-      try JournalIndex(of: manifest, in: path, boot: head.boot, sliceSize: head.sliceSize)
+      try JournalIndex(
+        of: extent, shard: plan.shard, in: path, boot: head.boot, sliceSize: head.sliceSize)
     }
     if let other = earlier.urls.first(where: { $0 != head.url }) {
       throw .usage(
         "The journal \"\(path)\" is that of a run to \(other), and this one is to \(head.url): name another directory."
       )
     }
+    let recorded = files as? RecordedListing
     journal = BatchRun.Journal(
       writer: try convertingErrors { () throws(BatchError) in
-        try JournalWriter(in: directory, head)
+        try recorded?.leaveRoom(upTo: earlier.end)
+        return try JournalWriter(in: directory, head)
       }, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
+  }
+
+  /// The files, and their manifest if there is one.
+  private static func open(
+    _ plan: SendPlan, _ directory: DirectoryDescriptor?
+  ) throws(BatchError) -> (any BatchInput, ManifestExtent?) {
+    if let manifest = plan.manifest {
+      guard !RecordedListing.isPartial(manifest) else {
+        throw BatchError(
+          .manifestMalformed, on: manifest.description,
+          "The manifest \"\(manifest)\" is not complete: the command that makes it goes on with it."
+        )
+      }
+      let reader = try ManifestReader(
+        manifest, shard: plan.shard, followsLinks: plan.listing.followsLinks)
+      return (reader, reader.extent)
+    }
+    guard let directory, let path = plan.journal else {
+      return (try FileListing(plan.sources, plan.listing), nil)
+    }
+    var options = plan.listing
+    options.journals = try? FileStatus(of: path, followsSymlinks: true).identity
+    let listing = try RecordedListing(
+      in: directory, at: path, named: BatchSource.listingName(of: plan.sources, options),
+      followsLinks: options.followsLinks
+    ) { () throws(BatchError) in
+      try FileListing(plan.sources, options)
+    }
+    return (listing, listing.extent)
   }
 
   private static func directory(_ path: LocalPath) throws(Failure) -> DirectoryDescriptor {

@@ -29,8 +29,10 @@ struct FilePlace: Sendable {
   let path: LocalPath
   /// The directory that the path is relative to, and must not lead out of; nil if there is none.
   let root: LocalPath?
+  /// Whether the path may be that of a link if there is no root.
+  let followsLinks: Bool
 
   func open() throws(SystemError) -> OpenedFile {
-    OpenedFile(adopting: try openForSending(path, below: root))
+    OpenedFile(adopting: try openForSending(path, below: root, followsLinks: followsLinks))
   }
 }

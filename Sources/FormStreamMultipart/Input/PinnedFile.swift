@@ -53,10 +53,13 @@ package struct PinnedFile: Sendable {
   /// - Parameters:
   ///   - path: where the file was found.
   ///   - root: the directory that `path` is relative to, and must not lead out of; nil if there is none.
-  package func closed(_ path: LocalPath, below root: LocalPath?) -> ClosedFile {
+  ///   - followsLinks: whether `path` may be that of a link if there is no root.
+  package func closed(
+    _ path: LocalPath, below root: LocalPath?, followsLinks: Bool
+  ) -> ClosedFile {
     ClosedFile(
       path: self.path, identity: identity, storage: storage,
-      place: FilePlace(path: path, root: root))
+      place: FilePlace(path: path, root: root, followsLinks: followsLinks))
   }
 
   /// Calls `use` with the file's descriptor, which it must not close or keep.

@@ -83,16 +83,21 @@ struct Descriptor: ~Copyable {
 
 /// Opens a file for reading without waiting for anything. The caller owns the descriptor.
 ///
-/// - Parameter root: the directory that the path is relative to, and that the file is in: a path that leads out of it,
-///   by links too, is an error. Without it, any path is opened.
+/// - Parameters:
+///   - root: the directory that the path is relative to, and that the file is in: a path that leads out of it, by links
+///     too, is an error.
+///   - followsLinks: whether the path may be that of a link if there is no root. Links in its directories are followed.
 ///
 /// C: `open`, `openat2(RESOLVE_BENEATH)`
 package func openForSending(
-  _ path: LocalPath, below root: LocalPath?
+  _ path: LocalPath, below root: LocalPath?, followsLinks: Bool
 ) throws(SystemError) -> Int32 {
   guard path.isUsable, root?.isUsable ?? true else { throw .notFound }
   let flags = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK
-  guard let root else { return try retryingInterrupts { path.withCString { open($0, flags) } } }
+  guard let root else {
+    let linkFlag = followsLinks ? 0 : O_NOFOLLOW
+    return try retryingInterrupts { path.withCString { open($0, flags | linkFlag) } }
+  }
   let directory = try retryingInterrupts {
     root.withCString { open($0, pathOnly | O_DIRECTORY | O_CLOEXEC) }
   }

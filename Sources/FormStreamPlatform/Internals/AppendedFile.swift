@@ -1,6 +1,6 @@
 import Glibc
 
-/// A new file that only this process writes to, at its end: a journal. It is closed when it is released.
+/// A file of lines that only this process writes to, at its end. It is closed when it is released.
 ///
 /// What one call appends is one `write`: if the process ends in between, the file ends with a part of the line at most.
 package final class AppendedFile: Sendable {
@@ -15,20 +15,48 @@ package final class AppendedFile: Sendable {
       try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
   }
 
-  private init(_ descriptor: WritableDescriptor) {
-    self.descriptor = descriptor
+  /// Opens a file that an earlier process may have begun, or creates one that only its owner can read.
+  ///
+  /// C: `openat(O_APPEND)`
+  package init(continuing name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
+    let flags = O_RDWR | O_CREAT | O_NOFOLLOW | O_APPEND | O_CLOEXEC
+    descriptor = WritableDescriptor(
+      try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
   }
 
-  /// Opens a file of lines that an earlier process began, and cuts off a last line that is torn. Returns the size that is
-  /// left.
+  /// Keeps other processes from the file until it is closed. Returns false if one of them does so.
   ///
-  /// C: `openat(O_APPEND)`, `fstat`, `pread`, `ftruncate`
-  package static func continuing(
+  /// A file system without locks, as some on a network are, keeps nobody away.
+  ///
+  /// C: `flock(LOCK_EX|LOCK_NB)`
+  package func lock() throws(SystemError) -> Bool {
+    try descriptor.withNumber { number throws(SystemError) in
+      do throws(SystemError) {
+        _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
+      } catch  where error.number == EWOULDBLOCK {
+        return false
+      } catch {}
+      return true
+    }
+  }
+
+  /// Whether the file has this name.
+  ///
+  /// C: `fstat`, `fstatat`
+  package func isNamed(
     _ name: FileName, in directory: DirectoryDescriptor
-  ) throws(SystemError) -> (AppendedFile, size: Int64) {
-    let flags = O_RDWR | O_NOFOLLOW | O_APPEND | O_CLOEXEC
-    let number = try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } }
-    let file = AppendedFile(WritableDescriptor(number))
+  ) throws(SystemError) -> Bool {
+    try directory.identity(of: name) == descriptor.identity()
+  }
+
+  /// Cuts off a last line that is torn. Returns the size that is left.
+  ///
+  /// C: `fstat`, `pread`, `ftruncate`
+  package func cutTornLine() throws(SystemError) -> Int64 {
+    try descriptor.withNumber { number throws(SystemError) in try Self.cutTornLine(of: number) }
+  }
+
+  private static func cutTornLine(of number: CInt) throws(SystemError) -> Int64 {
     var status = stat()
     _ = try retryingInterrupts { fstat(number, &status) }
     var end = status.st_size
@@ -43,7 +71,7 @@ package final class AppendedFile: Sendable {
       end = start
     }
     if end < status.st_size { _ = try retryingInterrupts { ftruncate(number, end) } }
-    return (file, Int64(end))
+    return Int64(end)
   }
 
   /// C: `write`
@@ -61,28 +89,4 @@ package final class AppendedFile: Sendable {
 
   /// C: `close`
   package func close() throws(SystemError) { try descriptor.close() }
-}
-
-extension DirectoryDescriptor {
-  /// The names in the directory, in no order, without `.` and `..`.
-  ///
-  /// C: `fdopendir`, `readdir`
-  package func names() throws(SystemError) -> [FileName] {
-    let number = try openForReading()
-    guard let stream = fdopendir(number) else {
-      let error = SystemError(number: errno)
-      Glibc.close(number)
-      throw error
-    }
-    defer { closedir(stream) }
-    var names: [FileName] = []
-    while let entry = readdir(stream) {
-      // An entry is only as long as its name: a copy of the complete field would read after its end.
-      guard let start = entry.pointer(to: \.d_name) else { continue }
-      let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
-      let bytes = Array(UnsafeRawBufferPointer(start: text, count: strlen(text)))
-      if bytes != [0x2E], bytes != [0x2E, 0x2E] { names.append(FileName(bytes: bytes)) }
-    }
-    return names
-  }
 }

@@ -103,6 +103,13 @@ final class WritableDescriptor: Sendable {
     throw SystemError(number: errno)
   }
 
+  /// Calls `use` with the number of the descriptor.
+  func withNumber<Result>(
+    _ use: (CInt) throws(SystemError) -> Result
+  ) throws(SystemError) -> Result {
+    try use(try open)
+  }
+
   private var open: CInt {
     get throws(SystemError) {
       guard let number = number.withLock({ $0 }) else { throw .notOpen }

@@ -1,0 +1,52 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamRecords
+
+/// The first and the last line of a journal, without the others.
+extension JournalReader {
+  /// The first line; nil if the run ended before it was written, and so before it sent anything.
+  ///
+  /// - Throws: `journalUnreadable`; `journalMalformed` if there is another line in its place.
+  static func head(of path: LocalPath) throws(BatchError) -> JournalHead? {
+    guard let file = try open(path) else { return nil }
+    // A node reads the heads of all shards' journals.
+    var lines = LineReader(
+      file, from: 0, maximumLine: ManifestReader.maximumLine, pieceSize: 4096)
+    do throws(LineReader.Failure) {
+      guard let line = try lines.next(), line.isComplete else { return nil }
+      if let value = try? JSONValue(parsing: line.bytes), let head = JournalHead(value) {
+        return head
+      }
+    } catch {
+      if case .system(let error) = error { throw unreadable(path, error) }
+    }
+    throw BatchError(
+      .journalMalformed, on: path.description,
+      "The file \(path.description.quoted) is named like a journal and does not begin like one. If it is one, nobody "
+        + "knows what its run sent; if not, move it to another directory.")
+  }
+
+  /// Whether the journal has its last line: its run ended in an orderly way.
+  static func isClosed(_ path: LocalPath) throws(BatchError) -> Bool {
+    guard let file = try open(path) else { return false }
+    let last = JournalMark.closed.line()
+    do throws(SystemError) {
+      let size = try file.size
+      guard size >= Int64(last.count) else { return false }
+      return try file.read(last.count, at: size - Int64(last.count)) == last
+    } catch {
+      throw unreadable(path, error)
+    }
+  }
+
+  static func size(of path: LocalPath) throws(BatchError) -> Int64 {
+    guard let file = try open(path) else { return 0 }
+    do throws(SystemError) { return try file.size } catch { throw unreadable(path, error) }
+  }
+
+  private static func open(_ path: LocalPath) throws(BatchError) -> RandomAccessFile? {
+    do throws(SystemError) { return try RandomAccessFile(reading: path) } catch {
+      throw unreadable(path, error)
+    }
+  }
+}

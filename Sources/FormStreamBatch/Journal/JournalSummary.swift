@@ -1,0 +1,62 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A journal of a manifest: its first line.
+struct JournalSummary {
+  let path: LocalPath
+  let head: JournalHead
+  /// The offsets of the records that the journal may mention.
+  let range: Range<Int64>
+
+  /// Reads the first line; nil if the journal has none, or is another manifest's.
+  ///
+  /// - Throws: `journalUnreadable`; `journalMalformed`; `manifestMalformed` if the manifest has changed since.
+  init?(_ path: LocalPath, of manifest: ManifestExtent) throws(BatchError) {
+    guard let head = try JournalReader.head(of: path), head.manifest == manifest.id else {
+      return nil
+    }
+    if let records = manifest.records, let bytes = head.manifestBytes, bytes != records.upperBound {
+      throw BatchError(
+        .manifestMalformed, on: manifest.id,
+        "The manifest has \(records.upperBound) bytes, and had \(bytes) when the journal "
+          + "\(path.description.quoted) was begun: what a journal says is about places in the manifest, which must never "
+          + "change. Use the original, or make a new one.")
+    }
+    self.path = path
+    self.head = head
+    range = manifest.offsets(of: head.shard.flatMap(Shard.init(text:)))
+  }
+
+  /// Passes on what the journal says about the files in a range: the record of each, the slices that were accepted, and the
+  /// start of those that have no record.
+  /// Returns whether there are lines that can't be read.
+  func read(
+    in range: Range<Int64>, _ receive: (JournalLine) -> Void
+  ) throws(BatchError) -> Bool {
+    var isDamaged = false
+    var started: Set<Int64> = []
+    try JournalReader.read(path) { line in
+      switch line {
+      case .head, .closed: break
+      case .damaged: isDamaged = true
+      case .started(let offset): if range.contains(offset) { started.insert(offset) }
+      case .accepted(let offset, _): if range.contains(offset) { receive(line) }
+      case .record(let offset, _, _):
+        guard range.contains(offset) else { return }
+        started.remove(offset)
+        receive(line)
+      }
+    }
+    for offset in started { receive(.started(offset)) }
+    return isDamaged
+  }
+
+  /// Whether lines of the journal may be lost, because its run did not end in an orderly way and perhaps its machine did:
+  /// lines that were not synchronized are lost then.
+  ///
+  /// - Parameter boot: what names the current start of this machine's system; empty if that is not known.
+  func mayHaveLostLines(boot: String) throws(BatchError) -> Bool {
+    if !boot.isEmpty, head.boot == boot { return false }
+    return try !JournalReader.isClosed(path)
+  }
+}

@@ -1,0 +1,140 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The end of a manifest that is still being written: files are added to it as they are listed.
+final class ManifestAddition {
+  /// The id of the manifest.
+  let id: String
+  /// What its paths are relative to.
+  var root: LocalPath { listing.root }
+  private let listing: FileListing
+  private let directory: DirectoryDescriptor
+  private let path: LocalPath
+  private let file: AppendedFile
+  private var encoder: ManifestEncoder
+  /// Listed files that the earlier manifest does not have so far: those that are new, or that come later in it.
+  private var ahead: [BatchFile] = []
+  /// How often the earlier manifest has paths that were not listed so far. If nothing has changed since, there are none.
+  private var known: [LocalPath: Int] = [:]
+
+  /// More files than this are not listed to find out whether one of the earlier manifest is still there.
+  private static let maximumAhead = 100
+  /// More than this is not lost if a system ends: it is written to the disk within a minute.
+  private static let maximumRoom: Int64 = 1 << 30
+
+  /// Begins a manifest, or goes on with that of an earlier run. Returns the reader of what it has.
+  static func begin(
+    in directory: DirectoryDescriptor, at path: LocalPath, named name: String, followsLinks: Bool,
+    _ list: () throws(BatchError) -> FileListing
+  ) throws(BatchError) -> (ManifestAddition, ManifestReader?) {
+    let listing = try list()
+    let (file, isFree) = try writing(path) { () throws(SystemError) -> (AppendedFile, Bool) in
+      let file = try AppendedFile(continuing: RecordedListing.partialName, in: directory)
+      guard try file.lock() else { return (file, false) }
+      // Another run may have completed it, and given it the other name.
+      return (file, try file.isNamed(RecordedListing.partialName, in: directory))
+    }
+    guard isFree else {
+      throw BatchError(
+        .journalInUse, on: path.description,
+        "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files."
+      )
+    }
+    let size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
+    if size == 0 {
+      let encoder = ManifestEncoder(root: listing.root, listing: name)
+      // Journals name the id, so it is on the disk before they are.
+      try writing(path) { () throws(SystemError) in
+        try file.append(encoder.header)
+        try file.synchronize()
+        // Some file systems can't synchronize a directory.
+        try? directory.synchronize()
+      }
+      return (ManifestAddition(to: file, in: directory, at: path, listing, encoder), nil)
+    }
+    let reader = try ManifestReader(path, followsLinks: followsLinks)
+    let encoder = ManifestEncoder(id: reader.id, goingOnAt: size)
+    return (ManifestAddition(to: file, in: directory, at: path, listing, encoder), reader)
+  }
+
+  private init(
+    to file: AppendedFile, in directory: DirectoryDescriptor, at path: LocalPath,
+    _ listing: FileListing, _ encoder: ManifestEncoder
+  ) {
+    (self.file, self.directory, self.path) = (file, directory, path)
+    (self.listing, self.encoder) = (listing, encoder)
+    id = encoder.id
+  }
+
+  /// Goes on at `offset` if the manifest is not there yet, with blanks up to it.
+  func leaveRoom(upTo offset: Int64) throws(BatchError) {
+    guard offset - encoder.offset <= Self.maximumRoom else {
+      throw BatchError(
+        .manifestMalformed, on: path.description,
+        "The manifest \(path.description.quoted) ends at byte \(encoder.offset), and journals beside it mention byte "
+          + "\(offset): too much of it is lost. Name another directory.")
+    }
+    while true {
+      let blanks = encoder.blanks(upTo: offset)
+      if blanks.isEmpty { return }
+      try Self.writing(path) { () throws(SystemError) in try file.append(blanks) }
+    }
+  }
+
+  /// Skips a file of the earlier manifest in the listing. Usually it is the next one there too.
+  func compare(_ earlier: BatchFile) throws(BatchError) {
+    if let place = ahead.firstIndex(where: { $0.manifestPath == earlier.manifestPath }) {
+      ahead.remove(at: place)
+      return
+    }
+    while ahead.count < Self.maximumAhead, let listed = try nextUnknown() {
+      if listed.manifestPath == earlier.manifestPath { return }
+      ahead.append(listed)
+    }
+    known[earlier.manifestPath, default: 0] += 1
+  }
+
+  /// The next listed file that the earlier manifest does not have, which it has from now on; nil after the last.
+  func next() throws(BatchError) -> BatchFile? {
+    guard var added = try ahead.isEmpty ? nextUnknown() : ahead.removeFirst() else { return nil }
+    added.offset = encoder.offset
+    // As it will be read. What can't be read so has an error anyway.
+    if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
+      (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
+    }
+    let line: [UInt8] = encoder.line(for: added)
+    try Self.writing(path) { () throws(SystemError) in try file.append(line) }
+    return added
+  }
+
+  private func nextUnknown() throws(BatchError) -> BatchFile? {
+    while let listed = try listing.next() {
+      guard let count = known[listed.manifestPath] else { return listed }
+      known[listed.manifestPath] = count > 1 ? count - 1 : nil
+    }
+    return nil
+  }
+
+  /// Gives the manifest its name.
+  func complete() throws(BatchError) {
+    try Self.writing(path) { () throws(SystemError) in
+      try file.synchronize()
+      // Before it is closed, and other runs may lock it.
+      _ = try directory.move(
+        RecordedListing.partialName, to: directory, replacing: RecordedListing.completeName)
+      try? directory.synchronize()
+      try file.close()
+    }
+  }
+
+  static func writing<Result>(
+    _ path: LocalPath, _ body: () throws(SystemError) -> Result
+  ) throws(BatchError) -> Result {
+    do throws(SystemError) { return try body() } catch {
+      throw BatchError(
+        .writeFailed, on: path.description,
+        "The manifest \(path.description.quoted) can't be written: \(error). Check the directory and its disk.",
+        underlying: error)
+    }
+  }
+}

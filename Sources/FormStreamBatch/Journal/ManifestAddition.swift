@@ -6,7 +6,7 @@ final class ManifestAddition {
   /// The id of the manifest.
   let id: String
   /// What its paths are relative to.
-  var root: LocalPath { listing.root }
+  var root: LocalPath? { listing.root }
   private let listing: FileListing
   private let directory: DirectoryDescriptor
   private let path: LocalPath

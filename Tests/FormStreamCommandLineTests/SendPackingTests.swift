@@ -195,6 +195,29 @@ import Testing
     #expect(sentNames(result.output, with: #""code":"request-cut-short""#) == ["a", "b", "d"])
   }
 
+  @Test func `while a file becomes a link and a file again, nothing from outside is sent`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try Self.makeFiles(40)
+    let result = try shell(
+      """
+      mkdir outside; echo secret > outside/x; echo words > in/x
+      for n in {1..20}; do ls -d in/f*; echo in/x; done > list
+      $F send -q -j 4 --per-request 6 --retry 9 \(server.url) --files-from list & pid=$!
+      while kill -0 $pid 2> /dev/null; do
+        ln -s ../outside/x t && mv -T t in/x; echo words > t && mv -T t in/x
+        mv -T in e && ln -s outside in; rm in; mv -T e in
+      done
+      wait $pid
+      """, in: place)
+    #expect(result.signal == nil)
+    for request in server.requests {
+      #expect(!String(decoding: request.body, as: UTF8.self).contains("secret"))
+    }
+    // Each body is a form with its last delimiter.
+    #expect(try !server.sentForms().isEmpty)
+    #expect(server.faults(except: .cutShort).isEmpty)
+  }
+
   /// The server may have carried out the first request, which had another key.
   @Test func `files that a server may have are not sent again with other files`() throws {
     let place = try TemporaryDirectory()

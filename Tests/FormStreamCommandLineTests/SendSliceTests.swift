@@ -266,4 +266,17 @@ import Testing
       #expect(server.requests.count == 3)
     }
   }
+
+  @Test func `a file that the server did not confirm is sent from its beginning`() throws {
+    let server = try ScriptedServer { request in
+      .good(body: request.number == 2 ? "{\"size\":7}" : "{\"size\":10}")
+    }
+    let place = try Self.makeFile()
+    #expect(
+      try run("formstream", Self.arguments(server, "--verify", "size"), in: place).exit == 1)
+    let second = try run("formstream", Self.arguments(server, "--verify", "size"), in: place)
+    #expect(second.exit == 0, "\(second.output)")
+    #expect(second.output.contains("\"maybe_duplicate\":true"))
+    #expect(try Self.slices(server).dropFirst(3) == ["0123", "4567", "89"])
+  }
 }

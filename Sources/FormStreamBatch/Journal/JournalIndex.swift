@@ -33,6 +33,8 @@ package struct JournalIndex: Sendable {
   private var lost: [Range<Int64>: Standing] = [:]
   private var pages: [Int64: [UInt8]] = [:]
   private var slices: [Int64: SliceProgress] = [:]
+  /// The files of which the server said after the last slice that it has something else.
+  private var unconfirmed: Set<Int64> = []
 
   /// The shortest record of a manifest has more bytes than this, so two never share their bits.
   private static let bytesPerFile: Int64 = 16
@@ -70,7 +72,9 @@ package struct JournalIndex: Sendable {
   }
 
   /// Which slices of the file at that offset are accepted; nil if none are.
-  func progress(of offset: Int64) -> SliceProgress? { slices[offset] }
+  func progress(of offset: Int64) -> SliceProgress? {
+    unconfirmed.contains(offset) ? slices[offset]?.unusable : slices[offset]
+  }
 
   /// Notes what a journal says. What is accepted stays so.
   mutating func note(_ offset: Int64, _ standing: Standing) {
@@ -106,8 +110,11 @@ package struct JournalIndex: Sendable {
       case .accepted(let offset, let accepted):
         noteMention(of: offset)
         note(offset, accepted, journal.head, sliceSize)
-      case .record(let offset, let outcome, _):
+      case .record(let offset, let outcome, let line):
         noteMention(of: offset)
+        if journal.head.sliceSize != nil, JournalReader.isMismatch(line) {
+          unconfirmed.insert(offset)
+        }
         switch BatchState(rawValue: outcome) {
         case .ok: note(offset, .accepted)
         // Only a complete journal proves that nothing else happened to the file.

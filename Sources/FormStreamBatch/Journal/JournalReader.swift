@@ -107,6 +107,11 @@ package enum JournalReader {
     }
   }
 
+  /// Whether a record says that the server did not confirm the file.
+  static func isMismatch(_ line: [UInt8]) -> Bool {
+    line.contains(Array("\"error\":{\"code\":\"digest-mismatch\"".utf8))
+  }
+
   private static let recordStart = Array("{\"schema\":\"\(FileRecord.schema)\",".utf8)
 
   private static func text(

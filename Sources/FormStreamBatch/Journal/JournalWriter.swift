@@ -3,8 +3,9 @@ import FormStreamRecords
 
 /// Writes a journal: one file for each start of a run, which nobody else writes to.
 ///
-/// Each line, or all lines about the end of a request, are one `write`, so a process that is killed loses none. Once a second, and at the end, they are
-/// synchronized with the disk. After a failure nothing more is written: a line after a torn one could not be read.
+/// Each line is one `write`, and so are the records of one request: a process that is killed loses none. Once a second, and
+/// at the end, they are synchronized with the disk. After a failure nothing more is written: a line after a torn one could
+/// not be read.
 package final class JournalWriter: Sendable {
   private struct State {
     var hasUnsynchronized = false

@@ -16,6 +16,13 @@ struct SliceProgress: Hashable, Sendable {
     return FileSlice(at: accepted.bytes, of: size, in: total)
   }
 
+  /// The same for a file that has to be sent from its beginning.
+  var unusable: SliceProgress {
+    var progress = self
+    (progress.accepted.bytes, progress.hasOthers) = (0, true)
+    return progress
+  }
+
   /// What both say, in whatever order they are read. Of slices that don't fit together, those are kept that may be
   /// continued: slices of that size, and of the file as it was last.
   func joined(_ other: SliceProgress, preferring size: Int64?) -> SliceProgress {

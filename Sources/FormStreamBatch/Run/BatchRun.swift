@@ -205,14 +205,13 @@ package final class BatchRun: Sendable {
   /// Writes the records of files to the journal, then to the caller, and counts them. Those of one request are one write,
   /// so that a run that goes on makes the same requests.
   func finish(_ endings: [FileEnding]) {
+    if endings.isEmpty { return }
     let records = endings.map { ending in
       ending.record(
         manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
     }
     endIfThrowing {
-      if let writer = journal?.writer, !records.isEmpty {
-        try writer.append(records.flatMap { $0.json.line() })
-      }
+      try journal?.writer.append(records.flatMap { $0.json.line() })
       for record in records { try report(record) }
     }
     for ending in endings where ending.state != .ok {

@@ -107,8 +107,7 @@ struct FileEnding {
 
   /// The last request was not completed because of another of its files, so it was not carried out.
   mutating func noteCutShort(by other: LocalPath) {
-    guard !isInDoubt else { return }
-    state = .retryable
+    state = isInDoubt ? .unknown : .retryable
     isUnreadable = false
     error = RecordFailure(
       code: BatchError.Code.requestCutShort.rawValue,

@@ -8,103 +8,20 @@ short versions of most trials.
 """
 
 import concurrent.futures
-import hashlib
 import json
 import os
-import pathlib
 import random
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
-import threading
 import time
 
 import httpx
 
+from trials import Receiver, check, digest, main, peak_of, run, until
+
 MIB = 1 << 20
-failures = 0
-
-
-def check(condition, failure):
-    global failures
-    if not condition:
-        failures += 1
-        print(f"  FAILED: {failure}")
-
-
-class Receiver:
-    """A running receiver, and the records that it prints."""
-
-    def __init__(self, formstream, *flags):
-        self.program = subprocess.Popen(
-            [formstream, "receive", "--listen", "127.0.0.1:0", "--json", "--quiet", *flags],
-            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-        self.url = json.loads(self.program.stdout.readline())["url"]
-        self.port = int(self.url.rstrip("/").rsplit(":", 1)[1])
-        self.records = []
-        self.reading = threading.Thread(target=self.read)
-        self.reading.start()
-
-    def read(self):
-        for line in self.program.stdout:
-            self.records.append(json.loads(line))
-
-    def status(self, field):
-        for line in pathlib.Path(f"/proc/{self.program.pid}/status").read_text().splitlines():
-            if line.startswith(f"{field}:"):
-                return int(line.split()[1])
-        return 0
-
-    def descriptors_and_threads(self):
-        process = f"/proc/{self.program.pid}"
-        return len(os.listdir(f"{process}/fd")), len(os.listdir(f"{process}/task"))
-
-    def files(self, directory):
-        """The sizes of the files of a directory: of those that it lists, and of those that are open and have no name."""
-        paths = list(directory.iterdir())
-        for descriptor in pathlib.Path(f"/proc/{self.program.pid}/fd").iterdir():
-            try:
-                if os.readlink(descriptor).startswith(f"{directory}/"):
-                    paths.append(descriptor)
-            except FileNotFoundError:
-                pass  # It was closed meanwhile.
-        sizes = []
-        for path in paths:
-            try:
-                sizes.append(path.stat().st_size)
-            except FileNotFoundError:
-                pass
-        return sizes
-
-    def end(self, number=signal.SIGTERM, exit_code=0):
-        self.program.send_signal(number)
-        code = self.program.wait(60)
-        self.reading.join()
-        with self.program.stdout, self.program.stderr:
-            for line in self.program.stderr.read().decode().splitlines():
-                check("Ended by a signal" in line, f"its errors: {line}")
-        check(code == exit_code, f"the receiver ended with {code}, not {exit_code}")
-
-
-def until(condition, seconds=30):
-    """Waits until a condition is true. Returns false after that many seconds."""
-    deadline = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.001)
-    return True
-
-
-def digest(path):
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def run(*words):
-    return subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
 
 def status_by_curl(url, *words):
@@ -113,17 +30,6 @@ def status_by_curl(url, *words):
 
 def status_by_formstream(formstream, url, *words):
     return str(json.loads(run(formstream, "post", "--json", *words, url).stdout)["status"])
-
-
-def peak_of(*words):
-    """Runs a program, and returns its peak memory in KiB.
-
-    `time` starts it, because a program begins with its parent's peak, and Python's is larger.
-    """
-    with tempfile.NamedTemporaryFile() as figures:
-        done = run("time", "-f", "%M", "-o", figures.name, *words)
-        check(done.returncode == 0, f"{words[:2]} ended with {done.returncode}: {done.stderr.decode()}")
-        return int(figures.read().split()[-1])
 
 
 def many_uploads(formstream, place, count=1000, at_once=64):
@@ -359,16 +265,5 @@ def slow_clients(formstream, place, slow=200, idle=64):
 TRIALS = [many_uploads, memory, full_disk, killed_receiver, killed_clients, slow_clients]
 
 
-def main():
-    formstream, names = sys.argv[1], sys.argv[2:]
-    for trial in TRIALS:
-        if names and trial.__name__ not in names:
-            continue
-        with tempfile.TemporaryDirectory() as place:
-            trial(formstream, pathlib.Path(place))
-        sys.stdout.flush()
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(TRIALS))

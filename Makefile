@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-many test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -34,6 +34,12 @@ test-release:
 test-long:
 	@.ci/install test long
 	@.ci/long
+
+# Tests of sending many files that take minutes: a million files, hundreds of runs that are killed, servers and files
+# that fail or change. MANY='awkward_names killed_at_random' runs these trials.
+test-many:
+	@.ci/install many
+	@.ci/many many-files.py $(MANY)
 
 # Compares what Chromium sends for awkward forms with what FormStream sends, and uses the page of
 # `formstream receive` by mouse and keyboard. SCREENSHOTS=DIR keeps pictures of the page.

@@ -1,5 +1,6 @@
 """What the long trials share: how they check, the receiver, and running programs."""
 
+import atexit
 import hashlib
 import json
 import os
@@ -30,6 +31,8 @@ class Receiver:
         self.program = subprocess.Popen(
             [formstream, "receive", "--listen", "127.0.0.1:0", "--json", "--quiet", *flags],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        # Also if a trial fails, or is ended.
+        atexit.register(self.program.kill)
         self.url = json.loads(self.program.stdout.readline())["url"]
         self.port = int(self.url.rstrip("/").rsplit(":", 1)[1])
         self.records = []
@@ -110,6 +113,8 @@ def peak_of(*words):
 
 def main(trials):
     """Runs those of the trials that the command line names, or all, each in a directory of its own."""
+    # Files and programs are removed and ended then, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     formstream, names = sys.argv[1], sys.argv[2:]
     unknown = set(names) - {trial.__name__ for trial in trials}
     check(not unknown, f"there is no trial {', '.join(unknown)}")

@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-many test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-many test-slurm test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -40,6 +40,11 @@ test-long:
 test-many:
 	@.ci/install many
 	@.ci/many many-files.py $(MANY)
+
+# Sends a manifest by a Slurm of three nodes on this machine, which fail. Only root may run it.
+test-slurm:
+	@.ci/install many slurm
+	@.ci/many slurm.py $(MANY)
 
 # Compares what Chromium sends for awkward forms with what FormStream sends, and uses the page of
 # `formstream receive` by mouse and keyboard. SCREENSHOTS=DIR keeps pictures of the page.

@@ -36,6 +36,20 @@ import Testing
     #expect(both.types(of: "f.y").isEmpty)
   }
 
+  @Test func `each search gives the same, and no table knows what another one found`() {
+    let (first, second) = (ExtensionTable("a/b x\nc/d x"), ExtensionTable("e/f x"))
+    let sums = [first.adding(second), second.adding(first)]
+    for _ in 0..<2 {
+      #expect(sums.map { $0.types(of: "f.x") } == [["a/b", "c/d", "e/f"], ["e/f", "a/b", "c/d"]])
+      #expect(second.types(of: "f.X") == ["e/f"])
+      #expect(first.firstType(of: "f.x", where: { $0 == "c/d" }) == "c/d")
+      #expect(first.types(of: "f.y").isEmpty)
+    }
+    let long = String(repeating: "x", count: 100)
+    let table = ExtensionTable("a/b \(long)")
+    for _ in 0..<2 { #expect(table.types(of: "f.\(long)") == ["a/b"]) }
+  }
+
   @Test func `the system's table goes on where the built-in one ends`() {
     #expect(ExtensionTable.builtIn.types(of: "a.ts") == ["video/mp2t", "text/plain"])
     #expect(ExtensionTable.system.types(of: "a.ts").prefix(2) == ["video/mp2t", "text/plain"])

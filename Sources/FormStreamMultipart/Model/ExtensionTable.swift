@@ -3,13 +3,13 @@ import FormStreamPlatform
 /// The media types of file name extensions. An extension may have several: `ts` is a video or a
 /// TypeScript program.
 ///
-/// A table is text, which is searched for each extension. Programs ask for few extensions, and to read
-/// all of a large table into a dictionary would take longer than to send a small file.
+/// A table is text, which is searched for each extension once. Programs ask for few extensions, and to
+/// read all of a large table into a dictionary would take longer than to send a small file.
 ///
 /// It is a guesser too: forms use ``builtIn`` if they are given no other.
 public struct ExtensionTable: Sendable {
   /// The texts, in the order in which they are searched. None is read before it is asked for.
-  private var texts: [@Sendable () -> [UInt8]]
+  private var texts: [Text]
 
   /// Reads a table in the format of `mime.types`: each line has a type and its extensions. Lines
   /// without a valid type are skipped.
@@ -20,7 +20,7 @@ public struct ExtensionTable: Sendable {
 
   /// A table in the same format, which is made when it is first asked for.
   package init(_ text: @escaping @Sendable () -> [UInt8]) {
-    texts = [text]
+    texts = [Text(bytes: text)]
   }
 
   /// A table with the types of this table, followed by those of another.
@@ -50,27 +50,43 @@ public struct ExtensionTable: Sendable {
     let wanted = Array(filename[name.index(after: dot)...].lowercased().utf8)
     guard !wanted.isEmpty else { return nil }
     for text in texts {
-      let found = text().withUnsafeBytes { Self.firstType(of: wanted, in: $0, where: isWanted) }
-      if let found { return found }
-    }
-    return nil
-  }
-
-  private static func firstType(
-    of wanted: [UInt8], in text: UnsafeRawBufferPointer, where isWanted: (MediaType) -> Bool
-  ) -> MediaType? {
-    var line = TableLine(of: text)
-    while line.advance() {
-      guard line.hasWord(wanted), let type = MediaType(String(decoding: line.type, as: UTF8.self)),
-        isWanted(type)
-      else { continue }
-      return type
+      if let type = text.types(of: wanted).first(where: isWanted) { return type }
     }
     return nil
   }
 
   /// The built-in table.
   public static let builtIn = ExtensionTable(builtInText)
+}
+
+/// A text of a table, and what was found in it so far: thousands of files often have the same extension.
+private final class Text: Sendable {
+  /// Others than these are searched for each time.
+  private static let (maximumKnown, maximumLength) = (1000, 32)
+
+  private let bytes: @Sendable () -> [UInt8]
+  private let known = Guarded<[[UInt8]: [MediaType]]>([:])
+
+  init(bytes: @escaping @Sendable () -> [UInt8]) {
+    self.bytes = bytes
+  }
+
+  /// The types of an extension in lower case, in the order of the lines.
+  func types(of wanted: [UInt8]) -> [MediaType] {
+    if let types = known.withLock({ $0[wanted] }) { return types }
+    var types: [MediaType] = []
+    bytes().withUnsafeBytes { text in
+      var line = TableLine(of: text)
+      while line.advance() {
+        guard line.hasWord(wanted) else { continue }
+        if let type = MediaType(String(decoding: line.type, as: UTF8.self)) { types.append(type) }
+      }
+    }
+    if wanted.count <= Self.maximumLength {
+      known.withLock { if $0.count < Self.maximumKnown { $0[wanted] = types } }
+    }
+    return types
+  }
 }
 
 extension ExtensionTable: MediaTypeGuessing {

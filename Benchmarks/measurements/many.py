@@ -1,0 +1,91 @@
+"""Many files by one command, against what people use for that."""
+
+import os
+import shutil
+
+from .network import DELAY, Certificate
+from .programs import alternating, cost, section
+from .requests import CONCURRENT
+from .servers import Discarding, Gateway, Link, Receiving
+
+# Loops that start a process for each file are slow: so many of the files are enough.
+FEW = 500
+
+
+def curl_list(path, url, files, *lines):
+    """Writes a list for `curl --parallel`, with a request for each file and more lines for each."""
+    path.write_text("next\n".join(
+        "".join(f"{line}\n" for line in (
+            f'url = "{url}"', f'form = "file=@{file};type=application/octet-stream"', 'output = "/dev/null"', *lines))
+        for file in files))
+    return ["curl", "-s", "--parallel", "--parallel-max", CONCURRENT, "-K", path]
+
+
+def many(table, formstream, work, rounds, count):
+    """Sends many files of 4 KiB, a request each."""
+    if shutil.which("curl") is None:
+        table.note("curl is not installed: many files were left out.")
+        return
+    section(f"Sending {count:,} files of 4 KiB by one command")
+    directory = work / "many"
+    directory.mkdir()
+    files = [directory / f"{number}.bin" for number in range(count)]
+    for file in files:
+        file.write_bytes(os.urandom(4096))
+    listed, few = work / "files", work / "few"
+    for path, names in ((listed, files), (few, files[:FEW])):
+        path.write_text("".join(f"{file}\n" for file in names))
+    ours = [formstream, "send", "-q", "-j", CONCURRENT, "--files-from", listed]
+    with Discarding(table, work) as server:
+        if server.port is None:
+            return
+        commands = {
+            "ours": [*ours, "--sniff", "extension", server.url],
+            "sniffed": [*ours, server.url],
+            "digests": [*ours, "--sniff", "extension", "--sha256", server.url],
+            "journal": [*ours, "--sniff", "extension", "--journal", work / "journals", server.url],
+            "curl --parallel": curl_list(work / "curl-many", server.url, files),
+        }
+
+        def run(name):
+            shutil.rmtree(work / "journals", ignore_errors=True)
+            return cost(commands[name], work)
+
+        results = dict(zip(commands, alternating(rounds, *(lambda name=name: run(name) for name in commands))))
+        rates = {name: [count / seconds for seconds, _ in runs] for name, runs in results.items()}
+        micros = {name: [processor / count * 1e6 for _, processor in runs] for name, runs in results.items()}
+        what = {"ours": "files of 4 KiB by send", "sniffed": "the same, types by contents",
+                "digests": "the same, types by extension, with digests", "journal": "the same, with a journal"}
+        for name, text in what.items():
+            table.add(text, "1/s", rates[name], rates["curl --parallel"], (">=", 2) if name == "ours" else None,
+                      peer_name="curl --parallel")
+        table.add("files of 4 KiB by send: processor time for each", "µs", micros["ours"], micros["curl --parallel"],
+                  peer_name="curl --parallel")
+
+        # One curl at a time is what a loop of the shell does.
+        for jobs, name in ((8, "xargs -P8 curl"), (1, "a loop of curl")):
+            loop = ["xargs", "-a", few, f"-P{jobs}", "-I{}", "curl", "-s", "-o", "/dev/null", "-F",
+                    "file=@{};type=application/octet-stream", server.url]
+            runs = [cost(loop, work) for _ in range(min(rounds, 3))]
+            table.add("files of 4 KiB by send", "1/s", rates["ours"], [FEW / seconds for seconds, _ in runs],
+                      peer_name=name)
+    if shutil.which("openssl") is None or Gateway.program("nginx") is None:
+        table.note("openssl or nginx is not installed: many files over TLS were left out.")
+        return
+    on_slow_link(table, formstream, work, rounds, files[:max(count // 5, 1000)])
+
+
+def on_slow_link(table, formstream, work, rounds, files):
+    """Sends files over TLS on a link on which only requests at the same time hide the delay."""
+    section(f"Sending {len(files):,} files of 4 KiB over TLS on a link of {2000 * DELAY:g} ms")
+    listed = work / "files"
+    listed.write_text("".join(f"{file}\n" for file in files))
+    certificate = Certificate(work)
+    with Receiving(formstream, "--no-digest") as receiver, \
+            Gateway("nginx", work, certificate, receiver.port) as gateway, Link(gateway.port, DELAY) as link:
+        ours = [formstream, "send", "-q", "-j", CONCURRENT, "--sniff", "extension", "--cacert", certificate.path,
+                "--files-from", listed, link.url]
+        curl = curl_list(work / "curl-link", link.url, files, f'cacert = "{certificate.path}"')
+        runs = alternating(rounds, *(lambda command=command: cost(command, work) for command in (ours, curl)))
+    table.add(f"files of 4 KiB by send over TLS on a link of {2000 * DELAY:g} ms", "1/s",
+              *([len(files) / seconds for seconds, _ in samples] for samples in runs), peer_name="curl --parallel")

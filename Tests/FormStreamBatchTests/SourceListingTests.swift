@@ -1,6 +1,7 @@
 import Glibc
 import FormStreamBatch
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 
@@ -87,6 +88,33 @@ import Testing
     let listing = try FileListing([.text("\(root)\n\(root)/directory\n.\n./\n")])
     #expect(try listing.next() == nil)
     #expect(listing.leftOut.directories == 4)
+  }
+
+  /// Regression: an entry failed once in a while, if another program renamed files anywhere.
+  @Test func `an entry is found through a parent directory while others are renamed`() throws {
+    try tree.make("a")
+    try makeDirectory(tree.local("directory"))
+    try makeSymlink(tree.local("up"), to: "directory/..")
+    let names = [tree.path("x"), tree.path("y")]
+    try tree.make("x")
+    let isOver = Guarded(false)
+    let hasEnded = AutoResetEvent()
+    let isStarted = startThread("renames") {
+      while !isOver.withLock({ $0 }) {
+        rename(names[0], names[1])
+        rename(names[1], names[0])
+      }
+      hasEnded.signal()
+    }
+    #expect(isStarted)
+    var options = ListingOptions()
+    options.followsLinks = true
+    let lines = String(repeating: "\(tree.path)/./up/a\n", count: 5000)
+    let files = try listed([.text(lines)], options)
+    isOver.withLock { $0 = true }
+    hasEnded.wait(atMost: nil)
+    #expect(files.count == 5000)
+    #expect(files.count { $0.problem != nil } == 0)
   }
 
   @Test func `patterns apply to lists`() throws {

@@ -121,18 +121,28 @@ package func find(
 /// `O_PATH`, which Swift's Glibc lacks.
 private let pathOnly: CInt = 0o10_000_000
 
+/// openat2(2): "EAGAIN … the kernel could not ensure that a ".." component didn't escape (due to a race condition or
+/// potential attack). The caller may choose to retry the openat2() call." Any file that is renamed meanwhile is enough, so
+/// several in a row are usual. A program that renames files all the time must not hold this one up.
+private let maximumRaces = 1000
+
 /// C: `openat2(RESOLVE_BENEATH)`
 private func openBelow(
   _ directory: CInt, _ path: LocalPath, flags: CInt, followsLinks: Bool
 ) throws(SystemError) -> CInt {
-  do throws(SystemError) {
-    return try retryingInterrupts {
-      path.withCString {
-        CInt(formstream_open_beneath(directory, $0, UInt64(flags), followsLinks ? 1 : 0))
+  var races = 0
+  while true {
+    do throws(SystemError) {
+      return try retryingInterrupts {
+        path.withCString {
+          CInt(formstream_open_beneath(directory, $0, UInt64(flags), followsLinks ? 1 : 0))
+        }
       }
+    } catch  where error.number == EAGAIN && races < maximumRaces {
+      races += 1
+    } catch  where error.number == ENOSYS {
+      return try openWithoutLinks(path, in: directory, flags: flags)
     }
-  } catch  where error.number == ENOSYS {
-    return try openWithoutLinks(path, in: directory, flags: flags)
   }
 }
 

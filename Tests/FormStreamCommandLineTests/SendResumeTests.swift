@@ -162,6 +162,24 @@ import Testing
     #expect(server.requests.count == 10)
   }
 
+  @Test func `a file that was missing when it was listed is sent as soon as it is there`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell(
+      """
+      printf 'in/f01\\nlate\\nlink\\n' > list; ln -s in/f02 link
+      $F send -q --journal j \(server.url) --files-from list > /dev/null 2>&1; echo $?
+      echo late > late
+      $F send -q --journal j \(server.url) --files-from list > /dev/null 2>&1; echo $?
+      printf 'later\\n' | $F plan --files-from - -o m 2> /dev/null; mkdir k; echo later > later
+      $F report --manifest m --failed rest k > /dev/null; $F send -q --manifest rest \(server.url); echo $?
+      """, in: place)
+    // The link is one that is not followed, and stays so.
+    #expect(result.output == "66\n66\n0\n", "\(result.stderr)")
+    #expect(
+      server.sentFiles
+        == [SentFile("f01", "01\n"), SentFile("late", "late\n"), SentFile("later", "later\n")])
+  }
+
   @Test func `a manifest that was changed after a run is refused`() throws {
     let server = try ScriptedServer { _ in .good() }
     let result = try shell(

@@ -139,6 +139,23 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  @Test func `what a directory has and is not sent is counted`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell(
+      """
+      mkdir in; echo a > in/a; echo b > in/.b; ln -s a in/c; mkfifo in/d
+      $F send \(server.url) in; $F send --journal j \(server.url) in; $F send -q \(server.url) in
+      """)
+    #expect(result.exit == 0)
+    for line in [
+      "1 hidden name left out; --hidden lists them.", "1 symbolic link left out; --follow-symlinks",
+      "1 FIFO, socket or device left out.",
+    ] {
+      #expect(result.stderr.ranges(of: line).count == 2, "\(result.stderr)")
+    }
+    #expect(server.requests.count == 3)
+  }
+
   @Test func `an entry of a list that is missing fails, and the others are sent`() throws {
     let server = try ScriptedServer { _ in .good() }
     let place = try TemporaryDirectory()

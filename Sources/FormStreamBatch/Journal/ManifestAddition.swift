@@ -8,6 +8,7 @@ final class ManifestAddition {
   /// What its paths are relative to.
   var root: LocalPath? { listing.root }
   private let listing: FileListing
+  var leftOut: LeftOutEntries { listing.leftOut }
   private let directory: DirectoryDescriptor
   private let path: LocalPath
   private let file: AppendedFile

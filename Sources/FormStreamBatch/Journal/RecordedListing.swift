@@ -13,6 +13,7 @@ package final class RecordedListing: BatchInput {
   /// The id of the manifest, and where its records are.
   package let extent: ManifestExtent
   package let root: LocalPath?
+  package private(set) var leftOut = LeftOutEntries()
   private var count = 0
   /// The manifest of an earlier run, as far as it was not read yet.
   private var earlier: ManifestReader?
@@ -75,6 +76,7 @@ package final class RecordedListing: BatchInput {
     earlier = nil
     if let file = try addition?.next() { return file }
     try addition?.complete()
+    if let addition { leftOut = addition.leftOut }
     addition = nil
     return nil
   }

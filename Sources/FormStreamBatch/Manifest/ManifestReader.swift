@@ -12,6 +12,8 @@ public final class ManifestReader: BatchInput {
   /// What paths in the manifest are relative to; nil for the current directory.
   public let root: LocalPath?
 
+  /// Nothing: a manifest has all that was listed.
+  public var leftOut: LeftOutEntries { LeftOutEntries() }
   /// What names the listing, if a run made the manifest.
   let listing: String?
 
@@ -136,6 +138,10 @@ public final class ManifestReader: BatchInput {
     case .problem(let failure):
       file.problem = BatchError(
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
+    }
+    let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable]
+    if let problem = file.problem, mayBeThere.contains(problem.code) {
+      file = file.again(isDoubtful: false, isChanged: true)
     }
     file.type = record.type
     file.sha256 = record.sha256

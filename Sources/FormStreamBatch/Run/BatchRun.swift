@@ -231,6 +231,8 @@ extension BatchTotals {
     note(
       ending.state, size: ending.file.size, sent: ending.sentBytes,
       isUnreadable: ending.isUnreadable)
+    // Those that are proven accepted have no ending.
+    if ending.state == .skipped { skippedInDoubt += 1 }
     guard let error = record.error else { return }
     let status = record.status.map { " \($0)" } ?? ""
     note(

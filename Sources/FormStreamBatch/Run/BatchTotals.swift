@@ -26,6 +26,8 @@ package struct BatchTotals: Sendable {
   package private(set) var unacceptedSentBytes: Int64 = 0
   /// How many of the failed files are missing or can't be read.
   package private(set) var unreadable = 0
+  /// How many of the skipped files are not proven accepted: an earlier run may have sent them.
+  package internal(set) var skippedInDoubt = 0
   private var errors: [String: CommonError] = [:]
 
   /// More kinds of errors than this are not told apart.

@@ -40,8 +40,8 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   }
   throw Failure(
     .noInput,
-    "\(summary), of which \(problems.count) can't be sent, see above. The manifest has them all: a run of it says so "
-      + "again.")
+    "\(summary), of which \(problems.count) can't be sent, see above. The manifest has them all, so that no run "
+      + "forgets them.")
 }
 
 private func nextFile(of listing: FileListing) throws(Failure) -> BatchFile? {
@@ -70,7 +70,7 @@ private struct Problems {
 
 extension LeftOutEntries {
   /// What was left out, and the flags that include it.
-  fileprivate var lines: [String] {
+  var lines: [String] {
     var lines: [String] = []
     if hidden > 0 {
       lines.append(

@@ -59,6 +59,10 @@ func send(_ plan: SendPlan) throws(Failure) {
     failure = failure ?? error
     failedList = nil
   }
+  // Until then, another thread lists.
+  if run.totals.isListed, !plan.isQuiet {
+    for line in input.files.leftOut.lines { StandardError.note(line) }
+  }
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,

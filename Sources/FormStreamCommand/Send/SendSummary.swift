@@ -41,7 +41,7 @@ struct SendSummary {
     let unreadable = totals.unreadable
     let order: [(code: ExitCode, applies: Bool)] = [
       (.bug, failure?.exit == .bug),
-      (.unknown, totals[.unknown] > 0),
+      (.unknown, totals[.unknown] > 0 || totals.skippedInDoubt > 0),
       (.failed, totals[.failed] > unreadable),
       (.inputOutput, totals[.sourceChanged] > 0 || failure?.exit == .inputOutput),
       (.noInput, unreadable > 0 || failure?.exit == .noInput),
@@ -63,7 +63,7 @@ struct SendSummary {
 
   /// The states in one sentence.
   var sentence: String {
-    if totals.listed > 0, totals[.skipped] == totals.listed {
+    if totals.listed > 0, totals[.skipped] == totals.listed, totals.skippedInDoubt == 0 {
       return
         "Nothing is left to do: earlier runs sent \(totals.listed == 1 ? "the file" : "all \(totals.listed) files")."
     }

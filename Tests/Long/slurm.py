@@ -16,14 +16,14 @@ import time
 sys.dont_write_bytecode = True
 from many_files.sent import name_of, report
 from many_files.shards import (
-    SAMPLES, SHARDS, keep_name_and_digest, make_manifest, names_of_shard, stored_by)
+    SAMPLES, SHARDS, keep_name_and_digest, make_manifest, names_of_shard, path_with, stored_by)
 from many_files.slurm import NODES, Slurm
 from trials import Receiver, check, main
 
 
 def submit(slurm, formstream, place, url, *flags):
-    """Submits the sample, which finds the program by its name."""
-    path = f"{pathlib.Path(formstream).parent}:{slurm.environment['PATH']}"
+    """Submits the sample."""
+    path = path_with(formstream, place, slurm.environment["PATH"])
     said = slurm.call("sbatch", f"--chdir={place}", *flags, str(SAMPLES / "send.slurm"), URL=url, PATH=path)
     check("Submitted" in said, f"sbatch: {said}")
 

@@ -72,10 +72,18 @@ def sample_arguments(url):
     return [url if word.startswith("https://") else word.replace("/data/", "") for word in words]
 
 
+def path_with(formstream, place, path):
+    """A value of PATH by which samples find the program, whatever its own name is."""
+    programs = place / "programs"
+    programs.mkdir(exist_ok=True)
+    if not (programs / "formstream").exists():
+        (programs / "formstream").symlink_to(os.path.abspath(formstream))
+    return f"{programs}:{path}"
+
+
 def by_parallel(formstream, place, url):
     """Runs the sample for GNU parallel. Returns the exit code, and those of the shards."""
-    # The sample finds the program by its name.
-    path = f"{pathlib.Path(formstream).parent}:{os.environ['PATH']}"
+    path = path_with(formstream, place, os.environ["PATH"])
     done = subprocess.run([SAMPLES / "send.parallel", url], cwd=place, env={**os.environ, "PATH": path},
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     log = (place / "parallel.log").read_text().splitlines()[1:]

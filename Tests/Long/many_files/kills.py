@@ -22,8 +22,8 @@ class Totals:
         self.kills = self.sent_again = self.marked = self.twice = 0
 
     def __str__(self):
-        return (f"{self.kills} runs killed and resumed: none missing, nothing sent that was proven; {self.sent_again} "
-                f"sent again, {self.marked} marked, {self.twice} stored twice and all of those marked")
+        return (f"{self.kills} runs killed and resumed; {self.sent_again} files sent again, {self.marked} marked, "
+                f"{self.twice} stored twice")
 
 
 def resume(formstream, place, server, sent, words, totals, has_keys):

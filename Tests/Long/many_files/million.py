@@ -76,7 +76,7 @@ def million_files(formstream, place, directories=1000, each=1000):
             check(sum(arrivals.seen) == wanted, f"{sum(arrivals.seen)} of {wanted} files arrived")
             check(not arrivals.wrong and not arrivals.twice,
                   f"{arrivals.wrong} are wrong, {arrivals.twice} arrived twice")
-            print(f"{wanted} files of 1 KiB: all arrived once, with their contents; peak {peaks[wanted]} KiB; "
+            print(f"{wanted} files of 1 KiB: {sum(arrivals.seen)} arrived; peak {peaks[wanted]} KiB; "
                   f"{seconds[wanted]:.1f} s, {seconds[wanted] / wanted * 1e6:.0f} µs a file", flush=True)
             shutil.rmtree(root)
     grown = peaks[count] - peaks[1000]

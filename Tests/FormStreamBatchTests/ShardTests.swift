@@ -138,7 +138,7 @@ import Testing
       try shard(["SLURM_ARRAY_TASK_ID": "5", "SLURM_ARRAY_TASK_COUNT": "2"], of: 64) == 6)
   }
 
-  @Test func `a number that no shard has says which one nobody would send`() throws {
+  @Test func `a number that no shard has says which one would not be sent`() throws {
     func message(
       _ environment: [String: String], of count: Int = 4, base: Int = 0
     ) -> String {
@@ -151,11 +151,11 @@ import Testing
     #expect(
       message(["SLURM_ARRAY_TASK_ID": "4"])
         == "SLURM_ARRAY_TASK_ID is 4, and the tasks of 4 shards are 0 to 3. If the array begins later than with 0, "
-        + "nobody would send shard 1: set the base to its first number.")
+        + "shard 1 would not be sent: set the base to its first number.")
     #expect(
       message(["JOB_COMPLETION_INDEX": "0"], base: 1)
-        == "JOB_COMPLETION_INDEX is 0, and the tasks of 4 shards are 1 to 4. If the array begins with 0, nobody would "
-        + "send shard 4: set the base to 0.")
+        == "JOB_COMPLETION_INDEX is 0, and the tasks of 4 shards are 1 to 4. If the array begins with 0, shard 4 "
+        + "would not be sent: set the base to 0.")
     for value in ["", "-1", "x", "1.0", "99999999999999999999", "9223372036854775807", " 1"] {
       #expect(message(["SLURM_PROCID": value]).hasPrefix("SLURM_PROCID is "))
     }

@@ -193,13 +193,13 @@ import Testing
 
   @Test
   func
-    `the scheduler's number that no shard has is refused, with the shard that nobody would send`()
+    `the scheduler's number that no shard has is refused, with the shard that would not be sent`()
     throws
   {
     let run = try shell(
       Self.prepare
         + "SLURM_ARRAY_TASK_ID=4 $F report --manifest m --shard auto --shards 4 j; echo $?")
     #expect(run.output == "64\n")
-    #expect(run.stderr.contains("nobody would send shard 1"))
+    #expect(run.stderr.contains("shard 1 would not be sent"))
   }
 }

@@ -126,13 +126,7 @@ import Testing
     let pid = Guarded<Int32>(0)
     let server = try ScriptedServer { request in
       guard request.number == killedAt - 1 else { return .good() }
-      return [
-        .readBody,
-        .call {
-          while pid.withLock({ $0 }) == 0 { usleep(100) }
-          kill(pid.withLock { $0 }, SIGKILL)
-        }, .stall,
-      ]
+      return .killing(pid)
     }
     let place = try Self.makeFile("abcdefghijklmnopqrstuvwxyz012345")
     let first = try RunningProgram(

@@ -87,8 +87,7 @@ package struct JournalIndex: Sendable {
   }
 
   private mutating func noteMention(of offset: Int64) {
-    let (next, overflow) = offset.addingReportingOverflow(Self.bytesPerFile)
-    end = max(end, overflow ? .max : next)
+    end = max(end, offset.addingClamped(Self.bytesPerFile))
   }
 
   private static func place(of offset: Int64) -> (page: Int64, byte: Int, shift: UInt8) {

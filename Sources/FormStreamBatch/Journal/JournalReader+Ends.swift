@@ -22,8 +22,8 @@ extension JournalReader {
     }
     throw BatchError(
       .journalMalformed, on: path.description,
-      "The file \(path.description.quoted) is named like a journal and does not begin like one. If it is one, nobody "
-        + "knows what its run sent; if not, move it to another directory.")
+      "The file \(path.description.quoted) is named like a journal and does not begin like one. If it is one, it "
+        + "is not known what its run sent; if not, move it to another directory.")
   }
 
   /// Whether the journal has its last line: its run ended in an orderly way.

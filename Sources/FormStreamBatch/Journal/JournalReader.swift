@@ -134,7 +134,7 @@ package enum JournalReader {
   static func unreadable(_ path: LocalPath, _ error: any Error) -> BatchError {
     BatchError(
       .journalUnreadable, on: path.description,
-      "The journal \(path.description.quoted) can't be read: \(error). Without it, nobody knows what was sent.",
+      "The journal \(path.description.quoted) can't be read: \(error). Without it, what was sent is not known.",
       underlying: error as? SystemError)
   }
 }

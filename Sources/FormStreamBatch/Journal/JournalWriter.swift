@@ -1,7 +1,7 @@
 package import FormStreamPlatform
 import FormStreamRecords
 
-/// Writes a journal: one file for each start of a run, which nobody else writes to.
+/// Writes a journal: one file for each start of a run, which no other run writes to.
 ///
 /// Each line is one `write`, and so are the records of one request: a process that is killed loses none. Once a second, and
 /// at the end, they are synchronized with the disk. After a failure nothing more is written: a line after a torn one could

@@ -92,9 +92,9 @@ extension Shard {
     let tasks = isEndless ? "\(base) and more" : "\(base) to \(end - 1)"
     let (fault, remedy) =
       index < base
-      ? ("begins with \(index), nobody would send shard \(count)", "set the base to \(index)")
+      ? ("begins with \(index), shard \(count) would not be sent", "set the base to \(index)")
       : (
-        "begins later than with \(base), nobody would send shard 1",
+        "begins later than with \(base), shard 1 would not be sent",
         "set the base to its first number"
       )
     return

@@ -109,8 +109,7 @@ package struct BatchReport: Sendable {
     files += 1
     if finding.contains(.accepted) {
       states[.ok, default: 0] += 1
-      let (sum, overflow) = bytes.addingReportingOverflow(file.size)
-      bytes = overflow ? .max : sum
+      bytes = bytes.addingClamped(file.size)
       if finding.contains(.acceptedAgain) {
         duplicates += 1
       } else if finding.contains(.maybeDuplicate) {
@@ -175,7 +174,7 @@ extension JournalFindings.Finding {
     }
   }
 
-  /// If another run is told that the server accepted the file, it may have done so twice.
+  /// If another run learns that the server accepted the file, it may have done so twice.
   fileprivate mutating func noteUnknown(isHarmlessTwice: Bool) {
     insert(.unknown)
     if !isHarmlessTwice { insert(.maybeDuplicate) }

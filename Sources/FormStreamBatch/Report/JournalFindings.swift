@@ -10,7 +10,7 @@ struct JournalFindings {
     static let acceptedAgain = Finding(rawValue: 2)
     /// The server may have accepted the file in another run than the one that says so.
     static let maybeDuplicate = Finding(rawValue: 4)
-    /// A request began and nobody knows how it ended.
+    /// A request began, and how it ended is not known.
     static let unknown = Finding(rawValue: 8)
     static let failed = Finding(rawValue: 16)
     /// The file was missing or could not be read.

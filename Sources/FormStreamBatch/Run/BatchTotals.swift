@@ -51,29 +51,22 @@ package struct BatchTotals: Sendable {
   ) {
     states[state, default: 0] += 1
     switch state {
-    case .ok: acceptedBytes.addClamped(size)
-    case .skipped: skippedBytes.addClamped(size)
+    case .ok: acceptedBytes = acceptedBytes.addingClamped(size)
+    case .skipped: skippedBytes = skippedBytes.addingClamped(size)
     case .failed, .retryable, .unknown, .sourceChanged:
-      unacceptedBytes.addClamped(size)
-      unacceptedSentBytes.addClamped(sent)
+      unacceptedBytes = unacceptedBytes.addingClamped(size)
+      unacceptedSentBytes = unacceptedSentBytes.addingClamped(sent)
     }
     if isUnreadable { unreadable += 1 }
   }
 
   mutating func noteListed(_ size: Int64) {
     listed += 1
-    listedBytes.addClamped(size)
+    listedBytes = listedBytes.addingClamped(size)
   }
 
   mutating func note(error name: String, _ example: String) {
     let key = errors[name] != nil || errors.count < Self.maximumErrors ? name : "other errors"
     errors[key, default: CommonError(name: key, example: example)].count += 1
-  }
-}
-
-extension Int64 {
-  fileprivate mutating func addClamped(_ other: Int64) {
-    let (sum, isTooLarge) = addingReportingOverflow(other)
-    self = isTooLarge ? .max : sum
   }
 }

@@ -66,8 +66,8 @@ struct FileEnding {
     self.url = url.description
   }
 
-  /// Compares what the server says with the file. If it is something else, the file is not accepted, and nobody knows
-  /// what the server has.
+  /// Compares what the server says with the file. If it is something else, the file is not accepted, and what the
+  /// server has is not known.
   ///
   /// - Parameters:
   ///   - response: nil if it is not JSON, or too long.

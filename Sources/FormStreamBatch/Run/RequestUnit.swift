@@ -23,10 +23,7 @@ struct RequestUnit {
   /// The number of bytes of files; at most that of the largest number.
   var size: Int64 {
     slice?.length
-      ?? members.reduce(0) { sum, member in
-        let (sum, overflow) = sum.addingReportingOverflow(member.file.size)
-        return overflow ? .max : sum
-      }
+      ?? members.reduce(0) { $0.addingClamped($1.file.size) }
   }
 
   /// Removes files, and returns what became of them.

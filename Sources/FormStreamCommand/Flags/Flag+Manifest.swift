@@ -73,7 +73,7 @@ extension LowArguments {
       guard let count = manifest.shardCount else {
         throw .usage(
           "--shard auto needs --shards N. The scheduler's own count is not used: it is smaller if only some tasks run "
-            + "again, and then nobody would send the last shards.")
+            + "again, and then the last shards would not be sent.")
       }
       var variables: [String: String] = [:]
       for name in Shard.variables { variables[name] = environment(name) }

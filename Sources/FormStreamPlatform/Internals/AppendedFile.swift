@@ -26,7 +26,7 @@ package final class AppendedFile: Sendable {
 
   /// Keeps other processes from the file until it is closed. Returns false if one of them does so.
   ///
-  /// A file system without locks, as some on a network are, keeps nobody away.
+  /// A file system without locks, as some on a network are, keeps no other process away.
   ///
   /// C: `flock(LOCK_EX|LOCK_NB)`
   package func lock() throws(SystemError) -> Bool {

@@ -2,22 +2,20 @@ import FormStreamTransfer
 
 /// The flags about the connection to the server and about TLS.
 extension Flag {
-  private static let connectionVerbs: [Verb] = [.post, .put, .send]
-
   static let connectionFlags = [
     Flag(
-      long: "http1.1", group: .connection, verbs: connectionVerbs,
+      long: "http1.1", group: .connection, verbs: Verb.requesting,
       summary: "Use HTTP/1.1 only"
     ) { (arguments, _) in arguments.request.session.version = .http11 },
     Flag(
-      long: "http2", group: .connection, verbs: connectionVerbs,
+      long: "http2", group: .connection, verbs: Verb.requesting,
       summary: "Use HTTP/2 only, also without TLS",
       detail: "Without the flag, HTTP/2 is used if the server offers it over TLS, but not for "
         + "bodies of more than 64 KiB or of unknown length: HTTP/1.1 sends these faster."
     ) { (arguments, _) in arguments.request.session.version = .http2 },
     Flag(
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,
-      verbs: connectionVerbs,
+      verbs: Verb.requesting,
       summary: "Connect to this socket, whatever the host of the URL"
     ) { (arguments, argument) throws(Failure) in
       guard !argument.bytes.isEmpty else {
@@ -33,7 +31,7 @@ extension Flag {
     },
     Flag(
       long: "resolve", value: Value(placeholder: "HOST:PORT:ADDRESS"), group: .connection,
-      verbs: connectionVerbs,
+      verbs: Verb.requesting,
       summary: "Use this address for the host; can be repeated"
     ) { (arguments, argument) throws(Failure) in
       guard let address = argument.text.flatMap(HostAddress.init) else {
@@ -54,21 +52,21 @@ extension Flag {
     },
     Flag(
       long: "cacert", value: Value(placeholder: "FILE", completion: .path), group: .connection,
-      verbs: connectionVerbs,
+      verbs: Verb.requesting,
       summary: "Trust the authorities in FILE (PEM), and no others"
     ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
     Flag(
       long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
-      group: .connection, verbs: connectionVerbs,
+      group: .connection, verbs: Verb.requesting,
       summary: "Use the client certificate in FILE (PEM)"
     ) { (arguments, argument) in arguments.request.session.tls.certificate = argument.path },
     Flag(
       long: "key", value: Value(placeholder: "FILE", completion: .path), group: .connection,
-      verbs: connectionVerbs,
+      verbs: Verb.requesting,
       summary: "The key of --cert (PEM), if it is not in the same file"
     ) { (arguments, argument) in arguments.request.session.tls.key = argument.path },
     Flag(
-      long: "insecure", group: .connection, verbs: connectionVerbs,
+      long: "insecure", group: .connection, verbs: Verb.requesting,
       summary: "Don't check the identity of the server",
       detail: """
         Anyone on the network path can then read and change everything, secrets included. A note says \

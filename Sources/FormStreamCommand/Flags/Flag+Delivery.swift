@@ -2,11 +2,9 @@ import FormStreamTransfer
 
 /// The flags about retries, time limits, speed and redirects.
 extension Flag {
-  private static let deliveryVerbs: [Verb] = [.post, .put, .send]
-
   static let deliveryFlags = [
     Flag(
-      long: "retry", value: Value(placeholder: "N"), group: .delivery, verbs: deliveryVerbs,
+      long: "retry", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
       common: [.post, .put],
       summary: "Repeat a failed request up to N times if that is safe",
       detail: """
@@ -26,7 +24,7 @@ extension Flag {
       $0.request.options.retry.timeLimit = $1
     },
     Flag(
-      long: "retry-unsafe", group: .delivery, verbs: deliveryVerbs,
+      long: "retry-unsafe", group: .delivery, verbs: Verb.requesting,
       summary: "Let --retry repeat a request that the server may have acted on"
     ) { (arguments, _) in arguments.request.options.retry.retriesUnsafe = true },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
@@ -43,7 +41,8 @@ extension Flag {
       $0.request.options.limits.response = $1
     },
     Flag(
-      long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery, verbs: deliveryVerbs,
+      long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
+      verbs: Verb.requesting,
       summary: "Send at most RATE bytes a second, such as 500K or 2M",
       detail: "With send, each of the requests that -j allows at the same time gets an equal share."
     ) { (arguments, argument) throws(Failure) in
@@ -55,7 +54,7 @@ extension Flag {
       arguments.request.options.maximumRate = rate
     },
     Flag(
-      long: "location", short: "L", group: .delivery, verbs: deliveryVerbs,
+      long: "location", short: "L", group: .delivery, verbs: Verb.requesting,
       summary: "Follow redirects to other servers too",
       detail: """
         Without the flag, 307 and 308 within the same server are followed, and the complete body is sent \
@@ -64,7 +63,7 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.request.options.redirects.allowsOtherOrigins = true },
     Flag(
-      long: "max-redirs", value: Value(placeholder: "N"), group: .delivery, verbs: deliveryVerbs,
+      long: "max-redirs", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
       summary: "Follow at most N redirects (default: 5)"
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.redirects.limit = try argument.count(
@@ -74,7 +73,7 @@ extension Flag {
       long: "expect",
       value: Value(
         placeholder: "WHEN", completion: .choices(ExpectMode.allCases.map(\.rawValue))),
-      group: .delivery, verbs: deliveryVerbs,
+      group: .delivery, verbs: Verb.requesting,
       summary: "Ask the server before sending the body: auto, always or never",
       detail: """
         This is the header Expect: 100-continue. auto (the default) sends it if the body is larger than 1 MiB \
@@ -93,7 +92,7 @@ extension Flag {
   private static func seconds(
     _ long: String, _ summary: String,
     detail: String = "In seconds; a fraction may follow a dot. 0 is no limit.",
-    of verbs: [Verb] = deliveryVerbs,
+    of verbs: [Verb] = Verb.requesting,
     _ set: @escaping @Sendable (inout LowArguments, Duration?) -> Void
   ) -> Flag {
     Flag(

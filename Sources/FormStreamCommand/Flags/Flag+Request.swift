@@ -2,17 +2,15 @@ import FormStreamTransfer
 
 /// The flags about the method, the headers and the credentials of a request.
 extension Flag {
-  private static let requestVerbs: [Verb] = [.post, .put, .send]
-
   static let requestFlags = [
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "Send this method instead of POST or PUT"
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
-      verbs: requestVerbs, common: [.post, .put],
+      verbs: Verb.requesting, common: [.post, .put],
       summary: "Add a header; can be repeated",
       detail: """
         'NAME;' is a header without a value. Headers about the length and framing of the body can't be set. \
@@ -21,23 +19,23 @@ extension Flag {
     ) { (arguments, argument) in arguments.request.headers.append(.line(argument)) },
     Flag(
       long: "header-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "Secret headers, one a line; - is standard input",
       detail: "The contents are never shown. A note says so if other users can read the file."
     ) { (arguments, argument) in arguments.request.headers.append(.file(argument)) },
     Flag(
       long: "user", short: "u", value: Value(placeholder: "USER:PASS"), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "User and password (Basic); --user-file is safer"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.user(argument)) },
     Flag(
       long: "user-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "A file that holds USER:PASS; - is standard input"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.userFile(argument)) },
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs + [.receive], common: [.receive],
+      verbs: Verb.requesting + [.receive], common: [.receive],
       summary: "File with the token (Bearer) to send or require; - is standard input",
       detail: """
         receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
@@ -45,7 +43,7 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.tokenFile(argument)) },
     Flag(
-      long: "insecure-auth", group: .request, verbs: requestVerbs,
+      long: "insecure-auth", group: .request, verbs: Verb.requesting,
       summary: "Don't warn that credentials are sent over http",
       detail: """
         Without the flag, a note warns of a user and password, a token, or an Authorization header that others on \
@@ -54,7 +52,7 @@ extension Flag {
     ) { (arguments, _) in arguments.request.allowsInsecureAuth = true },
     Flag(
       long: "url-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "File with a URL that is a secret, in place of URL; - is standard input",
       detail: """
         Such as the URL of a webhook. Only its scheme, host and port are ever shown. In other URLs, the values \
@@ -63,16 +61,17 @@ extension Flag {
     ) { (arguments, argument) in arguments.request.urlFile = argument },
     Flag(
       long: "user-agent", short: "A", value: Value(placeholder: "TEXT"), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "The value of the User-Agent header"
     ) { (arguments, argument) in arguments.request.userAgent = argument },
     Flag(
-      long: "query", value: Value(placeholder: "NAME=VALUE"), group: .request, verbs: requestVerbs,
+      long: "query", value: Value(placeholder: "NAME=VALUE"), group: .request,
+      verbs: Verb.requesting,
       summary: "Add to the URL's query, encoded; can be repeated"
     ) { (arguments, argument) in arguments.request.query.append(argument) },
     Flag(
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
-      verbs: requestVerbs,
+      verbs: Verb.requesting,
       summary: "The Idempotency-Key header; auto makes a random key",
       detail: """
         A server that supports the header carries out requests with the same key only once, so --retry can \
@@ -82,7 +81,7 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.request.idempotencyKey = argument },
     Flag(
-      long: "content-digest", group: .request, verbs: requestVerbs,
+      long: "content-digest", group: .request, verbs: Verb.requesting,
       summary: "Send a Content-Digest header; the body is read twice for it"
     ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]

@@ -14,6 +14,9 @@ enum Verb: String, CaseIterable, Sendable {
   /// Whether the command sends one request.
   var sends: Bool { self == .post || self == .put }
 
+  /// The commands that send requests, and so have the flags about requests, connections and delivery.
+  static let requesting: [Verb] = [.post, .put, .send]
+
   var summary: String {
     switch self {
     case .post: "Send a form, or another body, and print the response"

@@ -124,4 +124,22 @@ import Testing
     #expect(result.output.contains("digest-mismatch") != isRight, "\(result.output)")
     #expect(server.requests.count == 1)
   }
+
+  @Test(arguments: [([], true), (["--put"], false), (["--idempotency-key", "auto"], false)])
+  func `what the server accepted and did not confirm is marked if it is sent again`(
+    _ flags: [String], _ isMarked: Bool
+  ) throws {
+    let server = try ScriptedServer { .good(body: #"{"size":\#($0.number == 0 ? 6 : 5)}"#) }
+    let words =
+      ["send", "--json", "--journal", "journal", "--verify", "size"] + flags
+      + [flags == ["--put"] ? server.url + "/{name}" : server.url, "in"]
+    let place = try Self.tree()
+    let first = try run("formstream", words, in: place)
+    #expect(first.exit == 1, "\(first.stderr)")
+    #expect(first.output.contains(#""maybe_duplicate":false"#))
+    let second = try run("formstream", words, in: place)
+    #expect(second.exit == 0, "\(second.stderr)")
+    #expect(second.output.contains(#""maybe_duplicate":true"#) == isMarked, "\(second.output)")
+    #expect(server.requests.count == 2)
+  }
 }

@@ -15,6 +15,8 @@ public final class RealServer: Sendable {
     public var largestBody: Int?
     /// How many seconds an idle connection is kept (`keepalive_timeout`), or nil for the server's default.
     public var keepsIdleFor: Int?
+    /// How many requests are handled on one connection (`keepalive_requests`), or nil for the server's default.
+    public var requestsPerConnection: Int?
     /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
     public var closesWithoutResponse = false
 
@@ -111,6 +113,7 @@ private func nginxConfiguration(
   let here = """
     client_max_body_size \(options.largestBody ?? 0);
     keepalive_timeout \(options.keepsIdleFor ?? 75);
+    keepalive_requests \(options.requestsPerConnection ?? 1000);
     location / {
       proxy_pass http://127.0.0.1:\(port);
       proxy_http_version 1.1;

@@ -189,6 +189,34 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
+  // libcurl reports a GOAWAY to one of the requests that share the connection. nginx says it after 1,000 requests.
+  @Test(.timeLimit(.minutes(1)))
+  func `requests that a server leaves on a shared connection cost no attempt`() async throws {
+    let certificates = try TestCertificates()
+    let server = try ScriptedServer { _ in .good(201) }
+    var options = RealServer.Options()
+    options.requestsPerConnection = 20
+    let nginx = try RealServer(.nginx, to: server.port, certificates.server, options)
+    var configuration = TransferSession.Configuration()
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let session = try TransferSession(configuration)
+    // From here on, the session knows that the server speaks HTTP/2.
+    #expect(try await session.result(of: request(nginx.urlHTTP2, .bytes([1]))).outcome == .ok)
+    let results = try await withThrowingTaskGroup { group in
+      for number in 0..<90 {
+        group.addTask {
+          try await session.result(
+            of: self.request(nginx.urlHTTP2 + "/\(number)", .bytes(noise(4096))))
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(results.map(\.error?.description) == Array(repeating: nil, count: 90))
+    #expect(results.map(\.attempts) == Array(repeating: 1, count: 90))
+    #expect(Set(server.requests.map(\.target)).count == 91, "each arrived")
+    #expect(server.requests.count == 91, "each arrived once")
+  }
+
   // MARK: Versions
 
   @Test(.timeLimit(.minutes(1)))

@@ -111,8 +111,10 @@ package struct JournalIndex: Sendable {
         note(offset, accepted, journal.head, sliceSize)
       case .record(let offset, let outcome, let line):
         noteMention(of: offset)
-        if journal.head.sliceSize != nil, JournalReader.isMismatch(line) {
-          unconfirmed.insert(offset)
+        // The server accepted something, though not what the file is.
+        if JournalReader.isMismatch(line) {
+          note(offset, doubt)
+          if journal.head.sliceSize != nil { unconfirmed.insert(offset) }
         }
         switch BatchState(rawValue: outcome) {
         case .ok: note(offset, .accepted)

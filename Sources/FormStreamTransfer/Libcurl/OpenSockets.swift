@@ -4,6 +4,8 @@ final class OpenSockets {
   private var ports: [CInt: CInt?] = [:]
   /// Those that speak HTTP/2.
   private var speakingHTTP2: Set<CInt> = []
+  /// The last stream that the server handles on each of those of which it has announced the end.
+  private var lastStreams: [CInt: Int] = [:]
   /// Those over which a request is being sent, or its response awaited, with the identity of its `CurlEasy`.
   private var users: [CInt: ObjectIdentifier] = [:]
   /// Those whose bytes are held back.
@@ -22,6 +24,7 @@ final class OpenSockets {
     willClose(socket)
     ports[socket] = nil
     speakingHTTP2.remove(socket)
+    lastStreams[socket] = nil
     users[socket] = nil
     corked.removeAll { $0 == socket }
     closeSocket(socket)
@@ -47,6 +50,14 @@ final class OpenSockets {
   }
 
   func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
+
+  /// Notes that the server handles no streams after the given one (RFC 9113 §6.8).
+  func noteGoAway(_ socket: CInt, lastStream: Int) {
+    lastStreams[socket] = lastStream
+  }
+
+  /// The last stream that the server handles; nil if it has not announced that.
+  func lastStream(of socket: CInt) -> Int? { lastStreams[socket] }
 
   func noteInUse(_ socket: CInt, by user: ObjectIdentifier) {
     users[socket] = user

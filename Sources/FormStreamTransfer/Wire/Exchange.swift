@@ -202,6 +202,7 @@ final class Exchange: @unchecked Sendable {
   /// one.
   func willClose(_ socket: CInt) {
     guard socket == connection.socket else { return }
+    noteGoAway()
     connection.noteWritten()
     // Writing may have failed before libcurl read anything.
     if awaitsFirstBytes { lookAtFirstBytes() }
@@ -212,10 +213,17 @@ final class Exchange: @unchecked Sendable {
     unread = pendingBytes(of: socket, limit: 64 * 1024)
   }
 
+  /// Takes over what another exchange was told about the connection: libcurl reports a GOAWAY to one of those that share it.
+  private func noteGoAway() {
+    guard let last = connection.socket.flatMap({ easy.sockets?.lastStream(of: $0) }) else { return }
+    connection.notes.noteGoAway(lastStream: last)
+  }
+
   /// Called after libcurl is done with the exchange, and again if it is cut off after that.
   func finish(_ failure: CurlFailure?) {
     if ending == nil {
       upload.close()
+      noteGoAway()
       count(uploaded: easy.uploaded)
       // The progress can be asked for after the end.
       if let reported, !isWatched {
@@ -373,6 +381,9 @@ extension Exchange: CurlDelegate {
 
   func noted(_ text: UnsafeRawBufferPointer) {
     connection.notes.note(text)
+    if let socket = connection.socket, let last = connection.notes.lastStream {
+      easy.sockets?.noteGoAway(socket, lastStream: last)
+    }
     // libcurl may give the connection to another request before it reports the end of this one.
     if connection.notes.isConnectionFree { noteConnectionFree() }
     tracer?.libraryNote(String(decoding: text, as: UTF8.self))

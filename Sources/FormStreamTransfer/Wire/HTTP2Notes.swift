@@ -11,6 +11,8 @@ struct HTTP2Notes {
   /// Whether the server ended the stream without an error before it had the complete request. It has sent a response
   /// (RFC 9113 §8.1), but libcurl drops a response that arrives together with this end.
   private(set) var hasEndedEarly = false
+  /// The last stream that the server handles before it closes the connection; nil if it has not announced that.
+  private(set) var lastStream: Int?
   /// Whether libcurl has put the connection back, for other requests.
   private(set) var isConnectionFree = false
   private var stream: Int?
@@ -28,16 +30,21 @@ struct HTTP2Notes {
       stream = words.count > 3 ? Int(words[3]) : nil
     // RFC 9113 §8.7: the server has not processed such a stream.
     case "REFUSED_STREAM": isRefused = true
-    // RFC 9113 §6.8: nor those with numbers after the last one that GOAWAY names. (libcurl 7.88 misspells it.)
+    // libcurl 7.88 misspells it.
     case "received" where words.dropFirst().first == "GOAWAY",
       "recveived" where words.dropFirst().first == "GOAWAY":
-      guard let stream, let text = words.last?.split(separator: "=").last, let last = Int(text)
-      else { return }
-      if last < stream { isRefused = true }
+      guard let last = words.last?.split(separator: "=").last.flatMap({ Int($0) }) else { return }
+      lastStream = last
+      noteGoAway(lastStream: last)
     case "Connection" where words.suffix(2) == ["left", "intact"]: isConnectionFree = true
     case "Downgrades": requiresHTTP11 = true
     case "stream" where words.count == 3 && words[2] == "closed": hasEndedEarly = true
     default: break
     }
+  }
+
+  /// Notes that the connection's server handles no streams after the given one (RFC 9113 §6.8).
+  mutating func noteGoAway(lastStream: Int) {
+    if let stream, lastStream < stream { isRefused = true }
   }
 }

@@ -55,6 +55,7 @@ let package = Package(
     library("CFormStreamCurl", "libcurl", apt: "libcurl4-openssl-dev"),
     library("CFormStreamMagic", "libmagic", apt: "libmagic-dev"),
     library("CFormStreamMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
+    library("CFormStreamSSL", "libssl", apt: "libssl-dev"),
     // The C library itself.
     .systemLibrary(name: "CFormStreamSystem"),
 
@@ -68,7 +69,9 @@ let package = Package(
     module("FormStreamRecords", ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform"]),
     module(
       "FormStreamTransfer",
-      ["CFormStreamCurl", "FormStream", "FormStreamDigest", "FormStreamPlatform"]),
+      [
+        "CFormStreamCurl", "CFormStreamSSL", "FormStream", "FormStreamDigest", "FormStreamPlatform",
+      ]),
     module(
       "FormStreamBatch",
       [

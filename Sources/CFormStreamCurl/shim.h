@@ -68,6 +68,11 @@ static inline CURLcode formstream_easy_set_open_function(
   return curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, function);
 }
 
+static inline CURLcode formstream_easy_set_tls_function(
+    CURL *easy, CURLcode (*function)(CURL *, void *, void *)) {
+  return curl_easy_setopt(easy, CURLOPT_SSL_CTX_FUNCTION, function);
+}
+
 static inline CURLcode formstream_easy_get_long(CURL *easy, CURLINFO info, long *value) {
   return curl_easy_getinfo(easy, info, value);
 }
@@ -79,6 +84,9 @@ static inline CURLcode formstream_easy_get_offset(CURL *easy, CURLINFO info, cur
 static inline CURLMcode formstream_multi_set_long(CURLM *multi, CURLMoption option, long value) {
   return curl_multi_setopt(multi, option, value);
 }
+
+// A macro with a cast, which Swift can't read.
+static inline long formstream_basic_authentication(void) { return (long)CURLAUTH_BASIC; }
 
 // The result of a finished transfer is a member of a union.
 static inline CURLcode formstream_message_result(const CURLMsg *message) {

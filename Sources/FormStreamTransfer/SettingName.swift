@@ -4,6 +4,14 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case retryTimeLimit = "RetryPolicy.timeLimit"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
   case authorities = "TLSSettings.authorities"
+  case clientCertificate = "TLSSettings.certificate"
+  case passphrase = "TLSSettings.passphrase"
+  case minimumTLSVersion = "TLSSettings.minimumVersion"
+  case maximumTLSVersion = "TLSSettings.maximumVersion"
+  case pin = "TLSSettings.pin"
+  case proxyAuthorities = "ProxySettings.authorities"
+  case proxyCredentials = "ProxySettings.credentials"
+  case localInterface = "TransferSession.Configuration.localInterface"
   case idempotencyKey = "TransferOptions.idempotencyKey"
 
   package var description: String { rawValue }

@@ -40,6 +40,15 @@ public struct TransferError: Error, Sendable {
     public static let http2Unavailable = Code(rawValue: "http2-unavailable")
     /// The server's certificate is not trusted.
     public static let certificateRefused = Code(rawValue: "certificate-refused")
+    /// The server refused the client's certificate, or demanded one.
+    public static let clientCertificateRefused = Code(rawValue: "client-certificate-refused")
+    /// The server has another public key than ``TLSSettings/pin``.
+    public static let publicKeyMismatch = Code(rawValue: "public-key-mismatch")
+    /// The proxy did not pass the request on.
+    public static let proxyRefused = Code(rawValue: "proxy-refused")
+    /// The interface or address of this machine can't be used; see
+    /// ``TransferSession/Configuration/localInterface``.
+    public static let interfaceUnusable = Code(rawValue: "interface-unusable")
     /// A file that the session needs for TLS can't be used.
     public static let tlsFileUnusable = Code(rawValue: "tls-file-unusable")
     /// The connection ended before the response was complete.

@@ -4,20 +4,23 @@ import Testing
 /// Flags and words that people know from curl.
 @Suite struct CurlFlagTests {
   @Test(arguments: [
-    (["-k"], "--cacert"), (["-s"], "-q leaves"), (["--silent"], "-q leaves"),
+    (["-s"], "-q leaves"), (["--silent"], "-q leaves"),
     (["-sS"], "-q leaves"),
     (["-qS"], "errors are always printed"), (["-f"], "exit code"),
     (["--fail-with-body"], "exit code"),
     (["-i"], "-v prints"), (["-I"], "-v prints"), (["-D", "x"], "--json prints"),
     (["-w", "%{http_code}"], "--json prints"), (["-G"], "--query"), (["--get"], "--query"),
     (["-b", "a=b"], "Cookie"), (["--cookie=a=b"], "--header-file"), (["-c", "jar"], "not kept"),
-    (["-x", "p:1"], "not used"), (["--proxy", "p:1"], "not used"), (["-m", "5"], "--max-time"),
+    (["--socks4", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
+    (["--proxy-insecure"], "--proxy-cacert"), (["-m", "5"], "--max-time"),
     (["--compressed"], "no compression"), (["--oauth2-bearer", "canary"], "--token-file"),
     (["--retry-all-errors"], "--retry-unsafe"), (["--retry-delay", "1"], "is random"),
     (["--url", "http://h/"], "without a flag"), (["--data-ascii", "a"], "-d does"),
     (["--digest"], "--sha256 computes"), (["--digest", "-u", "me:canary"], "as it is"),
     (["-n"], "--user-file"), (["--netrc"], "--user-file"), (["-0"], "--http1.1"),
-    (["-1"], "TLS 1.2"), (["-2"], "TLS 1.2"), (["-4"], "--resolve"), (["-6"], "--resolve"),
+    (["-1"], "TLS 1.2"), (["-2"], "TLS 1.2"), (["--tlsv1.0"], "TLS 1.2"),
+    (["--tlsv1.1"], "TLS 1.2"),
+    (["--tls-max", "1.1"], "choose one of 1.2, 1.3"), (["--connect-to", "a"], "--resolve"),
     (["--json", "@f"], "--json-body DATA"), (["--json", "\"x\""], "--json-body DATA"),
   ])
   func `a flag that only curl has gets a hint`(

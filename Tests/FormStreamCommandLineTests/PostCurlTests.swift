@@ -94,6 +94,21 @@ import Testing
       result.output
         == "curl -d '' --http2-prior-knowledge --unix-socket s --resolve h:80:::1 --cacert c --cert d "
         + "--key e http://h/\n")
+    let place = try TemporaryDirectory()
+    try place.write("key", "canary\n")
+    try place.write("user", "me:canary\n")
+    let digest = "sha256//" + String(repeating: "a", count: 43) + "="
+    let more = try formstream(
+      "post", "--to-curl", "-4", "--interface", "lo", "--keepalive-time", "9", "--capath", "c",
+      "--cert", "a:b", "--pass-file", "key", "--pinnedpubkey", digest, "--tlsv1.3", "--tls-max",
+      "1.3", "-k", "-x", "socks5h://p:1", "--noproxy", "a b", "--proxy-user-file", "user",
+      "--proxy-cacert", "d", "-q", "-d", "", "http://h/", in: place)
+    #expect(
+      more.output
+        == "curl -d '' --ipv4 --interface lo --keepalive-time 9 --capath c --cert 'a\\:b' "
+        + "--pass \"$(cat -- key)\" --pinnedpubkey \(digest) --tlsv1.3 --tls-max 1.3 --insecure "
+        + "--proxy socks5h://p:1 --noproxy 'a b' --proxy-user \"$(cat -- user)\" --proxy-cacert d "
+        + "-sS http://h/\n", "\(more.stderr)")
   }
 
   @Test(arguments: [
@@ -102,6 +117,8 @@ import Testing
     (["--field", "a\nb=c"], "line breaks in names"),
     (["--browser-text", "--field", "a=b\nc"], "nothing like --browser-text"),
     (["-d", "a", "-H", "Authorization: canary"], "would be printed"),
+    (["-d", "a", "-E", "c", "--pass", "canary"], "would be printed"),
+    (["-d", "a", "-x", "http://me:canary@p"], "would be printed"),
   ])
   func `what curl can't send is an error`(_ arguments: [String], _ says: String) throws {
     let result = try run("formstream", ["post", "--to-curl"] + arguments + ["http://h/"])

@@ -78,7 +78,34 @@ import Testing
     "cacert": Effect("--to-curl", "--cacert", "c", "-d", "", shows: "--cacert c"),
     "cert": Effect("--to-curl", "-E", "c", "-d", "", shows: "--cert c"),
     "key": Effect("--to-curl", "-E", "c", "--key", "k", "-d", "", shows: "--key k"),
-    "insecure": Effect("--insecure", "-d", "", shows: "the server's identity is not checked"),
+    "capath": Effect("--to-curl", "--capath", "c", "-d", "", shows: "--capath c"),
+    "pass": Effect("--pass", "canary", "-d", "", shows: "--cert FILE"),
+    "pass-file": Effect(
+      "--to-curl", "-E", "c", "--pass-file", "token", "-d", "", shows: "--pass \"$(cat -- token)\""),
+    "pinnedpubkey": Effect("--pinnedpubkey", "nosuch", "-d", "", shows: "\"nosuch\""),
+    "tlsv1.2": Effect("--to-curl", "--tlsv1.3", "--tlsv1.2", "-d", "", shows: "!--tlsv1.3"),
+    "tlsv1.3": Effect("--to-curl", "--tlsv1.3", "-d", "", shows: "--tlsv1.3"),
+    "tls-max": Effect(
+      "--tls-max", "1.2", "--tlsv1.3", "-d", "", shows: "No version of TLS is left"),
+    "insecure": Effect("-k", "-d", "", shows: "the server's identity is not checked"),
+    "proxy": Effect("-x", "127.0.0.1:1", "-d", "", shows: "listening at http://127.0.0.1:1"),
+    "socks5": Effect(
+      "--socks5", "127.0.0.1:1", "-d", "", shows: "listening at socks5://127.0.0.1:1"),
+    "socks5-hostname": Effect(
+      "--socks5-hostname", "127.0.0.1:1", "-d", "", shows: "listening at socks5h://127.0.0.1:1"),
+    "proxy-user": Effect(
+      "--to-curl", "-x", "p", "-U", "me:canary", "-d", "", shows: "--proxy p --proxy-user me http"),
+    "proxy-user-file": Effect(
+      "--to-curl", "--proxy-user-file", "user", "-d", "", shows: "--proxy-user \"$(cat -- user)\""),
+    "proxy-cacert": Effect("--proxy-cacert", "nosuch", "-d", "", shows: "\"nosuch\""),
+    "noproxy": Effect(
+      "-x", "127.0.0.1:1", "--noproxy", "127.0.0.1", "-d", "", shows: "POST / HTTP"),
+    "ipv4": Effect("-4", "-d", "", "http://[::1]:1/", shows: "exit 1", at: nil),
+    "ipv6": Effect("--to-curl", "-6", "-d", "", shows: "--ipv6"),
+    "interface": Effect("--interface", "if!nosuch0", "-d", "", shows: "(--interface)"),
+    "keepalive-time": Effect(
+      "--to-curl", "--keepalive-time", "7", "-d", "", shows: "--keepalive-time 7"),
+    "no-keepalive": Effect("--to-curl", "--no-keepalive", "-d", "", shows: "--no-keepalive"),
     "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
     "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/2\","),
     "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),

@@ -231,14 +231,22 @@ private func now() -> Double {
   return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
 }
 
-/// The test runner's environment with `changes`.
+/// The variables that make programs use a proxy. A developer's environment may have them, and every server of the tests is
+/// on this machine.
+private let proxyVariables: Set = [
+  "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+]
+
+/// The test runner's environment without proxies, with `changes`.
 private func merged(_ changes: [String: String]) -> [[UInt8]] {
   var result = changes.map { Array("\($0.key)=\($0.value)".utf8) }
   var next = environ
   while let entry = next.pointee {
     let text = String(cString: entry)
     let name = text.prefix { $0 != "=" }
-    if changes[String(name)] == nil { result.append(Array(text.utf8)) }
+    if changes[String(name)] == nil, !proxyVariables.contains(String(name)) {
+      result.append(Array(text.utf8))
+    }
     next += 1
   }
   return result

@@ -19,6 +19,10 @@ public final class RealServer: Sendable {
     public var requestsPerConnection: Int?
     /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
     public var closesWithoutResponse = false
+    /// The authority that must have signed the client's certificate, a file's path. Nil asks for no certificate.
+    public var clientAuthority: String?
+    /// Whether TLS 1.1 is the only version that it speaks.
+    public var speaksOnlyTLS11 = false
 
     /// The defaults.
     public init() {}
@@ -53,7 +57,7 @@ public final class RealServer: Sendable {
         try place.write("conf", nginxConfiguration(place, ports, port, certificate, options))
         program = ["nginx", "-p", place.path, "-c", place.path("conf"), "-e", place.path("errors")]
       case .apache:
-        try place.write("conf", apacheConfiguration(place, ports, port))
+        try place.write("conf", apacheConfiguration(place, ports, port, certificate, options))
         program = ["apache2", "-DFOREGROUND", "-d", place.path, "-f", place.path("conf")]
       }
       let child = try ChildProcess(
@@ -70,9 +74,9 @@ public final class RealServer: Sendable {
     }
     self.child = Guarded(child)
     url = "http://127.0.0.1:\(ports[0])"
-    let hasTLS = kind == .nginx && certificate != nil
+    let hasTLS = certificate != nil
     urlTLS = hasTLS ? "https://localhost:\(ports[1])" : ""
-    urlHTTP2 = hasTLS ? "https://localhost:\(ports[2])" : ""
+    urlHTTP2 = hasTLS && kind == .nginx ? "https://localhost:\(ports[2])" : ""
   }
 
   deinit { stop() }
@@ -87,7 +91,7 @@ public final class RealServer: Sendable {
 }
 
 /// A server did not start.
-private struct NotStarted: Error, CustomStringConvertible {
+struct NotStarted: Error, CustomStringConvertible {
   let description: String
 }
 
@@ -103,6 +107,8 @@ private func nginxConfiguration(
           listen 127.0.0.1:\(number) ssl\(http2);
           ssl_certificate \(certificate.certificate);
           ssl_certificate_key \(certificate.key);
+          \(options.clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? "")
+          \(options.speaksOnlyTLS11 ? "ssl_protocols TLSv1.1; ssl_ciphers ALL:@SECLEVEL=0;" : "")
           include here;
         }
 
@@ -145,10 +151,26 @@ private func nginxConfiguration(
 }
 
 private func apacheConfiguration(
-  _ place: TemporaryDirectory, _ ports: [UInt16], _ port: UInt16
+  _ place: TemporaryDirectory, _ ports: [UInt16], _ port: UInt16,
+  _ certificate: TestCertificates.Pair?, _ options: RealServer.Options
 ) -> String {
-  let modules = ["mpm_event", "authz_core", "env", "proxy", "proxy_http"].map {
+  let modules = ["mpm_event", "authz_core", "env", "proxy", "proxy_http", "ssl"].map {
     "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
+  }
+  let client = options.clientAuthority.map { "SSLVerifyClient require\nSSLCACertificateFile \($0)" }
+  let tls = certificate.map { certificate in
+    """
+    Listen 127.0.0.1:\(ports[1])
+    <VirtualHost 127.0.0.1:\(ports[1])>
+      SSLEngine on
+      SSLCertificateFile \(certificate.certificate)
+      SSLCertificateKeyFile \(certificate.key)
+      \(client ?? "")
+      \(options.speaksOnlyTLS11 ? "SSLProtocol TLSv1.1\nSSLCipherSuite ALL:@SECLEVEL=0" : "")
+      ProxyPass / http://127.0.0.1:\(port)/
+      SetEnv proxy-sendchunked 1
+    </VirtualHost>
+    """
   }
   return """
     \(modules.joined(separator: "\n"))
@@ -159,18 +181,19 @@ private func apacheConfiguration(
     DefaultRuntimeDir \(place.path)
     ProxyPass / http://127.0.0.1:\(port)/
     SetEnv proxy-sendchunked 1
+    \(tls ?? "")
     \(getuid() == 0 ? "User nobody\nGroup nogroup" : "")
     """
 }
 
 /// Different ports on which nothing is listening.
-private func freePorts(_ count: Int) throws -> [UInt16] {
+func freePorts(_ count: Int) throws -> [UInt16] {
   let listeners = try (0..<count).map { _ in try LoopbackListener(.local) }
   return listeners.map(\.port)
 }
 
 /// Whether something is listening on a port within ten seconds.
-private func isListening(_ port: UInt16) -> Bool {
+func isListening(_ port: UInt16) -> Bool {
   for _ in 0..<1000 {
     if let descriptor = try? connected(to: .ip("127.0.0.1", port: port)) {
       close(descriptor)

@@ -25,8 +25,16 @@ public final class TestCertificates: Sendable {
   public let expired: Pair
   /// For `elsewhere.example` only.
   public let wrongHost: Pair
+  /// For the same names as `server`, valid from a time in the future.
+  public let future: Pair
+  /// For the same names as `server`, signed by itself.
+  public let selfSigned: Pair
   /// For a client.
   public let client: Pair
+  /// For a client, signed by itself.
+  public let otherClient: Pair
+  /// The key of `client`, encrypted with the passphrase `canary`, a path.
+  public let encryptedClientKey: String
 
   private let place: TemporaryDirectory
 
@@ -72,13 +80,34 @@ public final class TestCertificates: Sendable {
     expired = try sign("expired", names, until: "20200101000000Z", in: place)
     wrongHost = try sign(
       "wrong", "subjectAltName = DNS:elsewhere.example", until: "20490101000000Z", in: place)
+    future = try sign(
+      "future", names, from: "20480101000000Z", until: "20490101000000Z", in: place)
     client = try sign(
       "client", "extendedKeyUsage = clientAuth", until: "20490101000000Z", in: place)
+    selfSigned = try signItself("self", names, in: place)
+    otherClient = try signItself("otherclient", "extendedKeyUsage = clientAuth", in: place)
+    encryptedClientKey = place.path("encrypted.key")
+    try openssl(
+      place, "pkcs8 -topk8 -in client.key -passout pass:canary -out encrypted.key")
   }
 }
 
+private func signItself(
+  _ name: String, _ extensions: String, in place: TemporaryDirectory
+) throws -> TestCertificates.Pair {
+  try place.write(
+    "\(name).conf", "[req]\ndistinguished_name = name\n[name]\n[own]\n\(extensions)\n")
+  try openssl(
+    place,
+    "req -x509 -config \(name).conf -extensions own -subj /CN=\(name) -days 3650 "
+      + "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout \(name).key -out \(name).pem")
+  return TestCertificates.Pair(
+    certificate: place.path("\(name).pem"), key: place.path("\(name).key"))
+}
+
 private func sign(
-  _ name: String, _ extensions: String, until end: String, in place: TemporaryDirectory
+  _ name: String, _ extensions: String, from start: String = "20190101000000Z", until end: String,
+  in place: TemporaryDirectory
 ) throws -> TestCertificates.Pair {
   try place.write("\(name).conf", "basicConstraints = CA:FALSE\n\(extensions)\n")
   try openssl(
@@ -88,7 +117,7 @@ private func sign(
   try openssl(
     place,
     "ca -batch -notext -config ca.conf -cert authority.pem -keyfile authority.key "
-      + "-startdate 20190101000000Z -enddate \(end) -extfile \(name).conf "
+      + "-startdate \(start) -enddate \(end) -extfile \(name).conf "
       + "-in \(name).csr -out \(name).pem")
   return TestCertificates.Pair(
     certificate: place.path("\(name).pem"), key: place.path("\(name).key"))

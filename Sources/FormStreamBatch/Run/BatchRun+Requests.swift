@@ -108,8 +108,8 @@ extension BatchRun {
   /// Ends the run if nothing accepts connections: ten million files would fail one by one.
   private func noteReachability(_ result: TransferResult) {
     let isUnreachable = state.withLock { state in
-      let isUnreachable =
-        result.error?.code == .connectFailed || result.error?.code == .connectTimedOut
+      let codes: [TransferError.Code?] = [.connectFailed, .connectTimedOut, .proxyRefused]
+      let isUnreachable = codes.contains(result.error?.code)
       state.unreachable = isUnreachable ? state.unreachable + 1 : 0
       return state.unreachable >= unreachableLimit
     }

@@ -21,7 +21,6 @@ enum CurlFlag {
   }
 
   private static let all = [
-    Entry("k", hint: "write --insecure in full; --cacert FILE is nearly always better."),
     Entry("s", "silent", hint: "-q leaves out notes and progress; errors are always printed."),
     Entry("S", "show-error", hint: "errors are always printed."),
     Entry(
@@ -41,11 +40,19 @@ enum CurlFlag {
     Entry("c", "cookie-jar", hint: "cookies are not kept."),
     Entry("j", "junk-session-cookies", hint: "cookies are not kept."),
     Entry(
-      "x", "proxy", "proxy1.0", "preproxy", "socks5", "socks5-hostname", "socks4", "socks4a",
-      hint: "proxies are not used; requests go directly to the server."),
-    Entry("U", "proxy-user", hint: "proxies are not used; requests go directly to the server."),
-    Entry(nil, "noproxy", hint: "leave it out; proxies are never used."),
-    Entry("p", "proxytunnel", hint: "proxies are not used; requests go directly to the server."),
+      nil, "proxy1.0", "preproxy", "socks4", "socks4a",
+      hint: "--proxy has proxies of http, https, socks5 and socks5h, one at a time."),
+    Entry(
+      "p", "proxytunnel",
+      hint: "leave it out; only https URLs are reached through a tunnel, and always."),
+    Entry(nil, "proxy-basic", "socks5-basic", hint: "leave it out; --proxy-user uses Basic."),
+    Entry(
+      nil, "proxy-anyauth", "proxy-digest", "proxy-ntlm", "proxy-negotiate", "socks5-gssapi",
+      hint: "only Basic is supported for proxies (--proxy-user-file)."),
+    Entry(
+      nil, "proxy-insecure", "proxy-capath",
+      hint: "--proxy-cacert FILE names the authorities to trust for a proxy of https."),
+    Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
     Entry("m", hint: "write --max-time S in full."),
     Entry(
       nil, "compressed",
@@ -83,16 +90,13 @@ enum CurlFlag {
       nil, "http2-prior-knowledge", hint: "--http2 does the same if the URL begins with http:."),
     Entry(nil, "http3", "http3-only", hint: "only HTTP/1.1 and HTTP/2 are supported."),
     Entry(
-      "1", "tlsv1", "tlsv1.2", "tlsv1.3", hint: "TLS 1.2 is the oldest version that is supported."),
+      "1", "tlsv1", "tlsv1.0", "tlsv1.1",
+      hint: "TLS 1.2 is the oldest version that is supported; --tlsv1.3 demands a newer one."),
     Entry("2", "sslv2", hint: "TLS 1.2 is the oldest version that is supported."),
     Entry("3", "sslv3", hint: "TLS 1.2 is the oldest version that is supported."),
+    Entry(nil, "connect-to", hint: "--resolve HOST:PORT:ADDRESS sets the address."),
     Entry(
-      "4", "ipv4", hint: "--resolve HOST:PORT:ADDRESS sets the address."),
-    Entry(
-      "6", "ipv6", hint: "--resolve HOST:PORT:ADDRESS sets the address."),
-    Entry(
-      nil, "connect-to", "interface", hint: "--resolve HOST:PORT:ADDRESS sets the address."
-    ),
+      nil, "local-port", hint: "--interface NAME sets the address; the system chooses the port."),
     Entry("e", "referer", hint: "-H 'Referer: URL' does the same."),
     Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
     Entry("g", "globoff", hint: "leave it out; [ ] { } are not special here."),

@@ -1,6 +1,6 @@
 import FormStreamTransfer
 
-/// The flags about the connection to the server and about TLS.
+/// The flags about the connection to the server.
 extension Flag {
   static let connectionFlags = [
     Flag(
@@ -51,27 +51,39 @@ extension Flag {
       arguments.request.session.addresses.append(address)
     },
     Flag(
-      long: "cacert", value: Value(placeholder: "FILE", completion: .path), group: .connection,
+      long: "ipv4", short: "4", group: .connection, verbs: Verb.requesting,
+      summary: "Use only addresses of IPv4"
+    ) { (arguments, _) in arguments.request.session.addressFamily = .ipv4 },
+    Flag(
+      long: "ipv6", short: "6", group: .connection, verbs: Verb.requesting,
+      summary: "Use only addresses of IPv6"
+    ) { (arguments, _) in arguments.request.session.addressFamily = .ipv6 },
+    Flag(
+      long: "interface", value: Value(placeholder: "NAME"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Trust the authorities in FILE (PEM), and no others"
-    ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
+      summary: "Connect from this interface, address or host of this machine",
+      detail: "if!NAME is only an interface, and host!NAME only an address or a host."
+    ) { (arguments, argument) throws(Failure) in
+      let name = try argument.text(for: "--interface")
+      guard !name.isEmpty else {
+        throw .usage("--interface needs the name of an interface, or an address.")
+      }
+      arguments.request.session.localInterface = name
+    },
     Flag(
-      long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
-      group: .connection, verbs: Verb.requesting,
-      summary: "Use the client certificate in FILE (PEM)"
-    ) { (arguments, argument) in arguments.request.session.tls.certificate = argument.path },
-    Flag(
-      long: "key", value: Value(placeholder: "FILE", completion: .path), group: .connection,
+      long: "keepalive-time", value: Value(placeholder: "S"), group: .connection,
       verbs: Verb.requesting,
-      summary: "The key of --cert (PEM), if it is not in the same file"
-    ) { (arguments, argument) in arguments.request.session.tls.key = argument.path },
+      summary: "Probe connections after S seconds without a byte [60]"
+    ) { (arguments, argument) throws(Failure) in
+      let time = try argument.seconds(for: "--keepalive-time")
+      guard (.seconds(1) ... .seconds(32767)).contains(time) else {
+        throw .usage("\(argument.named("--keepalive-time")) is not a time from 1 to 32767 seconds.")
+      }
+      arguments.request.session.keepAliveTime = time
+    },
     Flag(
-      long: "insecure", group: .connection, verbs: Verb.requesting,
-      summary: "Don't check the identity of the server",
-      detail: """
-        Anyone on the network path can then read and change everything, secrets included. A note says \
-        so each time. Nearly always, --cacert is the right flag instead.
-        """
-    ) { (arguments, _) in arguments.request.session.tls.verifiesServer = false },
+      long: "no-keepalive", group: .connection, verbs: Verb.requesting,
+      summary: "Don't probe connections that are silent"
+    ) { (arguments, _) in arguments.request.session.keepAliveTime = nil },
   ]
 }

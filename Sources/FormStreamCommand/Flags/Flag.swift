@@ -56,7 +56,8 @@ extension Flag {
   static let all: [Flag] =
     pathFlags + listingFlags + manifestFlags + partFlags + previousPartFlags + typeFlags + wireFlags
     + bodyFlags + requestFlags
-    + deliveryFlags + batchFlags + packingFlags + connectionFlags + readingFlags + receivingFlags
+    + deliveryFlags + batchFlags + packingFlags + connectionFlags + tlsFlags + proxyFlags
+    + readingFlags + receivingFlags
     + outputFlags
     + responseFlags + generalFlags
 

@@ -22,6 +22,9 @@ struct RequestArguments {
   /// The options of requests and sessions that need no further planning.
   var options = TransferOptions()
   var session = TransferSession.Configuration()
+  var pinnedKeys: Argument?
+  var passphrase: PassphraseArgument?
+  var proxy = ProxyArguments()
 
   /// Whether `--retry` was typed.
   var isRetryGiven = false

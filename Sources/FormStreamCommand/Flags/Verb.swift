@@ -36,7 +36,7 @@ enum Verb: String, CaseIterable, Sendable {
   var note: String? {
     switch self {
     case .post, .put, .send:
-      "Proxies, cookies and .netrc are not used, whatever the environment says."
+      "Cookies and .netrc are not used, whatever the environment says."
     case .demo: "The demo needs about 1 GiB in TMPDIR, or in /tmp, for some seconds."
     default: nil
     }

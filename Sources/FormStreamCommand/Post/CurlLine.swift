@@ -20,7 +20,7 @@ struct CurlLine {
     addMethod()
     try addHeaders()
     addDelivery()
-    addConnection()
+    try addConnection()
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
     let expanded = plan.request.url.absoluteString.utf8 + (arguments.request.upload?.bytes ?? [])
@@ -204,7 +204,7 @@ struct CurlLine {
     }
   }
 
-  private mutating func addConnection() {
+  private mutating func addConnection() throws(Failure) {
     let session = plan.configuration
     if session.version == .http11 { add("--http1.1") }
     if session.version == .http2 {
@@ -212,10 +212,63 @@ struct CurlLine {
     }
     if let path = session.unixSocket { add("--unix-socket", path.bytes) }
     for address in session.addresses { add("--resolve", address.text) }
-    if let path = session.tls.authorities { add("--cacert", path.bytes) }
-    if let path = session.tls.certificate { add("--cert", path.bytes) }
-    if let path = session.tls.key { add("--key", path.bytes) }
-    if !session.tls.verifiesServer { add("--insecure") }
+    if session.addressFamily == .ipv4 { add("--ipv4") }
+    if session.addressFamily == .ipv6 { add("--ipv6") }
+    if let name = session.localInterface { add("--interface", name) }
+    let usual = TransferSession.Configuration()
+    switch session.keepAliveTime {
+    case nil: add("--no-keepalive")
+    case let time? where time != usual.keepAliveTime:
+      add("--keepalive-time", time.curlWholeSeconds)
+    default: break
+    }
+    try addTLS(session.tls)
+    try addProxy()
+  }
+
+  private mutating func addTLS(_ tls: TLSSettings) throws(Failure) {
+    if let path = tls.authorities { add("--cacert", path.bytes) }
+    if let path = tls.authoritiesDirectory { add("--capath", path.bytes) }
+    if let path = tls.certificate {
+      // curl takes what follows a colon for the passphrase.
+      add("--cert", path.bytes.flatMap { $0 == UInt8(ascii: ":") ? Array("\\:".utf8) : [$0] })
+    }
+    if let path = tls.key { add("--key", path.bytes) }
+    switch arguments.request.passphrase {
+    case .phrase:
+      throw .usage("The passphrase of --pass would be printed: put it into a file for --pass-file.")
+    case .file(let file): add("--pass", contentsOf: file)
+    case nil: break
+    }
+    if let keys = arguments.request.pinnedKeys { add("--pinnedpubkey", keys.bytes) }
+    if tls.minimumVersion == .tls13 { add("--tlsv1.3") }
+    if let version = tls.maximumVersion { add("--tls-max", "\(version)") }
+    if !tls.verifiesServer { add("--insecure") }
+  }
+
+  private mutating func addProxy() throws(Failure) {
+    let proxy = arguments.request.proxy
+    // Without the flag, curl reads the same variables of the environment.
+    switch proxy.address {
+    case .url(let argument):
+      guard !argument.bytes.contains(UInt8(ascii: "@")) else {
+        throw .usage(
+          "The proxy's URL holds a user, which would be printed: put user and password into a file for --proxy-user-file."
+        )
+      }
+      add("--proxy", argument.bytes)
+    case .host(let scheme, let argument):
+      add(scheme == "socks5" ? "--socks5" : "--socks5-hostname", argument.bytes)
+    case nil: break
+    }
+    if let hosts = proxy.exceptions { add("--noproxy", hosts.bytes) }
+    switch proxy.credentials {
+    // Without the password: curl asks for it.
+    case .user(let user): add("--proxy-user", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
+    case .userFile(let file): add("--proxy-user", contentsOf: file)
+    default: break
+    }
+    if let file = proxy.authorities { add("--proxy-cacert", file.bytes) }
   }
 
   private mutating func addOutput() {

@@ -69,6 +69,14 @@ extension LowArguments {
   }
 
   private func basic(_ bytes: [UInt8], _ origin: String) throws(Failure) -> Credentials {
+    let (user, password) = try userAndPassword(bytes, origin)
+    return .basic(user: user, password: password)
+  }
+
+  /// - Parameter origin: where the bytes come from, for messages.
+  func userAndPassword(
+    _ bytes: [UInt8], _ origin: String
+  ) throws(Failure) -> (user: String, password: String) {
     guard let text = String(validating: bytes, as: UTF8.self), HTTPSyntax.isFieldValue(text.utf8)
     else {
       throw .usage("\(origin) has a control character in it, or is not UTF-8: write USER:PASS.")
@@ -77,6 +85,6 @@ extension LowArguments {
     guard words.count == 2 else {
       throw .usage("\(origin) has no colon in it: write USER:PASS.")
     }
-    return .basic(user: String(words[0]), password: String(words[1]))
+    return (String(words[0]), String(words[1]))
   }
 }

@@ -82,17 +82,14 @@ extension LowArguments {
       }
       planned.method = method
     }
-    if request.session.unixSocket == nil {
-      if let note = ProxyNote.text(for: planned.url, environmentVariable) { notes.append(note) }
-    }
+    var configuration = try sessionConfiguration(for: planned.url, &notes)
     planned.headers = try headers(for: body, notes: &notes)
     planned.credentials = try credentials(notes: &notes)
-    if !request.allowsInsecureAuth, planned.exposesCredentials(in: request.session) {
+    if !request.allowsInsecureAuth, planned.exposesCredentials(in: configuration) {
       notes.append(
         "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
           + "read them: use https, or --insecure-auth if they may.")
     }
-    var configuration = request.session
     configuration.userAgent = "formstream/\(version)"
     return (planned, configuration)
   }
@@ -111,6 +108,10 @@ extension LowArguments {
     }
     if request.session.tls.key != nil, request.session.tls.certificate == nil {
       throw .usage("--key is the key of a certificate, and there is none: add --cert FILE.")
+    }
+    if request.passphrase != nil, request.session.tls.certificate == nil {
+      throw .usage(
+        "The passphrase is that of a certificate's key, and there is none: add --cert FILE.")
     }
     let readers =
       parts.filter(\.isStandardInput).map { "part \"\($0.name)\"" } + request.standardInputUses
@@ -214,6 +215,10 @@ extension RequestArguments {
     uses += data.filter(\.isStandardInput).map(\.spelling)
     for case .file(let file) in headers where file.isDash { uses.append("--header-file") }
     if let urlFile, urlFile.isDash { uses.append("--url-file") }
+    if case .file(let file)? = passphrase, file.isDash { uses.append("--pass-file") }
+    if case .userFile(let file)? = proxy.credentials, file.isDash {
+      uses.append("--proxy-user-file")
+    }
     switch credentials {
     case .userFile(let file) where file.isDash: uses.append("--user-file")
     case .tokenFile(let file) where file.isDash: uses.append("--token-file")

@@ -17,6 +17,14 @@ extension SettingName {
     case .retryTimeLimit: "--retry-max-time"
     case .otherOrigins: "-L"
     case .authorities: "--cacert"
+    case .clientCertificate: "--cert"
+    case .passphrase: "--pass-file"
+    case .minimumTLSVersion: "--tlsv1.3"
+    case .maximumTLSVersion: "--tls-max"
+    case .pin: "--pinnedpubkey"
+    case .proxyAuthorities: "--proxy-cacert"
+    case .proxyCredentials: "--proxy-user-file"
+    case .localInterface: "--interface"
     case .idempotencyKey: "--idempotency-key"
     }
   }

@@ -69,6 +69,14 @@ extension Attempt {
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }
     switch response.status {
+    // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
+    case 407:
+      return .conclude(
+        .failed,
+        TransferError(
+          .proxyRefused, on: url.description,
+          "The request to \(url) was not passed on: its proxy demands a user and a password, or other ones (407). Set "
+            + "them (\(SettingName.proxyCredentials))."))
     // They refuse a request before it is carried out.
     case 429, 503: return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
     // They don't say whether the next attempt is refused, nor whether this one was carried out.

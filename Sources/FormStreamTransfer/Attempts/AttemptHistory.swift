@@ -19,6 +19,10 @@ struct AttemptHistory: Sendable {
   private(set) var bytesSent: Int64 = 0
   private(set) var wireBytes: Int64 = 0
   private(set) var sha256: SHA256.Digest?
+  /// Whether the platform's check trusted the server's certificates in the last attempt; nil without encryption.
+  private(set) var isServerVerified: Bool?
+  /// How often the program had to decide on a server's certificates.
+  private(set) var trustQuestions = 0
   private var body: BodyLayout?
   private var hasBegunBody = false
 
@@ -51,6 +55,8 @@ struct AttemptHistory: Sendable {
     bytesSent = result.handedOver
     wireBytes += result.handedOver
     sha256 = result.sha256
+    isServerVerified = result.isServerVerified
+    if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
   }
 

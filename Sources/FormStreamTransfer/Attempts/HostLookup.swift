@@ -7,8 +7,10 @@ enum HostLookup {
   static let timeLimit: Duration = .seconds(5)
 
   /// Asks the system; this may block.
-  static func isTemporaryFailure(_ host: String) -> Bool {
-    switch lookUp(host) {
+  static func isTemporaryFailure(
+    _ host: String, _ family: TransferSession.Configuration.AddressFamily
+  ) -> Bool {
+    switch lookUp(host, family) {
     // Name servers that responded.
     case .noSuchName: false
     // Found now, or nothing is known.
@@ -23,11 +25,13 @@ enum HostLookup {
 
 extension TransferError {
   /// The error for a host that may exist.
-  static func hostLookupFailed(_ url: HTTPURL, _ underlying: (any Error)?) -> TransferError {
+  static func hostLookupFailed(
+    _ url: HTTPURL, _ host: String, _ underlying: (any Error)?
+  ) -> TransferError {
     TransferError(
       .hostLookupFailed, on: url.description,
       "The request to \(url) could not be sent: the name servers could not be asked for the host "
-        + "\(url.origin.host.quoted). Check the network, and try again later.",
+        + "\(host.quoted). Check the network, and try again later.",
       underlying: underlying)
   }
 }

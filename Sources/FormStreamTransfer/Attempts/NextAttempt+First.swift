@@ -83,21 +83,22 @@ extension TransferRequest {
 
   /// Whether the request carries credentials that others on the way to another machine can read.
   package func exposesCredentials(in configuration: TransferSession.Configuration) -> Bool {
-    url.origin.scheme == "http" && !url.origin.isLoopback && configuration.unixSocket == nil
-      && (effectiveCredentials != nil || headers.contains("Authorization"))
+    guard url.origin.scheme == "http", configuration.unixSocket == nil else { return false }
+    // A proxy on another machine gets what is for this one.
+    let proxy = try? configuration.proxy.proxy(for: url.origin)
+    let staysHere = isLoopback(url.origin.host) && proxy.map { isLoopback($0.host) } != false
+    return !staysHere && (effectiveCredentials != nil || headers.contains("Authorization"))
   }
 
   fileprivate var effectiveCredentials: Credentials? { credentials ?? url.credentials }
 }
 
-extension HTTPURL.Origin {
-  /// Whether the host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
-  fileprivate var isLoopback: Bool {
-    let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-    if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
-    let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
-    return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { $0.isASCIIDigits }
-  }
+/// Whether a host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
+private func isLoopback(_ host: String) -> Bool {
+  let name = host.hasSuffix(".") ? String(host.dropLast()) : host
+  if name == "localhost" || name.hasSuffix(".localhost") || name == "[::1]" { return true }
+  let numbers = name.split(separator: ".", omittingEmptySubsequences: false)
+  return numbers.count == 4 && numbers[0] == "127" && numbers.allSatisfy { $0.isASCIIDigits }
 }
 
 extension HTTPHeaders {

@@ -61,9 +61,9 @@ final class TransferRun: Sendable {
         let verdict = AttemptDecision.Verdict(.afterFailedPreparation(error), error)
         return await conclude(history, verdict.after(history.doubt))
       }
-      let facts = await facts(of: result, next)
       let earlierDoubt = history.doubt
       history.note(result)
+      let facts = await facts(of: result, next, history)
       learn(from: result, next)
       let attempt = next.attempt(history, earlierDoubt)
       history.note(attempt.doubt(on: facts))
@@ -122,10 +122,12 @@ final class TransferRun: Sendable {
       if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
       return !options.keepsInMemory(status) && decision.isFinal
     }
+    wireRequest.proxy = try proxy(for: next.url)
     // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
-    if next.sendsChunks, session.knownServers.speaksHTTP10(next.url.origin) {
+    if next.sendsChunks, session.knownServers.speaksHTTP10(peer(of: next.url, wireRequest.proxy)) {
       wireRequest.usesIdleConnection = false
     }
+    wireRequest.serverTrust = session.serverTrust
     wireRequest.waited = connection.takeWait()
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
     return await control.run(exchange, on: session.engines[connection.engine])
@@ -178,21 +180,77 @@ final class TransferRun: Sendable {
     try check.get()
   }
 
+  /// The proxy for requests to a URL; nil if there is none.
+  private func proxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
+    // Nothing but the socket is used, whatever the environment says.
+    guard session.configuration.unixSocket == nil else { return nil }
+    return try session.configuration.proxy.proxy(for: url.origin)
+  }
+
+  /// What a connection for a URL leads to, and whose version of HTTP it speaks: libcurl sends requests to all http URLs
+  /// over the same connections to a proxy.
+  private func peer(of url: HTTPURL, _ proxy: Proxy?) -> HTTPURL.Origin {
+    guard let proxy, proxy.isHTTP, url.origin.scheme == "http" else { return url.origin }
+    return HTTPURL.Origin(scheme: proxy.kind.rawValue, host: proxy.host, port: proxy.port)
+  }
+
   /// The facts at the end of an attempt.
-  private func facts(of result: ExchangeResult, _ next: NextAttempt) async -> AttemptFacts {
+  private func facts(
+    of result: ExchangeResult, _ next: NextAttempt, _ history: AttemptHistory
+  ) async -> AttemptFacts {
+    if let question = result.trustQuestion {
+      return await facts(of: result, decidedOn: question, next.url, history)
+    }
     var facts = AttemptFacts(result)
-    guard facts.failure?.code == .hostNotFound else { return facts }
+    guard let host = result.unresolvedHost, facts.failure?.code == .hostNotFound else {
+      return facts
+    }
+    let family = session.configuration.addressFamily
     let isTemporary = await control.performBlocking(atMost: HostLookup.timeLimit) {
-      HostLookup.isTemporaryFailure(next.url.origin.host)
+      HostLookup.isTemporaryFailure(host, family)
     }
     if control.isCancelled {
       facts.failure = .cancelledBeforeResponse
       return facts
     }
     guard isTemporary ?? true else { return facts }
-    (facts.failure, facts.isTransient) = (.hostLookupFailed(next.url, facts.failure), true)
+    (facts.failure, facts.isTransient) = (.hostLookupFailed(next.url, host, facts.failure), true)
     return facts
   }
+
+  /// Asks the program about certificates that it has not seen: nothing was sent, and the engine goes on meanwhile.
+  private func facts(
+    of result: ExchangeResult, decidedOn question: ServerTrust, _ url: HTTPURL,
+    _ history: AttemptHistory
+  ) async -> AttemptFacts {
+    var facts = AttemptFacts(result)
+    facts.isTransient = false
+    guard history.trustQuestions <= Self.maximumTrustQuestions else {
+      facts.failure = .tooManyCertificates(url)
+      return facts
+    }
+    // Others may have the connection meanwhile.
+    connection.release()
+    let limit = request.options.limits.attempt
+    let decision = await control.wait(atMost: limit) { end in
+      session.serverTrust?.ask(about: question) { _ = end($0) }
+    }
+    switch decision {
+    case .trust: facts.repetition = .onNewConnection
+    case .refuse: facts.failure = .certificateRefusedByProgram(question, url)
+    case nil:
+      facts.failure =
+        if let limit, !control.isCancelled {
+          .notTrustedInTime(limit, url)
+        } else {
+          .cancelledBeforeResponse
+        }
+    }
+    return facts
+  }
+
+  /// How many different certificates a request asks the program about: machines behind one name may have one each.
+  private static let maximumTrustQuestions = 8
 
   private func sendsExpect(_ next: NextAttempt) -> Bool {
     guard let body = next.body, next.sendsBody, next.mayExpect else { return false }
@@ -218,7 +276,8 @@ final class TransferRun: Sendable {
     if let response = result.response {
       // Over HTTP/1.1 it may speak HTTP/2 nevertheless: a long body is not sent over it.
       if response.version == "2" { session.knownServers.note(origin, speaksHTTP2: true) }
-      session.knownServers.note(origin, speaksHTTP10: response.version == "1.0")
+      let peer = peer(of: next.url, try? proxy(for: next.url))
+      session.knownServers.note(peer, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
     }
   }
@@ -233,7 +292,12 @@ final class TransferRun: Sendable {
     next.fetchPage(url)
     pageHistory.noteRedirect()
     while let result = try? await send(next, pageHistory) {
-      switch next.attempt(pageHistory, .none).decision(on: AttemptFacts(result)) {
+      var facts = AttemptFacts(result)
+      if let question = result.trustQuestion {
+        pageHistory.note(result)
+        facts = await self.facts(of: result, decidedOn: question, next.url, pageHistory)
+      }
+      switch next.attempt(pageHistory, .none).decision(on: facts) {
       case .follow(let url):
         next.follow(url)
         pageHistory.noteRedirect()
@@ -329,6 +393,7 @@ final class TransferRun: Sendable {
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
+      isServerVerified: history.isServerVerified,
       error: verdict.error?.ending(as: verdict.outcome, history.response))
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result

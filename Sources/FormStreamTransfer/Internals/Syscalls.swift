@@ -123,8 +123,16 @@ func openSocket(_ family: CInt, _ type: CInt, _ protocolNumber: CInt) -> CInt {
 /// Looks up the addresses of a host; this may block.
 ///
 /// C: `getaddrinfo`
-func lookUp(_ host: String) -> HostLookup.Finding {
+func lookUp(
+  _ host: String, _ family: TransferSession.Configuration.AddressFamily
+) -> HostLookup.Finding {
   var hints = addrinfo()
+  hints.ai_family =
+    switch family.kind {
+    case .any: AF_UNSPEC
+    case .ipv4: AF_INET
+    case .ipv6: AF_INET6
+    }
   hints.ai_socktype = CInt(SOCK_STREAM.rawValue)
   var addresses: UnsafeMutablePointer<addrinfo>?
   let code = getaddrinfo(host, nil, &hints, &addresses)
@@ -134,6 +142,27 @@ func lookUp(_ host: String) -> HostLookup.Finding {
   }
   // EAI_AGAIN: no name server responded. The others are failures of this system, such as too few descriptors.
   return [EAI_AGAIN, EAI_SYSTEM, EAI_MEMORY].contains(code) ? .noReply : .noSuchName
+}
+
+/// The bytes of an address of IPv4 or IPv6; nil if the text is something else.
+///
+/// C: `inet_pton`
+func addressBytes(_ text: String) -> [UInt8]? {
+  for (family, count) in [(AF_INET, 4), (AF_INET6, 16)] {
+    var bytes = [UInt8](repeating: 0, count: count)
+    if inet_pton(family, text, &bytes) == 1 { return bytes }
+  }
+  return nil
+}
+
+/// The text of an address with 4 or 16 bytes; nil if there is another number of them.
+///
+/// C: `inet_ntop`
+func addressText(_ bytes: [UInt8]) -> String? {
+  guard bytes.count == 4 || bytes.count == 16 else { return nil }
+  var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
+  let family = bytes.count == 4 ? AF_INET : AF_INET6
+  return inet_ntop(family, bytes, &text, socklen_t(text.count)).map { String(cString: $0) }
 }
 
 /// C: `close`

@@ -16,8 +16,8 @@ protocol CurlDelegate: AnyObject {
   func sent(head: UnsafeRawBufferPointer)
   /// Receives a line of libcurl's verbose output.
   func noted(_ text: UnsafeRawBufferPointer)
-  /// Called when the server announces that it sends no more over the encrypted connection.
-  func receivedCloseNotify()
+  /// Called when the other side of an encrypted connection sends an alert (RFC 8446 §6).
+  func received(alert: UInt8)
 }
 
 /// The result of reading from a request's body.

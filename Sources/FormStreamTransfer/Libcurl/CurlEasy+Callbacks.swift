@@ -88,10 +88,9 @@ extension CurlEasy {
         switch kind {
         case CURLINFO_HEADER_OUT: CurlEasy.delegate(context)?.sent(head: text)
         case CURLINFO_TEXT: CurlEasy.delegate(context)?.noted(text)
-        // Of the pieces of TLS that libcurl shows, only an alert has two bytes: its level, and its kind.
-        // RFC 8446 §6: close_notify(0).
-        case CURLINFO_SSL_DATA_IN where text.count == 2 && text[1] == 0:
-          CurlEasy.delegate(context)?.receivedCloseNotify()
+        // Of the pieces of TLS that libcurl shows, only an alert has two bytes: its level, and its kind (RFC 8446 §6).
+        case CURLINFO_SSL_DATA_IN where text.count == 2:
+          CurlEasy.delegate(context)?.received(alert: text[1])
         default: break
         }
         return 0
@@ -122,7 +121,7 @@ extension CurlEasy {
       })
   }
 
-  private static func at(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
+  static func at(_ context: UnsafeMutableRawPointer?) -> CurlEasy? {
     context.map { Unmanaged<CurlEasy>.fromOpaque($0).takeUnretainedValue() }
   }
 

@@ -9,7 +9,9 @@ extension CurlEasy {
     if !request.options.responseTarget.isMemory {
       set(CURLOPT_BUFFERSIZE, ResponseWriter.pieceSize)
     }
-    setTLS(request.configuration)
+    setTLS(request)
+    setProxy(request)
+    setAddresses(request.configuration)
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
@@ -24,7 +26,6 @@ extension CurlEasy {
     set(CURLOPT_URL, request.url.absoluteString)
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
-    set(CURLOPT_PROXY, "")
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     // A resolver that hangs is abandoned, so that cancelling and time limits work during a lookup, too.
     set(CURLOPT_QUICK_EXIT, 1)
@@ -36,8 +37,24 @@ extension CurlEasy {
         request.hasPriorKnowledge ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
       }
     set(CURLOPT_HTTP_VERSION, Int(version))
-    if let path = request.configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
-    set(CURLOPT_RESOLVE, list: request.configuration.addresses.map(\.text))
+  }
+
+  private func setAddresses(_ configuration: TransferSession.Configuration) {
+    if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
+    set(CURLOPT_RESOLVE, list: configuration.addresses.map(\.text))
+    let family =
+      switch configuration.addressFamily.kind {
+      case .any: CURL_IPRESOLVE_WHATEVER
+      case .ipv4: CURL_IPRESOLVE_V4
+      case .ipv6: CURL_IPRESOLVE_V6
+      }
+    set(CURLOPT_IPRESOLVE, Int(family))
+    if let name = configuration.localInterface { set(CURLOPT_INTERFACE, name) }
+    guard let time = configuration.keepAliveTime else { return }
+    let seconds = Int(clamping: time.components.seconds)
+    set(CURLOPT_TCP_KEEPALIVE, 1)
+    set(CURLOPT_TCP_KEEPIDLE, seconds)
+    set(CURLOPT_TCP_KEEPINTVL, seconds)
   }
 
   private func setBody(_ request: WireRequest) {
@@ -67,22 +84,6 @@ extension CurlEasy {
     }
     guard let rate = request.options.maximumRate else { return size }
     return min(size, max(16 * 1024, Int(clamping: rate / 8)))
-  }
-
-  private func setTLS(_ configuration: TransferSession.Configuration) {
-    let settings = configuration.tls
-    // libcurl 7.88 would let a request that may be sent over HTTP/2 share a connection with HTTP/1.1 that is in use. It
-    // doesn't share connections between requests with different settings: the default limit means the same as none.
-    let limit =
-      configuration.version == .http11 ? CURL_SSLVERSION_MAX_DEFAULT : CURL_SSLVERSION_MAX_NONE
-    set(CURLOPT_SSLVERSION, Int(CURL_SSLVERSION_TLSv1_2) | limit)
-    if let path = settings.authorities { set(CURLOPT_CAINFO, path: path) }
-    if let path = settings.certificate {
-      set(CURLOPT_SSLCERT, path: path)
-      set(CURLOPT_SSLKEY, path: settings.key ?? path)
-    }
-    set(CURLOPT_SSL_VERIFYPEER, settings.verifiesServer ? 1 : 0)
-    set(CURLOPT_SSL_VERIFYHOST, settings.verifiesServer ? 2 : 0)
   }
 
   /// The request's headers, and a line for each header that libcurl would otherwise add or choose itself.

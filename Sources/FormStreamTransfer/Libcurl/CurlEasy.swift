@@ -9,6 +9,10 @@ final class CurlEasy {
   /// Owns this object, and lives as long as libcurl may call it.
   unowned var delegate: (any CurlDelegate)?
   var sockets: OpenSockets?
+  /// Makes what looks at the certificates of the next TLS handshake; nil if that does not concern this transfer.
+  var makeCertificateCheck: ((CurlEasy) -> CertificateCheck?)?
+  /// What looked at those of the last one.
+  var certificateCheck: CertificateCheck?
   /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
   /// the request.
   private var isPaused = (reading: false, receiving: false, all: false)
@@ -59,6 +63,12 @@ final class CurlEasy {
     check(path.withCString { formstream_easy_set_text(handle, option, $0) })
   }
 
+  /// Sets a path, or removes libcurl's default.
+  func set(_ option: CURLoption, pathOrNone path: LocalPath?) {
+    guard let path else { return check(formstream_easy_set_text(handle, option, nil)) }
+    set(option, path: path)
+  }
+
   func set(_ option: CURLoption, pointer: UnsafeMutableRawPointer?) {
     check(formstream_easy_set_pointer(handle, option, pointer))
   }
@@ -84,7 +94,8 @@ final class CurlEasy {
   func failure(_ code: CURLcode) -> CurlFailure {
     let detail = String(cString: errorText)
     return CurlFailure(
-      code: code, message: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail)
+      code: code, message: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail,
+      connectStatus: connectStatus, proxyCode: number(CURLINFO_PROXY_ERROR))
   }
 
   // MARK: Pauses
@@ -147,6 +158,9 @@ final class CurlEasy {
     return formstream_easy_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &value) == CURLE_OK
       ? Int64(value) : 0
   }
+
+  /// The status of a proxy's response to CONNECT; 0 if there is none.
+  var connectStatus: Int { number(CURLINFO_HTTP_CONNECTCODE) }
 
   private func number(_ info: CURLINFO) -> Int {
     var value = 0

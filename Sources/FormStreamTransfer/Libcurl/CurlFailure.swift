@@ -4,19 +4,29 @@ import CFormStreamCurl
 struct CurlFailure: Error {
   let code: CURLcode
   let message: String
+  /// The status of a proxy's response to CONNECT; 0 if there is none.
+  let connectStatus: Int
+  /// Why a SOCKS proxy made no connection: libcurl's `CURLPX_` codes.
+  let proxyCode: Int
 
   var number: UInt32 { code.rawValue }
 
   /// The failures that the callers treat differently.
   enum Kind {
-    case hostNotFound, connect, connectTimeout, tls, cutHandshake, noCommonProtocol, certificate
-    case tlsFile, send, receive
+    case hostNotFound, proxyNotFound, connect, connectTimeout, interface, proxy
+    case tls, cutHandshake, noCommonProtocol, certificate, publicKey, tlsFile, send, receive
     case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, other
   }
 
   var kind: Kind {
     switch code {
+    case CURLE_RECV_ERROR where connectStatus != 0 && !(200...299).contains(connectStatus): .proxy
+    // A name that is to be resolved here.
+    case CURLE_PROXY where proxyCode == Int(CURLPX_RESOLVE_HOST.rawValue): .hostNotFound
+    case CURLE_PROXY: .proxy
     case CURLE_COULDNT_RESOLVE_HOST: .hostNotFound
+    case CURLE_COULDNT_RESOLVE_PROXY: .proxyNotFound
+    case CURLE_INTERFACE_FAILED: .interface
     case CURLE_COULDNT_CONNECT: .connect
     case CURLE_OPERATION_TIMEDOUT: .connectTimeout
     case CURLE_SSL_CONNECT_ERROR where isCutHandshake: .cutHandshake
@@ -27,6 +37,7 @@ struct CurlFailure: Error {
       CURLE_SSL_SHUTDOWN_FAILED:
       .tls
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: .certificate
+    case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .publicKey
     case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CRL_BADFILE: .tlsFile
     case CURLE_SEND_ERROR: .send
     case CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .receive
@@ -40,6 +51,27 @@ struct CurlFailure: Error {
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .abortedByUs
     default: .other
     }
+  }
+
+  /// Why a proxy did not make a connection, in the words of its protocol, and whether it may make it later.
+  var proxyRefusal: (reason: String, isTransient: Bool) {
+    if connectStatus != 0 {
+      return (
+        "it responded \(connectStatus) to CONNECT", [429, 502, 503, 504].contains(connectStatus)
+      )
+    }
+    let isPermanent = [
+      CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_REPLY_NOT_ALLOWED, CURLPX_BAD_VERSION,
+      CURLPX_REPLY_COMMAND_NOT_SUPPORTED, CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED,
+      CURLPX_LONG_HOSTNAME, CURLPX_LONG_USER, CURLPX_LONG_PASSWD,
+    ].contains { Int($0.rawValue) == proxyCode }
+    return (message, !isPermanent)
+  }
+
+  /// Whether a proxy demands credentials, or others.
+  var areProxyCredentialsRefused: Bool {
+    connectStatus == 407
+      || [CURLPX_NO_AUTH, CURLPX_USER_REJECTED].contains { Int($0.rawValue) == proxyCode }
   }
 
   /// Whether the connection ended during a TLS handshake. libcurl has one code for all failures of a handshake; with

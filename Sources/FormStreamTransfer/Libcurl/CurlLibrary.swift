@@ -16,6 +16,14 @@ enum CurlLibrary {
       where: text.hasPrefix)
   }()
 
+  /// Whether libcurl uses the version of OpenSSL that this program is linked with, so that both can share objects.
+  ///
+  /// C: `curl_version_info`
+  static let usesOurOpenSSL: Bool = {
+    guard let name = curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version else { return false }
+    return String(cString: name).hasPrefix("OpenSSL/\(CertificateCheck.libraryVersion).")
+  }()
+
   static let unusable = TransferError(
     .engineFailed, on: "libcurl", "libcurl can't be started: there is not enough memory.")
 }

@@ -5,7 +5,7 @@ import FormStreamPlatform
 /// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
 final class CurlURL {
   enum Part {
-    case url, scheme, host, port, user, password, query, fragment
+    case url, scheme, host, port, user, password, path, query, fragment
 
     fileprivate var code: CURLUPart {
       switch self {
@@ -15,6 +15,7 @@ final class CurlURL {
       case .port: CURLUPART_PORT
       case .user: CURLUPART_USER
       case .password: CURLUPART_PASSWORD
+      case .path: CURLUPART_PATH
       case .query: CURLUPART_QUERY
       case .fragment: CURLUPART_FRAGMENT
       }
@@ -53,6 +54,9 @@ final class CurlURL {
   ///
   /// C: `curl_url_get`
   func text(_ part: Part) -> String? { get(part, CURLU_DEFAULT_PORT) }
+
+  /// A part as it is written; nil if it is not, even if the scheme has a default for it.
+  func givenText(_ part: Part) -> String? { get(part, 0) }
 
   /// A part with its percent-encoding removed; nil if the URL doesn't have it.
   func decodedText(_ part: Part) -> String? { get(part, CURLU_URLDECODE) }

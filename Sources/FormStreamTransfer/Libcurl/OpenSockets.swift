@@ -6,6 +6,8 @@ final class OpenSockets {
   private var speakingHTTP2: Set<CInt> = []
   /// The last stream that the server handles on each of those of which it has announced the end.
   private var lastStreams: [CInt: Int] = [:]
+  /// Those to servers whose certificates the platform's check doesn't trust.
+  private var unverified: Set<CInt> = []
   /// Those over which a request is being sent, or its response awaited, with the identity of its `CurlEasy`.
   private var users: [CInt: ObjectIdentifier] = [:]
   /// Those whose bytes are held back.
@@ -25,6 +27,7 @@ final class OpenSockets {
     ports[socket] = nil
     speakingHTTP2.remove(socket)
     lastStreams[socket] = nil
+    unverified.remove(socket)
     users[socket] = nil
     corked.removeAll { $0 == socket }
     closeSocket(socket)
@@ -58,6 +61,12 @@ final class OpenSockets {
 
   /// The last stream that the server handles; nil if it has not announced that.
   func lastStream(of socket: CInt) -> Int? { lastStreams[socket] }
+
+  func noteUnverified(_ socket: CInt) {
+    unverified.insert(socket)
+  }
+
+  func isUnverified(_ socket: CInt) -> Bool { unverified.contains(socket) }
 
   func noteInUse(_ socket: CInt, by user: ObjectIdentifier) {
     users[socket] = user

@@ -61,6 +61,10 @@ public struct TransferResult: Sendable {
   /// The SHA-256 digest of the body as 64 hexadecimal digits; nil unless ``TransferOptions/computesDigest`` is set and
   /// the complete body was sent.
   public let sha256: String?
+  /// Whether the platform's check trusts the certificates of the server that the last attempt was sent to. False if they were
+  /// not verified (``TLSSettings/verifiesServer``), or if the program trusts them nevertheless
+  /// (``TransferSession/Configuration/serverTrust``); nil if nothing was sent, or without TLS.
+  public let isServerVerified: Bool?
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
 

@@ -1,17 +1,82 @@
 public import FormStreamMultipart
+import FormStreamPlatform
 
-/// Trusted authorities and the client certificate. The oldest version that is accepted is TLS 1.2.
+/// Trusted authorities, the client certificate, and what is asked of the encryption.
 public struct TLSSettings: Sendable, Hashable {
-  /// A PEM file with the certificates of the trusted authorities; if nil, those of the system.
+  /// A version of TLS. Older ones are not secure (RFC 8996), and never used.
+  public struct Version: Sendable, Hashable, CustomStringConvertible {
+    /// As in `1.2`.
+    let minor: Int
+
+    /// TLS 1.2 (RFC 5246).
+    public static let tls12 = Version(minor: 2)
+    /// TLS 1.3 (RFC 8446).
+    public static let tls13 = Version(minor: 3)
+
+    /// The version's number: `1.2`, `1.3`.
+    public var description: String { "1.\(minor)" }
+  }
+
+  /// A PEM file with the certificates of the trusted authorities. If this and the directory are nil, those of the system
+  /// are trusted; otherwise they are not.
   public var authorities: LocalPath?
+  /// A directory with the certificates of the trusted authorities, under the names that `openssl rehash` gives them.
+  public var authoritiesDirectory: LocalPath?
   /// A PEM file with the client's certificate.
   public var certificate: LocalPath?
   /// A PEM file with the key of the client's certificate; if nil, the key is in the certificate's file.
   public var key: LocalPath?
+  /// The passphrase of the key. It is never shown in errors, traces or records.
+  public var passphrase: String? {
+    get { hiddenPassphrase?.value }
+    set { hiddenPassphrase = newValue.map { Hidden($0) } }
+  }
+  private var hiddenPassphrase: Hidden<String>?
+  /// The oldest version that is used.
+  public var minimumVersion = Version.tls12
+  /// The newest version that is used; no limit if nil.
+  public var maximumVersion: Version?
+  /// The public key that the server must have, in addition to a certificate that is trusted; any if nil.
+  public var pin: PublicKeyPin?
   /// Whether the server's certificate is verified. Without this, anybody on the network path can read and change
   /// everything.
   public var verifiesServer = true
 
   /// The system's authorities, and no client certificate.
   public init() {}
+
+  /// The versions that are used, for messages.
+  var versions: String {
+    guard let maximumVersion else { return "TLS \(minimumVersion) or newer" }
+    return maximumVersion == minimumVersion
+      ? "TLS \(maximumVersion)" : "TLS \(minimumVersion) to \(maximumVersion)"
+  }
+
+  func check() throws(TransferError) {
+    if let maximumVersion, maximumVersion.minor < minimumVersion.minor {
+      throw TransferError(
+        .invalidSetting, on: "maximumVersion",
+        "No version of TLS is left: the newest one that is allowed (\(SettingName.maximumTLSVersion)) is "
+          + "\(maximumVersion), and the oldest one (\(SettingName.minimumTLSVersion)) is \(minimumVersion)."
+      )
+    }
+    if let passphrase, passphrase.utf8.contains(0) {
+      throw TransferError(
+        .invalidSetting, on: "passphrase",
+        "The passphrase of the client's key has a NUL in it: remove it.")
+    }
+    var pinFile: LocalPath?
+    if case .file(let path)? = pin?.kind { pinFile = path }
+    for (path, what, remedy) in [
+      (authorities, "authorities", "Name a PEM file."),
+      (authoritiesDirectory, "authorities", "Name a directory of PEM files."),
+      (certificate, "certificate", "Name a PEM file."), (key, "key", "Name a PEM file."),
+      (pinFile, "public key", "Name a PEM or DER file."),
+    ] {
+      guard let path, let reason = unreadable(path) else { continue }
+      throw TransferError(
+        .tlsFileUnusable, on: path.description,
+        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). \(remedy)")
+    }
+  }
 }

@@ -23,8 +23,26 @@ extension TransferSession {
     public var uploadBufferSize = 256 * 1024
     /// The HTTP version.
     public var version = Version.automatic
-    /// Trusted authorities and the client certificate.
+    /// Trusted authorities, the client certificate, and what is asked of the encryption.
     public var tls = TLSSettings()
+    /// Decides whether a server's certificates are trusted, in place of the platform's check; if nil, that check does.
+    ///
+    /// It is asked once about the same certificates of an origin, before anything is sent to it, also if the platform's
+    /// check has no objection, and its decision is remembered as long as the session lives. Meanwhile the connection is
+    /// closed, other requests go on, and the request that waits can be cancelled; its attempts don't count. A certificate that
+    /// it trusts must still have the public key of ``TLSSettings/pin``. It is not asked about proxies, nor if
+    /// ``TLSSettings/verifiesServer`` is false. It needs a libcurl with OpenSSL.
+    public var serverTrust: (@Sendable (ServerTrust) async -> ServerTrust.Decision)?
+    /// Which proxy requests go through. By default none, whatever the environment says.
+    public var proxy = ProxySettings.none
+    /// Which addresses of hosts are used.
+    public var addressFamily = AddressFamily.any
+    /// The interface of this machine that connections begin at: the name of an interface, an address or a host name; with
+    /// `if!` or `host!` before it, only one of these. The system chooses if nil.
+    public var localInterface: String?
+    /// After how long without a byte the system asks the other side of a connection whether it is still there, again and
+    /// again (TCP keep-alive); never if nil. This also keeps routers from forgetting the connection.
+    public var keepAliveTime: Duration? = .seconds(60)
     /// A Unix-domain socket that all requests are sent to, whatever host their URL names.
     public var unixSocket: LocalPath?
     /// Addresses of hosts. They take precedence over the resolver.
@@ -37,6 +55,19 @@ extension TransferSession {
 
     /// The default settings.
     public init() {}
+
+    /// A family of addresses.
+    public struct AddressFamily: Hashable, Sendable {
+      enum Kind: Hashable { case any, ipv4, ipv6 }
+      let kind: Kind
+
+      /// Addresses of IPv6 and IPv4, whichever connects first.
+      public static let any = AddressFamily(kind: .any)
+      /// Only addresses of IPv4.
+      public static let ipv4 = AddressFamily(kind: .ipv4)
+      /// Only addresses of IPv6.
+      public static let ipv6 = AddressFamily(kind: .ipv6)
+    }
 
     /// The HTTP version that is used.
     public struct Version: Hashable, Sendable {
@@ -77,14 +108,40 @@ extension TransferSession.Configuration {
         .invalidSetting, on: "uploadBufferSize",
         "The upload buffer can't have \(uploadBufferSize) bytes: use 16 KiB to 2 MiB.")
     }
-    for (path, what) in [
-      (tls.authorities, "authorities"), (tls.certificate, "certificate"), (tls.key, "key"),
-    ] {
-      guard let path, let reason = unreadable(path) else { continue }
+    try tls.check()
+    try checkConnections()
+  }
+
+  private func checkConnections() throws(TransferError) {
+    try proxy.check()
+    if let path = proxy.authorities, let reason = unreadable(path) {
       throw TransferError(
         .tlsFileUnusable, on: path.description,
-        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). Name a PEM file."
+        "The file \(path.description.quoted) with the proxy's authorities can't be read: \(reason). Name a PEM file."
       )
+    }
+    guard unixSocket == nil || !proxy.isExplicit else {
+      throw TransferError(
+        .invalidSetting, on: "unixSocket",
+        "A proxy can't be reached over a Unix-domain socket: set a proxy or a socket, not both.")
+    }
+    if let localInterface, localInterface.isEmpty || localInterface.utf8.contains(0) {
+      throw TransferError(
+        .invalidSetting, on: "localInterface",
+        "The interface (\(SettingName.localInterface)) is empty, or has a NUL in it: name one, or an address."
+      )
+    }
+    if let keepAliveTime, !(.seconds(1) ... .seconds(32767)).contains(keepAliveTime) {
+      throw TransferError(
+        .invalidSetting, on: "keepAliveTime",
+        "The time until keep-alive probes can't be \(keepAliveTime.inSeconds): use 1 to 32767 seconds."
+      )
+    }
+    guard serverTrust == nil || CurlLibrary.usesOurOpenSSL else {
+      throw TransferError(
+        .invalidSetting, on: "serverTrust",
+        "This libcurl doesn't use the OpenSSL that this program uses, so that no program can decide on certificates: leave "
+          + "serverTrust out, or install libcurl4-openssl.")
     }
   }
 }

@@ -22,6 +22,8 @@ public final class TransferSession: Sendable {
   private let started = Guarded(StartedTasks())
   let budget: RetryBudget
   let knownServers = KnownServers()
+  /// What the program decides on servers' certificates; nil if the platform's check decides.
+  let serverTrust: ServerTrustDecisions?
 
   /// Creates a session, and starts its threads.
   ///
@@ -29,17 +31,19 @@ public final class TransferSession: Sendable {
   public init(_ configuration: Configuration = Configuration()) throws(TransferError) {
     try configuration.check()
     self.configuration = configuration
+    serverTrust = configuration.serverTrust.map { ServerTrustDecisions($0) }
     budget = RetryBudget(configuration.retryBudget)
     connectionLimit = configuration.maximumConnectionsPerHost.map {
       ConnectionLimit($0, engines: configuration.engines)
     }
     var engines: [Engine] = []
     for index in 0..<configuration.engines {
-      // libcurl closes an idle connection if a request that needs a new one would exceed the limit.
+      // libcurl closes an idle connection if a request that needs a new one would exceed the limit. It would count the
+      // connections of all hosts to a proxy together, so that one that hangs would hold up requests to others.
       engines.append(
         try Engine(
           maximumIdleConnections: configuration.maximumIdleConnections,
-          maximumHostConnections: connectionLimit?.parts[index]))
+          maximumHostConnections: configuration.proxy.isNone ? connectionLimit?.parts[index] : nil))
     }
     self.engines = engines
   }

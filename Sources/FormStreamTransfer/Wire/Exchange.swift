@@ -45,6 +45,8 @@ final class Exchange: @unchecked Sendable {
   private var isSalvaged = false
   /// Whether the server refused the TLS handshake for want of a common protocol.
   private var hasNoCommonProtocol = false
+  /// The host whose address is not known; nil if that was not the failure.
+  private var unresolvedHost: String?
   /// Called once at the end; set by the engine.
   var completion: ((ExchangeResult) -> Void)?
 
@@ -236,6 +238,7 @@ final class Exchange: @unchecked Sendable {
       noteConnectionFree()
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
+      unresolvedHost = failure.flatMap(unresolvedHost)
       // If libcurl rejected what it read, the rest is not the beginning of a response.
       if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
@@ -271,6 +274,7 @@ extension Exchange: CurlDelegate {
       return false
     }
     connection.begin(request, over: socket)
+    noteVerification(socket)
     if let socket {
       easy.sockets?.noteInUse(socket, by: ObjectIdentifier(easy))
       // libcurl doesn't show that an HTTP/2 server took no notice of a body (RFC 9113 §8.1) that was on its way when the
@@ -285,6 +289,17 @@ extension Exchange: CurlDelegate {
     else { return true }
     abort(with: error)
     return false
+  }
+
+  /// Notes whether the platform's check trusts the server. A kept connection was verified by another exchange.
+  private func noteVerification(_ socket: CInt?) {
+    guard request.isEncrypted else { return }
+    if easy.certificateCheck?.isOverridden == true, let socket {
+      easy.sockets?.noteUnverified(socket)
+    }
+    connection.isVerified =
+      request.configuration.tls.verifiesServer && easy.certificateCheck?.isOverridden != true
+      && socket.map { easy.sockets?.isUnverified($0) } != true
   }
 
   /// If a reused connection ends without a response, libcurl sends the request again by itself. That is refused unless
@@ -394,8 +409,8 @@ extension Exchange: CurlDelegate {
     easy.sockets?.noteFree(socket, by: ObjectIdentifier(easy))
   }
 
-  func receivedCloseNotify() {
-    connection.hasCloseNotify = true
+  func received(alert: UInt8) {
+    connection.alert = alert
   }
 
   // MARK: Progress
@@ -456,6 +471,11 @@ extension Exchange {
       repetition: repetition, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
+      isServerVerified: request.isEncrypted && connection.requestCount > 0
+        ? connection.isVerified : nil,
+      trustQuestion: abortReason == nil && collector.response == nil
+        ? easy.certificateCheck?.question : nil,
+      unresolvedHost: unresolvedHost,
       hasContinued: collector.hasContinued,
       expectIgnored: sentExpect && upload.read > 0 && !collector.hasContinued
         && collector.status != 417,
@@ -470,7 +490,7 @@ extension Exchange {
       (error, isTransient) = explain(failure)
     }
     if error == nil, failure == nil, request.isEncrypted, collector.endsWithConnection,
-      CurlLibrary.showsCloseNotify, !connection.hasCloseNotify
+      CurlLibrary.showsCloseNotify, !connection.hasCloseNotify(request)
     {
       // RFC 9112 §9.8: "clients SHOULD treat any close that isn't a complete closure alert as incomplete".
       (error, isTransient) = explanation.connectionLost(
@@ -507,7 +527,23 @@ extension Exchange {
     if connection.notes.hasEndedEarly, collector.response == nil {
       return (explanation.responseLost, false)
     }
+    if let refused = easy.certificateCheck?.refused, connection.requestCount == 0 {
+      return (.certificateRefusedByProgram(refused, request.url), false)
+    }
     return explanation.error(for: failure)
+  }
+
+  /// The host whose address is not known, if that is why an exchange failed.
+  private func unresolvedHost(_ failure: CurlFailure) -> String? {
+    switch failure.kind {
+    case .hostNotFound: request.url.origin.host
+    case .proxyNotFound: request.proxy?.host
+    default: nil
+    }
+  }
+
+  private var isClientCertificateRefused: Bool {
+    connection.refusesClientCertificate(request, hasResponse: collector.lastStatus != nil)
   }
 
   /// How the same request is sent again without costing an attempt, as the server has not looked at it. Only once: the
@@ -536,7 +572,7 @@ extension Exchange {
 
   /// How much of the request the server may have.
   private var stage: AttemptStage {
-    guard connection.requestCount > 0, !connection.notes.isRefused,
+    guard connection.requestCount > 0, !connection.notes.isRefused, !isClientCertificateRefused,
       !connection.notes.requiresHTTP11,
       abortReason?.code != .http2Unavailable
     else { return .notSent }
@@ -556,6 +592,16 @@ extension Exchange {
   private var explanation: FailureExplanation {
     FailureExplanation(
       url: request.url, stage: stage, handedOver: upload.handedOver, total: upload.total,
-      response: collector.response, received: collector.received)
+      response: collector.response, received: collector.received, proxy: request.proxy,
+      isConnected: connection.requestCount > 0, encryption: encryption)
+  }
+
+  private var encryption: EncryptionFacts {
+    // The handshake with a proxy comes before the tunnel through it.
+    let isWithProxy = request.proxy?.isEncrypted == true && easy.connectStatus == 0
+    return EncryptionFacts(
+      settings: request.configuration.tls, isWithProxy: isWithProxy, alert: connection.alert,
+      problem: easy.certificateCheck?.problem,
+      isClientCertificateRefused: isClientCertificateRefused)
   }
 }

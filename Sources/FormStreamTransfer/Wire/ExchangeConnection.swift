@@ -9,8 +9,10 @@ struct ExchangeConnection {
   var isSpent = false
   /// Whether the sent head is HTTP/2; libcurl knows the version only after a response has arrived.
   var sentHTTP2 = false
-  /// Whether the server announced that it sends no more.
-  var hasCloseNotify = false
+  /// The last TLS alert of the other side (RFC 8446 §6); nil if there was none.
+  var alert: UInt8?
+  /// Whether the server's certificates are trusted by the platform's check.
+  var isVerified = false
   /// What libcurl says about HTTP/2.
   var notes = HTTP2Notes()
   /// How many bytes had been written to the socket before the request, before its body, and at the end; nil if that isn't
@@ -35,7 +37,9 @@ struct ExchangeConnection {
     if request.hasPriorKnowledge { return false }
     if sockets?.speaksHTTP2(socket) == true { return hasEnded(socket) }
     if request.mayBeHTTP2, sockets?.isInUse(socket) == true { return true }
-    return (isReused || !request.isEncrypted) && hasInput(socket)
+    // What a proxy may send after its handshake counts as little.
+    let isEncrypted = request.isEncrypted || request.proxy?.isEncrypted == true
+    return (isReused || !isEncrypted) && hasInput(socket)
   }
 
   mutating func begin(_ request: WireRequest, over socket: CInt?) {
@@ -59,6 +63,22 @@ struct ExchangeConnection {
   mutating func noteWritten() {
     guard let socket, written.before != nil || written.beforeBody != nil else { return }
     written.after = writtenBytes(of: socket)
+  }
+
+  /// Whether the server announced that it sends no more. Under the encryption of a proxy, it isn't known whose alert it
+  /// was.
+  func hasCloseNotify(_ request: WireRequest) -> Bool {
+    alert == TLSAlert.closeNotify && request.proxy?.isEncrypted != true
+  }
+
+  /// Whether the server refused the client's certificate, or demanded one, and thereby the connection.
+  ///
+  /// RFC 8446 §4.4.2.4: a server that gets no certificate, or one that it does not accept, can abort the handshake. With TLS
+  /// 1.3 the client has finished the handshake by then, and sends; the server has not, and reads no request before. On
+  /// a kept connection, or after a response, the alert would concern something else.
+  func refusesClientCertificate(_ request: WireRequest, hasResponse: Bool) -> Bool {
+    guard let alert, request.isEncrypted, request.proxy?.isEncrypted != true else { return false }
+    return !isReused && !hasResponse && TLSAlert.refusingClients.contains(alert)
   }
 
   /// How many bytes were written since the body began; nil if that isn't known.

@@ -22,6 +22,12 @@ struct ExchangeResult: Sendable {
   var handedOver: Int64
   var sha256: SHA256.Digest?
   var isEncrypted: Bool
+  /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
+  var isServerVerified: Bool?
+  /// What the program has to decide before the request can be sent; nil if nothing.
+  var trustQuestion: ServerTrust?
+  /// The host whose address is not known; nil if that was not the failure.
+  var unresolvedHost: String?
   /// Whether the server responded 100 to `Expect: 100-continue`.
   var hasContinued: Bool
   /// Whether the body was sent although the server responded neither 100 nor 417 to `Expect: 100-continue`.

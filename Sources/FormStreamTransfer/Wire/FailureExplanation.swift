@@ -12,45 +12,67 @@ struct FailureExplanation {
   let response: TransferResponse?
   /// How many bytes of the response's body arrived.
   let received: Int64
+  /// The proxy; nil if there is none.
+  let proxy: Proxy?
+  /// Whether there was a connection that the request could be sent over.
+  let isConnected: Bool
+  let encryption: EncryptionFacts
 
   /// Explains a failure that libcurl reported. Returns whether another attempt may succeed, too.
   func error(for failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let reason = failure.message
+    if encryption.isClientCertificateRefused { return clientCertificateRefused(failure) }
     switch failure.kind {
     case .hostNotFound:
       return permanent(
         .hostNotFound, failure,
         "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
           + "Check its name.")
+    case .proxyNotFound:
+      return permanent(
+        .hostNotFound, failure,
+        "could not be sent: the host of the proxy \(connected) was not found (\(reason)). "
+          + "Check its name.")
     case .connect:
       return transient(
         .connectFailed, failure,
-        "could not be sent: nothing is listening at \(url.origin) (\(reason)). Check that the "
-          + "server is running, and try again.")
+        "could not be sent: nothing is listening at \(connected) (\(reason)). Check that the "
+          + "\(proxy == nil ? "server" : "proxy") is running, and try again.")
+    case .interface:
+      return permanent(
+        .interfaceUnusable, failure,
+        "could not be sent: this machine doesn't have the interface or address that connections are to begin at, or it "
+          + "can't be used (\(SettingName.localInterface)).")
+    case .proxy:
+      return refusedByProxy(failure)
     case .connectTimeout:
       return transient(
         .connectTimedOut, failure,
-        "could not be sent: \(url.origin) could not be reached in time (\(reason)). Try again later."
+        "could not be sent: \(connected) could not be reached in time (\(reason)). Try again later."
       )
     case .certificate:
+      return permanent(.certificateRefused, failure, encryption.refusedCertificate(reason))
+    case .publicKey:
       return permanent(
-        .certificateRefused, failure,
-        "was not sent: the server's certificate is not trusted (\(reason)). Name the authority that "
-          + "issued it (\(SettingName.authorities)) if you trust it.")
+        .publicKeyMismatch, failure,
+        "was not sent: the server has another public key than the one that is pinned (\(SettingName.pin)). Find out why "
+          + "before you change the pin.")
     case .tls, .noCommonProtocol:
       return permanent(
         .tlsFailed, failure,
-        "could not be sent: there is no encrypted connection to \(url.origin) (\(reason)).")
+        "could not be sent: there is no encrypted connection to \(encryptedPeer)\(encryption.failure(reason))"
+      )
     case .cutHandshake:
       return transient(
         .tlsFailed, failure,
-        "could not be sent: the server at \(url.origin) closed the connection before it was encrypted "
+        "could not be sent: \(encryptedPeer) closed the connection before it was encrypted "
           + "(\(reason)). Try again later.")
     case .tlsFile:
       return permanent(
         .tlsFileUnusable, failure,
         "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
-          + "files that belong together.")
+          + "files that belong together, and the passphrase if the key has one (\(SettingName.passphrase))."
+      )
     case .lineTooLong:
       return permanent(
         .responseTooLarge, failure,
@@ -102,8 +124,10 @@ struct FailureExplanation {
     }
     switch stage {
     case .notSent:
+      let through = isConnected ? "" : proxy.map { " to the proxy \($0)" } ?? ""
       return transient(
-        .connectionLost, failure, "was not sent: the connection broke (\(reason)). Try again.")
+        .connectionLost, failure,
+        "was not sent: the connection\(through) broke (\(reason)). Try again.")
     case .partlySent:
       let total = total.map(String.init) ?? "an unknown number of"
       return transient(
@@ -116,6 +140,44 @@ struct FailureExplanation {
         "was sent, and the connection broke before a response arrived (\(reason)). Ask the server whether "
           + "it received the request before you send it again.")
     }
+  }
+
+  /// A handshake that the server ends because of the client's certificate, whenever that shows. With TLS 1.3 the client may
+  /// have sent something by then, which the server doesn't read.
+  private func clientCertificateRefused(
+    _ failure: CurlFailure
+  ) -> (TransferError, isTransient: Bool) {
+    permanent(
+      .clientCertificateRefused, failure,
+      encryption.settings.certificate == nil
+        ? "was not carried out: the server demands a client certificate (\(failure.message)). Name one "
+          + "(\(SettingName.clientCertificate))."
+        : "was not carried out: the server refuses the client certificate (\(failure.message)). Name one that it accepts "
+          + "(\(SettingName.clientCertificate)).")
+  }
+
+  /// A proxy that made no connection to the server, so that it has got nothing for it.
+  private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    let (reason, isTransient) = failure.proxyRefusal
+    let remedy =
+      failure.areProxyCredentialsRefused
+      ? "Set its user and password (\(SettingName.proxyCredentials))."
+      : isTransient ? "Try again later." : "Ask its operator, or use another proxy."
+    return (
+      error(
+        .proxyRefused, failure,
+        "was not sent: the proxy \(connected) made no connection to \(url.origin) (\(reason)). \(remedy)"
+      ),
+      isTransient
+    )
+  }
+
+  /// What this client connects to.
+  private var connected: String { proxy?.description ?? "\(url.origin)" }
+
+  /// What a handshake was with.
+  private var encryptedPeer: String {
+    encryption.isWithProxy ? "the proxy \(connected)" : "the server at \(url.origin)"
   }
 
   private func transient(

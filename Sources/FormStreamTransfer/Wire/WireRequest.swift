@@ -20,6 +20,10 @@ struct WireRequest: Sendable {
   var configuration: TransferSession.Configuration
   /// Whether HTTP/1.1 is asked for because of the body, although HTTP/2 would do.
   var prefersHTTP11: Bool
+  /// The proxy that the request goes through; nil if it goes directly to its server.
+  var proxy: Proxy?
+  /// What the program decides on the server's certificates; nil if the platform's check decides.
+  var serverTrust: ServerTrustDecisions?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
 

@@ -1,0 +1,103 @@
+import FormStreamMultipart
+import FormStreamTransfer
+
+/// The flags about encryption and certificates.
+extension Flag {
+  static let tlsFlags = [
+    Flag(
+      long: "cacert", value: Value(placeholder: "FILE", completion: .path), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Trust the authorities in FILE (PEM), and no others"
+    ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
+    Flag(
+      long: "capath", value: Value(placeholder: "DIR", completion: .path), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Trust the authorities in DIR, and no others",
+      detail:
+        "Their names there are those that openssl rehash gives them. With --cacert, both are trusted."
+    ) { (arguments, argument) in
+      arguments.request.session.tls.authoritiesDirectory = argument.path
+    },
+    Flag(
+      long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
+      group: .connection, verbs: Verb.requesting,
+      summary: "Use the client certificate in FILE (PEM)"
+    ) { (arguments, argument) in arguments.request.session.tls.certificate = argument.path },
+    Flag(
+      long: "key", value: Value(placeholder: "FILE", completion: .path), group: .connection,
+      verbs: Verb.requesting,
+      summary: "The key of --cert (PEM), if it is not in the same file"
+    ) { (arguments, argument) in arguments.request.session.tls.key = argument.path },
+    Flag(
+      long: "pass", value: Value(placeholder: "PHRASE"), group: .connection,
+      verbs: Verb.requesting,
+      summary: "The passphrase of the key; --pass-file is safer"
+    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.phrase(argument)) },
+    Flag(
+      long: "pass-file", value: Value(placeholder: "FILE", completion: .path), group: .connection,
+      verbs: Verb.requesting,
+      summary: "A file that holds the passphrase of the key; - is standard input"
+    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.file(argument)) },
+    Flag(
+      long: "pinnedpubkey", value: Value(placeholder: "KEYS"), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Accept only this public key: sha256//BASE64, or a file",
+      detail: """
+        Several digests are separated by semicolons. The file holds the key as PEM or DER. The certificate is still \
+        checked, unless --insecure is given.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.request.pinnedKeys = argument
+      guard argument.bytes.starts(with: "sha256//".utf8) else {
+        arguments.request.session.tls.pin = .file(argument.path)
+        return
+      }
+      guard let pin = argument.text.flatMap(PublicKeyPin.init) else {
+        throw .usage(
+          "\(argument.named("--pinnedpubkey")) has no digests of public keys: write sha256// and 44 characters of base 64, "
+            + "several of them with ; between them, or the name of a file.")
+      }
+      arguments.request.session.tls.pin = pin
+    },
+    Flag(
+      long: "tlsv1.2", group: .connection, verbs: Verb.requesting,
+      summary: "Use TLS 1.2 or newer, as without the flag"
+    ) { (arguments, _) in arguments.request.session.tls.minimumVersion = .tls12 },
+    Flag(
+      long: "tlsv1.3", group: .connection, verbs: Verb.requesting,
+      summary: "Use TLS 1.3 or newer"
+    ) { (arguments, _) in arguments.request.session.tls.minimumVersion = .tls13 },
+    Flag(
+      long: "tls-max", value: Value(placeholder: "VERSION", completion: .choices(["1.2", "1.3"])),
+      group: .connection, verbs: Verb.requesting,
+      summary: "Use no newer version of TLS than 1.2 or 1.3"
+    ) { (arguments, argument) throws(Failure) in
+      let versions: [TLSSettings.Version] = [.tls12, .tls13]
+      arguments.request.session.tls.maximumVersion = try argument.choice(
+        for: "--tls-max", "version that is supported", among: versions)
+    },
+    Flag(
+      long: "insecure", short: "k", group: .connection, verbs: Verb.requesting,
+      summary: "Don't check the identity of the server",
+      detail: """
+        Anyone on the network path can then read and change everything, secrets included. A note says \
+        so each time. Nearly always, --cacert is the right flag instead.
+        """
+    ) { (arguments, _) in arguments.request.session.tls.verifiesServer = false },
+  ]
+}
+
+/// The passphrase of the client's key, as it was typed.
+enum PassphraseArgument {
+  case phrase(Argument)
+  case file(Argument)
+}
+
+extension RequestArguments {
+  fileprivate mutating func set(_ passphrase: PassphraseArgument) throws(Failure) {
+    if self.passphrase != nil {
+      throw .usage("--pass and --pass-file both set the passphrase: give one of them.")
+    }
+    self.passphrase = passphrase
+  }
+}

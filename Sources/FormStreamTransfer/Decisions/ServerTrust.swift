@@ -1,0 +1,56 @@
+public import Foundation
+
+/// The certificates that a server shows, and what the platform's check says of them: what a program decides on by
+/// ``TransferSession/Configuration/serverTrust``.
+public struct ServerTrust: Sendable, Hashable {
+  /// Whether requests are sent to the server.
+  @frozen public enum Decision: Sendable, Hashable {
+    /// They are, whatever the platform's check says.
+    case trust
+    /// They are not, whatever the platform's check says.
+    case refuse
+  }
+
+  /// The server that the request is for.
+  public let origin: HTTPURL.Origin
+  /// The certificates as the server sent them, in DER, its own first.
+  public let certificates: [Data]
+  /// Why the platform's check refuses the certificates for this host, in words for people; nil if it trusts them.
+  public let problem: String?
+
+  /// Whether the platform's check trusts the certificates for this host.
+  public var isVerified: Bool { problem == nil }
+
+  /// What the platform's check says.
+  public var platformDecision: Decision { isVerified ? .trust : .refuse }
+
+  init(_ origin: HTTPURL.Origin, _ certificates: [Data], problem: String?) {
+    self.origin = origin
+    self.certificates = certificates
+    self.problem = problem
+  }
+}
+
+extension TransferError {
+  static func certificateRefusedByProgram(_ trust: ServerTrust, _ url: HTTPURL) -> TransferError {
+    let check = trust.problem.map { "it: \($0)" } ?? "no objection to it"
+    return TransferError(
+      .certificateRefused, on: url.description,
+      "The request to \(url) was not sent: this program refuses the server's certificate. The platform's check has "
+        + "\(trust.isVerified ? check : "this against \(check)").")
+  }
+
+  static func tooManyCertificates(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .certificateRefused, on: url.description,
+      "The request to \(url) was not sent: the server shows another certificate each time, so that this program "
+        + "can't decide on it. Check the server.")
+  }
+
+  static func notTrustedInTime(_ limit: Duration, _ url: HTTPURL) -> TransferError {
+    TransferError(
+      .timedOut, on: url.description,
+      "The request to \(url) was not sent: this program did not decide on the server's certificate within "
+        + "\(limit.inSeconds). Raise the limit (\(SettingName.attemptLimit)).")
+  }
+}

@@ -1,0 +1,61 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A proxy: what it speaks, where it is, and whom it knows.
+struct Proxy: Hashable, Sendable {
+  /// What is spoken to a proxy, as in its URL.
+  enum Kind: String, CaseIterable {
+    case http, https
+    /// Names are resolved here.
+    case socks5
+    /// Names are resolved by the proxy.
+    case socks5h
+  }
+
+  let kind: Kind
+  /// The host, in lower case.
+  let host: String
+  let port: Int
+  /// The user and the password of the URL; nil if it has none.
+  var credentials: ProxyCredentials?
+
+  /// Parses what curl accepts: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. Returns nil if the text is something else.
+  init?(_ text: String) {
+    let (scheme, rest) = text.splitScheme
+    guard let kind = scheme.map({ Kind(rawValue: $0.lowercased()) }) ?? .http,
+      // libcurl parses hosts only after schemes that it can request.
+      let url = try? CurlURL(parsing: "http://\(rest)"), let host = url.text(.host), !host.isEmpty,
+      ["", "/"].contains(url.text(.path) ?? ""), url.text(.query) == nil
+    else { return nil }
+    self.kind = kind
+    self.host = host.lowercased()
+    // curl's ports.
+    port = url.givenText(.port).flatMap { Int($0) } ?? (kind == .https ? 443 : 1080)
+    let (user, password) = (url.decodedText(.user), url.decodedText(.password))
+    for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
+    where url.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
+      return nil
+    }
+    if user != nil || password != nil {
+      credentials = ProxyCredentials(user: user ?? "", password: password ?? "")
+    }
+  }
+
+  /// Whether requests are passed on to it by HTTP.
+  var isHTTP: Bool { kind == .http || kind == .https }
+  /// Whether it is spoken to under TLS.
+  var isEncrypted: Bool { kind == .https }
+}
+
+extension Proxy: CustomStringConvertible {
+  /// The proxy without its credentials: `http://proxy.example:3128`.
+  var description: String { "\(kind.rawValue)://\(host):\(port)" }
+}
+
+extension String {
+  /// The text before and after `://`; nil and all of it if there is none.
+  fileprivate var splitScheme: (scheme: Substring?, rest: Substring) {
+    guard let separator = firstRange(of: "://") else { return (nil, self[...]) }
+    return (self[..<separator.lowerBound], self[separator.upperBound...])
+  }
+}

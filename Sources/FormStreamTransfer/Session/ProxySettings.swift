@@ -1,0 +1,138 @@
+public import FormStreamMultipart
+import FormStreamPlatform
+import Foundation
+
+/// Which proxy requests go through, and which go directly to their servers.
+///
+/// ```swift
+/// configuration.proxy = try .proxy("http://proxy.example:3128", except: "localhost,.example.org")
+/// configuration.proxy = .environment()
+/// ```
+///
+/// A proxy of `http` or `https` gets requests to http URLs as they are, and passes them on; to https URLs it opens a tunnel
+/// (CONNECT) that it can't see into. A proxy of `socks5` connects to addresses, and one of `socks5h` to names, which are
+/// then not looked up here.
+public struct ProxySettings: Sendable, Hashable {
+  private enum Source: Hashable {
+    case none
+    case one(Proxy)
+    case environment([String: Variable])
+  }
+
+  /// A variable of the environment.
+  private struct Variable: Hashable {
+    let name: String
+    /// Nil if its value is not a proxy.
+    let proxy: Proxy?
+  }
+
+  private let source: Source
+  private var exceptions: ProxyExceptions
+  /// The user and the password for the proxy; if nil, those in its URL.
+  public var credentials: ProxyCredentials?
+  /// A PEM file with the certificates of the authorities that are trusted for a proxy of `https`; if nil, those of the
+  /// system. The proxy's certificate is always verified.
+  public var authorities: LocalPath?
+
+  private init(_ source: Source, _ exceptions: String) {
+    self.source = source
+    self.exceptions = ProxyExceptions(exceptions)
+  }
+
+  /// Requests go directly to their servers, whatever the environment says.
+  public static let none = ProxySettings(.none, "")
+
+  /// All requests go through one proxy.
+  ///
+  /// - Parameters:
+  ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks5` or `socks5h`;
+  ///     the port, as in curl, is 443 for `https`, otherwise 1080.
+  ///   - hosts: hosts that are reached without the proxy, separated by commas: names, which include those below them,
+  ///     addresses, and blocks such as `10.0.0.0/8`. `*` is every host.
+  /// - Throws: `invalidSetting`.
+  public static func proxy(
+    _ text: String, except hosts: String = ""
+  ) throws(TransferError) -> ProxySettings {
+    guard let proxy = Proxy(text) else { throw .invalidProxy("The proxy") }
+    return ProxySettings(.one(proxy), hosts)
+  }
+
+  /// The proxies that the environment names, as curl reads them: `http_proxy` (only in lower case, because web servers set
+  /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both `all_proxy` or `ALL_PROXY`; `no_proxy` or
+  /// `NO_PROXY` lists the exceptions. A variable that names no proxy is an error of the requests that need it.
+  ///
+  /// - Parameter variables: the variables; if nil, those of this process.
+  public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {
+    let variables = variables ?? ProcessInfo.processInfo.environment
+    func value(_ name: String) -> (name: String, value: String)? {
+      variables[name].flatMap { $0.isEmpty ? nil : (name, $0) }
+    }
+    let all = value("all_proxy") ?? value("ALL_PROXY")
+    let found = [
+      "http": value("http_proxy") ?? all,
+      "https": value("https_proxy") ?? value("HTTPS_PROXY") ?? all,
+    ].compactMapValues { $0.map { Variable(name: $0.name, proxy: Proxy($0.value)) } }
+    let exceptions = value("no_proxy") ?? value("NO_PROXY")
+    return ProxySettings(found.isEmpty ? .none : .environment(found), exceptions?.value ?? "")
+  }
+
+  /// The same proxies with other exceptions.
+  ///
+  /// - Parameter hosts: as for ``proxy(_:except:)``.
+  public func except(_ hosts: String) -> ProxySettings {
+    var settings = self
+    settings.exceptions = ProxyExceptions(hosts)
+    return settings
+  }
+
+  /// Whether no request goes through a proxy.
+  package var isNone: Bool { source == .none }
+
+  /// Whether there is one proxy for all requests, whatever the environment says.
+  package var isExplicit: Bool { if case .one = source { true } else { false } }
+
+  /// The proxy for requests to an origin; nil if there is none.
+  ///
+  /// - Throws: `invalidSetting` if the environment's variable names no proxy.
+  func proxy(for origin: HTTPURL.Origin) throws(TransferError) -> Proxy? {
+    var proxy: Proxy
+    switch source {
+    case .none: return nil
+    case _ where exceptions.contain(origin.host): return nil
+    case .one(let one): proxy = one
+    case .environment(let variables):
+      guard let variable = variables[origin.scheme] else { return nil }
+      guard let named = variable.proxy else {
+        throw .invalidProxy("The environment's \(variable.name)")
+      }
+      proxy = named
+    }
+    proxy.credentials = credentials ?? proxy.credentials
+    return proxy
+  }
+
+  /// The proxy for requests to a URL, without its credentials, for people; nil if there is none.
+  package func proxyName(for url: HTTPURL) throws(TransferError) -> String? {
+    try proxy(for: url.origin)?.description
+  }
+
+  func check() throws(TransferError) {
+    guard let credentials else { return }
+    for text in [credentials.user, credentials.password]
+    where !HTTPSyntax.isFieldValue(text.utf8) {
+      throw TransferError(
+        .invalidSetting, on: "proxy",
+        "The user or the password for the proxy has a control character in it: remove it.")
+    }
+  }
+}
+
+extension TransferError {
+  fileprivate static func invalidProxy(_ what: String) -> TransferError {
+    // The text may hold a password.
+    TransferError(
+      .invalidSetting, on: "proxy",
+      "\(what) is not one that can be used: write [SCHEME://]HOST[:PORT], with the scheme "
+        + Proxy.Kind.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+  }
+}

@@ -1,0 +1,41 @@
+import FormStreamPlatform
+
+/// What the system's check found against a server's certificates.
+enum CertificateProblem: Equatable {
+  case selfSigned
+  case unknownIssuer(String)
+  case expired(String)
+  case notYetValid(String)
+  case wrongHost(String, names: [String])
+  /// In libssl's words.
+  case other(String)
+}
+
+extension CertificateProblem: CustomStringConvertible {
+  /// The problem, as a sentence about the certificate.
+  var description: String {
+    switch self {
+    case .selfSigned: "it is self-signed"
+    case .unknownIssuer(let issuer): "its issuer, \(issuer.quoted), is unknown"
+    case .expired(let end): "it expired at \(end)"
+    case .notYetValid(let start): "it is not valid before \(start)"
+    case .wrongHost(let host, let names):
+      "it is not for the host \(host.quoted), "
+        + (names.isEmpty ? "and names none" : "but for \(names.joined(separator: ", "))")
+    case .other(let text): text
+    }
+  }
+
+  /// What to do about it.
+  var remedy: String {
+    switch self {
+    case .selfSigned:
+      "Name the certificate itself as an authority (\(SettingName.authorities)) if you trust it."
+    case .unknownIssuer, .other:
+      "Name the authority that issued it (\(SettingName.authorities)) if you trust it."
+    case .expired: "The server needs a new one. Check this machine's clock, too."
+    case .notYetValid: "Check the clock of this machine and of the server."
+    case .wrongHost: "Use a name that the certificate has, or give the server another certificate."
+    }
+  }
+}

@@ -1,0 +1,49 @@
+/// What is known about the encryption of a connection that failed.
+struct EncryptionFacts {
+  let settings: TLSSettings
+  /// Whether the handshake was with the proxy, and not with the server.
+  let isWithProxy: Bool
+  /// The last alert of the other side (RFC 8446 §6); nil if there was none.
+  let alert: UInt8?
+  /// What the system's check found against the certificates.
+  let problem: CertificateProblem?
+  /// Whether the server ended the handshake because of the client's certificate.
+  let isClientCertificateRefused: Bool
+
+  private var peer: String { isWithProxy ? "proxy" : "server" }
+
+  /// A certificate that is not trusted.
+  ///
+  /// - Parameter message: libcurl's words, in case nothing else is known.
+  func refusedCertificate(_ message: String) -> String {
+    let remedy = problem?.remedy ?? CertificateProblem.other(message).remedy
+    let text =
+      "the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
+    // A proxy has authorities of its own.
+    return "was not sent: "
+      + (isWithProxy
+        ? text.replacing("\(SettingName.authorities)", with: "\(SettingName.proxyAuthorities)")
+        : text)
+  }
+
+  /// Why there is no encryption, and what to do about it.
+  ///
+  /// - Parameter message: libcurl's words, which hold OpenSSL's.
+  func failure(_ message: String) -> String {
+    if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
+      || message.contains("no protocols available")
+    {
+      let versions = isWithProxy ? "TLS 1.2 or newer" : settings.versions
+      return
+        ": it doesn't speak \(versions) (\(message)). Older versions are not secure; it has to be updated."
+    }
+    if message.contains("wrong version number") {
+      return
+        ": it speaks no TLS there (\(message)). Use the port for https, or http if that is right."
+    }
+    if alert == TLSAlert.handshakeFailure, settings.certificate == nil {
+      return " (\(message)). It may demand a client certificate (\(SettingName.clientCertificate))."
+    }
+    return " (\(message))."
+  }
+}

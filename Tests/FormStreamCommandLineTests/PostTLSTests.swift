@@ -1,0 +1,96 @@
+import FormStreamTestSupport
+import Testing
+
+/// Encryption as flags set it.
+@Suite struct PostTLSTests {
+  @Test func `the passphrase of a key is read from a file, and shown nowhere`() throws {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good(body: "in") }
+    var options = TLSProxy.Options()
+    options.clientAuthority = made.authority
+    let proxy = try TLSProxy(to: server.port, made.server, options)
+    let place = try TemporaryDirectory()
+    try place.write("phrase", "canary\n")
+    try place.write("wrong", "canary-2\n")
+    let flags = [
+      "post", "-d", "a", "--cacert", made.authority, "-E", made.client.certificate, "--key",
+      made.encryptedClientKey,
+    ]
+    for phrase in [["--pass-file", "phrase"], ["--pass", "canary"]] {
+      for more in [["-v"], ["--json"], ["--dry-run"], ["--to-curl"]] {
+        let result = try run("formstream", flags + phrase + more + [proxy.url], in: place)
+        let all = result.output + result.stderr
+        #expect(!all.contains("canary"), "\(all)")
+        #expect(result.exit == (phrase[0] == "--pass" && more[0] == "--to-curl" ? 64 : 0), "\(all)")
+      }
+    }
+    let piped = try run(
+      "formstream", flags + ["--pass-file", "-", proxy.url], standardInput: Array("canary".utf8))
+    #expect((piped.exit, piped.output) == (0, "in"), "\(piped.stderr)")
+    let wrong = try run("formstream", flags + ["--pass-file", "wrong", proxy.url], in: place)
+    #expect(wrong.exit == 66)
+    #expect(
+      wrong.stderr.contains("--pass-file") && !wrong.stderr.contains("canary"), "\(wrong.stderr)")
+    // OpenSSL asks a terminal for a passphrase that it isn't given.
+    let asked = try shell(
+      "script -qec '$F \(flags.joined(separator: " ")) \(proxy.url)' /dev/null < /dev/null")
+    #expect(
+      asked.output.contains("--pass-file") && !asked.output.contains("PEM pass phrase"), "\(asked)")
+    #expect(server.faults == [])
+  }
+
+  @Test func `reasons and flags are named`() throws {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good() }
+    for (pair, says) in [
+      (made.selfSigned, "it is self-signed"), (made.expired, "it expired at 2020-01-01"),
+      (made.wrongHost, "but for elsewhere.example"), (made.server, "(--cacert)"),
+    ] {
+      let proxy = try TLSProxy(to: server.port, pair)
+      let result = try formstream(
+        "post", "-d", "a", "--cacert",
+        pair.certificate == made.server.certificate
+          ? made.otherAuthority : made.authority, proxy.url)
+      #expect(result.exit == 1)
+      #expect(result.stderr.contains(says), "\(result.stderr)")
+      #expect(result.stderr.split(separator: "\n").count == 1)
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  /// libcurl trusts the system's directory of authorities unless it is given another.
+  @Test func `named authorities are the only ones that are looked at`() throws {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good() }
+    let proxy = try TLSProxy(to: server.port, made.server)
+    let place = try TemporaryDirectory()
+    let result = try run(
+      program: "/usr/bin/strace",
+      [
+        "-f", "-e", "trace=%file", "-o", place.path("trace"), builtBinary("formstream"), "post",
+        "-d", "a", "--cacert", made.otherAuthority, proxy.url,
+      ], environment: underStrace)
+    #expect(result.exit == 1, "\(result.stderr)")
+    let trace = try shell("grep -c certs/ trace; grep -c other.pem trace", in: place).output
+    #expect(trace == "0\n1\n", "\(trace)")
+  }
+
+  @Test func `connections are probed as flags say`() throws {
+    let place = try TemporaryDirectory()
+    for (flags, probes) in [
+      ([], ["[1]", "[60]"]), (["--keepalive-time", "7"], ["[1]", "[7]"]), (["--no-keepalive"], []),
+    ] as [([String], [String])] {
+      let server = try ScriptedServer { _ in .good() }
+      let result = try run(
+        program: "/usr/bin/strace",
+        [
+          "-f", "-e", "trace=setsockopt", "-o", place.path("trace"), builtBinary("formstream"),
+          "post", "-d", "a",
+        ] + flags + [server.url], environment: underStrace)
+      #expect(result.exit == 0, "\(result.stderr)")
+      let trace = try shell("grep -E 'KEEPALIVE|KEEPIDLE|KEEPINTVL' trace; true", in: place).output
+      #expect(trace.split(separator: "\n").count == (probes.isEmpty ? 0 : 3), "\(trace)")
+      for probe in probes { #expect(trace.contains(probe), "\(trace)") }
+    }
+  }
+}

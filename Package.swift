@@ -56,6 +56,7 @@ let package = Package(
     library("CFormStreamMagic", "libmagic", apt: "libmagic-dev"),
     library("CFormStreamMicroHTTPD", "libmicrohttpd", apt: "libmicrohttpd-dev"),
     library("CFormStreamSSL", "libssl", apt: "libssl-dev"),
+    library("CFormStreamZlib", "zlib", apt: "zlib1g-dev"),
     // The C library itself.
     .systemLibrary(name: "CFormStreamSystem"),
 
@@ -70,7 +71,8 @@ let package = Package(
     module(
       "FormStreamTransfer",
       [
-        "CFormStreamCurl", "CFormStreamSSL", "FormStream", "FormStreamDigest", "FormStreamPlatform",
+        "CFormStreamCurl", "CFormStreamSSL", "CFormStreamZlib", "FormStream", "FormStreamDigest",
+        "FormStreamPlatform",
       ]),
     module(
       "FormStreamBatch",

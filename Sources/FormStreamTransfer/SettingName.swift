@@ -12,6 +12,8 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case proxyAuthorities = "ProxySettings.authorities"
   case proxyCredentials = "ProxySettings.credentials"
   case localInterface = "TransferSession.Configuration.localInterface"
+  case expectation = "TransferOptions.expectation"
+  case bodyCoding = "TransferOptions.bodyCoding"
   case idempotencyKey = "TransferOptions.idempotencyKey"
 
   package var description: String { rawValue }

@@ -24,6 +24,12 @@ public struct TransferError: Error, Sendable {
     public static let invalidSetting = Code(rawValue: "invalid-setting")
     /// A value can't be encoded as JSON, or a response can't be decoded.
     public static let invalidJSON = Code(rawValue: "invalid-json")
+    /// A netrc file is malformed.
+    public static let netrcMalformed = Code(rawValue: "netrc-malformed")
+    /// The file of cookies is malformed, or can't be written.
+    public static let cookiesUnusable = Code(rawValue: "cookies-unusable")
+    /// One of the program's own decisions failed; see ``Decisions``.
+    public static let decisionFailed = Code(rawValue: "decision-failed")
     /// Credentials would be sent without encryption; see ``TransferOptions/requiresEncryptionForCredentials``.
     public static let credentialsNotEncrypted = Code(rawValue: "credentials-not-encrypted")
     /// The resolver doesn't know the host.
@@ -155,6 +161,10 @@ public struct TransferError: Error, Sendable {
   /// A failure of the body, with the encoder's code and description. If a source of the caller failed, its error is the
   /// underlying one.
   init(_ error: MultipartError) {
+    if let coded = error.underlying as? GzipSource.Failure {
+      self.init(coded.error)
+      return
+    }
     var cause: any Error = error
     if error.code == .streamFailed, let source = error.underlying { cause = source }
     self.init(

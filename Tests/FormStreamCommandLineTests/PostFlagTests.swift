@@ -45,6 +45,18 @@ import Testing
     "user": Effect("-u", "me:p", "-d", "", shows: "Authorization: Basic bWU6cA==\r\n"),
     "user-file": Effect("--user-file", "user", "-d", "", shows: "Basic bWU6cA==\r\n"),
     "token-file": Effect("--token-file", "token", "-d", "", shows: "Authorization: Bearer t\r\n"),
+    "basic": Effect("--basic", "-u", "me:p", "-d", "", shows: "Basic bWU6cA==\r\n"),
+    "digest": Effect("--digest", "-u", "me:p", "-d", "", shows: "username=\"me\"", at: "/digest"),
+    "anyauth": Effect("--anyauth", "-u", "me:p", "-d", "", shows: "username=\"me\"", at: "/digest"),
+    "oauth2-bearer": Effect(
+      "--oauth2-bearer", "t", "-d", "", shows: "Authorization: Bearer t\r\n"),
+    "netrc": Effect("-n", "-d", "", shows: "Basic bmU6cA==\r\n"),
+    "netrc-optional": Effect("--netrc-optional", "-d", "", shows: "Basic bmU6cA==\r\n"),
+    "netrc-file": Effect("--netrc-file", ".netrc", "-d", "", shows: "Basic bmU6cA==\r\n"),
+    "cookie": Effect("-b", "a=b", "-d", "", shows: "Cookie: a=b\r\n"),
+    "cookie-jar": Effect("-c", "jar", "-d", "", shows: "\njar\n"),
+    "compressed-upload": Effect(
+      "--compressed-upload", "gzip", "-d", "a", shows: "Content-Encoding: gzip\r\n"),
     "insecure-auth": Effect(
       "-q", "--insecure-auth", "-u", "me:p", "-d", "", shows: "!without encryption"),
     "url-file": Effect(
@@ -142,7 +154,7 @@ import Testing
     for (name, contents) in [
       ("words", "words\n"), ("x.png", "words\n"), ("bird", "x\r\n--Bird\r\n"),
       ("headers", "X-Key: k\n"), ("user", "me:p\n"), ("token", "t\n"),
-      ("url", "http://h.example/hook\n"),
+      ("url", "http://h.example/hook\n"), (".netrc", "machine 127.0.0.1 login ne password p\n"),
     ] {
       try place.write(name, contents)
     }
@@ -153,11 +165,14 @@ import Testing
       case ("/lost", 0): [.readBody, .reset]
       case ("/away", 0): [.readBody, .respond(307, headers: [("Location", "/")])]
       case ("/silent", _): [.readBody, .stall]
+      case ("/digest", 0):
+        .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
       default: .good(201, body: "made")
       }
     }
     let result = try run(
-      "formstream", ["post"] + arguments + (path.map { [server.url + $0] } ?? []), in: place)
+      "formstream", ["post"] + arguments + (path.map { [server.url + $0] } ?? []), in: place,
+      environment: ["HOME": place.path])
     let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
     let files = try shell("ls", in: place).output
     return """

@@ -62,6 +62,16 @@ import Testing
     "header-file": Effect("--header-file", "headers", shows: "X-Key: k\r\n"),
     "user": Effect("-u", "me:p", shows: "Authorization: Basic bWU6cA==\r\n"),
     "user-file": Effect("--user-file", "user", shows: "Basic bWU6cA==\r\n"),
+    "basic": Effect("--basic", "-u", "me:p", shows: "Basic bWU6cA==\r\n"),
+    "digest": Effect("--digest", "-u", "me:p", shows: "username=\"me\"", at: "/digest"),
+    "anyauth": Effect("--anyauth", "-u", "me:p", shows: "username=\"me\"", at: "/digest"),
+    "oauth2-bearer": Effect("--oauth2-bearer", "t", shows: "Authorization: Bearer t\r\n"),
+    "netrc": Effect("-n", shows: "Basic bmU6cA==\r\n"),
+    "netrc-optional": Effect("--netrc-optional", shows: "Basic bmU6cA==\r\n"),
+    "netrc-file": Effect("--netrc-file", ".netrc", shows: "Basic bmU6cA==\r\n"),
+    "cookie": Effect("-b", "a=b", shows: "Cookie: a=b\r\n"),
+    "cookie-jar": Effect("-c", "jar", shows: "\njar\n"),
+    "compressed-upload": Effect("--compressed-upload", "gzip", shows: "Content-Encoding: gzip\r\n"),
     "token-file": Effect("--token-file", "token", shows: "Authorization: Bearer t\r\n"),
     "insecure-auth": Effect(
       "-q", "--insecure-auth", "--resolve", "h.example:80:127.0.0.1", "--retry", "0", "-u", "me:p",
@@ -156,6 +166,7 @@ import Testing
       ("words", "words\n"), ("x.png", "words\n"), ("bird", "x\r\n--B\r\n"),
       ("headers", "X-Key: k\n"), ("user", "me:p\n"), ("token", "t\n"), ("list", "x.png\n"),
       ("list0", "x.png\0"), (".hidden", "words\n"),
+      (".netrc", "machine 127.0.0.1 login ne password p\n"),
     ] {
       try place.write(name, contents)
     }
@@ -177,6 +188,8 @@ import Testing
             ]),
         ]
       case ("/silent", _): [.readBody, .stall]
+      case ("/digest", 0):
+        .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
       case ("/stuck", _) where (request.header("Content-Length")?.count ?? 0) > 6: [.stall]
       case ("/deaf", _): [.readBody, .respond(201)]
       default: .good(201, body: "made")
@@ -190,7 +203,8 @@ import Testing
       "formstream",
       effect.isComplete
         ? ["send"] + effect.arguments.map { $0 == "URL" ? server.url : $0 }
-        : ["send", server.url + effect.path] + effect.arguments + ["words"], in: place)
+        : ["send", server.url + effect.path] + effect.arguments + ["words"], in: place,
+      environment: ["HOME": place.path])
     let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
     return """
       \(requests.joined(separator: "\n"))

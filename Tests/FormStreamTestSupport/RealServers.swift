@@ -23,6 +23,17 @@ public final class RealServer: Sendable {
     public var clientAuthority: String?
     /// Whether TLS 1.1 is the only version that it speaks.
     public var speaksOnlyTLS11 = false
+    /// How users authenticate themselves, or nil if they need not. The only one is `Mufasa`, with the password
+    /// `Circle of Life` and the realm `vault`.
+    public var authentication: Authentication?
+
+    /// A scheme of authentication.
+    public enum Authentication: String, Sendable {
+      /// RFC 7617.
+      case basic = "Basic"
+      /// RFC 7616, with MD5. Apache only.
+      case digest = "Digest"
+    }
 
     /// The defaults.
     public init() {}
@@ -81,6 +92,18 @@ public final class RealServer: Sendable {
 
   deinit { stop() }
 
+  /// What apache recorded of each request that it has responded to, in order: the status, the length that was announced, and
+  /// how many bytes it received for it, head included.
+  public func log() throws -> [(status: Int, announced: String, received: Int)] {
+    try readLines(place.path("requests")).compactMap { line in
+      let words = line.split(separator: " ")
+      guard words.count == 3, let status = Int(words[0]), let count = Int(words[2]) else {
+        return nil
+      }
+      return (status, String(words[1]), count)
+    }
+  }
+
   /// Ends the server and all its connections.
   public func stop() {
     child.withLock { child in
@@ -121,6 +144,7 @@ private func nginxConfiguration(
     keepalive_timeout \(options.keepsIdleFor ?? 75);
     keepalive_requests \(options.requestsPerConnection ?? 1000);
     location / {
+      \(options.authentication == nil ? "" : "auth_basic vault; auth_basic_user_file \(place.path("users"));")
       proxy_pass http://127.0.0.1:\(port);
       proxy_http_version 1.1;
       proxy_request_buffering off;
@@ -130,6 +154,7 @@ private func nginxConfiguration(
     location @no_response { return 444; }
     """
   _ = try? place.write("here", here)
+  _ = try? place.write("users", passwordLine)
   let places = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
     "\($0)_temp_path \(place.path($0));"
   }
@@ -154,7 +179,28 @@ private func apacheConfiguration(
   _ place: TemporaryDirectory, _ ports: [UInt16], _ port: UInt16,
   _ certificate: TestCertificates.Pair?, _ options: RealServer.Options
 ) -> String {
-  let modules = ["mpm_event", "authz_core", "env", "proxy", "proxy_http", "ssl"].map {
+  var names = ["mpm_event", "authz_core", "env", "proxy", "proxy_http", "ssl"]
+  var rules = ""
+  if let scheme = options.authentication {
+    names += ["authn_core", "authn_file", "authz_user", "auth_basic", "auth_digest"]
+    // htdigest and htpasswd write such lines.
+    let users =
+      scheme == .digest ? "Mufasa:vault:84e53abe5f5ac5dc782c5a8ac8c11820\n" : passwordLine
+    _ = try? place.write("users", users)
+    // Its workers run as another user if the tests are run by root.
+    chmod(place.path, 0o711)
+    chmod(place.path("users"), 0o644)
+    rules = """
+      <Location />
+        AuthType \(scheme.rawValue)
+        AuthName vault
+        Auth\(scheme.rawValue)Provider file
+        AuthUserFile \(place.path("users"))
+        Require valid-user
+      </Location>
+      """
+  }
+  let modules = names.map {
     "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so"
   }
   let client = options.clientAuthority.map { "SSLVerifyClient require\nSSLCACertificateFile \($0)" }
@@ -182,8 +228,25 @@ private func apacheConfiguration(
     ProxyPass / http://127.0.0.1:\(port)/
     SetEnv proxy-sendchunked 1
     \(tls ?? "")
+    CustomLog \(place.path("requests")) "%>s %{Content-Length}i %I"
+    \(rules)
     \(getuid() == 0 ? "User nobody\nGroup nogroup" : "")
     """
+}
+
+/// SHA-1 of the password in base 64.
+private let passwordLine = "Mufasa:{SHA}y/waJdy9m/a+D8VTRQ/e2awAzpQ=\n"
+
+private func readLines(_ path: String) throws -> [Substring] {
+  guard let file = fopen(path, "re") else { throw SystemError(number: errno) }
+  defer { fclose(file) }
+  var text: [UInt8] = []
+  var byte = getc(file)
+  while byte != EOF {
+    text.append(UInt8(truncatingIfNeeded: byte))
+    byte = getc(file)
+  }
+  return String(decoding: text, as: UTF8.self).split(separator: "\n")
 }
 
 /// Different ports on which nothing is listening.

@@ -31,6 +31,7 @@ struct Sent: Sendable {
   private var tries = 1
   private var redirects = 0
   private var earlierDoubt = Doubt.none
+  private var mayAuthenticate = false
   private var options = TransferOptions()
 
   private init(_ method: HTTPMethod, isPage: Bool = false) {
@@ -60,6 +61,8 @@ struct Sent: Sendable {
   var leavingOrigin: Sent { with { $0.options.redirects.allowsOtherOrigins = true } }
   var toStream: Sent { with { $0.options.responseTarget = .stream { _ in } } }
   var afterOneShot: Sent { with { $0.hasUsedOneShot = true } }
+  /// With credentials that wait for a challenge.
+  var authenticating: Sent { with { $0.mayAuthenticate = true } }
   /// After an attempt without a response.
   var inDoubt: Sent { with { $0.earlierDoubt = .open } }
   /// After a 500, or after a 502 to a request that may be sent twice.
@@ -70,7 +73,8 @@ struct Sent: Sendable {
     Attempt(
       method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
       isPage: isPage, bodyLength: 10, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, earlierDoubt: earlierDoubt, options: options)
+      redirects: redirects, earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate,
+      options: options)
   }
 }
 
@@ -148,6 +152,7 @@ enum Expected: Equatable, Sendable {
   case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
   case repeatWithoutExpect
   case repeatAtOnce(Repetition)
+  case authenticate(TransferResult.Outcome, TransferError.Code?)
   case follow(String)
   case fetchPage(String)
   case keepEarlierResponse
@@ -169,6 +174,7 @@ enum Expected: Equatable, Sendable {
         ?? .retryWithoutError
     case .repeatWithoutExpect: self = .repeatWithoutExpect
     case .repeatAtOnce(let repetition): self = .repeatAtOnce(repetition)
+    case .authenticate(let verdict): self = .authenticate(verdict.outcome, verdict.error?.code)
     case .follow(let url): self = .follow(url.description)
     case .fetchPage(let url): self = .fetchPage(url.description)
     case .keepEarlierResponse: self = .keepEarlierResponse

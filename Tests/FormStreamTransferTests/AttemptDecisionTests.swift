@@ -78,6 +78,24 @@ import Testing
 
   static let refusals = [
     Row("400", .post, .status(400), .conclude(.failed, .statusRefused)),
+    Row(
+      "401", .post, .status(401),
+      .conclude(.failed, .statusRefused, saying: "doesn't say which credentials")),
+    Row(
+      "401 to credentials that wait", .post.authenticating.onTry(3), .status(401),
+      .authenticate(.failed, .statusRefused)),
+    Row(
+      "401 in the middle of the body", .post.authenticating, .early(401),
+      .authenticate(.failed, .statusRefused)),
+    Row(
+      "401 to a used one-shot body", .post.authenticating.afterOneShot, .status(401),
+      .conclude(.failed, .notReplayable, saying: "it was begun")),
+    Row("401 if accepted", .post.authenticating.accepting(401), .status(401), .conclude(.ok)),
+    Row(
+      "401 after an attempt without a response", .put.authenticating.inDoubt, .status(401),
+      .authenticate(.unknown, .statusRefused)),
+    Row("401 to a page", .page, .status(401), .keepEarlierResponse),
+    Row("401 to a page, credentials", .page.authenticating, .status(401), .authenticate(.ok, nil)),
     Row("501 to a PUT", .put, .status(501), .conclude(.failed, .statusRefused)),
     Row("429", .post, .status(429), .retry(.retryable, .statusRefused)),
     Row("503", .post, .status(503), .retry(.retryable, .statusRefused)),

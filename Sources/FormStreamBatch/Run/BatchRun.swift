@@ -52,7 +52,7 @@ package final class BatchRun: Sendable {
 
   let plan: SendingPlan
   let journal: Journal?
-  let session: TransferSession
+  package let session: TransferSession
   let pace: RequestPace
   let state = Guarded(State())
   private let queue: FileQueue

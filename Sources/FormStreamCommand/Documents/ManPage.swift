@@ -17,7 +17,7 @@ extension Document {
       .SH DESCRIPTION
       Makes forms of text and files, and streams them: the length that is announced is the length that is
       sent, memory does not grow with the body, and a file that changes while it is read is an error. Reads
-      forms back, within limits. Proxies, cookies and .netrc are not used, whatever the environment says.
+      forms back, within limits. Proxies are not used, whatever the environment says.
       .SH COMMANDS
 
       """

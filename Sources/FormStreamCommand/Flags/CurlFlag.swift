@@ -36,9 +36,9 @@ enum CurlFlag {
     Entry(
       "G", "get",
       hint: "no GET requests are sent; --query NAME=VALUE adds to the URL."),
-    Entry("b", "cookie", hint: "-H 'Cookie: NAME=VALUE' sends one; --header-file FILE is safer."),
-    Entry("c", "cookie-jar", hint: "cookies are not kept."),
-    Entry("j", "junk-session-cookies", hint: "cookies are not kept."),
+    Entry(
+      "j", "junk-session-cookies",
+      hint: "leave it out; all cookies in the file of -b are used, also those without an end."),
     Entry(
       nil, "proxy1.0", "preproxy", "socks4", "socks4a",
       hint: "--proxy has proxies of http, https, socks5 and socks5h, one at a time."),
@@ -57,7 +57,6 @@ enum CurlFlag {
     Entry(
       nil, "compressed",
       hint: "formstream asks for no compression, and stores responses as they are."),
-    Entry(nil, "oauth2-bearer", hint: "--token-file FILE reads the token from a file."),
     Entry(
       nil, "retry-all-errors", "retry-connrefused",
       hint:
@@ -73,16 +72,8 @@ enum CurlFlag {
     Entry(nil, "form-string", hint: "--field does the same."),
     Entry(nil, "form-escape", hint: "--escaping backslash does the same."),
     Entry(
-      nil, "digest",
-      hint:
-        "--sha256 computes the body's digest; curl's flag is for Digest authentication, which is not "
-        + "supported, and -u would send the password as it is."),
-    Entry(
-      nil, "basic", hint: "leave it out; -u and --user-file use Basic."),
-    Entry(
-      nil, "anyauth", "ntlm", "negotiate", "aws-sigv4",
-      hint: "only Basic (--user-file) and Bearer (--token-file) are supported."),
-    Entry("n", "netrc", "netrc-file", "netrc-optional", hint: "--user-file FILE reads USER:PASS."),
+      nil, "ntlm", "negotiate", "aws-sigv4",
+      hint: "only Basic, Digest (--digest) and Bearer (--token-file) are supported."),
     Entry(
       "0", "http1.0",
       hint: "--http1.1 and --http2 choose the version; older ones are not supported."),

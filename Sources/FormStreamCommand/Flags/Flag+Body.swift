@@ -1,3 +1,5 @@
+import FormStreamTransfer
+
 /// The flags for bodies that are not forms.
 extension Flag {
   private static let bodyVerbs: [Verb] = [.post, .put]
@@ -43,6 +45,22 @@ extension Flag {
         throw .usage("--json-body is given twice: give it once, with all the data.")
       }
       arguments.request.json = argument
+    },
+    Flag(
+      long: "compressed-upload",
+      value: Value(placeholder: "CODING", completion: .choices(["gzip"])),
+      group: .body, verbs: [.post, .put, .send],
+      summary: "Compress the body while it is sent: gzip",
+      detail: """
+        For servers that accept it: Content-Encoding: gzip is sent with the body. The length of the body is then not known \
+        beforehand, so it is sent in chunks and its progress has no total, and digests are those of the compressed bytes. A \
+        server that responds 415 accepts no compressed bodies.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard argument.text == "gzip" else {
+        throw .usage("\(argument.named("--compressed-upload")) is not a coding: write gzip.")
+      }
+      arguments.request.options.bodyCoding = .gzip
     },
   ]
 

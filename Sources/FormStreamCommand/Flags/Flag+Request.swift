@@ -1,6 +1,6 @@
 import FormStreamTransfer
 
-/// The flags about the method, the headers and the credentials of a request.
+/// The flags about the method, the URL and the headers of a request.
 extension Flag {
   static let requestFlags = [
     Flag(
@@ -23,33 +23,6 @@ extension Flag {
       summary: "Secret headers, one a line; - is standard input",
       detail: "The contents are never shown. A note says so if other users can read the file."
     ) { (arguments, argument) in arguments.request.headers.append(.file(argument)) },
-    Flag(
-      long: "user", short: "u", value: Value(placeholder: "USER:PASS"), group: .request,
-      verbs: Verb.requesting,
-      summary: "User and password (Basic); --user-file is safer"
-    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.user(argument)) },
-    Flag(
-      long: "user-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: Verb.requesting,
-      summary: "A file that holds USER:PASS; - is standard input"
-    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.userFile(argument)) },
-    Flag(
-      long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
-      verbs: Verb.requesting + [.receive], common: [.receive],
-      summary: "File with the token (Bearer) to send or require; - is standard input",
-      detail: """
-        receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
-        which browsers ask for.
-        """
-    ) { (arguments, argument) throws(Failure) in try arguments.request.set(.tokenFile(argument)) },
-    Flag(
-      long: "insecure-auth", group: .request, verbs: Verb.requesting,
-      summary: "Don't warn that credentials are sent over http",
-      detail: """
-        Without the flag, a note warns of a user and password, a token, or an Authorization header that others on \
-        the way to another machine can read.
-        """
-    ) { (arguments, _) in arguments.request.allowsInsecureAuth = true },
     Flag(
       long: "url-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting,
@@ -85,13 +58,4 @@ extension Flag {
       summary: "Send a Content-Digest header; the body is read twice for it"
     ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]
-}
-
-extension RequestArguments {
-  fileprivate mutating func set(_ credentials: CredentialsArgument) throws(Failure) {
-    if self.credentials != nil {
-      throw .usage("-u, --user-file and --token-file all set the credentials: give one of them.")
-    }
-    self.credentials = credentials
-  }
 }

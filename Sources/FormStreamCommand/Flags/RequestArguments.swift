@@ -12,7 +12,17 @@ struct RequestArguments {
   var userAgent: Argument?
   var query: [Argument] = []
   var credentials: CredentialsArgument?
+  /// How the user and the password are sent, if that was typed.
+  var passwordScheme: PasswordScheme?
+  var usesNetrc = false
+  var isNetrcOptional = false
+  /// The netrc file, in place of `~/.netrc`.
+  var netrcFile: Argument?
   var allowsInsecureAuth = false
+  /// The cookies, and the file of cookies, of `-b`.
+  var cookies: [Argument] = []
+  /// Where cookies are written at the end.
+  var cookieJar: Argument?
   /// The file of a URL that is a secret.
   var urlFile: Argument?
   var idempotencyKey: Argument?
@@ -64,6 +74,7 @@ enum HeaderArgument {
 enum CredentialsArgument {
   case user(Argument)
   case userFile(Argument)
+  case token(Argument)
   case tokenFile(Argument)
 }
 

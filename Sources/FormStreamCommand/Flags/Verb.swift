@@ -35,8 +35,6 @@ enum Verb: String, CaseIterable, Sendable {
   /// What the user should know before running the command.
   var note: String? {
     switch self {
-    case .post, .put, .send:
-      "Cookies and .netrc are not used, whatever the environment says."
     case .demo: "The demo needs about 1 GiB in TMPDIR, or in /tmp, for some seconds."
     default: nil
     }

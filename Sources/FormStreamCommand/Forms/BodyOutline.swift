@@ -6,10 +6,12 @@ struct BodyOutline {
 
   /// - Parameters:
   ///   - type: the request's `Content-Type` if it is not the body's own.
+  ///   - coding: how the body is coded while it is sent; nil if it is sent as it is.
   ///   - origins: where each part's bytes come from.
-  init(of layout: BodyLayout, type: String? = nil, origins: [String]) {
+  init(of layout: BodyLayout, type: String? = nil, coding: String? = nil, origins: [String]) {
     line("Content-Type: \(type ?? layout.contentType)")
-    line("Content-Length: \(layout.contentLength.map(String.init) ?? "unknown")")
+    let length = layout.contentLength.map(String.init) ?? "unknown"
+    line("Content-Length: \(coding.map { "unknown (\(length) before \($0))" } ?? length)")
     line("")
     guard let form = layout.form else {
       line(offsetText(0) + "[\(Self.size(layout.contentLength)), \(origins.joined())]")

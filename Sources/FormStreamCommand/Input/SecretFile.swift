@@ -48,6 +48,9 @@ struct SecretFile {
     .filter { !$0.1.isEmpty }
   }
 
+  /// The complete file; nil if it is not UTF-8.
+  var text: String? { String(validating: contents, as: UTF8.self) }
+
   /// The only line of the file.
   func onlyLine() throws(Failure) -> [UInt8] {
     let lines = lines()

@@ -99,6 +99,9 @@ struct CurlLine {
   }
 
   private mutating func addBody() throws(Failure) {
+    if plan.request.options.bodyCoding != .none {
+      throw .usage("curl can't compress a body: leave out --compressed-upload, or compress a file.")
+    }
     guard let layout = try plan.layout() else {
       // Without this header, curl would not say that the body is empty.
       if ["POST", "PUT", "PATCH"].contains(plan.request.method.description) {
@@ -154,14 +157,53 @@ struct CurlLine {
     case .user(let user): add("-u", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
     case .userFile(let file): add("-u", contentsOf: file)
     case .tokenFile(let file): add("--oauth2-bearer", contentsOf: file)
+    case .token:
+      throw .usage(
+        "--oauth2-bearer holds a token, which would be printed: put it into a file for --token-file."
+      )
     case nil: break
     }
+    addAuthentication()
+    try addCookies()
     if let key = plan.request.options.idempotencyKey {
       add("-H", "Idempotency-Key: \(key.fieldValue)")
     }
     if plan.request.options.sendsDigest {
       addDifference("--content-digest", "curl does not send this header")
     }
+  }
+
+  private mutating func addAuthentication() {
+    switch arguments.request.passwordScheme {
+    case .basic: add("--basic")
+    case .digest:
+      add("--digest")
+      addDifference("--digest", "curl first sends the request without its body")
+    case .strongestOffered:
+      add("--anyauth")
+      addDifference("--anyauth", "curl first sends the request without its body")
+    case nil: break
+    }
+    guard arguments.request.usesNetrc else { return }
+    if let file = arguments.request.netrcFile { add("--netrc-file", file.bytes) }
+    if arguments.request.isNetrcOptional {
+      add("--netrc-optional")
+    } else if arguments.request.netrcFile == nil {
+      add("--netrc")
+    }
+    addDifference("--netrc", "curl also uses the entry \"default\"")
+  }
+
+  private mutating func addCookies() throws(Failure) {
+    for argument in arguments.request.cookies {
+      guard !argument.isCookie else {
+        throw .usage(
+          "-b holds a cookie, which would be printed: put the header Cookie into a file for --header-file."
+        )
+      }
+      add("-b", argument.bytes)
+    }
+    if let jar = arguments.request.cookieJar { add("-c", jar.bytes) }
   }
 
   // MARK: How it is sent

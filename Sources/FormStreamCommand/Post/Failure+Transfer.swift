@@ -48,6 +48,9 @@ extension ExitCode {
     switch error.code {
     case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
     case .tlsFileUnusable: self = .noInput
+    case .netrcMalformed: self = .usage
+    // Without a cause, the file was read.
+    case .cookiesUnusable: self = error.underlying == nil ? .noInput : .inputOutput
     case .responseNotStored: self = .inputOutput
     case .engineFailed: self = .inputOutput
     // The server asked for a second attempt.

@@ -13,6 +13,7 @@ extension LowArguments {
       case .file(let file): try add(file, to: &headers, notes: &notes)
       }
     }
+    try addCookies(to: &headers)
     if case .form = body, headers.contains("Content-Type") {
       throw .usage(
         "The Content-Type of a form can't be set, because it names the boundary: --boundary sets the "
@@ -46,45 +47,5 @@ extension LowArguments {
             + "sent: write Name: value, and no header about the body's length or framing.")
       }
     }
-  }
-
-  /// The user and password, or the token, of the request.
-  func credentials(notes: inout [String]) throws(Failure) -> Credentials? {
-    switch request.credentials {
-    case .user(let argument): return try basic(argument.bytes, argument.named("-u"))
-    case .userFile(let file) where !sendsRequest && file.isDash:
-      return .basic(user: "", password: "")
-    case .tokenFile(let file) where !sendsRequest && file.isDash:
-      return .bearer("")
-    case .userFile(let file):
-      let secrets = try SecretFile(file, for: "--user-file")
-      notes += secrets.warnings
-      return try basic(try secrets.onlyLine(), "The file of --user-file")
-    case .tokenFile(let file):
-      let secrets = try SecretFile(file, for: "--token-file")
-      notes += secrets.warnings
-      return .bearer(try secrets.token())
-    case nil: return nil
-    }
-  }
-
-  private func basic(_ bytes: [UInt8], _ origin: String) throws(Failure) -> Credentials {
-    let (user, password) = try userAndPassword(bytes, origin)
-    return .basic(user: user, password: password)
-  }
-
-  /// - Parameter origin: where the bytes come from, for messages.
-  func userAndPassword(
-    _ bytes: [UInt8], _ origin: String
-  ) throws(Failure) -> (user: String, password: String) {
-    guard let text = String(validating: bytes, as: UTF8.self), HTTPSyntax.isFieldValue(text.utf8)
-    else {
-      throw .usage("\(origin) has a control character in it, or is not UTF-8: write USER:PASS.")
-    }
-    let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard words.count == 2 else {
-      throw .usage("\(origin) has no colon in it: write USER:PASS.")
-    }
-    return (String(words[0]), String(words[1]))
   }
 }

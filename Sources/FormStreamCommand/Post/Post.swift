@@ -60,6 +60,13 @@ private func send(_ plan: PostPlan) throws(Failure) {
   }
   display.finish(task.progress.current)
   var failure = report(result, of: plan, output: output, interruption)
+  do throws(Failure) {
+    try saveCookies(of: session, to: plan.cookieJar)
+  } catch {
+    // The exit code is the request's if it failed.
+    failure = Failure(
+      failure?.exit ?? error.exit, "\(error.message) \(failure?.message ?? result.verdict)")
+  }
   // Whatever became of the request: a shell ends its loop only if the signal ends this process.
   if let signal = interruption.end() {
     let exit = ExitCode(signal: signal)

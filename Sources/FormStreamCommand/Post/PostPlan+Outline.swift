@@ -14,7 +14,10 @@ extension PostPlan {
       case .raw(let bytes): [bytes.origin]
       }
     return text
-      + BodyOutline(of: layout, type: request.headers["Content-Type"], origins: origins).text
+      + BodyOutline(
+        of: layout, type: request.headers["Content-Type"], coding: request.options.bodyCoding.name,
+        origins: origins
+      ).text
   }
 
   private var shownHeaders: [(name: String, value: String)] {
@@ -22,10 +25,17 @@ extension PostPlan {
     if !request.headers.contains("User-Agent") {
       headers.append(("User-Agent", configuration.userAgent))
     }
-    if let credentials = request.credentials ?? request.url.credentials,
+    if let credentials = request.ownCredentials(configuration.netrc),
       !request.headers.contains("Authorization")
     {
-      headers.append(("Authorization", credentials.description))
+      let when = credentials.waitsForChallenge ? " (after the server has asked for it)" : ""
+      headers.append(("Authorization", credentials.description + when))
+    }
+    if let file = configuration.cookies.file {
+      headers.append(("Cookie", "*** (of the file \(file), if they are for this server)"))
+    }
+    if let coding = request.options.bodyCoding.name {
+      headers.append(("Content-Encoding", coding))
     }
     if let key = request.options.idempotencyKey {
       headers.append(("Idempotency-Key", key.fieldValue))

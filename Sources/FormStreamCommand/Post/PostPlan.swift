@@ -22,6 +22,8 @@ struct PostPlan {
   let verifiesBoundary: Bool
   let product: Product
   let printsRecord: Bool
+  /// Where the cookies go at the end; nil if they are not written.
+  let cookieJar: LocalPath?
   /// Where the response's body goes; nil if it goes into the record.
   let responseTarget: OutputTarget?
   /// Whether a file gets the response of a refused request, too.
@@ -49,7 +51,8 @@ extension LowArguments {
       sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
       product: isDryRun
         ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
-      printsRecord: printsJSON, responseTarget: try responseTarget(),
+      printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
+      responseTarget: try responseTarget(),
       outputsAnyStatus: request.outputsAnyStatus,
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
@@ -84,12 +87,13 @@ extension LowArguments {
     }
     var configuration = try sessionConfiguration(for: planned.url, &notes)
     planned.headers = try headers(for: body, notes: &notes)
-    planned.credentials = try credentials(notes: &notes)
+    try setCredentials(of: &planned, &configuration, notes: &notes)
     if !request.allowsInsecureAuth, planned.exposesCredentials(in: configuration) {
       notes.append(
         "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
           + "read them: use https, or --insecure-auth if they may.")
     }
+    configuration.cookies = try cookiePolicy()
     configuration.userAgent = "formstream/\(version)"
     return (planned, configuration)
   }
@@ -224,6 +228,7 @@ extension RequestArguments {
     case .tokenFile(let file) where file.isDash: uses.append("--token-file")
     default: break
     }
+    if let netrcFile, netrcFile.isDash { uses.append("--netrc-file") }
     return uses
   }
 }

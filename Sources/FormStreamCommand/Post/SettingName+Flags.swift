@@ -25,6 +25,8 @@ extension SettingName {
     case .proxyAuthorities: "--proxy-cacert"
     case .proxyCredentials: "--proxy-user-file"
     case .localInterface: "--interface"
+    case .expectation: "--expect"
+    case .bodyCoding: "--compressed-upload"
     case .idempotencyKey: "--idempotency-key"
     }
   }

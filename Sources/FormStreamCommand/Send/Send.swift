@@ -63,6 +63,9 @@ func send(_ plan: SendPlan) throws(Failure) {
   if run.totals.isListed, !plan.isQuiet {
     for line in input.files.leftOut.lines { StandardError.note(line) }
   }
+  do throws(Failure) { try saveCookies(of: run.session, to: plan.cookieJar) } catch {
+    failure = failure ?? error
+  }
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,

@@ -18,6 +18,8 @@ struct SendPlan {
   let skipsDoubtful: Bool
   /// Where the manifest of the files goes that were not accepted.
   let failed: OutputTarget?
+  /// Where the cookies go at the end; nil if they are not written.
+  let cookieJar: LocalPath?
   let printsRecords: Bool
   let progress: ProgressMode
   let notes: [String]
@@ -42,7 +44,8 @@ extension LowArguments {
       sending: sending, sources: sources, listing: try listingOptions(),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
       skipsDoubtful: self.sending.skipsDoubtful, failed: try failedTarget(),
-      printsRecords: printsJSON, progress: request.progress, notes: notes,
+      cookieJar: request.cookieJar?.path, printsRecords: printsJSON, progress: request.progress,
+      notes: notes,
       isQuiet: request.isQuiet)
   }
 

@@ -1,4 +1,5 @@
-// The only file of this module that calls libcrypto. The others never see `EVP` or a status code.
+// This file and MD5.swift are the only ones of this module that call libcrypto. The others never see `EVP` or a
+// status code.
 
 import CFormStreamCrypto
 
@@ -48,6 +49,15 @@ package struct SHA256: ~Copyable {
     }
     guard status == 1, let digest = Digest(bytes) else { throw Self.failure(to: "finish") }
     return digest
+  }
+
+  /// The digest of bytes in memory.
+  package static func digest(of bytes: [UInt8]) throws(DigestError) -> Digest {
+    let state = try SHA256()
+    guard EVP_DigestUpdate(state.context, bytes, bytes.count) == 1 else {
+      throw failure(to: "add \(bytes.count) bytes")
+    }
+    return try state.finalize()
   }
 
   /// The reason stays in libcrypto's error queue, whose header is not imported. The entries do no

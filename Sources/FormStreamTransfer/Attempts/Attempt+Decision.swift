@@ -69,6 +69,7 @@ extension Attempt {
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }
     switch response.status {
+    case 401: return decisionOnChallenge(response, refused)
     // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
     case 407:
       return .conclude(
@@ -82,6 +83,11 @@ extension Attempt {
     // They don't say whether the next attempt is refused, nor whether this one was carried out.
     case 408, 425, 500:
       return isSafeToRepeat ? retry(.init(.retryable, refused)) : .conclude(.failed, refused)
+    case 415 where options.bodyCoding != .none:
+      return .conclude(
+        .failed,
+        refused.adding(
+          "It may not take compressed bodies: send it without \(SettingName.bodyCoding)."))
     default: return .conclude(.failed, refused)
     }
   }
@@ -130,6 +136,7 @@ extension Attempt {
     {
       return .follow(target)
     }
+    if response.status == 401, mayAuthenticate { return .authenticate(.init(.ok, nil)) }
     // A stream has already received the beginning of an incomplete page.
     guard options.accepts(response.status), facts.failure == nil || options.responseTarget.isStream
     else { return .keepEarlierResponse }

@@ -21,12 +21,17 @@ package struct Attempt: Sendable {
   package var redirects: Int
   /// Whether earlier attempts may have been carried out.
   package var earlierDoubt: Doubt
+  /// Whether a 401 may be answered: there are credentials that wait for one, or the program is asked for some.
+  package var mayAuthenticate: Bool
+  /// The scheme of the credentials that were sent; nil if there were none, or the caller wrote the header.
+  package var sentScheme: String?
   package var options: TransferOptions
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
     bodyLength: Int64? = nil, hasUsedOneShot: Bool = false, tries: Int = 1, redirects: Int = 0,
-    earlierDoubt: Doubt = .none, options: TransferOptions
+    earlierDoubt: Doubt = .none, mayAuthenticate: Bool = false, sentScheme: String? = nil,
+    options: TransferOptions
   ) {
     self.method = method
     self.url = url
@@ -37,6 +42,8 @@ package struct Attempt: Sendable {
     self.tries = tries
     self.redirects = redirects
     self.earlierDoubt = earlierDoubt
+    self.mayAuthenticate = mayAuthenticate
+    self.sentScheme = sentScheme
     self.options = options
   }
 }

@@ -8,6 +8,9 @@ package enum AttemptDecision: Sendable {
   case repeatWithoutExpect
   /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
   case repeatAtOnce(Repetition)
+  /// The same request is sent again at once, with credentials that the server asks for. If there are none, the transfer ends
+  /// with the verdict.
+  case authenticate(Verdict)
   /// The request is sent to another URL.
   case follow(HTTPURL)
   /// The request succeeded, and its response names a page to get.

@@ -5,6 +5,8 @@ package struct AttemptFacts: Sendable {
     package var status: Int
     package var location: String?
     package var retryAfter: Duration?
+    /// What a 401 asks for.
+    package var offers: [OfferedScheme]
     /// Whether a gateway sent it, instead of the server that carries out requests.
     package var isFromGateway: Bool
     /// Whether a part of the body is missing.
@@ -27,11 +29,12 @@ package struct AttemptFacts: Sendable {
 
     package init(
       status: Int, location: String? = nil, retryAfter: Duration? = nil,
-      isFromGateway: Bool = false, isTruncated: Bool = false
+      offers: [OfferedScheme] = [], isFromGateway: Bool = false, isTruncated: Bool = false
     ) {
       self.status = status
       self.location = location
       self.retryAfter = retryAfter
+      self.offers = offers
       self.isFromGateway = isFromGateway
       self.isTruncated = isTruncated
     }
@@ -100,6 +103,7 @@ extension AttemptFacts.Response {
   fileprivate init(_ status: Int, _ headers: HTTPHeaders, isTruncated: Bool = false) {
     self.init(
       status: status, location: headers["Location"], retryAfter: RetryAfter.duration(headers),
+      offers: status == 401 ? OfferedScheme.all(in: headers) : [],
       isFromGateway: headers.contains("Via") || headers.contains("Proxy-Status"),
       isTruncated: isTruncated)
   }

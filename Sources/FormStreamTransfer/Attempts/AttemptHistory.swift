@@ -60,8 +60,9 @@ struct AttemptHistory: Sendable {
     if result.hasBegunBody { hasBegunBody = true }
   }
 
-  /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`.
-  mutating func noteExpectRejected() {
+  /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with
+  /// credentials.
+  mutating func noteRepetition() {
     tries -= 1
   }
 
@@ -81,6 +82,15 @@ struct AttemptHistory: Sendable {
     response = page
     self.redirects = redirects
     isResponseHeld = false
+  }
+
+  /// The head of a held response; nil if none is held.
+  var heldHead: TransferResponse? { isResponseHeld ? response?.withoutBody : nil }
+
+  /// Keeps no more of a held response than its target does.
+  mutating func limitHeldResponse(to limit: Int) {
+    guard isResponseHeld, let held = response, held.body.count > limit else { return }
+    response = held.keeping(limit)
   }
 
   /// Takes the body of a held response out, now that it is known to be the last; nil if nothing has to be delivered to

@@ -30,6 +30,7 @@ extension AttemptDecision {
     case .conclude(let verdict): .conclude(verdict.after(doubt))
     case .retry(let verdict, let retryAfter):
       .retry(verdict.after(doubt), retryAfter: retryAfter)
+    case .authenticate(let verdict): .authenticate(verdict.after(doubt))
     case .repeatWithoutExpect, .repeatAtOnce, .follow, .fetchPage, .keepEarlierResponse: self
     }
   }

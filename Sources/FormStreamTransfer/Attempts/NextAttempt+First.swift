@@ -15,10 +15,13 @@ extension NextAttempt {
       let (measured, digest) =
         !request.options.sendsDigest && body.isAtHand
         ? (try body.laidOut(), nil) : try await prepare(body, request.options, control)
-      layout = measured
+      layout = try measured.coded(as: request.options.bodyCoding)
       try headers.append(contentTypeOf: measured, digest: digest)
+      try headers.append(codingOf: request.options)
     }
-    try headers.append(request.options.idempotencyKey, request.effectiveCredentials)
+    if let key = request.options.idempotencyKey {
+      headers.append("Idempotency-Key", key.fieldValue)
+    }
     return NextAttempt(request, to: url, headers: headers, body: layout)
   }
 
@@ -26,13 +29,14 @@ extension NextAttempt {
   private static func prepare(
     _ body: TransferBody, _ options: TransferOptions, _ control: TransferControl
   ) async throws(TransferError) -> (BodyLayout, SHA256.Digest?) {
-    let (needsDigest, limit) = (options.sendsDigest, options.limits.attempt)
+    let (needsDigest, coding) = (options.sendsDigest, options.bodyCoding)
+    let limit = options.limits.attempt
     let prepared = await control.performBlocking(atMost: limit) {
       () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
       Result { () throws(TransferError) in
         let layout = try body.laidOut()
         if layout.hasStreams { try layout.checkEmptiness() }
-        return (layout, needsDigest ? try layout.digest() : nil)
+        return (layout, needsDigest ? try layout.coded(as: coding).digest() : nil)
       }
     }
     guard let prepared else {
@@ -50,6 +54,7 @@ extension TransferRequest {
   ) throws(TransferError) -> HTTPURL {
     let url = try url.appending(query)
     try checkSettings()
+    try ownCredentials(configuration.netrc)?.check()
     try checkCredentials(in: configuration)
     return url
   }
@@ -75,22 +80,42 @@ extension TransferRequest {
     guard options.requiresEncryptionForCredentials, exposesCredentials(in: configuration) else {
       return
     }
-    throw TransferError(
-      .credentialsNotEncrypted, on: url.description,
-      "The credentials of the request to \(url) would be sent without encryption: use https, or allow it by "
-        + "requiresEncryptionForCredentials.")
+    throw .credentialsNotEncrypted(url)
   }
 
   /// Whether the request carries credentials that others on the way to another machine can read.
   package func exposesCredentials(in configuration: TransferSession.Configuration) -> Bool {
-    guard url.origin.scheme == "http", configuration.unixSocket == nil else { return false }
-    // A proxy on another machine gets what is for this one.
-    let proxy = try? configuration.proxy.proxy(for: url.origin)
-    let staysHere = isLoopback(url.origin.host) && proxy.map { isLoopback($0.host) } != false
-    return !staysHere && (effectiveCredentials != nil || headers.contains("Authorization"))
+    configuration.exposesSecrets(to: url.origin)
+      && (ownCredentials(configuration.netrc).map { $0.kind != .digest } ?? false
+        || headers.contains("Authorization"))
   }
 
-  fileprivate var effectiveCredentials: Credentials? { credentials ?? url.credentials }
+  /// The credentials of the request, of its URL, or of its host in a netrc file.
+  package func ownCredentials(_ netrc: Netrc?) -> Credentials? {
+    if let credentials { return credentials }
+    guard let own = url.credentials else { return netrc?.credentials(for: url.origin.host) }
+    guard url.namesUserOnly else { return own }
+    return netrc?.credentials(for: url.origin.host, login: own.user) ?? own
+  }
+}
+
+extension TransferSession.Configuration {
+  /// Whether others on the way to an origin can read what is sent.
+  func exposesSecrets(to origin: HTTPURL.Origin) -> Bool {
+    guard origin.scheme == "http", unixSocket == nil else { return false }
+    // A proxy on another machine gets what is for this one.
+    let proxy = try? proxy.proxy(for: origin)
+    return !isLoopback(origin.host) || proxy.map { isLoopback($0.host) } == false
+  }
+}
+
+extension TransferError {
+  static func credentialsNotEncrypted(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .credentialsNotEncrypted, on: url.description,
+      "The credentials of the request to \(url) would be sent without encryption: use https, or allow it by "
+        + "requiresEncryptionForCredentials.")
+  }
 }
 
 /// Whether a host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
@@ -125,19 +150,15 @@ extension HTTPHeaders {
         + "form's boundary, \(boundary.quoted).")
   }
 
-  fileprivate mutating func append(
-    _ key: IdempotencyKey?, _ credentials: Credentials?
-  ) throws(TransferError) {
-    if let key { append("Idempotency-Key", key.fieldValue) }
-    guard let credentials else { return }
-    guard HTTPSyntax.isFieldValue(credentials.header.utf8) else {
+  fileprivate mutating func append(codingOf options: TransferOptions) throws(TransferError) {
+    guard let coding = options.bodyCoding.name else { return }
+    guard !contains("Content-Encoding") else {
       throw TransferError(
-        .invalidHeader, on: "Authorization",
-        "The token contains a control character: remove line breaks.")
+        .invalidHeader, on: "Content-Encoding",
+        "The header Content-Encoding can't be set if the body is compressed (\(SettingName.bodyCoding)): leave one of them "
+          + "out.")
     }
-    if !contains("Authorization") {
-      append("Authorization", credentials.header, isSecret: true)
-    }
+    append("Content-Encoding", coding)
   }
 }
 

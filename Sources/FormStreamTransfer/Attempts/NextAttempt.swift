@@ -16,6 +16,14 @@ struct NextAttempt: Sendable {
   private(set) var url: HTTPURL
   let body: BodyLayout?
   private let headers: HTTPHeaders
+  /// What the attempt sends to authenticate itself.
+  var authorization = Authorization(credentials: nil)
+  /// The credentials that the program gave for this request; they replace its own.
+  private(set) var givenCredentials: Credentials?
+  /// How often credentials were refused.
+  private(set) var refusals = 0
+  /// How often it was sent again with credentials.
+  private(set) var authentications = 0
   /// Whether the request's own headers are sent; they are not sent to another origin.
   private var sendsOwnHeaders = true
   private var usesIdleConnection = true
@@ -47,12 +55,16 @@ struct NextAttempt: Sendable {
 
   /// The attempt, for `Attempt.decision(on:)`.
   func attempt(
-    tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt
+    tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
+    asksForCredentials: Bool
   ) -> Attempt {
     Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
       bodyLength: body?.contentLength, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, earlierDoubt: earlierDoubt, options: request.options)
+      redirects: redirects, earlierDoubt: earlierDoubt,
+      mayAuthenticate: authentications < Self.maximumAuthentications
+        && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
+      sentScheme: authorization.scheme, options: request.options)
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.
@@ -92,8 +104,50 @@ struct NextAttempt: Sendable {
 
   private func sentHeaders(userAgent: String) -> HTTPHeaders {
     var sent = sendsOwnHeaders ? headers : headers.describingBody
+    if let authorization = authorization.header {
+      sent.remove("Authorization")
+      sent.append("Authorization", authorization.value, isSecret: true)
+    }
     if !sent.contains("User-Agent") { sent.appendUnchanged(name: "User-Agent", value: userAgent) }
     return isPage ? sent.withoutContent : sent
+  }
+
+  // MARK: Credentials
+
+  /// How often a request is sent again with other credentials.
+  private static let maximumAuthentications = 5
+
+  /// Whether the caller's own `Authorization` header is sent.
+  var sendsOwnAuthorization: Bool {
+    givenCredentials == nil && sendsOwnHeaders && headers.contains("Authorization")
+  }
+
+  /// The request's own credentials, or those of its host in a netrc file.
+  func ownCredentials(_ netrc: Netrc?) -> Credentials? {
+    if sendsOwnHeaders { return request.ownCredentials(netrc) }
+    return netrc?.credentials(for: url.origin.host)
+  }
+
+  /// Notes a 401. Returns whether the credentials that wait for one answer it.
+  mutating func answer(_ offers: [OfferedScheme], _ spaces: ProtectionSpaces) -> Bool {
+    if authorization.header != nil || sendsOwnAuthorization { refusals += 1 }
+    guard authorization.answers(offers, spaces, at: url) else { return false }
+    authentications += 1
+    return true
+  }
+
+  /// Uses other credentials after a 401. Returns false if they were refused, or can't answer it.
+  mutating func use(
+    _ credentials: Credentials, for offers: [OfferedScheme], _ spaces: ProtectionSpaces
+  ) -> Bool {
+    guard credentials != authorization.credentials else { return false }
+    givenCredentials = credentials
+    authorization = Authorization(credentials: credentials)
+    guard !credentials.waitsForChallenge || authorization.answers(offers, spaces, at: url) else {
+      return false
+    }
+    authentications += 1
+    return true
   }
 
   // MARK: Changes between attempts
@@ -121,6 +175,7 @@ struct NextAttempt: Sendable {
   /// Sends the same to another URL.
   mutating func follow(_ target: HTTPURL) {
     if target.origin != url.origin { sendsOwnHeaders = false }
+    if target.origin != url.origin { (givenCredentials, refusals) = (nil, 0) }
     url = target
     (usesIdleConnection, demandedVersion, mayExpect) = (true, nil, true)
   }

@@ -18,7 +18,7 @@ final class TransferRun: Sendable {
   let publisher: ProgressPublisher
   let control: TransferControl
 
-  private let connection: ConnectionLease
+  let connection: ConnectionLease
   private let tracer: Tracer?
 
   /// - Parameter response: gets the response in place of the request's own target; nil for that.
@@ -56,7 +56,7 @@ final class TransferRun: Sendable {
     while true {
       let result: ExchangeResult
       do throws(TransferError) {
-        result = try await send(next, history)
+        result = try await send(&next, history)
       } catch {
         let verdict = AttemptDecision.Verdict(.afterFailedPreparation(error), error)
         return await conclude(history, verdict.after(history.doubt))
@@ -65,18 +65,30 @@ final class TransferRun: Sendable {
       history.note(result)
       let facts = await facts(of: result, next, history)
       learn(from: result, next)
-      let attempt = next.attempt(history, earlierDoubt)
+      let attempt = attempt(next, history, earlierDoubt, result)
       history.note(attempt.doubt(on: facts))
       switch attempt.decision(on: facts) {
       case .conclude(let verdict): return await conclude(history, verdict)
       case .keepEarlierResponse: return await conclude(history, .init(.ok, nil))
-      case .fetchPage(let url): return await fetchPage(url, after: next, history)
+      case .fetchPage(let url):
+        if let verdict = await choose(url, isCarriedOut: true, next, result) {
+          return await conclude(history, verdict.after(history.doubt))
+        }
+        return await fetchPage(url, after: next, history)
       case .follow(let url):
+        if let verdict = await choose(url, isCarriedOut: false, next, result) {
+          return await conclude(history, verdict.after(history.doubt))
+        }
         next.follow(url)
         history.noteRedirect()
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
-        history.noteExpectRejected()
+        history.noteRepetition()
+      case .authenticate(let verdict):
+        if let verdict = await authenticate(&next, result, or: verdict) {
+          return await conclude(history, verdict.after(history.doubt))
+        }
+        history.noteRepetition()
       case .repeatAtOnce(let repetition):
         next.repeatAtOnce(repetition)
         history.noteNotLookedAt()
@@ -99,7 +111,7 @@ final class TransferRun: Sendable {
   // MARK: An attempt
 
   private func send(
-    _ next: NextAttempt, _ history: AttemptHistory
+    _ next: inout NextAttempt, _ history: AttemptHistory
   ) async throws(TransferError) -> ExchangeResult {
     let mayShare = next.mayShareConnection(
       over: session.configuration.version,
@@ -107,22 +119,29 @@ final class TransferRun: Sendable {
     try await takeConnection(to: next.url, mayShare: mayShare, history)
     publisher.update { $0.phase = .connecting }
     try await checkEmptiness(next)
-    // A response to this attempt means that its body was begun.
+    next.authorization = try authorization(for: next)
+    let expectation = try expectation(next)
+    let (options, sendsExpect) = (request.options, expectation.isSent)
+    // A response to this attempt means that its body was begun, unless it came in place of a 100.
     let attempt = next.attempt(
       tries: history.tries + 1, redirects: history.redirects,
-      hasUsedOneShot: next.body?.isReplayable == false, earlierDoubt: history.doubt)
-    let (options, sendsExpect) = (request.options, sendsExpect(next))
+      hasUsedOneShot: next.body?.isReplayable == false && !sendsExpect,
+      earlierDoubt: history.doubt, asksForCredentials: decisions.challenge != nil)
+    let choosesTarget = chooseTarget != nil
     var wireRequest = next.wireRequest(
-      expectTimeout: sendsExpect ? options.expectation.timeout : nil,
+      expectTimeout: sendsExpect ? expectation.timeout : nil,
       configuration: session.configuration,
       refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
     ) { status, headers in
       let decision = attempt.decision(
         on: AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect))
       if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
-      return !options.keepsInMemory(status) && decision.isFinal
+      return (choosesTarget || !options.keepsInMemory(status)) && decision.isFinal
     }
     wireRequest.proxy = try proxy(for: next.url)
+    wireRequest.requiresContinue = expectation.isRequired
+    wireRequest.cookieJar = session.cookieJar
+    wireRequest.chooseTarget = chooseTarget
     // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
     if next.sendsChunks, session.knownServers.speaksHTTP10(peer(of: next.url, wireRequest.proxy)) {
       wireRequest.usesIdleConnection = false
@@ -194,6 +213,17 @@ final class TransferRun: Sendable {
     return HTTPURL.Origin(scheme: proxy.kind.rawValue, host: proxy.host, port: proxy.port)
   }
 
+  /// The attempt that was just made and noted.
+  private func attempt(
+    _ next: NextAttempt, _ history: AttemptHistory, _ earlierDoubt: Doubt, _ result: ExchangeResult
+  ) -> Attempt {
+    var attempt = next.attempt(
+      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
+      earlierDoubt: earlierDoubt, asksForCredentials: decisions.challenge != nil)
+    if let target = result.chosenTarget { attempt.options.responseTarget = target }
+    return attempt
+  }
+
   /// The facts at the end of an attempt.
   private func facts(
     of result: ExchangeResult, _ next: NextAttempt, _ history: AttemptHistory
@@ -252,17 +282,6 @@ final class TransferRun: Sendable {
   /// How many different certificates a request asks the program about: machines behind one name may have one each.
   private static let maximumTrustQuestions = 8
 
-  private func sendsExpect(_ next: NextAttempt) -> Bool {
-    guard let body = next.body, next.sendsBody, next.mayExpect else { return false }
-    switch request.options.expectation.kind {
-    case .never: return false
-    case .always: return true
-    case .automatic:
-      let isLarge = body.contentLength.map { $0 > 1024 * 1024 } ?? true
-      return isLarge && !session.knownServers.ignoresExpect(next.url.origin)
-    }
-  }
-
   private func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
     if result.hasContinued {
@@ -279,6 +298,12 @@ final class TransferRun: Sendable {
       let peer = peer(of: next.url, try? proxy(for: next.url))
       session.knownServers.note(peer, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
+      if let challenge = next.authorization.challenge,
+        let information = response.headers["Authentication-Info"],
+        let nonce = OfferedScheme.parameter("nextnonce", in: information)
+      {
+        session.protectionSpaces.replaceNonce(of: challenge, with: nonce, at: origin)
+      }
     }
   }
 
@@ -291,14 +316,17 @@ final class TransferRun: Sendable {
     var pageHistory = history
     next.fetchPage(url)
     pageHistory.noteRedirect()
-    while let result = try? await send(next, pageHistory) {
+    while let result = try? await send(&next, pageHistory) {
       var facts = AttemptFacts(result)
       if let question = result.trustQuestion {
         pageHistory.note(result)
         facts = await self.facts(of: result, decidedOn: question, next.url, pageHistory)
       }
-      switch next.attempt(pageHistory, .none).decision(on: facts) {
+      switch attempt(next, pageHistory, .none, result).decision(on: facts) {
       case .follow(let url):
+        if await choose(url, isCarriedOut: true, next, result) != nil {
+          return await conclude(history, .init(.ok, nil))
+        }
         next.follow(url)
         pageHistory.noteRedirect()
       case .conclude(let verdict):
@@ -307,6 +335,10 @@ final class TransferRun: Sendable {
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
         return await conclude(history, verdict)
       case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
+      case .authenticate(let verdict):
+        if let verdict = await authenticate(&next, result, or: verdict) {
+          return await conclude(history, verdict)
+        }
       case .keepEarlierResponse, .retry, .repeatWithoutExpect, .fetchPage:
         return await conclude(history, .init(.ok, nil))
       }
@@ -344,8 +376,18 @@ final class TransferRun: Sendable {
 
   /// Delivers a response that was held back from the caller's target. Returns why that failed.
   private func deliverHeldResponse(_ history: inout AttemptHistory) async -> TransferError? {
-    let target = request.options.responseTarget
-    guard let held = history.takeHeldResponse(following: request.options) else { return nil }
+    var options = request.options
+    if let chooseTarget, let head = history.heldHead, !control.isCancelled {
+      switch await control.ask({ try await chooseTarget(head) }) {
+      case .success(let chosen?):
+        options.responseTarget = chosen
+        if case .memory(let limit) = chosen.kind { history.limitHeldResponse(to: limit) }
+      case .failure(let error): return .decisionFailed("the response", head.url, error)
+      case .success(nil), nil: break
+      }
+    }
+    let target = options.responseTarget
+    guard let held = history.takeHeldResponse(following: options) else { return nil }
     if case .reader(let response) = target.kind {
       response.begin(held)
       return nil
@@ -398,19 +440,6 @@ final class TransferRun: Sendable {
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result
   }
-}
-
-extension NextAttempt {
-  /// The attempt that was just made and noted.
-  fileprivate func attempt(_ history: AttemptHistory, _ earlierDoubt: Doubt) -> Attempt {
-    attempt(
-      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
-      earlierDoubt: earlierDoubt)
-  }
-}
-
-extension AttemptDecision.Verdict {
-  fileprivate static let cancelled = Self(.cancelled, .cancelledBeforeResponse)
 }
 
 extension TransferOptions {

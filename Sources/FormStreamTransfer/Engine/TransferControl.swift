@@ -78,6 +78,21 @@ final class TransferControl: Sendable {
     }
   }
 
+  /// Asks the program. Its code runs in a task of its own: the request's tasks run on the engine's thread, which it must not
+  /// hold. Returns nil as soon as the request is cancelled; then that task is cancelled.
+  func ask<Value: Sendable>(
+    _ decide: @escaping @Sendable () async throws -> Value
+  ) async -> Result<Value, any Error>? {
+    var task: Task<Void, Never>?
+    let answer: Result<Value, any Error>? = await wait(atMost: nil) { end in
+      task = Task.detached {
+        do { _ = end(.success(try await decide())) } catch { _ = end(.failure(error)) }
+      }
+    }
+    if answer == nil { task?.cancel() }
+    return answer
+  }
+
   /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.
   ///
   /// - Parameter begin: begins what delivers the value to the function that it gets. That returns false if nobody waits

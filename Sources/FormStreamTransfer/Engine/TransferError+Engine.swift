@@ -20,6 +20,22 @@ extension TransferError {
         + "open responses to their end.")
   }
 
+  static func notAskedForBody(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .notReplayable, on: url.description,
+      "The server at \(url) neither asked for credentials nor for the body, which can be read once, so nothing of it was "
+        + "sent: use a file as the body, send credentials that don't wait for the server (Basic), or give the server "
+        + "more time (\(SettingName.expectation)).")
+  }
+
+  static func bodyCannotWait(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .notReplayable, on: url.description,
+      "The request to \(url) was not sent: its credentials wait until the server asks for them, and its body can be read "
+        + "once. Let the server be asked before the body (\(SettingName.expectation)), use a file as the body, or "
+        + "send credentials that don't wait (Basic).")
+  }
+
   static let sessionFinished = TransferError(
     .sessionFinished, on: "the session",
     "The session was told to finish, so it starts no requests: create another session.")

@@ -26,6 +26,8 @@ public struct HTTPURL: Hashable, Sendable {
   public var isSecret = false
   /// The user and the password of the URL, which are sent as `Authorization`.
   package let credentials: Credentials?
+  /// Whether it has a user and no password.
+  package let namesUserOnly: Bool
 
   /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded.
   ///
@@ -65,6 +67,7 @@ public struct HTTPURL: Hashable, Sendable {
     self.absoluteString = absoluteString
     isSecret = url.isSecret
     credentials = url.credentials
+    namesUserOnly = url.namesUserOnly
   }
 
   private init(_ handle: CurlURL, subject: String) throws(TransferError) {
@@ -93,6 +96,7 @@ public struct HTTPURL: Hashable, Sendable {
         "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
       )
     }
+    namesUserOnly = user != nil && password == nil
     if user != nil || password != nil {
       credentials = .basic(user: user ?? "", password: password ?? "")
     } else {

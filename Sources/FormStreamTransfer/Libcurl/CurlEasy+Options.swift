@@ -12,6 +12,8 @@ extension CurlEasy {
     setTLS(request)
     setProxy(request)
     setAddresses(request.configuration)
+    if let jar = request.cookieJar { useCookies(of: jar) }
+    if let cookies = request.ownCookies { set(CURLOPT_COOKIE, cookies) }
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
@@ -90,7 +92,8 @@ extension CurlEasy {
   private func headerLines(_ request: WireRequest) -> [String] {
     var lines: [String] = []
     // libcurl removes a header that is written `name:`; `name;` sends it with an empty value.
-    for field in request.headers.fields {
+    for field in request.headers.fields
+    where request.ownCookies == nil || !field.name.isSameHeaderName(as: "Cookie") {
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     lines.append(request.expectTimeout == nil ? "Expect:" : "Expect: 100-continue")

@@ -13,6 +13,8 @@ final class CurlEasy {
   var makeCertificateCheck: ((CurlEasy) -> CertificateCheck?)?
   /// What looked at those of the last one.
   var certificateCheck: CertificateCheck?
+  /// libcurl uses it until the handle is freed.
+  var cookieJar: CookieJar?
   /// The reasons to pause: the body's source has no bytes yet, the response's target has no room, or the caller paused
   /// the request.
   private var isPaused = (reading: false, receiving: false, all: false)

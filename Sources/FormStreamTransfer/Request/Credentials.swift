@@ -2,23 +2,96 @@ import FormStreamPlatform
 
 /// What a request authenticates itself with. It is never shown in errors, traces or records.
 public struct Credentials: Sendable, Hashable, CustomStringConvertible {
-  /// The value of the `Authorization` header.
-  var header: String { hiddenHeader.value }
-  private let hiddenHeader: Hidden<String>
-  /// Whether these are a user and a password: curl passes those with `-u`, and others with `-H`.
-  package let isBasic: Bool
+  enum Kind: Hashable, Sendable {
+    case basic, bearer, digest
+    /// Digest if the server offers it, otherwise Basic.
+    case strongestOffered
+  }
+
+  let kind: Kind
+  /// Whether they are sent only after the server has asked for them.
+  package let waitsForChallenge: Bool
+  /// The user; empty for a token.
+  private let hiddenUser: Hidden<String>
+  /// The password, or the token.
+  private let hiddenSecret: Hidden<String>
+
+  private init(_ kind: Kind, _ user: String, _ secret: String, waitsForChallenge: Bool) {
+    self.kind = kind
+    self.waitsForChallenge = waitsForChallenge
+    (hiddenUser, hiddenSecret) = (Hidden(user), Hidden(secret))
+  }
 
   /// A user and a password (RFC 7617). They are not encrypted by themselves, so use https.
-  public static func basic(user: String, password: String) -> Credentials {
-    let header = "Basic " + base64(Array("\(user):\(password)".utf8))
-    return Credentials(hiddenHeader: Hidden(header), isBasic: true)
+  ///
+  /// - Parameter onChallenge: whether they are sent only after the server has asked for them, and then at once to the
+  ///   same part of the server. The request is sent a second time for it.
+  public static func basic(
+    user: String, password: String, onChallenge: Bool = false
+  ) -> Credentials {
+    Credentials(.basic, user, password, waitsForChallenge: onChallenge)
   }
 
   /// A bearer token (RFC 6750).
-  public static func bearer(_ token: String) -> Credentials {
-    Credentials(hiddenHeader: Hidden("Bearer " + token), isBasic: false)
+  ///
+  /// - Parameter onChallenge: as for ``basic(user:password:onChallenge:)``.
+  public static func bearer(_ token: String, onChallenge: Bool = false) -> Credentials {
+    Credentials(.bearer, "", token, waitsForChallenge: onChallenge)
+  }
+
+  /// A user and a password for Digest authentication (RFC 7616), which doesn't send the password. If the server offers only
+  /// other schemes, nothing is sent.
+  ///
+  /// The first request is sent completely and without credentials; after the server's 401 it is sent again. A body
+  /// that can be read once is sent only after the server has asked for it (`Expect: 100-continue`). Later requests of the
+  /// session answer the same challenge at once.
+  public static func digest(user: String, password: String) -> Credentials {
+    Credentials(.digest, user, password, waitsForChallenge: true)
+  }
+
+  /// A user and a password for the strongest scheme that the server offers: Digest, otherwise Basic. They are sent after
+  /// the server has asked for them, as with ``digest(user:password:)``.
+  public static func strongestOffered(user: String, password: String) -> Credentials {
+    Credentials(.strongestOffered, user, password, waitsForChallenge: true)
+  }
+
+  /// The same user and password for other schemes.
+  package func using(_ scheme: PasswordScheme) -> Credentials {
+    switch scheme {
+    case .basic: .basic(user: user, password: secret)
+    case .digest: .digest(user: user, password: secret)
+    case .strongestOffered: .strongestOffered(user: user, password: secret)
+    }
+  }
+
+  var user: String { hiddenUser.value }
+  var secret: String { hiddenSecret.value }
+
+  /// The value of the `Authorization` header for a scheme that sends the secret itself.
+  func header(_ scheme: AnsweredScheme) -> String {
+    scheme == .bearer ? "Bearer \(secret)" : "Basic " + base64(Array("\(user):\(secret)".utf8))
   }
 
   /// The kind of credentials, with everything else masked.
-  public var description: String { isBasic ? "Basic ***" : "Bearer ***" }
+  public var description: String {
+    switch kind {
+    case .basic: "Basic ***"
+    case .bearer: "Bearer ***"
+    case .digest: "Digest ***"
+    case .strongestOffered: "Digest or Basic ***"
+    }
+  }
 }
+
+/// How a user and a password are sent.
+public enum PasswordScheme: String, Sendable, CaseIterable {
+  /// Basic, at once.
+  case basic
+  /// Digest, after the server has asked for it.
+  case digest
+  /// Digest if the server offers it, otherwise Basic; after the server has asked for it.
+  case strongestOffered
+}
+
+/// A scheme that answers a challenge by sending a secret.
+enum AnsweredScheme: Sendable { case basic, bearer }

@@ -16,13 +16,18 @@ public struct TransferOptions: Sendable {
   public var maximumRate: Int64?
   /// A key by which the server recognizes a repeated request, so that it carries it out only once.
   public var idempotencyKey: IdempotencyKey?
+  /// How the body is coded while it is sent.
+  public var bodyCoding = BodyCoding.none
+  /// What the program decides about this request. What is not set here is decided by the session's.
+  public var decisions = Decisions()
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.
   public var computesDigest = false
   /// Whether the request has a `Content-Digest` header (RFC 9530). The body is then read twice: once to hash it, and
   /// once to send it.
   public var sendsDigest = false
   /// Whether the request fails, before anything is sent, if it would carry credentials without encryption to another
-  /// machine: over http, to a host that is neither `localhost` nor a loopback address.
+  /// machine: over http, to a host that is neither `localhost` nor a loopback address. Digest doesn't send the password,
+  /// and is allowed.
   public var requiresEncryptionForCredentials = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth

@@ -28,6 +28,9 @@ public struct ResponseTarget: Sendable {
     ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
   }
 
+  /// Keeps nothing. A short body is read to keep the connection; otherwise the connection is closed.
+  public static let dropped = memory(limit: 0)
+
   /// Writes a file, which has a temporary name until it is complete.
   ///
   /// - Parameters:

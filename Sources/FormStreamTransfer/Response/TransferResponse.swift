@@ -21,6 +21,13 @@ public struct TransferResponse: Sendable {
       isTruncated: isTruncated)
   }
 
+  /// The same with no more than `limit` bytes of the body.
+  func keeping(_ limit: Int) -> TransferResponse {
+    TransferResponse(
+      status: status, version: version, url: url, headers: headers,
+      body: Data(body.prefix(limit)), isTruncated: isTruncated || body.count > limit)
+  }
+
   /// The body as text, with malformed UTF-8 replaced.
   public var text: String { String(decoding: body, as: UTF8.self) }
 

@@ -49,6 +49,12 @@ extension TransferSession {
     public var addresses: [HostAddress] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
+    /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
+    public var netrc: Netrc?
+    /// Whether the session keeps cookies.
+    public var cookies = CookiePolicy.none
+    /// What the program decides about all requests.
+    public var decisions = Decisions()
     /// How many retries in a row the session allows; see ``RetryPolicy``. Each success adds to the budget, so that a
     /// server in trouble doesn't receive many times its usual load.
     public var retryBudget = 100

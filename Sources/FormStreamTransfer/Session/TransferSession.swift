@@ -24,15 +24,20 @@ public final class TransferSession: Sendable {
   let knownServers = KnownServers()
   /// What the program decides on servers' certificates; nil if the platform's check decides.
   let serverTrust: ServerTrustDecisions?
+  let protectionSpaces = ProtectionSpaces()
+  let answeredCredentials = AnsweredCredentials()
+  /// Nil if the session keeps no cookies.
+  let cookieJar: CookieJar?
 
   /// Creates a session, and starts its threads.
   ///
-  /// - Throws: `invalidSetting`; `tlsFileUnusable`; `engineFailed`.
+  /// - Throws: `invalidSetting`; `tlsFileUnusable`; `cookiesUnusable`; `engineFailed`; what reading the file of cookies throws.
   public init(_ configuration: Configuration = Configuration()) throws(TransferError) {
     try configuration.check()
     self.configuration = configuration
     serverTrust = configuration.serverTrust.map { ServerTrustDecisions($0) }
     budget = RetryBudget(configuration.retryBudget)
+    cookieJar = try CookieJar(configuration.cookies)
     connectionLimit = configuration.maximumConnectionsPerHost.map {
       ConnectionLimit($0, engines: configuration.engines)
     }

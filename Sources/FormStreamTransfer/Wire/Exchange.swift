@@ -92,6 +92,16 @@ final class Exchange: @unchecked Sendable {
       response.begin(head, notify: notify)
       return response
     }
+    if let choose = request.chooseTarget {
+      collector.askForTarget = { head in
+        TargetChoice({ try await choose(head) }) { engine.targetMoved(id) }
+      }
+      collector.keepsInMemory = { [options = request.options] target, status in
+        var options = options
+        options.responseTarget = target
+        return options.keepsInMemory(status)
+      }
+    }
     return easy.startFailure == nil && abortReason == nil
   }
 
@@ -122,11 +132,13 @@ final class Exchange: @unchecked Sendable {
 
   /// Reacts to what the response's target reports. Returns false if the target has failed, and the exchange must end.
   func targetMoved() -> Bool {
-    if ending == nil, collector.noteStorageFailure() {
+    if collector.awaitsChoice { clock.noteMovement() }
+    let isChosen = collector.useChoice()
+    if ending == nil, !isChosen || collector.noteStorageFailure() {
       fail(collector.failure)
       return false
     }
-    guard isWaitingForTarget, ending == nil else { return true }
+    guard isWaitingForTarget, ending == nil, !collector.awaitsChoice else { return true }
     isWaitingForTarget = false
     clock.noteMovement()
     easy.resumeReceiving()
@@ -143,8 +155,8 @@ final class Exchange: @unchecked Sendable {
       return true
     }
     let activity: ExchangeClock.Activity =
-      if isPaused || upload.isWaitingForSource || isWaitingForTarget || ending != nil
-        || connection.requestCount == 0
+      if isPaused || upload.isWaitingForSource || isWaitingForTarget || collector.awaitsChoice
+        || ending != nil || connection.requestCount == 0
       {
         .waitingForOthers
       } else {
@@ -175,7 +187,7 @@ final class Exchange: @unchecked Sendable {
   /// confirmed after it, and with HTTP/2 libcurl doesn't notice its end while the body is not complete.
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
-      !isWaitingForTarget, ending == nil,
+      !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
       let status = collector.status, isHTTP2 || (200...299).contains(status)
     else { return false }
     return clock.timeSinceMovement > Self.earlyResponsePatience + request.pauseBetweenPieces
@@ -330,6 +342,11 @@ extension Exchange: CurlDelegate {
 
   func read(into buffer: UnsafeMutableRawBufferPointer) -> CurlRead {
     guard abortReason == nil else { return .abort }
+    // libcurl sends the body, too, if the server says nothing for some time.
+    if request.requiresContinue, !collector.hasContinued {
+      abort(with: .notAskedForBody(request.url))
+      return .abort
+    }
     if isPaused { return .later }
     count(uploaded: easy.uploaded)
     if !hasBegunBody { connection.beginBody(of: request) }
@@ -464,7 +481,8 @@ extension Exchange {
     let stage = stage
     let sentExpect = request.expectTimeout != nil
     return ExchangeResult(
-      response: collector.response, isHeld: collector.isHeld, failure: error,
+      response: collector.response, isHeld: collector.isHeld,
+      chosenTarget: collector.chosenTarget, failure: error,
       isTransient: isTransient, stage: stage,
       handedOverAtResponse: atResponse?.isComplete ?? (stage == .sent)
         ? nil : atResponse?.handedOver ?? 0,

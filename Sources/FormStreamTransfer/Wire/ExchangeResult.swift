@@ -6,6 +6,8 @@ struct ExchangeResult: Sendable {
   var response: TransferResponse?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   var isHeld: Bool
+  /// The target that the program chose for the response; nil if it chose none.
+  var chosenTarget: ResponseTarget?
   /// Why there is no complete response.
   var failure: TransferError?
   /// Whether another attempt may succeed: the server wasn't reached, or the connection broke.

@@ -38,8 +38,21 @@ final class ResponseCollector {
   /// Makes what passes the body to a target that is not memory; set by the exchange.
   var makeWriter: ((ResponseTarget, _ head: TransferResponse) -> any ResponseDelivery)?
 
+  /// Asks for the target of the last response, given its head; nil if that is not asked.
+  var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
+  /// Whether a response with this status stays in memory if it has this target; set by the exchange.
+  var keepsInMemory: ((ResponseTarget, _ status: Int) -> Bool)?
+  /// The target that was chosen for the response; nil if none was.
+  private(set) var chosenTarget: ResponseTarget?
+  /// The choice of the target that is waited for.
+  private var choice: TargetChoice?
+  /// What can't be received later, and waits for the choice.
+  private var salvagedBody: [UInt8] = []
+  /// Whether the response ended before its target was chosen.
+  private var endedBeforeChoice = false
+
   private let url: HTTPURL
-  private let target: ResponseTarget
+  private var target: ResponseTarget
   private let isToHEAD: Bool
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
   private let traceHead: ((String) -> Void)?
@@ -101,14 +114,50 @@ final class ResponseCollector {
   ///
   /// - Parameter isAborted: whether the target is not waited for any more.
   func finish(isAborted: Bool) {
-    if isAborted { writer?.abandon() } else { writer?.finish(isComplete: !isTruncated) }
+    if isAborted {
+      // What was to be received is missing.
+      if choice != nil { isTruncated = true }
+      choice?.cancel()
+      choice = nil
+      writer?.abandon()
+    } else if choice != nil {
+      endedBeforeChoice = true
+    } else {
+      writer?.finish(isComplete: !isTruncated)
+    }
   }
 
   /// Passes what has arrived to the caller's target.
   func flush() { writer?.flush() }
 
   /// Whether nothing more will happen to the caller's target.
-  var isStored: Bool { writer?.isFinished ?? true }
+  var isStored: Bool { choice == nil && writer?.isFinished ?? true }
+
+  /// Whether the target is still being chosen.
+  var awaitsChoice: Bool { choice != nil }
+
+  /// Uses the target that was chosen, if it has been. Returns false if choosing it failed.
+  func useChoice() -> Bool {
+    guard let result = choice?.result else { return true }
+    choice = nil
+    switch result {
+    case .success(let chosen):
+      chosenTarget = chosen
+      use(chosen ?? target)
+      salvagedBody.withUnsafeBytes { _ = receive(body: $0) }
+      if endedBeforeChoice { writer?.finish(isComplete: !isTruncated) }
+      return true
+    case .failure(let error):
+      failure = failure ?? .decisionFailed("the response", url, error)
+      isTruncated = true
+      return false
+    }
+  }
+
+  /// Keeps a part of the body that can't be received later.
+  func keepUntilChoice(_ bytes: UnsafeRawBufferPointer) {
+    salvagedBody += bytes
+  }
 
   /// Notes that the caller's target has failed, if it has. Returns whether the rest of the body is of no use.
   @discardableResult func noteStorageFailure() -> Bool {
@@ -204,10 +253,20 @@ final class ResponseCollector {
       announcedLength = headers["Content-Length"].flatMap { Int64($0) }
     }
     isHeld = !isFinal(lastStatus, headers)
-    let isKept = isHeld || target.isMemory
+    if !isHeld, let askForTarget, let head = response {
+      choice = askForTarget(head)
+    } else {
+      use(target)
+    }
+    return true
+  }
+
+  private func use(_ target: ResponseTarget) {
+    self.target = target
+    let isKept =
+      isHeld || target.isMemory || status.map { keepsInMemory?(target, $0) ?? false } ?? false
     writer = isKept ? nil : response.flatMap { makeWriter?(target, $0) }
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
-    return true
   }
 
   private func endInformationalHead(_ status: Int) -> Bool {
@@ -234,6 +293,7 @@ final class ResponseCollector {
 
   /// Receives a piece of the body.
   func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
+    if choice != nil { return .later }
     if let writer {
       switch writer.write(bytes) {
       case .taken: break

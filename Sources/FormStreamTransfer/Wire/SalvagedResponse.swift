@@ -29,7 +29,8 @@ enum SalvagedResponse {
     guard !collector.headers.contains("Transfer-Encoding") else { return collector.truncate() }
     let expected = length.map { rest.prefix(max($0, 0)) } ?? rest[...]
     // All of it fits into the collector's buffer, which is empty.
-    _ = collector.receive(body: UnsafeRawBufferPointer(rebasing: expected))
+    let body = UnsafeRawBufferPointer(rebasing: expected)
+    if case .later = collector.receive(body: body) { collector.keepUntilChoice(body) }
     // Without a length it is unknown whether more would have followed.
     if rest.count < length ?? .max { collector.truncate() }
   }

@@ -11,6 +11,8 @@ struct WireRequest: Sendable {
   var announcesBody: Bool
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.
   var expectTimeout: Duration?
+  /// Whether the body is sent only if the server says that it may be.
+  var requiresContinue = false
   /// Whether an idle connection may be used.
   var usesIdleConnection: Bool
   var options: TransferOptions
@@ -24,6 +26,10 @@ struct WireRequest: Sendable {
   var proxy: Proxy?
   /// What the program decides on the server's certificates; nil if the platform's check decides.
   var serverTrust: ServerTrustDecisions?
+  /// The session's cookies; nil if it keeps none.
+  var cookieJar: CookieJar?
+  /// Chooses the target of the last response, given its head; nil if that is not asked.
+  var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
 
@@ -38,6 +44,15 @@ struct WireRequest: Sendable {
   /// How long libcurl pauses after the largest piece to keep to the rate.
   var pauseBetweenPieces: Duration {
     options.maximumRate.map { .seconds(Double(maximumPiece) / Double(max($0, 1))) } ?? .zero
+  }
+
+  /// The request's own cookies if they are sent in one line with those of the session; nil otherwise.
+  ///
+  /// RFC 6265 §5.4: "the user agent MUST NOT attach more than one Cookie header field".
+  var ownCookies: String? {
+    guard cookieJar != nil else { return nil }
+    let own = headers.fields.filter { $0.name.isSameHeaderName(as: "Cookie") }.map(\.value)
+    return own.isEmpty ? nil : own.joined(separator: "; ")
   }
 
   var isEncrypted: Bool { url.origin.scheme == "https" }

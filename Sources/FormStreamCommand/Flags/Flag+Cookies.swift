@@ -1,0 +1,30 @@
+/// The flags about cookies.
+extension Flag {
+  static let cookieFlags = [
+    Flag(
+      long: "cookie", short: "b", value: Value(placeholder: "NAME=VALUE|FILE", completion: .path),
+      group: .request, verbs: Verb.requesting,
+      summary: "Send cookies: NAME=VALUE; ..., or those of FILE for the server",
+      detail: """
+        A value with "=" in it is sent as it is, with the first server only. Anything else is a file in Netscape's format, as -c \
+        writes it, or of Set-Cookie: lines; cookies that the server sets are then kept for the other requests of the \
+        command. Other users of this machine can see the command line: put secrets into a file.
+        """
+    ) { (arguments, argument) in arguments.request.cookies.append(argument) },
+    Flag(
+      long: "cookie-jar", short: "c", value: Value(placeholder: "FILE", completion: .path),
+      group: .request, verbs: Verb.requesting,
+      summary: "Keep cookies, and write them to FILE at the end",
+      detail: """
+        In Netscape's format, and so that only you can read it. The file appears when it is complete. With -b and the same FILE, the \
+        cookies of one command go on in the next; the first time, the file need not exist.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      if argument.isDash {
+        throw .usage(
+          "-c writes a file, and - is standard output, which is for the response: name a file.")
+      }
+      arguments.request.cookieJar = argument
+    },
+  ]
+}

@@ -1,0 +1,54 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+extension LowArguments {
+  /// Adds the cookies of `-b` to the headers, as curl does: what has `=` in it is sent as it is.
+  func addCookies(to headers: inout HTTPHeaders) throws(Failure) {
+    let typed = request.cookies.filter(\.isCookie)
+    guard !typed.isEmpty else { return }
+    if headers.contains("Cookie") {
+      throw .usage("-b and a header both set the Cookie: leave one out.")
+    }
+    var pieces: [String] = []
+    for argument in typed { pieces.append(try argument.text(for: "-b")) }
+    guard HTTPSyntax.isFieldValue(pieces.joined().utf8) else {
+      throw .usage("\(typed[0].named("-b")) has a control character in it: write NAME=VALUE.")
+    }
+    headers.append("Cookie", pieces.joined(separator: "; "), isSecret: true)
+    try convertingErrors(headers.check)
+  }
+
+  /// Whether the session keeps cookies, and which file it begins with.
+  func cookiePolicy() throws(Failure) -> CookiePolicy {
+    let files = request.cookies.filter { !$0.isCookie }
+    guard files.count < 2 else {
+      throw .usage("-b names \(files.count) files: cookies are read from one.")
+    }
+    guard let file = files.first else {
+      return request.cookieJar == nil ? .none : .session()
+    }
+    // The first of a series of commands finds no file.
+    if file.bytes == request.cookieJar?.bytes, !exists(file.path) { return .session() }
+    // Not by its path: that is the cookie itself if its = was forgotten.
+    guard file.bytes.isEmpty || exists(file.path) else {
+      throw Failure(
+        .noInput,
+        "The file of \(file.named("-b")) does not exist: check the path. A cookie is written NAME=VALUE."
+      )
+    }
+    // As with curl, an empty name only keeps what the server sets.
+    return .session(file: file.bytes.isEmpty ? nil : file.path)
+  }
+}
+
+extension Argument {
+  /// Whether this value of `-b` is a cookie, and not a file.
+  var isCookie: Bool { bytes.contains(UInt8(ascii: "=")) }
+}
+
+/// Writes a session's cookies to the file of `-c`.
+func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failure) {
+  guard let file else { return }
+  try convertingErrors { () throws(TransferError) in try session.saveCookies(to: file) }
+}

@@ -1,0 +1,125 @@
+import FormStream
+
+/// What is asked of the program between two attempts. The request has no connection meanwhile: what the program sends to
+/// decide may need it.
+extension TransferRun {
+  var decisions: Decisions { request.options.decisions.or(session.configuration.decisions) }
+
+  /// Chooses the target of the last response; nil if that is not asked.
+  var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)? {
+    if case .reader = request.options.responseTarget.kind { return nil }
+    return decisions.responseHead
+  }
+
+  /// Prepares another attempt with credentials that a 401 asks for. Returns the verdict that ends the request instead; nil
+  /// if there are such credentials.
+  ///
+  /// - Parameter verdict: the verdict if there are none.
+  func authenticate(
+    _ next: inout NextAttempt, _ result: ExchangeResult, or verdict: AttemptDecision.Verdict
+  ) async -> AttemptDecision.Verdict? {
+    guard let response = result.response else { return verdict }
+    let offers = OfferedScheme.all(in: response.headers)
+    if next.answer(offers, session.protectionSpaces) { return nil }
+    guard let decide = decisions.challenge else { return verdict }
+    connection.release()
+    let challenge = AuthenticationChallenge(
+      url: next.url, offers: offers, failureCount: next.refusals, response: response.withoutBody)
+    let answer = await session.answeredCredentials.answer(
+      for: answeredRequests(next), realm: challenge.realm, refused: next.authorization.credentials,
+      control
+    ) { try await decide(challenge) }
+    switch answer {
+    case nil: return .cancelled
+    case .failure(let error):
+      return .init(.failed, .decisionFailed("the credentials for the 401", next.url, error))
+    case .success(let credentials):
+      guard let credentials, next.use(credentials, for: offers, session.protectionSpaces) else {
+        return verdict
+      }
+      return nil
+    }
+  }
+
+  /// Asks whether a redirect is followed. Returns the verdict that ends the request instead; nil if it is followed.
+  ///
+  /// - Parameter isCarriedOut: whether the request was carried out, so that only a page is got.
+  func choose(
+    _ target: HTTPURL, isCarriedOut: Bool, _ next: NextAttempt, _ result: ExchangeResult
+  ) async -> AttemptDecision.Verdict? {
+    guard let decide = decisions.redirect, let response = result.response else { return nil }
+    connection.release()
+    let proposed = ProposedRedirect(
+      source: next.url, target: target, method: isCarriedOut ? .get : next.method,
+      response: response.withoutBody)
+    switch await control.ask({ try await decide(proposed) }) {
+    case nil: return isCarriedOut ? .init(.ok, .cancelledDuringResponse) : .cancelled
+    case .failure(let error):
+      return .init(
+        isCarriedOut ? .ok : .failed, .decisionFailed("the redirect", next.url, error))
+    case .success(.follow): return nil
+    case .success(.keep):
+      return isCarriedOut
+        ? .init(.ok, nil) : .init(.failed, .redirectKept(from: next.url, response.status))
+    }
+  }
+
+  // MARK: Credentials
+
+  /// What the next attempt sends to authenticate itself.
+  func authorization(for next: NextAttempt) throws(TransferError) -> Authorization {
+    guard !next.sendsOwnAuthorization else { return Authorization(credentials: nil) }
+    var credentials = next.givenCredentials
+    if credentials == nil, decisions.challenge != nil {
+      credentials = session.answeredCredentials.latest(for: answeredRequests(next))
+    }
+    let authorization = try session.protectionSpaces.authorization(
+      credentials ?? next.ownCredentials(session.configuration.netrc), next.method, next.url)
+    if authorization.header != nil, authorization.challenge == nil,
+      request.options.requiresEncryptionForCredentials,
+      session.configuration.exposesSecrets(to: next.url.origin)
+    {
+      throw .credentialsNotEncrypted(next.url)
+    }
+    return authorization
+  }
+
+  private func answeredRequests(_ next: NextAttempt) -> AnsweredCredentials.Requests {
+    .init(origin: next.url.origin, own: next.ownCredentials(session.configuration.netrc))
+  }
+
+  // MARK: Expect
+
+  /// Whether an attempt sends `Expect: 100-continue`, whether its body waits for the 100 in any case, and how long it waits.
+  ///
+  /// A body that can be read once is not begun before the server had the chance to ask for credentials. If nothing else
+  /// comes, it is not sent, so the server gets more time than otherwise.
+  func expectation(
+    _ next: NextAttempt
+  ) throws(TransferError) -> (isSent: Bool, isRequired: Bool, timeout: Duration) {
+    let policy = request.options.expectation
+    guard let body = next.body, next.sendsBody else { return (false, false, .zero) }
+    let isAllowed = next.mayExpect && policy.kind != .never
+    if !body.isReplayable, next.authorization.awaitsChallenge {
+      guard isAllowed else { throw .bodyCannotWait(next.url) }
+      return (true, true, policy.timeout * 10)
+    }
+    guard isAllowed, policy.kind == .automatic else { return (isAllowed, false, policy.timeout) }
+    let isLarge = body.contentLength.map { $0 > 1024 * 1024 } ?? true
+    let isSent = isLarge && !session.knownServers.ignoresExpect(next.url.origin)
+    return (isSent, false, policy.timeout)
+  }
+}
+
+extension AttemptDecision.Verdict {
+  static let cancelled = Self(.cancelled, .cancelledBeforeResponse)
+}
+
+extension TransferError {
+  fileprivate static func redirectKept(from url: HTTPURL, _ status: Int) -> TransferError {
+    TransferError(
+      .redirectRefused, on: url.description,
+      "The server at \(url) responded \(status), and the program decided not to follow the redirect."
+    )
+  }
+}

@@ -1,0 +1,50 @@
+import FormStreamPlatform
+
+/// What one attempt sends to authenticate itself.
+struct Authorization: Sendable {
+  /// The credentials that it uses, or would use after a challenge; nil if there are none.
+  let credentials: Credentials?
+  /// The value of its `Authorization` header; nil if it sends none, or the caller's own.
+  var header: Hidden<String>?
+  /// The scheme of that header.
+  var scheme: String?
+  /// The challenge that it answers; nil if it answers none, or not by Digest.
+  var challenge: DigestChallenge?
+
+  /// Whether it waits for the server to ask for credentials.
+  var awaitsChallenge: Bool { header == nil && credentials?.waitsForChallenge == true }
+}
+
+extension Authorization {
+  /// Whether its credentials answer a 401; then they are remembered for where it came from.
+  ///
+  /// They are not sent twice, except if the server says that only the nonce was too old, or asks for them in another realm:
+  /// many servers lock a user after a few wrong passwords.
+  func answers(
+    _ offers: [OfferedScheme], _ spaces: ProtectionSpaces, at url: HTTPURL
+  ) -> Bool {
+    guard let credentials, credentials.waitsForChallenge else { return false }
+    func offersScheme(_ name: String) -> Bool { offers.contains { $0.isScheme(name) } }
+    let takesDigest = credentials.kind == .digest || credentials.kind == .strongestOffered
+    if takesDigest, let asked = DigestChallenge.strongest(of: offers) {
+      if let answered = challenge {
+        guard asked.isStale ? asked.nonce != answered.nonce : asked.realm != answered.realm else {
+          return false
+        }
+      } else if header != nil {
+        return false
+      }
+      spaces.remember(asked, for: credentials, at: url)
+      return true
+    }
+    guard header == nil else { return false }
+    switch credentials.kind {
+    case .basic where offersScheme("Basic"), .strongestOffered where offersScheme("Basic"):
+      spaces.remember(.basic, for: credentials, at: url)
+    case .bearer where offersScheme("Bearer"):
+      spaces.remember(.bearer, for: credentials, at: url)
+    default: return false
+    }
+    return true
+  }
+}

@@ -1,0 +1,113 @@
+import FormStreamDigest
+import FormStreamPlatform
+
+/// A challenge of Digest authentication (RFC 7616 §3.3), and how a request answers it.
+struct DigestChallenge: Sendable, Hashable {
+  enum Hash: Sendable { case md5, sha256 }
+
+  let realm: String
+  var nonce: String
+  private let opaque: String?
+  private let hash: Hash
+  /// Whether the key is made once for a nonce of each side (`-sess`).
+  private let isSession: Bool
+  /// The algorithm as the server wrote it; nil if it left it out, which means MD5.
+  private let algorithm: String?
+  /// Whether the answer covers a count and a nonce of this side. Servers of RFC 2069 know neither.
+  private let hasQuality: Bool
+  /// Whether only the nonce was too old: the user and the password may be right.
+  let isStale: Bool
+  private let hashesUser: Bool
+  /// The references to where the challenge applies; empty for the complete origin.
+  let domain: [String]
+
+  /// The strongest challenge among the offers that can be answered; nil if there is none.
+  static func strongest(of offers: [OfferedScheme]) -> DigestChallenge? {
+    let known = offers.compactMap(DigestChallenge.init)
+    return known.first { $0.hash == .sha256 } ?? known.first
+  }
+
+  /// Nil if the offer is another scheme, or can't be answered: an unknown algorithm, or only `auth-int`, which would need
+  /// the digest of the body before it is sent.
+  init?(_ offer: OfferedScheme) {
+    let parameters = offer.parameters
+    guard offer.isScheme("Digest"), let realm = parameters["realm"],
+      let nonce = parameters["nonce"]
+    else { return nil }
+    algorithm = parameters["algorithm"]
+    switch (algorithm ?? "MD5").lowercased() {
+    case "md5": (hash, isSession) = (.md5, false)
+    case "md5-sess": (hash, isSession) = (.md5, true)
+    case "sha-256": (hash, isSession) = (.sha256, false)
+    case "sha-256-sess": (hash, isSession) = (.sha256, true)
+    default: return nil
+    }
+    let qualities = parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
+    guard qualities.map({ $0.contains("auth") }) ?? true else { return nil }
+    hasQuality = qualities != nil
+    (self.realm, self.nonce, opaque) = (realm, nonce, parameters["opaque"])
+    isStale = parameters["stale"]?.lowercased() == "true"
+    hashesUser = parameters["userhash"]?.lowercased() == "true"
+    domain = (parameters["domain"] ?? "").split(separator: " ").map(String.init)
+  }
+
+  /// The value of the `Authorization` header.
+  ///
+  /// RFC 7616 §3.4.1: response = KD(H(A1), nonce ":" nc ":" cnonce ":" qop ":" H(A2)), where KD(secret, data) is
+  /// H(secret ":" data). User, realm and password are hashed as UTF-8, whatever `charset` says: with other
+  /// characters than ASCII, nothing else is defined.
+  ///
+  /// - Parameters:
+  ///   - target: the path and the query that are requested.
+  ///   - count: how many requests have been sent with the nonce, this one included.
+  ///   - clientNonce: random text.
+  func authorization(
+    user: String, password: String, method: String, target: String, count: UInt32,
+    clientNonce: String
+  ) throws(DigestError) -> String {
+    let nonceCount = hexadecimal(count.bigEndianBytes)
+    // RFC 7616 §3.4.2: A1 = unq(username) ":" unq(realm) ":" passwd; with "-sess" its digest, and both nonces.
+    var key = try digest("\(user):\(realm):\(password)")
+    if isSession { key = try digest("\(key):\(nonce):\(clientNonce)") }
+    // RFC 7616 §3.4.3: A2 = Method ":" request-uri.
+    let resource = try digest("\(method):\(target)")
+    let covered = hasQuality ? "\(nonce):\(nonceCount):\(clientNonce):auth" : nonce
+    let response = try digest("\(key):\(covered):\(resource)")
+    let name = hashesUser ? try digest("\(user):\(realm)") : user
+    var fields = [
+      "username=\(quotedString(name))", "realm=\(quotedString(realm))",
+      "nonce=\(quotedString(nonce))", "uri=\(quotedString(target))",
+    ]
+    if let algorithm { fields.append("algorithm=\(algorithm)") }
+    if hasQuality { fields += ["qop=auth", "nc=\(nonceCount)"] }
+    if hasQuality || isSession { fields.append("cnonce=\(quotedString(clientNonce))") }
+    fields.append("response=\"\(response)\"")
+    if let opaque { fields.append("opaque=\(quotedString(opaque))") }
+    if hashesUser { fields.append("userhash=true") }
+    return "Digest " + fields.joined(separator: ", ")
+  }
+
+  private func digest(_ text: String) throws(DigestError) -> String {
+    let bytes = Array(text.utf8)
+    switch hash {
+    case .md5: return hexadecimal(try MD5.digest(of: bytes))
+    case .sha256: return try SHA256.digest(of: bytes).description
+    }
+  }
+}
+
+private func hexadecimal(_ bytes: [UInt8]) -> String {
+  String(
+    decoding: bytes.flatMap { [Hexadecimal.digit($0 >> 4), Hexadecimal.digit($0)] }, as: UTF8.self)
+}
+
+/// RFC 9110 §5.6.4: quoted-string.
+private func quotedString(_ text: String) -> String {
+  "\"" + text.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+}
+
+extension UInt32 {
+  fileprivate var bigEndianBytes: [UInt8] {
+    [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: self >> $0) }
+  }
+}

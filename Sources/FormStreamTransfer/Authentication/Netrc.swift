@@ -1,0 +1,143 @@
+import FormStreamPlatform
+
+/// The users and passwords of a netrc file, by host.
+///
+/// An entry is used only for the host that it names, without regard to case; `default` is for all hosts, and is not used. It
+/// is used for requests without credentials of their own: in the request, its headers, or the URL. If the URL names a
+/// user and no password, the entry of that user is used. A redirect to another host gets that host's entry, and nothing
+/// else of the request's.
+///
+/// ```swift
+/// configuration.netrc = try Netrc(parsing: String(contentsOfFile: path, encoding: .utf8))
+/// ```
+public struct Netrc: Sendable {
+  private struct Entry: Sendable {
+    let host: String
+    var login: String?
+    var password: String?
+  }
+
+  private let entries: Hidden<[Entry]>
+  /// How the user and the password are sent.
+  public var scheme = PasswordScheme.basic
+
+  /// Parses the text of a file, by the rules of curl: words are separated by blanks and line breaks; a word may be in
+  /// double quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are escapes; a word that begins with `#` begins a comment. `macdef` ends
+  /// with an empty line, and is not used, nor is `account`.
+  ///
+  /// - Throws: `netrcMalformed`, with the number of the line. Nothing of the text is shown.
+  public init(parsing text: String) throws(TransferError) {
+    var words = NetrcWords(text)
+    var entries: [Entry] = []
+    var isUsed = false
+    while let word = try words.next() {
+      switch word {
+      case "machine":
+        entries.append(Entry(host: try words.value().lowercased()))
+        isUsed = true
+      case "default": isUsed = false
+      case "login":
+        let login = try words.value()
+        if isUsed { entries[entries.count - 1].login = login }
+      case "password":
+        let password = try words.value()
+        if isUsed { entries[entries.count - 1].password = password }
+      case "account": _ = try words.value()
+      case "macdef":
+        _ = try words.value()
+        words.skipMacro()
+      default: throw words.malformed
+      }
+    }
+    self.entries = Hidden(entries)
+  }
+
+  /// The credentials for a host; nil if no entry has them.
+  ///
+  /// - Parameter login: the user that the entry must have; nil for the first entry of the host.
+  package func credentials(for host: String, login: String? = nil) -> Credentials? {
+    let host = host.filter { $0 != "[" && $0 != "]" }
+    let entry = entries.value.first {
+      $0.host == host && $0.password != nil && (login == nil ? $0.login != nil : $0.login == login)
+    }
+    guard let entry, let user = entry.login, let password = entry.password else { return nil }
+    return .basic(user: user, password: password).using(scheme)
+  }
+}
+
+/// The words of a netrc file.
+private struct NetrcWords {
+  private var rest: ArraySlice<UInt8>
+  private var line = 1
+
+  init(_ text: String) {
+    rest = Array(text.utf8)[...]
+  }
+
+  /// The error for the line that is being read.
+  var malformed: TransferError {
+    TransferError(
+      .netrcMalformed, on: "netrc",
+      "Line \(line) of the netrc file is not valid: write machine HOST login USER password PASSWORD, with words "
+        + "that have blanks in double quotes.")
+  }
+
+  /// The next word; nil at the end.
+  mutating func next() throws(TransferError) -> String? {
+    while let byte = rest.first {
+      if byte == UInt8(ascii: "#") {
+        rest = rest.drop { $0 != 0x0A }
+      } else if byte == 0x0A || byte == 0x0D || byte == 0x20 || byte == 0x09 {
+        if byte == 0x0A { line += 1 }
+        rest.removeFirst()
+      } else {
+        return byte == UInt8(ascii: "\"") ? try quoted() : plain()
+      }
+    }
+    return nil
+  }
+
+  /// The word after a keyword.
+  mutating func value() throws(TransferError) -> String {
+    guard let word = try next() else { throw malformed }
+    return word
+  }
+
+  /// Skips to the line after the next empty one.
+  mutating func skipMacro() {
+    rest = rest.drop { $0 != 0x0A }
+    while !rest.isEmpty {
+      rest.removeFirst()
+      line += 1
+      let content = rest.prefix { $0 != 0x0A }
+      rest = rest[content.endIndex...]
+      if content.allSatisfy({ $0 == 0x0D }) { return }
+    }
+  }
+
+  private mutating func plain() -> String {
+    let word = rest.prefix { $0 != 0x0A && $0 != 0x0D && $0 != 0x20 && $0 != 0x09 }
+    rest = rest[word.endIndex...]
+    return String(decoding: word, as: UTF8.self)
+  }
+
+  private mutating func quoted() throws(TransferError) -> String {
+    var word: [UInt8] = []
+    rest.removeFirst()
+    while let byte = rest.popFirst() {
+      if byte == UInt8(ascii: "\"") { return String(decoding: word, as: UTF8.self) }
+      if byte == 0x0A { break }
+      guard byte == UInt8(ascii: "\\"), let escaped = rest.popFirst() else {
+        word.append(byte)
+        continue
+      }
+      switch escaped {
+      case UInt8(ascii: "n"): word.append(0x0A)
+      case UInt8(ascii: "r"): word.append(0x0D)
+      case UInt8(ascii: "t"): word.append(0x09)
+      default: word.append(escaped)
+      }
+    }
+    throw malformed
+  }
+}

@@ -1,0 +1,122 @@
+import FormStreamMultipart
+
+/// An authentication scheme that a server offers in `WWW-Authenticate`, with its parameters.
+public struct OfferedScheme: Sendable, Hashable {
+  /// The scheme as it was written, such as `Digest`. It is case-insensitive.
+  public let scheme: String
+  /// The parameters; their names are in lower case.
+  public fileprivate(set) var parameters: [String: String] = [:]
+
+  /// The name of the protected area; nil if the server gives none.
+  public var realm: String? { parameters["realm"] }
+
+  /// Whether this is the scheme of that name.
+  public func isScheme(_ name: String) -> Bool { scheme.lowercased() == name.lowercased() }
+}
+
+extension OfferedScheme {
+  /// The schemes that a response offers, in their order.
+  ///
+  /// RFC 9110 §11.6.1: WWW-Authenticate = #challenge; challenge = auth-scheme [ 1*SP ( token68 / #auth-param ) ].
+  /// "Implementers should note that the field value might contain more than one challenge".
+  static func all(in headers: HTTPHeaders) -> [OfferedScheme] {
+    headers.fields.filter { $0.name.isSameHeaderName(as: "WWW-Authenticate") }
+      .flatMap { parsing($0.value) }
+  }
+
+  /// What is not a challenge ends the list: what came before it still counts.
+  private static func parsing(_ value: String) -> [OfferedScheme] {
+    var scanner = ChallengeScanner(value)
+    var offers: [OfferedScheme] = []
+    while let word = scanner.nextWord() {
+      if let last = offers.indices.last, let parameter = scanner.takeValue() {
+        let name = word.lowercased()
+        if offers[last].parameters[name] == nil { offers[last].parameters[name] = parameter }
+      } else {
+        offers.append(OfferedScheme(scheme: word))
+        scanner.skipToken68()
+      }
+    }
+    return offers
+  }
+
+  /// The value of a parameter in a list of them, as in `Authentication-Info`.
+  static func parameter(_ name: String, in value: String) -> String? {
+    var scanner = ChallengeScanner(value)
+    while let word = scanner.nextWord() {
+      guard let value = scanner.takeValue() else { return nil }
+      if word.lowercased() == name { return value }
+    }
+    return nil
+  }
+}
+
+/// Reads the words of a list of challenges.
+private struct ChallengeScanner {
+  private var rest: ArraySlice<UInt8>
+
+  init(_ value: String) {
+    rest = Array(value.utf8)[...]
+  }
+
+  /// The next token after blanks and commas; nil if something else follows, or nothing.
+  mutating func nextWord() -> String? {
+    rest = rest.drop { $0.isBlank || $0 == UInt8(ascii: ",") }
+    return takeToken()
+  }
+
+  /// The value after `=`: a token or a quoted string. Nil if there is none; then nothing is taken.
+  mutating func takeValue() -> String? {
+    let before = rest
+    skipBlanks()
+    if rest.first == UInt8(ascii: "=") {
+      rest.removeFirst()
+      skipBlanks()
+      if let value = rest.first == UInt8(ascii: "\"") ? takeQuoted() : takeToken() { return value }
+    }
+    rest = before
+    return nil
+  }
+
+  /// RFC 9110 §11.2: token68 = 1*( ALPHA / DIGIT / "-" / "." / "_" / "~" / "+" / "/" ) *"=". Nothing is taken if it is
+  /// the name of a parameter.
+  mutating func skipToken68() {
+    let before = rest
+    skipBlanks()
+    rest = rest.drop { $0.isASCIILetterOrDigit || "-._~+/".utf8.contains($0) }
+    rest = rest.drop { $0 == UInt8(ascii: "=") }
+    skipBlanks()
+    if let next = rest.first, next != UInt8(ascii: ",") { rest = before }
+  }
+
+  private mutating func skipBlanks() {
+    rest = rest.drop(while: \.isBlank)
+  }
+
+  private mutating func takeToken() -> String? {
+    let token = rest.prefix(while: HTTPSyntax.isTokenByte)
+    guard !token.isEmpty else { return nil }
+    rest = rest[token.endIndex...]
+    return String(decoding: token, as: UTF8.self)
+  }
+
+  /// RFC 9110 §5.6.4: "Recipients that process the value of a quoted-string MUST handle a quoted-pair as if it were
+  /// replaced by the octet following the backslash."
+  private mutating func takeQuoted() -> String? {
+    var text: [UInt8] = []
+    var inside = rest.dropFirst()
+    while let byte = inside.popFirst() {
+      if byte == UInt8(ascii: "\"") {
+        rest = inside
+        return String(decoding: text, as: UTF8.self)
+      }
+      guard byte == UInt8(ascii: "\\") else {
+        text.append(byte)
+        continue
+      }
+      guard let escaped = inside.popFirst() else { return nil }
+      text.append(escaped)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,168 @@
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The parts of servers that have asked for credentials, and how they are sent there: later requests send them at once.
+///
+/// RFC 7617 §2.2 and RFC 7616 §3.3 define them: for Basic, all paths below the directory of the one that was asked for;
+/// for Digest, those of `domain`, or the complete server.
+final class ProtectionSpaces: Sendable {
+  private enum Answer {
+    case secret(AnsweredScheme)
+    case digest(DigestChallenge)
+  }
+
+  private struct Space {
+    let credentials: Credentials
+    var answer: Answer
+    /// What the paths in it begin with.
+    let prefixes: [String]
+    /// How many requests have been sent with the nonce.
+    var count: UInt32 = 0
+
+    func contains(_ path: String) -> Bool { prefixes.contains(where: path.hasPrefix) }
+  }
+
+  private static let maximumOrigins = 1024
+  private static let maximumSpaces = 16
+  private let spaces = Guarded<[HTTPURL.Origin: [Space]]>([:])
+
+  /// Remembers that a server asks for the secret itself.
+  func remember(_ scheme: AnsweredScheme, for credentials: Credentials, at url: HTTPURL) {
+    let path = url.target.prefix { $0 != "?" }
+    let directory = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    remember(
+      Space(credentials: credentials, answer: .secret(scheme), prefixes: [String(directory)]),
+      at: url.origin)
+  }
+
+  /// Remembers a challenge of Digest.
+  func remember(_ challenge: DigestChallenge, for credentials: Credentials, at url: HTTPURL) {
+    // Another origin asks for itself: credentials are not sent there because this one says so.
+    let named = challenge.domain.compactMap { try? url.resolving($0) }
+      .filter { $0.origin == url.origin }.map(\.target)
+    let isElsewhere = !named.contains(where: url.target.hasPrefix)
+    remember(
+      Space(
+        credentials: credentials, answer: .digest(challenge), prefixes: isElsewhere ? ["/"] : named),
+      at: url.origin)
+  }
+
+  private func remember(_ space: Space, at origin: HTTPURL.Origin) {
+    spaces.withLock { all in
+      if all[origin] == nil, all.count >= Self.maximumOrigins { all = [:] }
+      all[origin, default: []].removeAll {
+        $0.credentials == space.credentials && $0.prefixes == space.prefixes
+      }
+      all[origin, default: []].insert(space, at: 0)
+      all[origin] = all[origin]?.prefix(Self.maximumSpaces).map(\.self)
+    }
+  }
+
+  /// Uses the nonce that a server names for the next request (RFC 7616 §3.5).
+  func replaceNonce(of challenge: DigestChallenge, with nonce: String, at origin: HTTPURL.Origin) {
+    spaces.withLock { all in
+      guard
+        let index = all[origin]?.firstIndex(where: {
+          if case .digest(challenge) = $0.answer { true } else { false }
+        })
+      else { return }
+      var next = challenge
+      next.nonce = nonce
+      all[origin]?[index].answer = .digest(next)
+      all[origin]?[index].count = 0
+    }
+  }
+
+  /// What a request sends: its credentials, if it knows how the server wants them.
+  func authorization(
+    _ credentials: Credentials?, _ method: HTTPMethod, _ url: HTTPURL
+  ) throws(TransferError) -> Authorization {
+    var result = Authorization(credentials: credentials)
+    guard let credentials else { return result }
+    try credentials.check()
+    switch credentials.kind {
+    case .basic where !credentials.waitsForChallenge: result.send(credentials, as: .basic)
+    case .bearer where !credentials.waitsForChallenge: result.send(credentials, as: .bearer)
+    default:
+      guard let (answer, count) = next(credentials, url) else { break }
+      switch answer {
+      case .secret(let scheme): result.send(credentials, as: scheme)
+      case .digest(let challenge):
+        let header: String
+        do throws(DigestError) {
+          header = try challenge.authorization(
+            user: credentials.user, password: credentials.secret, method: method.description,
+            target: url.target, count: count, clientNonce: Self.nonce())
+        } catch {
+          throw .digestFailed(error)
+        }
+        guard HTTPSyntax.isFieldValue(header.utf8) else { throw .badUser }
+        result.header = Hidden(header)
+        (result.scheme, result.challenge) = ("Digest", challenge)
+      }
+    }
+    return result
+  }
+
+  /// How credentials are sent to a URL, and how often that was done with this one; nil if it is not known.
+  private func next(_ credentials: Credentials, _ url: HTTPURL) -> (Answer, count: UInt32)? {
+    spaces.withLock { all in
+      guard
+        let index = all[url.origin]?.firstIndex(where: {
+          $0.credentials == credentials && $0.contains(url.target)
+        }), var space = all[url.origin]?[index]
+      else { return nil }
+      // No server keeps a nonce for so long.
+      space.count &+= 1
+      all[url.origin]?[index] = space
+      return (space.answer, space.count)
+    }
+  }
+
+  private static func nonce() -> String {
+    (0..<2).map { _ in
+      let digits = String(UInt64.random(in: .min ... .max), radix: 16)
+      return String(repeating: "0", count: 16 - digits.count) + digits
+    }
+    .joined()
+  }
+}
+
+extension Authorization {
+  fileprivate mutating func send(_ credentials: Credentials, as scheme: AnsweredScheme) {
+    header = Hidden(credentials.header(scheme))
+    self.scheme = scheme == .basic ? "Basic" : "Bearer"
+  }
+}
+
+extension Credentials {
+  /// - Throws: `invalidHeader` if they can't be written in a header.
+  func check() throws(TransferError) {
+    if kind == .bearer, !HTTPSyntax.isFieldValue(secret.utf8) {
+      throw TransferError(
+        .invalidHeader, on: "Authorization",
+        "The token contains a control character: remove line breaks.")
+    }
+    if kind == .digest || kind == .strongestOffered, !HTTPSyntax.isFieldValue(user.utf8) {
+      throw .badUser
+    }
+  }
+}
+
+extension TransferError {
+  fileprivate static let badUser = TransferError(
+    .invalidHeader, on: "Authorization",
+    "The user, or what the server asks to be sent with it, contains a control character: remove line breaks."
+  )
+}
+
+extension HTTPURL {
+  /// The path and the query, as they stand in the request line.
+  var target: String {
+    // After "http://" or "https://".
+    let rest = absoluteString.dropFirst(origin.scheme.count + 3)
+    guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
+    return (rest[start] == "?" ? "/" : "") + rest[start...].prefix { $0 != "#" }
+  }
+}

@@ -1,0 +1,95 @@
+/// What a program decides while its requests are sent. Each closure has a default, and is asked outside of the engine: however
+/// long it takes, other requests go on.
+///
+/// For each attempt they are asked in this order: ``challenge`` if the server responds 401, ``redirect`` if it responds with a
+/// redirect that would be followed, and ``responseHead`` if the response is the last one. The rules of the library stand above
+/// them: a closure can forbid a redirect, but not allow one from https to http, and it can't make a success of
+/// anything.
+///
+/// The time in a closure is no stall. The limit of an attempt (``TimeLimits/attempt``) includes ``responseHead``, which is
+/// asked during one, and not the others. Cancelling a request ends it at once; the task in which the closure runs is then
+/// cancelled. If a closure throws, the request ends with `decisionFailed`, and ``TransferError/underlying`` is its
+/// error.
+public struct Decisions: Sendable {
+  /// Credentials for a server that refused a request with 401: nil for none, so that the 401 is the response. By default,
+  /// there are none but the request's own.
+  ///
+  /// One call serves all requests of the session to this server that have the same credentials of their own: those that get a
+  /// 401 meanwhile wait for it, and later ones send at once what it returned. If that is refused, it is called
+  /// again, up to five times for a request; credentials that were just refused are not sent again. While it runs, the
+  /// request has no connection, so the closure may send requests itself: to fetch a token, say.
+  public var challenge: (@Sendable (AuthenticationChallenge) async throws -> Credentials?)?
+  /// Whether a redirect is followed that the policy (``TransferOptions/redirects``) allows. By default it is.
+  public var redirect: (@Sendable (ProposedRedirect) async throws -> RedirectChoice)?
+  /// Where the body of the last response goes, given its head: nil for the request's own target. By default it goes
+  /// there.
+  ///
+  /// Meanwhile nothing of the body is received. It is asked again if a retry brings another response, and not for
+  /// ``TransferSession/open(_:progress:)``, whose caller has the head first.
+  public var responseHead: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
+
+  /// The defaults.
+  public init() {}
+
+  /// These decisions, and others where these have none.
+  func or(_ others: Decisions) -> Decisions {
+    var all = self
+    all.challenge = challenge ?? others.challenge
+    all.redirect = redirect ?? others.redirect
+    all.responseHead = responseHead ?? others.responseHead
+    return all
+  }
+}
+
+/// A server's demand for credentials.
+public struct AuthenticationChallenge: Sendable {
+  /// The URL that was requested.
+  public let url: HTTPURL
+  /// The schemes that the server offers; empty if it names none.
+  public let offers: [OfferedScheme]
+  /// How many credentials the server has refused for this request, the request's own included.
+  public let failureCount: Int
+  /// The response, without its body.
+  public let response: TransferResponse
+
+  /// The scheme of the first offer, such as `Bearer`; nil if the server names none.
+  public var scheme: String? { offers.first?.scheme }
+  /// The realm of the first offer; nil if there is none.
+  public var realm: String? { offers.first?.realm }
+  /// The host.
+  public var host: String { url.origin.host }
+}
+
+/// A redirect that the policy allows.
+public struct ProposedRedirect: Sendable {
+  /// The URL that responded.
+  public let source: HTTPURL
+  /// The URL that the request would be sent to. Another origin receives none of the request's headers and credentials.
+  public let target: HTTPURL
+  /// The method that would be sent: GET for the page that a 303 names.
+  public let method: HTTPMethod
+  /// The response, without its body.
+  public let response: TransferResponse
+
+  /// The status of the response.
+  public var status: Int { response.status }
+}
+
+/// What becomes of a redirect.
+public enum RedirectChoice: Sendable {
+  /// The request is sent to the target.
+  case follow
+  /// The redirect is the response. The request has then failed with `redirectRefused`, unless it was a 303, which says that
+  /// the request was carried out.
+  case keep
+}
+
+extension TransferError {
+  static func decisionFailed(
+    _ what: String, _ url: HTTPURL, _ error: any Error
+  ) -> TransferError {
+    TransferError(
+      .decisionFailed, on: url.description,
+      "The program's decision about \(what) from \(url) failed: \(error).", underlying: error)
+  }
+}

@@ -1,0 +1,308 @@
+import FormStream
+import FormStreamTestSupport
+import FormStreamTransfer
+import Testing
+
+/// Credentials that wait until a server asks for them.
+@Suite struct AuthenticationTests {
+  private static let digest = Credentials.digest(user: "canary", password: "canary")
+
+  /// A server that asks for Digest, and accepts whatever has the nonce of the time.
+  private static func asking(
+    _ nonces: [String] = ["n1"], scheme: String = "realm=\"vault\", qop=\"auth\"",
+    refuse: [ScriptedStep]? = nil
+  ) throws -> ScriptedServer {
+    try ScriptedServer { request in
+      let sent = request.header("Authorization") ?? ""
+      guard let last = nonces.last, !sent.contains("nonce=\"\(last)\"") else {
+        return .good(body: "in")
+      }
+      let known = nonces.firstIndex { sent.contains("nonce=\"\($0)\"") }
+      let next = nonces[known.map { $0 + 1 } ?? 0]
+      let stale = known == nil ? "" : ", stale=true"
+      let headers = [("WWW-Authenticate", "Digest nonce=\"\(next)\", \(scheme)\(stale)")]
+      return refuse.map { $0 + [.respond(401, headers: headers, body: "no")] }
+        ?? .good(401, headers: headers, body: "no")
+    }
+  }
+
+  private func request(
+    _ url: String, _ credentials: Credentials = digest,
+    _ body: TransferBody? = .bytes(Array("important".utf8))
+  ) throws -> TransferRequest {
+    var request = try makeRequest(.put, url, body)
+    request.credentials = credentials
+    return request
+  }
+
+  @Test func `the request is sent completely, and again with the answer, and later ones at once`()
+    async throws
+  {
+    let server = try Self.asking()
+    let session = try makeSession()
+    let received = ReceivedText()
+    var put = try request(server.url + "/a?b=c d%20e")
+    put.options.trace = { received.append($0.description + "\n") }
+    put.options.responseTarget = .stream { received.append($0) }
+    let first = await session.result(of: put)
+    #expect(first.outcome == .ok, "\(String(describing: first.error))")
+    #expect(first.attempts == 2)
+    #expect(first.bytesSent == 9 && first.wireBytes == 18)
+    // A stream receives the last response only.
+    #expect(received.text.hasSuffix("in"))
+    #expect(!received.text.contains("canary") && !received.text.contains("no\n"))
+    #expect(received.text.contains("> Authorization: ***"))
+    let second = try await session.result(of: request(server.url + "/b"))
+    #expect(second.attempts == 1)
+    let sent = server.requests.map { $0.header("Authorization") ?? "" }
+    #expect(server.requests.map(\.bodyText) == ["important", "important", "important"])
+    #expect(server.requests.allSatisfy { $0.framing == .contentLength(9) })
+    #expect(sent[0] == "")
+    #expect(sent[1].contains("nc=00000001") && sent[2].contains("nc=00000002"))
+    #expect(sent[1].contains("uri=\"\(server.requests[1].target)\""), "\(sent[1])")
+    #expect(sent[2].contains("uri=\"/b\""))
+    #expect(server.connections.count == 1)
+    #expect(server.faults == [])
+  }
+
+  @Test func `credentials that were refused are not sent again`() async throws {
+    let server = try ScriptedServer { request in
+      .good(
+        401,
+        headers: [
+          ("WWW-Authenticate", "Digest realm=\"vault\", nonce=\"\(request.number)\", qop=auth")
+        ],
+        body: "no")
+    }
+    let session = try makeSession()
+    let result = try await session.result(of: request(server.url))
+    #expect(result.outcome == .failed)
+    #expect(result.response?.text == "no")
+    #expect(result.error?.code == .statusRefused)
+    let message = "\(String(describing: result.error))"
+    #expect(message.contains("(Digest, realm \"vault\")"), "\(message)")
+    #expect(message.contains("refused the credentials"), "\(message)")
+    #expect(!message.contains("canary"))
+    #expect(server.requests.count == 2)
+    let basic = try await session.result(
+      of: request(server.url, .basic(user: "canary", password: "canary")))
+    #expect(basic.outcome == .failed && basic.attempts == 1)
+    let none = try await session.result(of: makeRequest(server.url))
+    #expect("\(String(describing: none.error))".contains("asks for credentials (Digest, realm"))
+  }
+
+  @Test func `a nonce that is too old is replaced, and not for ever`() async throws {
+    let server = try Self.asking(["n1", "n2", "n3"])
+    let result = try await makeSession().result(of: request(server.url))
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 4)
+    let endless = try ScriptedServer { request in
+      .good(
+        401,
+        headers: [
+          ("WWW-Authenticate", "Digest realm=a, nonce=\"\(request.number)\", qop=auth, stale=true")
+        ])
+    }
+    let refused = try await makeSession().result(of: request(endless.url))
+    #expect(refused.outcome == .failed)
+    #expect(refused.attempts == 6)
+  }
+
+  @Test func `a nonce that the server names is used for the next request`() async throws {
+    let server = try ScriptedServer { request in
+      request.header("Authorization") == nil
+        ? .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
+        : .good(headers: [("Authentication-Info", "qop=auth, nextnonce=\"n\(request.number)\"")])
+    }
+    let session = try makeSession()
+    for _ in 0..<3 { _ = try await session.result(of: request(server.url)) }
+    let sent = server.requests.compactMap { $0.header("Authorization") }
+    #expect(sent.count == 3)
+    for (header, nonce) in zip(sent, ["n", "n1", "n2"]) {
+      #expect(header.contains("nonce=\"\(nonce)\"") && header.contains("nc=00000001"), "\(header)")
+    }
+  }
+
+  @Test func `nothing but Digest is sent if that was asked for`() async throws {
+    let server = try ScriptedServer { _ in
+      .good(401, headers: [("WWW-Authenticate", "Basic realm=\"a\"")])
+    }
+    let result = try await makeSession().result(of: request(server.url))
+    #expect(result.outcome == .failed && result.attempts == 1)
+    #expect(server.requests.allSatisfy { $0.header("Authorization") == nil })
+    #expect("\(String(describing: result.error))".contains("asks for credentials (Basic, realm"))
+  }
+
+  @Test(arguments: [true, false])
+  func `the strongest scheme that is offered is used`(offersDigest: Bool) async throws {
+    let server = try ScriptedServer { request in
+      if request.header("Authorization") != nil { return .good() }
+      let digest = [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")]
+      return .good(
+        401, headers: [("WWW-Authenticate", "Basic realm=\"a\"")] + (offersDigest ? digest : []))
+    }
+    let session = try makeSession()
+    for _ in 0..<2 {
+      let result = try await session.result(
+        of: request(server.url, .strongestOffered(user: "me", password: "p")))
+      #expect(result.outcome == .ok)
+    }
+    let sent = server.requests.compactMap { $0.header("Authorization") }
+    #expect(server.requests.count == 3 && sent.count == 2)
+    #expect(sent.allSatisfy { $0.hasPrefix(offersDigest ? "Digest " : "Basic bWU6cA==") })
+  }
+
+  /// RFC 7617 §2.2: all paths below the directory of the one that was asked for.
+  @Test func `on challenge, credentials are sent at once to the part of the server that asked`()
+    async throws
+  {
+    let server = try ScriptedServer { request in
+      request.header("Authorization") != nil || !request.target.hasPrefix("/in/")
+        ? .good() : .good(401, headers: [("WWW-Authenticate", "Basic realm=a, Bearer realm=a")])
+    }
+    for credentials in [
+      Credentials.basic(user: "me", password: "p", onChallenge: true),
+      .bearer("t", onChallenge: true),
+    ] {
+      let session = try makeSession()
+      let before = server.requests.count
+      for target in ["/in/a", "/in/b/c", "/out"] {
+        let result = try await session.result(of: request(server.url + target, credentials))
+        #expect(result.outcome == .ok)
+      }
+      #expect(
+        server.requests.dropFirst(before).map { $0.header("Authorization") != nil }
+          == [false, true, true, false])
+    }
+    #expect(server.faults == [])
+  }
+
+  @Test func `another origin gets no credentials, even if it asks`() async throws {
+    let there = try Self.asking()
+    let target = there.url
+    let here = try ScriptedServer { request in
+      request.header("Authorization") == nil
+        ? .good(
+          401,
+          headers: [
+            ("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth, domain=\"\(target)/ /\"")
+          ])
+        : .good(307, headers: [("Location", target)])
+    }
+    var put = try request(here.url)
+    put.options.redirects.allowsOtherOrigins = true
+    let result = try await makeSession().result(of: put)
+    #expect(result.outcome == .failed && result.status == 401)
+    #expect(there.requests.map { $0.header("Authorization") } == [nil])
+    #expect(here.faults + there.faults == [])
+  }
+
+  @Test func `a refusal in the middle of the body is answered with the complete body`() async throws
+  {
+    let body = noise(20_000_000)
+    let server = try Self.asking(refuse: [.readBody(upTo: 1_000_000)])
+    var put = try request(server.url, Self.digest, .bytes(body))
+    put.options.expectation = .never
+    let result = try await makeSession().result(of: put)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.last?.bodyCount == body.count)
+    #expect(server.requests.filter { $0.responseStatus == 200 }.count == 1)
+    #expect(server.requests.last?.body == Array(body.prefix(8 << 20)))
+    #expect(server.faults(except: .cutShort) == [])
+  }
+
+  @Test func `a 401 costs no attempt of the retries`() async throws {
+    let server = try ScriptedServer { request in
+      switch request.number {
+      case 0, 1: .good(503)
+      case 2: .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
+      default: .good()
+      }
+    }
+    var put = try request(server.url)
+    put.options.retry = RetryPolicy(attempts: 3)
+    put.options.retry.baseDelay = .milliseconds(1)
+    let result = try await makeSession().result(of: put)
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 4)
+  }
+
+  // MARK: Bodies that can be read once
+
+  @Test func `a stream is begun only after the server has asked for it`() async throws {
+    let server = try ScriptedServer { request in
+      request.header("Authorization") == nil
+        ? [
+          .skipBody,
+          .respond(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")]),
+        ] : .good()
+    }
+    let result = try await makeSession().result(
+      of: request(server.url, Self.digest, oneShot(noise(300_000))))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.map(\.bodyCount) == [0, 300_000])
+    #expect(server.requests.map(\.expectsContinue) == [true, true])
+    #expect(server.faults == [])
+  }
+
+  @Test func `no byte of a stream is sent to a server that asks for nothing`() async throws {
+    let server = try ScriptedServer { _ in [.readBody, .respond(200)] }
+    var put = try request(server.url, Self.digest, oneShot("important".utf8, length: 9))
+    put.options.expectation.timeout = .milliseconds(10)
+    let result = try await makeSession().result(of: put)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .notReplayable)
+    #expect("\(String(describing: result.error))".contains("nothing of it was sent"))
+    #expect(result.wireBytes == 0)
+    #expect(server.waitForEnds())
+    #expect(server.requests.allSatisfy { $0.bodyCount == 0 })
+  }
+
+  @Test func `without Expect, a stream that would have to wait is not sent at all`() async throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    var put = try request(server.url, Self.digest, oneShot("important".utf8))
+    put.options.expectation = .never
+    let result = try await makeSession().result(of: put)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .notReplayable)
+    #expect("\(String(describing: result.error))".contains("was not sent"))
+    #expect(result.attempts == 0)
+    #expect(server.requests.isEmpty && server.faults == [])
+  }
+
+  /// The server accepts the first challenge, and forgets it before the stream comes.
+  @Test func `a stream that was begun is not sent again`() async throws {
+    let server = try ScriptedServer { request in
+      let challenge = ("WWW-Authenticate", "Digest realm=a, nonce=\"\(request.number)\", qop=auth")
+      return switch request.number {
+      case 0: .good(401, headers: [challenge])
+      case 1: .good()
+      default: [.continue100, .readBody, .respond(401, headers: [challenge])]
+      }
+    }
+    let session = try makeSession()
+    let first = try await session.result(of: request(server.url))
+    #expect(first.outcome == .ok)
+    let result = try await session.result(
+      of: request(server.url, Self.digest, oneShot("important".utf8)))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .notReplayable)
+    #expect("\(String(describing: result.error))".contains("use a file"))
+    #expect(server.requests.count == 3)
+  }
+
+  /// Regression: at the head, the body counted as begun, so a stream received the 503 as well.
+  @Test func `a stream receives one response if its one-shot body was not begun`() async throws {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? [.skipBody, .respond(503, body: "busy")] : .good(body: "done")
+    }
+    let received = ReceivedText()
+    var post = try makeRequest(server.url, oneShot("important".utf8), attempts: 2)
+    post.options.expectation = .always
+    post.options.expectation.timeout = .seconds(60)
+    post.options.responseTarget = .stream { received.append($0) }
+    let result = try await makeSession().result(of: post)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(received.text == "done")
+  }
+}

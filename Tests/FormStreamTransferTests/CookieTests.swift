@@ -1,0 +1,154 @@
+import FormStream
+import Foundation
+import FormStreamTestSupport
+import FormStreamTransfer
+import Testing
+
+/// Cookies that a session keeps.
+@Suite struct CookieTests {
+  private func session(_ policy: CookiePolicy, engines: Int = 1) throws -> TransferSession {
+    var configuration = TransferSession.Configuration()
+    configuration.cookies = policy
+    configuration.engines = engines
+    return try TransferSession(configuration)
+  }
+
+  @Test func `cookies are kept only by choice`() async throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "a=1")]) }
+    for (policy, expected) in [
+      (CookiePolicy.none, [nil, nil]), (.session(), [nil, "a=1"]),
+    ] as [(CookiePolicy, [String?])] {
+      let (session, before) = (try session(policy), server.requests.count)
+      for _ in 0..<2 { _ = try await session.result(of: makeRequest(server.url)) }
+      #expect(server.requests.dropFirst(before).map { $0.header("Cookie") } == expected)
+    }
+    #expect(server.faults == [])
+  }
+
+  @Test func `a jar's cookies and the request's own go in one line`() async throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "a=1; Path=/")]) }
+    let session = try session(.session())
+    var request = try makeRequest(server.url)
+    _ = await session.result(of: request)
+    request.headers.append("Cookie", "own=2")
+    request.headers.append("Cookie", "other=3")
+    _ = await session.result(of: request)
+    #expect(server.requests.last?.values(of: "Cookie") == ["a=1; own=2; other=3"])
+  }
+
+  @Test func `cookies stay with their domain, and those of a header with their origin`()
+    async throws
+  {
+    let there = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "there=1")]) }
+    let target = there.url(host: "localhost")
+    let here = try ScriptedServer { _ in
+      .good(307, headers: [("Location", target), ("Set-Cookie", "here=1")])
+    }
+    let session = try session(.session())
+    for _ in 0..<2 {
+      var request = try makeRequest(here.url)
+      request.headers.append("Cookie", "own=1")
+      request.options.redirects.allowsOtherOrigins = true
+      let result = await session.result(of: request)
+      #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    }
+    #expect(here.requests.map { $0.header("Cookie") } == ["own=1", "here=1; own=1"])
+    #expect(there.requests.map { $0.header("Cookie") } == [nil, "there=1"])
+  }
+
+  @Test func `a public suffix can't set cookies for all its domains`() async throws {
+    let server = try ScriptedServer { _ in
+      .good(headers: [
+        ("Set-Cookie", "wide=1; Domain=co.uk"), ("Set-Cookie", "fine=1; Domain=a.co.uk"),
+        ("Set-Cookie", "secret=1; Secure"),
+      ])
+    }
+    var configuration = TransferSession.Configuration()
+    configuration.cookies = .session()
+    for name in ["a.co.uk", "b.co.uk", "x.a.co.uk"] {
+      configuration.addresses.append(try #require(HostAddress("\(name):\(server.port):127.0.0.1")))
+    }
+    let session = try TransferSession(configuration)
+    for name in ["a.co.uk", "b.co.uk", "x.a.co.uk"] {
+      _ = try await session.result(of: makeRequest(server.url(host: name)))
+    }
+    #expect(server.requests.map { $0.header("Cookie") } == [nil, nil, "fine=1"])
+  }
+
+  @Test func `a file is read and written, and only its owner can read it`() async throws {
+    let place = try TemporaryDirectory()
+    try place.write(
+      "in",
+      "# Netscape HTTP Cookie File\r\n\n#HttpOnly_127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\tcanary\n"
+        + "Set-Cookie: lined=2; domain=127.0.0.1; path=/\nelsewhere.example\tFALSE\t/\tFALSE\t0\tx\ty\n"
+    )
+    let server = try ScriptedServer { _ in
+      .good(headers: [("Set-Cookie", "new=3; Max-Age=1000"), ("Set-Cookie", "kept=; Max-Age=0")])
+    }
+    let first = try session(.session(file: LocalPath(place.path("in"))))
+    _ = try await first.result(of: makeRequest(server.url))
+    #expect(
+      server.requests.last?.header("Cookie")?.split(separator: "; ").sorted()
+        == ["kept=canary", "lined=2"])
+    try place.write("out", "an older file")
+    try first.saveCookies(to: LocalPath(place.path("out")))
+    let second = try session(.session(file: LocalPath(place.path("out"))))
+    _ = try await second.result(of: makeRequest(server.url))
+    #expect(
+      server.requests.last?.header("Cookie")?.split(separator: "; ").sorted()
+        == ["lined=2", "new=3"])
+    let out = place.path("out")
+    #expect(try String(contentsOfFile: out, encoding: .utf8).contains("elsewhere.example"))
+    let mode = try FileManager.default.attributesOfItem(atPath: out)[.posixPermissions] as? Int
+    #expect(mode == 0o600)
+    #expect(
+      try FileManager.default.contentsOfDirectory(atPath: place.path).sorted() == ["in", "out"])
+  }
+
+  @Test(arguments: ["ALL", "canary", "a\tb\tc", "{\"canary\": 1}"])
+  func `a file that is none of cookies is an error that shows nothing of it`(line: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("in", "# first\n\(line)\n")
+    let error = #expect(throws: TransferError.self) {
+      try session(.session(file: LocalPath(place.path("in"))))
+    }
+    #expect(error?.code == .cookiesUnusable)
+    let message = "\(String(describing: error))"
+    #expect(message.contains("Line 2") && !message.contains("canary"), "\(message)")
+    #expect(throws: TransferError.self) { try session(.session(file: "missing")) }
+    let none = #expect(throws: TransferError.self) { try session(.none).saveCookies(to: "x") }
+    #expect(none?.code == .invalidSetting)
+    let unwritable = #expect(throws: TransferError.self) {
+      try session(.session()).saveCookies(to: LocalPath(place.path("no/such")))
+    }
+    #expect(unwritable?.code == .cookiesUnusable)
+  }
+
+  @Test func `many requests on several engines share one jar`() async throws {
+    let server = try ScriptedServer { request in
+      .good(headers: [("Set-Cookie", "c\(request.number)=1")])
+    }
+    let session = try session(.session(), engines: 4)
+    for _ in 0..<3 {
+      let tasks = try (0..<20).map { _ in session.start(try makeRequest(server.url)) }
+      for task in tasks { #expect(await task.result.outcome == .ok) }
+    }
+    _ = try await session.result(of: makeRequest(server.url))
+    #expect(server.requests.last?.header("Cookie")?.split(separator: "; ").count == 60)
+    #expect(server.faults == [])
+  }
+
+  @Test func `no cookie is in a trace`() async throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "canary=1")]) }
+    let session = try session(.session())
+    let received = ReceivedText()
+    for _ in 0..<2 {
+      var request = try makeRequest(server.url)
+      request.options.trace = { received.append($0.description + "\n") }
+      _ = await session.result(of: request)
+    }
+    #expect(server.requests.last?.header("Cookie") == "canary=1")
+    #expect(!received.text.contains("canary"), "\(received.text)")
+    #expect(received.text.contains("> Cookie: ***"))
+  }
+}

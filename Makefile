@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-many test-slurm test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -40,6 +40,11 @@ test-long:
 test-many:
 	@.ci/install many
 	@.ci/many many-files.py $(MANY)
+
+# Downloads that are killed at fifty random moments, and continued. GET=500 kills them 500 times.
+test-get:
+	@.ci/install many
+	@.ci/many downloads.py $(GET)
 
 # Sends a manifest by a Slurm of three nodes on this machine, which fail. Only root may run it.
 test-slurm:

@@ -120,6 +120,7 @@ let package = Package(
     probe(
       "formstream-cancel-probe", ["FormStream", "FormStreamTestSupport", "FormStreamTransfer"],
       path: "Cancel"),
+    probe("formstream-download-probe", ["FormStreamTransfer"], path: "Download"),
     probe("formstream-peers-probe", ["FormStream", "FormStreamTransfer"], path: "Peers"),
 
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
@@ -136,7 +137,10 @@ let package = Package(
     tests(of: "FormStream", ["FormStream", "formstream-drain-probe"]),
     tests(of: "FormStreamURLSession", ["FormStreamURLSession"]),
     tests(
-      of: "FormStreamTransfer", ["FormStream", "FormStreamTransfer", "formstream-cancel-probe"]),
+      of: "FormStreamTransfer",
+      [
+        "FormStream", "FormStreamTransfer", "formstream-cancel-probe", "formstream-download-probe",
+      ]),
     tests(
       of: "FormStreamBatch",
       [

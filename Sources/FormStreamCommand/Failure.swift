@@ -1,15 +1,21 @@
 import FormStreamMultipart
 import FormStreamPlatform
+import FormStreamTransfer
 
 /// Why the command fails: a sentence for people and an exit code for scripts.
 struct Failure: Error {
   let exit: ExitCode
   /// Empty if there is nothing to print.
   let message: String
+  /// The code in a record, if the failure is that of a response's output.
+  let code: TransferError.Code
 
-  init(_ exit: ExitCode, _ message: String) {
+  init(
+    _ exit: ExitCode, _ message: String, code: TransferError.Code = .responseNotStored
+  ) {
     self.exit = exit
     self.message = message
+    self.code = code
   }
 
   static func usage(_ message: String) -> Failure {

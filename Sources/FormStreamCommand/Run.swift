@@ -13,6 +13,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
     case .post(let plan): try post(plan)
+    case .get(let plan): try get(plan)
     case .send(let plan): try send(plan)
     case .plan(let plan): try makeManifest(plan)
     case .report(let plan): try report(plan)

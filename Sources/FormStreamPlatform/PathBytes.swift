@@ -55,6 +55,32 @@ package struct FileName: PathBytes, Hashable {
     FileName("\(temporaryPrefix)\(String(UInt64.random(in: .min ... .max), radix: 36))")
   }
 
+  /// Linux allows names of 255 bytes.
+  private static let maximumLength = 255
+  /// Text after the last dot that is longer than this, the dot included, is not an extension.
+  static let maximumExtension = 16
+
+  /// The name with a number before its extension if that is above 1: `photo.jpg`, `photo-2.jpg`.
+  package func numbered(_ number: Int) -> FileName {
+    guard number > 1 else { return self }
+    let dot = bytes.lastIndex(of: UInt8(ascii: ".")) ?? bytes.endIndex
+    // A name that begins with its last dot is hidden, and has no extension.
+    let isExtension = dot > 0 && bytes.count - dot <= Self.maximumExtension
+    let end = isExtension ? bytes[dot...] : []
+    return FileName(bytes: Array(bytes.dropLast(end.count))).appending(
+      Array("-\(number)".utf8) + end)
+  }
+
+  /// The name with text at its end; the name is cut if it would be too long then.
+  package func appending(_ end: [UInt8]) -> FileName {
+    var start = bytes[...].prefix(max(Self.maximumLength - end.count, 0))
+    // Not in the middle of a character: continuation bytes of UTF-8 are 10xxxxxx.
+    if start.count < bytes.count {
+      while bytes[start.endIndex] & 0xC0 == 0x80, !start.isEmpty { start.removeLast() }
+    }
+    return FileName(bytes: start + end)
+  }
+
   /// Whether the name looks like one of ``temporary()``.
   package var isTemporary: Bool {
     let prefix = Self.temporaryPrefix.utf8

@@ -1,4 +1,4 @@
-/// The progress of an upload: `formstream.progress/1`, one line per report.
+/// The progress of an upload or a download: `formstream.progress/2`, one line per report.
 ///
 /// The bytes are those of the body. Headers and the framing of chunks are not counted.
 package struct ProgressRecord: Hashable, Sendable {
@@ -33,6 +33,10 @@ package struct ProgressRecord: Hashable, Sendable {
   package var acknowledged: Int64?
   /// How many bytes there are, if known.
   package var total: Int64?
+  /// How many bytes of the response's body arrived.
+  package var received: Int64
+  /// How many bytes the response's body has, if known.
+  package var responseTotal: Int64?
   /// The parts of the form in their order.
   package var parts: [Part]
   /// How many files are done.
@@ -45,14 +49,17 @@ package struct ProgressRecord: Hashable, Sendable {
   package var eta: Double?
 
   package init(
-    phase: String, read: Int64, handed: Int64, acknowledged: Int64?, total: Int64?, parts: [Part],
-    filesDone: Int, filesTotal: Int?, rate: Double, eta: Double?
+    phase: String, read: Int64, handed: Int64, acknowledged: Int64?, total: Int64?,
+    received: Int64, responseTotal: Int64?, parts: [Part], filesDone: Int, filesTotal: Int?,
+    rate: Double, eta: Double?
   ) {
     self.phase = phase
     self.read = read
     self.handed = handed
     self.acknowledged = acknowledged
     self.total = total
+    self.received = received
+    self.responseTotal = responseTotal
     self.parts = parts
     self.filesDone = filesDone
     self.filesTotal = filesTotal
@@ -62,12 +69,14 @@ package struct ProgressRecord: Hashable, Sendable {
 
   package var json: JSONValue {
     [
-      "schema": "formstream.progress/1",
+      "schema": "formstream.progress/2",
       "phase": .string(phase),
       "read": .integer(read),
       "handed": .integer(handed),
       "acknowledged": .integer(orNull: acknowledged),
       "total": .integer(orNull: total),
+      "received": .integer(received),
+      "response_total": .integer(orNull: responseTotal),
       "parts": .array(parts.map(\.json)),
       "files_done": .integer(Int64(filesDone)),
       "files_total": .integer(orNull: filesTotal.map(Int64.init)),

@@ -1,6 +1,7 @@
 package import FormStreamDigest
+package import FormStreamMultipart
 
-/// The result of one request: `formstream.result/2`. A failure has the same members as a success.
+/// The result of one request: `formstream.result/3`. A failure has the same members as a success.
 ///
 /// The caller removes secrets from the URL and repairs text that was not UTF-8. No member has a default value, so
 /// that none is forgotten.
@@ -87,6 +88,14 @@ package struct ResultRecord: Hashable, Sendable {
   package var sha256: SHA256.Digest?
   /// The idempotency key that was sent, if any.
   package var idempotencyKey: String?
+  /// How many bytes of the response's body arrived.
+  package var bytesReceived: Int64
+  /// How many bytes of the file an earlier download had left, or nil if the response became no file.
+  package var resumedFrom: Int64?
+  /// The file that the response became, if it became one.
+  package var storedAs: LocalPath?
+  /// The digest of that file, if one was made.
+  package var storedSHA256: SHA256.Digest?
   /// The final response, if there was one.
   package var response: Response?
   /// Why the outcome is not `ok`, or nil if it is.
@@ -95,7 +104,9 @@ package struct ResultRecord: Hashable, Sendable {
   package init(
     url: String, method: String, status: Int?, outcome: Outcome, attempts: Int, redirects: Int,
     contentLength: Int64?, framing: Framing, bytesSent: Int64, wireBytes: Int64, seconds: Double,
-    sha256: SHA256.Digest?, idempotencyKey: String?, response: Response?, error: RecordFailure?
+    sha256: SHA256.Digest?, idempotencyKey: String?, bytesReceived: Int64,
+    resumedFrom: Int64?, storedAs: LocalPath?, storedSHA256: SHA256.Digest?, response: Response?,
+    error: RecordFailure?
   ) {
     self.url = url
     self.method = method
@@ -110,13 +121,18 @@ package struct ResultRecord: Hashable, Sendable {
     self.seconds = seconds
     self.sha256 = sha256
     self.idempotencyKey = idempotencyKey
+    self.bytesReceived = bytesReceived
+    self.resumedFrom = resumedFrom
+    self.storedAs = storedAs
+    self.storedSHA256 = storedSHA256
     self.response = response
     self.error = error
   }
 
   package var json: JSONValue {
-    [
-      "schema": "formstream.result/2",
+    let storedPath = JSONValue.path(storedAs)
+    return [
+      "schema": "formstream.result/3",
       "url": .string(url),
       "method": .string(method),
       "status": .integer(orNull: status.map(Int64.init)),
@@ -130,6 +146,11 @@ package struct ResultRecord: Hashable, Sendable {
       "seconds": .fraction(rounding: seconds),
       "sha256": .string(orNull: sha256?.description),
       "idempotency_key": .string(orNull: idempotencyKey),
+      "bytes_received": .integer(bytesReceived),
+      "resumed_from": .integer(orNull: resumedFrom),
+      "stored_as": storedPath.text,
+      "stored_as_b64": storedPath.base64,
+      "stored_sha256": .string(orNull: storedSHA256?.description),
       "response": response?.json ?? .null,
       "error": error?.json ?? .null,
     ]

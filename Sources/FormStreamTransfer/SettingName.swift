@@ -14,6 +14,8 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case localInterface = "TransferSession.Configuration.localInterface"
   case expectation = "TransferOptions.expectation"
   case bodyCoding = "TransferOptions.bodyCoding"
+  case maximumResponseSize = "TransferOptions.maximumResponseSize"
+  case decompressionLimit = "Decompression.limit"
   case idempotencyKey = "TransferOptions.idempotencyKey"
 
   package var description: String { rawValue }

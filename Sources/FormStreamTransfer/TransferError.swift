@@ -77,10 +77,16 @@ public struct TransferError: Error, Sendable {
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The response is not HTTP, or its framing is not valid.
     public static let malformedResponse = Code(rawValue: "malformed-answer")
-    /// The response's headers, or the body to decode, exceed the limit.
+    /// The response's headers, or its body, exceed a limit.
     public static let responseTooLarge = Code(rawValue: "answer-too-large")
+    /// The response can't be decompressed; see ``Decompression``.
+    public static let decompressionFailed = Code(rawValue: "decompression-failed")
     /// The response could not be stored.
     public static let responseNotStored = Code(rawValue: "answer-not-stored")
+    /// The destination of a download is taken.
+    public static let destinationExists = Code(rawValue: "destination-exists")
+    /// A download doesn't have the expected digest.
+    public static let digestMismatch = Code(rawValue: "digest-mismatch")
     /// A file changed after it was measured.
     public static let sourceChanged = Code(rawValue: "source-changed")
     /// The body's source failed, or broke its contract.

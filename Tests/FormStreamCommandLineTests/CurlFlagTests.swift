@@ -10,10 +10,9 @@ import Testing
     (["--fail-with-body"], "exit code"),
     (["-i"], "-v prints"), (["-I"], "-v prints"), (["-D", "x"], "--json prints"),
     (["-w", "%{http_code}"], "--json prints"), (["-G"], "--query"), (["--get"], "--query"),
-    (["-j"], "all cookies"),
+    (["--junk-session-cookies"], "all cookies"),
     (["--socks4", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
     (["--proxy-insecure"], "--proxy-cacert"), (["-m", "5"], "--max-time"),
-    (["--compressed"], "no compression"),
     (["--retry-all-errors"], "--retry-unsafe"), (["--retry-delay", "1"], "is random"),
     (["--url", "http://h/"], "without a flag"), (["--data-ascii", "a"], "-d does"),
     (["--ntlm"], "--digest"), (["--negotiate", "-u", "me:canary"], "--digest"),
@@ -58,8 +57,8 @@ import Testing
 
   @Test(arguments: [
     ("POST", "formstream post"), ("Put", "formstream put"),
-    ("https://example.org/x?canary", "formstream post URL"),
-    ("upload", "formstream post sends"), ("get", "formstream post and put send"),
+    ("https://example.org/x?canary", "formstream get URL"),
+    ("upload", "formstream post sends"), ("download", "formstream get"), ("Get", "formstream get"),
     ("PATCH", "formstream post -X PATCH"),
   ])
   func `a word that is not a command gets a hint`(

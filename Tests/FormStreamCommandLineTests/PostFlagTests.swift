@@ -112,22 +112,24 @@ import Testing
     "proxy-cacert": Effect("--proxy-cacert", "nosuch", "-d", "", shows: "\"nosuch\""),
     "noproxy": Effect(
       "-x", "127.0.0.1:1", "--noproxy", "127.0.0.1", "-d", "", shows: "POST / HTTP"),
-    "ipv4": Effect("-4", "-d", "", "http://[::1]:1/", shows: "exit 1", at: nil),
+    "ipv4": Effect("--to-curl", "-4", "-d", "", shows: "--ipv4"),
     "ipv6": Effect("--to-curl", "-6", "-d", "", shows: "--ipv6"),
     "interface": Effect("--interface", "if!nosuch0", "-d", "", shows: "(--interface)"),
     "keepalive-time": Effect(
       "--to-curl", "--keepalive-time", "7", "-d", "", shows: "--keepalive-time 7"),
     "no-keepalive": Effect("--to-curl", "--no-keepalive", "-d", "", shows: "--no-keepalive"),
     "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
-    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/2\","),
+    "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/3\","),
     "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),
     "expect-status": Effect("--expect-status", "200", "-d", "", shows: "exit 1\n"),
     "output-any-status": Effect(
       "-o", "kept", "--output-any-status", "--expect-status", "200", "-d", "", shows: "\nkept\n"),
+    "compressed": Effect("--compressed", "-d", "", shows: "Accept-Encoding: gzip\r\n"),
+    "max-filesize": Effect("-o", "kept", "--max-filesize", "3", "-d", "", shows: "--max-filesize"),
     "max-response": Effect("--json", "--max-response", "2", "-d", "", shows: "\"body\":\"ma\""),
     "sha256": Effect("--json", "--sha256", "-d", "abc", shows: "\"sha256\":\"ba7816bf"),
     "to-curl": Effect("--to-curl", "-d", "", shows: "curl "),
-    "progress": Effect("--progress", "json", "-d", "", shows: "formstream.progress/1"),
+    "progress": Effect("--progress", "json", "-d", "", shows: "formstream.progress/2"),
     "quiet": Effect("-q", "--insecure", "-d", "", shows: "!formstream: "),
     "verbose": Effect("-v", "-d", "", shows: "> User-Agent: "),
   ]

@@ -131,11 +131,11 @@ import Testing
     let result = try formstream("send", "--progress", "json", "-q", server.url, ".", in: place)
     #expect(result.exit == 0)
     let records = result.stderr.split(separator: "\n")
-    #expect(records.allSatisfy { $0.hasPrefix(#"{"schema":"formstream.progress/1","phase":""#) })
+    #expect(records.allSatisfy { $0.hasPrefix(#"{"schema":"formstream.progress/2","phase":""#) })
     let last = try #require(records.last)
     #expect(
       last.contains(
-        #""phase":"done","read":180,"handed":180,"acknowledged":180,"total":180,"parts":[],"files_done":30,"files_total":30,"#
+        #""phase":"done","read":180,"handed":180,"acknowledged":180,"total":180,"received":0,"response_total":null,"parts":[],"files_done":30,"files_total":30,"#
       ), "\(last)")
   }
 

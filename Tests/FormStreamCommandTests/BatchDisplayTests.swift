@@ -198,8 +198,8 @@ import Testing
     display.show(Self.running(0, isListed: false))
     #expect(
       page.take()
-        == #"{"schema":"formstream.progress/1","phase":"sending","read":524288,"handed":524288,"#
-        + #""acknowledged":524288,"total":null,"#
+        == #"{"schema":"formstream.progress/2","phase":"sending","read":524288,"handed":524288,"#
+        + #""acknowledged":524288,"total":null,"received":0,"response_total":null,"#
         + #""parts":[{"name":"photos/2026/summer/10.jpg","sent":524288,"size":1048576}],"#
         + #""files_done":0,"files_total":null,"rate":null,"eta":null}"# + "\n")
     clock.advance(by: .seconds(2))
@@ -208,8 +208,8 @@ import Testing
     display.show(step)
     #expect(
       page.take()
-        == #"{"schema":"formstream.progress/1","phase":"sending","read":11010048,"handed":11010048,"#
-        + #""acknowledged":7000000,"total":104857600,"#
+        == #"{"schema":"formstream.progress/2","phase":"sending","read":11010048,"handed":11010048,"#
+        + #""acknowledged":7000000,"total":104857600,"received":0,"response_total":null,"#
         + #""parts":[{"name":"photos/2026/summer/10.jpg","sent":524288,"size":1048576}],"#
         + #""files_done":10,"files_total":100,"rate":5242880,"eta":18.0}"# + "\n")
     display.show(step)

@@ -142,12 +142,70 @@ import FormStreamTransfer
     #expect(Heartbeat.line(progress) == line)
   }
 
+  // MARK: Downloads
+
+  private static func receiving(_ received: Int64, of total: Int64? = 1000) -> ProgressSnapshot {
+    ProgressSnapshot(phase: .waiting, total: 0, received: received, responseTotal: total)
+  }
+
+  private func downloadDisplay(_ style: ProgressOutput) -> ProgressDisplay {
+    let clock = clock
+    return ProgressDisplay(
+      style, file: "film.mp4", isDownload: true, on: page.stream(), now: { clock.now })
+  }
+
+  @Test func `a download shows what was received, and of how much`() {
+    let display = downloadDisplay(.bar(isColored: false))
+    display.show(ProgressSnapshot(phase: .connecting, total: 0))
+    display.show(Self.receiving(0))
+    clock.advance(by: .seconds(34))
+    display.show(Self.receiving(500))
+    let bar = page.take()
+    for words in ["film.mp4", " 50 %", "500 B of 1000 B", "14 B/s", "34 s left"] {
+      #expect(bar.contains(words), "\(bar)")
+    }
+    display.finish(
+      ProgressSnapshot(
+        phase: .done, total: 0, received: 1000, responseTotal: 1000, elapsed: .seconds(61)))
+    #expect(page.take().hasSuffix("formstream: 1000 B received in 1 min 01 s\n"))
+  }
+
+  @Test func `a heartbeat of a download counts what is received, also without a total`() {
+    let display = downloadDisplay(.heartbeat)
+    display.show(Self.receiving(0))
+    clock.advance(by: .seconds(30))
+    display.show(Self.receiving(300))
+    #expect(page.take() == "formstream: 300 B of 1000 B received (30 %), 10 B/s, 1 min 10 s left\n")
+    // It begins again, and the server doesn't say how long it is.
+    clock.advance(by: .seconds(25))
+    display.show(Self.receiving(10, of: nil))
+    clock.advance(by: .seconds(5))
+    display.show(Self.receiving(60, of: nil))
+    #expect(page.take() == "formstream: 60 B received, 10 B/s\n")
+  }
+
+  @Test func `a record of a download has its own phase and bytes`() {
+    let display = downloadDisplay(.records)
+    display.show(Self.receiving(0))
+    clock.advance(by: .seconds(1))
+    _ = page.take()
+    display.show(Self.receiving(100))
+    #expect(
+      page.take()
+        == #"{"schema":"formstream.progress/2","phase":"receiving","read":0,"handed":0,"#
+        + #""acknowledged":null,"total":0,"received":100,"response_total":1000,"parts":[],"#
+        + #""files_done":0,"files_total":1,"rate":100,"eta":9.0}"# + "\n")
+    display.finish(
+      ProgressSnapshot(phase: .done, total: 0, received: 1000, responseTotal: 1000))
+    #expect(page.take().contains(#""files_done":1,"files_total":1"#))
+  }
+
   // MARK: Records
 
   @Test func `records are written twenty times a second, and the first and the last always`() {
     let display = display(.records)
     display.show(ProgressSnapshot(phase: .connecting, total: 1000))
-    #expect(page.take().hasPrefix(#"{"schema":"formstream.progress/1","phase":"connecting","#))
+    #expect(page.take().hasPrefix(#"{"schema":"formstream.progress/2","phase":"connecting","#))
     var lines = 0
     for step in 1...100 {
       clock.advance(by: .milliseconds(10))
@@ -167,8 +225,8 @@ import FormStreamTransfer
       ProgressSnapshot(phase: .done, read: 1000, handed: 1000, acknowledged: 1000, total: 1000))
     #expect(
       page.take()
-        == #"{"schema":"formstream.progress/1","phase":"done","read":1000,"handed":1000,"#
-        + #""acknowledged":1000,"total":1000,"parts":[],"files_done":0,"files_total":0,"#
+        == #"{"schema":"formstream.progress/2","phase":"done","read":1000,"handed":1000,"#
+        + #""acknowledged":1000,"total":1000,"received":0,"response_total":null,"parts":[],"files_done":0,"files_total":0,"#
         + #""rate":961,"eta":null}"# + "\n")
   }
 
@@ -186,8 +244,8 @@ import FormStreamTransfer
     display.show(snapshot)
     #expect(
       page.take()
-        == #"{"schema":"formstream.progress/1","phase":"sending","read":100,"handed":100,"#
-        + #""acknowledged":null,"total":1000,"parts":[{"name":"title","sent":6,"size":6},"#
+        == #"{"schema":"formstream.progress/2","phase":"sending","read":100,"handed":100,"#
+        + #""acknowledged":null,"total":1000,"received":0,"response_total":null,"parts":[{"name":"title","sent":6,"size":6},"#
         + #"{"name":"a\u202e","sent":5,"size":5},{"name":"c","sent":null,"size":null}],"#
         + #""files_done":1,"files_total":2,"rate":100,"eta":9.0}"# + "\n")
   }

@@ -1,5 +1,6 @@
 import FormStreamMultipart
 import FormStreamIntake
+import FormStreamPlatform
 import Testing
 
 /// Names from clients, harmless and hostile. The expected names were derived from the rules, not from results.

@@ -1,4 +1,5 @@
 import FormStreamDigest
+import FormStreamMultipart
 import FormStreamRecords
 import Testing
 
@@ -7,7 +8,8 @@ import Testing
   private let refused = ResultRecord(
     url: "http://[::1]:1/", method: "POST", status: nil, outcome: .retryable, attempts: 3,
     redirects: 0, contentLength: nil, framing: .chunked, bytesSent: 0, wireBytes: 0,
-    seconds: 2.000_000_4, sha256: nil, idempotencyKey: nil, response: nil,
+    seconds: 2.000_000_4, sha256: nil, idempotencyKey: nil, bytesReceived: 0, resumedFrom: nil,
+    storedAs: nil, storedSHA256: nil, response: nil,
     error: RecordFailure(code: "refused", message: "Nobody listens at [::1]:1."))
 
   @Test func `a success at the second attempt has all members`() throws {
@@ -17,7 +19,9 @@ import Testing
       url: "https://example.com/in?a=\"1\"", method: "POST", status: 201, outcome: .ok, attempts: 2,
       redirects: 1, contentLength: 5_000_000_000, framing: .contentLength,
       bytesSent: 5_000_000_000, wireBytes: 5_000_065_536, seconds: 12.3456789,
-      sha256: try digest.finalize(), idempotencyKey: "a \"key\"",
+      sha256: try digest.finalize(), idempotencyKey: "a \"key\"", bytesReceived: 7,
+      resumedFrom: 3, storedAs: LocalPath(bytes: [0x61, 0xFF]),
+      storedSHA256: SHA256.Digest([UInt8](repeating: 0xAB, count: 32)),
       response: .init(
         headers: [
           .init("Content-Type", "text/plain"), .init("Set-Cookie", "a=1"),
@@ -26,11 +30,13 @@ import Testing
       error: nil)
     #expect(
       record.json.description
-        == #"{"schema":"formstream.result/2","url":"https://example.com/in?a=\"1\"","#
+        == #"{"schema":"formstream.result/3","url":"https://example.com/in?a=\"1\"","#
         + #""method":"POST","status":201,"outcome":"ok","attempts":2,"redirects":1,"#
         + #""content_length":5000000000,"framing":"content-length","bytes_sent":5000000000,"#
         + #""wire_bytes":5000065536,"seconds":12.345679,"#
         + #""sha256":"ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad","idempotency_key":"a \"key\"","#
+        + #""bytes_received":7,"resumed_from":3,"stored_as":"a\#u{FFFD}","stored_as_b64":"Yf8=","#
+        + #""stored_sha256":"\#(String(repeating: "ab", count: 32))","#
         + #""response":{"headers":[["Content-Type","text/plain"],["Set-Cookie","a=1"],"#
         + #"["set-cookie","b=\"2\""],["X-Odd","\#u{FFFD}"],["X-Empty",""]],"#
         + #""body":"zwölf\n","body_b64":null,"truncated":false},"error":null}"#)
@@ -39,9 +45,10 @@ import Testing
   @Test func `a failure has the same keys as a success`() {
     #expect(
       refused.json.description
-        == #"{"schema":"formstream.result/2","url":"http://[::1]:1/","method":"POST","status":null,"#
+        == #"{"schema":"formstream.result/3","url":"http://[::1]:1/","method":"POST","status":null,"#
         + #""outcome":"retryable","attempts":3,"redirects":0,"content_length":null,"#
         + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"idempotency_key":null,"#
+        + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#
         + #""response":null,"error":{"code":"refused","message":"Nobody listens at [::1]:1."}}"#)
   }
 

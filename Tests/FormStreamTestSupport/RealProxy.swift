@@ -76,6 +76,7 @@ private func squidConfiguration(
   if let user {
     let digest = try run(program: "/usr/bin/env", ["openssl", "passwd", "-apr1", user.password])
     try place.write("users", "\(user.name):\(digest.output)")
+    chmod(place.path("users"), 0o644)
     access = """
       auth_param basic program /usr/lib/squid/basic_ncsa_auth \(place.path("users"))
       acl known proxy_auth REQUIRED

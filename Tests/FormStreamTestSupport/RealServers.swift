@@ -74,7 +74,9 @@ public final class RealServer: Sendable {
       let child = try ChildProcess(
         program: "/usr/bin/env", arguments: program.map { Array($0.utf8) }, takesInput: false,
         directory: place.path, environment: ["PATH": "/usr/sbin:/usr/bin:/sbin:/bin"])
-      if isListening(ports[0]) {
+      // It begins to listen on one after the other.
+      let used = certificate == nil ? 1 : kind == .nginx ? 3 : 2
+      if ports.prefix(used).allSatisfy(isListening) {
         started = (child, ports)
       } else {
         child.end()

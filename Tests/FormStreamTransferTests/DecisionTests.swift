@@ -183,11 +183,11 @@ import Testing
       return nil
     }
     let task = try session(decisions).start(makeRequest(server.url))
-    #expect(asked.wait())
+    try await Self.wait(for: asked)
     task.cancel()
     let cancelled = await task.result
     #expect(cancelled.outcome == .cancelled, "\(cancelled)")
-    #expect(isCancelled.wait())
+    try await Self.wait(for: isCancelled)
   }
 
   /// The request that asks has no connection meanwhile, so that the other one can have it.
@@ -330,7 +330,7 @@ import Testing
     }
     let session = try session(decisions)
     let task = try session.start(makeRequest(server.url))
-    #expect(asked.wait())
+    try await Self.wait(for: asked)
     // Meanwhile the engine serves others.
     let other = try ScriptedServer { _ in .good() }
     var free = try makeRequest(other.url)
@@ -360,7 +360,7 @@ import Testing
         return nil
       }
       let task = try session(decisions).start(makeRequest(server.url))
-      #expect(asked.wait())
+      try await Self.wait(for: asked)
       task.cancel()
       #expect(await task.result.outcome == .ok)
     }

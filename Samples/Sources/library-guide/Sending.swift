@@ -1,5 +1,6 @@
 import FormStream
 import FormStreamTransfer
+import Foundation
 
 struct Photo: Decodable {
   let id: String
@@ -44,6 +45,17 @@ func watch(_ request: TransferRequest, in session: TransferSession) async {
     print(progress.phase.rawValue, progress.handedOver, progress.total ?? "unknown")
   }
   print(await task.result.outcome)
+}
+
+func makeSession(trusting known: Data) throws -> TransferSession {
+  var configuration = TransferSession.Configuration()
+  configuration.tls.authorities = "authority.pem"  // in place of the system's
+  configuration.proxy = try .proxy("socks5h://proxy.example:1080", except: "localhost")
+  configuration.serverTrust = { trust in  // in place of the platform's check
+    trust.isVerified || trust.certificates.first == known ? .trust : .refuse
+  }
+  let session = try TransferSession(configuration)
+  return session
 }
 
 func readAsItArrives(_ request: TransferRequest, in session: TransferSession) async throws {

@@ -6,7 +6,7 @@ extension Document {
 
   static var bashCompletions: String {
     var cases = ""
-    for flag in Flag.all {
+    for flag in Flag.allNames {
       guard let value = flag.value else { continue }
       let names = ["--\(flag.long)"] + (flag.short.map { ["-\($0)"] } ?? [])
       let reply =
@@ -36,7 +36,7 @@ extension Document {
         case "${COMP_WORDS[at]}" in
       \(cases)  esac
         if [[ "$word" == -* ]]; then
-          COMPREPLY=($(compgen -W '\(Flag.all.map { "--\($0.long)" }.joined(separator: " "))' -- "$word"))
+          COMPREPLY=($(compgen -W '\(Flag.allNames.map { "--\($0.long)" }.joined(separator: " "))' -- "$word"))
         elif [[ $COMP_CWORD -eq 1 ]]; then
           COMPREPLY=($(compgen -W '\(Verb.allCases.map(\.rawValue).joined(separator: " "))' -- "$word"))
         else
@@ -50,7 +50,7 @@ extension Document {
 
   static var zshCompletions: String {
     var lines = ""
-    for flag in Flag.all {
+    for flag in Flag.allNames {
       let summary = flag.summary.escaping("[]:", with: "\\")
       var action = ""
       if let value = flag.value {
@@ -91,7 +91,7 @@ extension Document {
     }
     text +=
       "complete -c formstream -n '__fish_seen_subcommand_from \(operandVerbs.joined(separator: " "))' -F\n"
-    for flag in Flag.all {
+    for flag in Flag.allNames {
       text += "complete -c formstream -l \(flag.long)"
       if let short = flag.short { text += " -s \(short)" }
       switch flag.value?.completion {

@@ -37,7 +37,7 @@ extension Document {
       \(groups { $0.isKnown(to: verb) && !$0.common.contains(verb) })
       Exit codes:
       \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
-      \(row("128 + N", "Ended by signal N; no half-written file is left"))
+      \(row("128 + N", "Ended by signal N; no half-written file has its name"))
       """
   }
 

@@ -17,7 +17,7 @@ extension Document {
       .SH DESCRIPTION
       Makes forms of text and files, and streams them: the length that is announced is the length that is
       sent, memory does not grow with the body, and a file that changes while it is read is an error. Reads
-      forms back, within limits. Proxies are not used, whatever the environment says.
+      forms back, within limits.
       .SH COMMANDS
 
       """
@@ -39,7 +39,7 @@ extension Document {
       page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
     }
     page +=
-      ".TP\n129, 130, 131, 143\nWhat shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-written file is left. receive ends with 0 after SIGTERM.\n"
+      ".TP\n129, 130, 131, 143\nWhat shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-written file has its name. receive ends with 0 after SIGTERM.\n"
     return page
   }
 

@@ -41,8 +41,8 @@ struct ArgumentParser {
   private mutating func long(_ argument: Argument) throws(Failure) -> Item {
     let split = argument.splitAtEquals()
     let name = String((split?.name ?? argument).shown.dropFirst(2))
-    guard let flag = Flag.named(name) else {
-      if verb?.sends ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
+    guard let flag = Flag.named(name, for: verb) else {
+      if verb?.isLikeCurl ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
         throw .usage("--\(name) is not a flag of formstream: \(hint)")
       }
       throw unknown("--\(name)", argument)
@@ -61,7 +61,7 @@ struct ArgumentParser {
     let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
     guard let flag = Flag.named(letter) else {
       bundle = []
-      if verb?.sends ?? true, let hint = CurlFlag.hint(letter) {
+      if verb?.isLikeCurl ?? true, let hint = CurlFlag.hint(letter) {
         throw .usage("-\(letter) is not a flag of formstream: \(hint)")
       }
       throw unknown("-\(letter)", nil)

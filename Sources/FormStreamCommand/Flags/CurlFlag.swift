@@ -30,12 +30,11 @@ enum CurlFlag {
       "i", "include", "show-headers",
       hint: "-v prints the headers on standard error, --json prints them in a record."),
     Entry("D", "dump-header", hint: "-v prints the headers, --json prints them in a record."),
-    Entry(
-      "I", "head", hint: "only requests with a body are sent; -v prints the headers."),
+    Entry("I", "head", hint: "-v prints the headers, --json prints them in a record."),
     Entry("w", "write-out", hint: "--json prints a record with status, bytes and seconds."),
     Entry(
       "G", "get",
-      hint: "no GET requests are sent; --query NAME=VALUE adds to the URL."),
+      hint: "formstream get sends GET requests; --query NAME=VALUE adds to the URL."),
     Entry(
       "j", "junk-session-cookies",
       hint: "leave it out; all cookies in the file of -b are used, also those without an end."),
@@ -54,9 +53,6 @@ enum CurlFlag {
       hint: "--proxy-cacert FILE names the authorities to trust for a proxy of https."),
     Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
     Entry("m", hint: "write --max-time S in full."),
-    Entry(
-      nil, "compressed",
-      hint: "formstream asks for no compression, and stores responses as they are."),
     Entry(
       nil, "retry-all-errors", "retry-connrefused",
       hint:
@@ -92,10 +88,13 @@ enum CurlFlag {
     Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
     Entry("g", "globoff", hint: "leave it out; [ ] { } are not special here."),
     Entry("a", "append", hint: "FTP is not supported."),
-    Entry("O", "remote-name", hint: "-o FILE names the file."),
-    Entry("J", "remote-header-name", hint: "-o FILE names the file."),
+    Entry("O", hint: "-o FILE names the file."),
+    Entry("J", hint: "-o FILE names the file."),
     Entry(
-      "C", "continue-at", hint: "uploads start at the first byte; --range sends a piece of a file."),
+      nil, "remote-header-name",
+      hint: "formstream get has -J for it, and other commands -o FILE."),
+    Entry(nil, "no-clobber", hint: "only -J of formstream get never replaces a file."),
+    Entry("C", hint: "uploads start at the first byte; --range sends a piece of a file."),
     Entry("N", "no-buffer", hint: "leave it out; the response is written while it arrives."),
     Entry("#", "progress-bar", hint: "--progress bar does the same."),
     Entry(nil, "no-progress-meter", hint: "--progress none does the same."),
@@ -103,8 +102,8 @@ enum CurlFlag {
     Entry("Y", "speed-limit", hint: "--stall-timeout S limits the time without a byte."),
     Entry(
       nil, "location-trusted", hint: "credentials are never sent to another server, even with -L."),
-    Entry("Z", "parallel", hint: "a command sends one request."),
-    Entry(":", "next", hint: "a command sends one request."),
+    Entry("Z", "parallel", hint: "requests are sent one after another."),
+    Entry(":", "next", hint: "all flags are for all URLs of a command."),
     Entry(
       nil, "libcurl", "trace", "trace-ascii",
       hint: "-v prints the headers, --to-curl a curl command line."),

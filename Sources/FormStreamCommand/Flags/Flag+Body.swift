@@ -49,7 +49,7 @@ extension Flag {
     Flag(
       long: "compressed-upload",
       value: Value(placeholder: "CODING", completion: .choices(["gzip"])),
-      group: .body, verbs: [.post, .put, .send],
+      group: .body, verbs: Verb.sending,
       summary: "Compress the body while it is sent: gzip",
       detail: """
         For servers that accept it: Content-Encoding: gzip is sent with the body. The length of the body is then not known \

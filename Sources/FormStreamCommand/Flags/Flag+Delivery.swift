@@ -5,13 +5,13 @@ extension Flag {
   static let deliveryFlags = [
     Flag(
       long: "retry", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
-      common: [.post, .put],
+      common: [.post, .put, .get],
       summary: "Repeat a failed request up to N times if that is safe",
       detail: """
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
-        can't be sent twice. The default is 0, and 2 for send.
+        can't be sent twice. The default is 0, and 2 for send and get.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =
@@ -19,12 +19,13 @@ extension Flag {
       arguments.request.isRetryGiven = true
     },
     seconds(
-      "retry-max-time", "Start no attempt later than S seconds after the first", of: [.post, .put]
+      "retry-max-time", "Start no attempt later than S seconds after the first",
+      of: [.post, .put, .get]
     ) {
       $0.request.options.retry.timeLimit = $1
     },
     Flag(
-      long: "retry-unsafe", group: .delivery, verbs: Verb.requesting,
+      long: "retry-unsafe", group: .delivery, verbs: Verb.sending,
       summary: "Let --retry repeat a request that the server may have acted on"
     ) { (arguments, _) in arguments.request.options.retry.retriesUnsafe = true },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
@@ -44,7 +45,10 @@ extension Flag {
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
       verbs: Verb.requesting,
       summary: "Send at most RATE bytes a second, such as 500K or 2M",
-      detail: "With send, each of the requests that -j allows at the same time gets an equal share."
+      detail: """
+        With get, receive at most so many. With send, each of the requests that -j allows at the same time gets an \
+        equal share.
+        """
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), rate > 0 else {
         throw .usage(
@@ -59,7 +63,7 @@ extension Flag {
       detail: """
         Without the flag, 307 and 308 within the same server are followed, and the complete body is sent \
         again. Another server gets no headers of -H and no credentials. A redirect from https to http is \
-        never followed.
+        never followed. get follows 301, 302 and 303 as well.
         """
     ) { (arguments, _) in arguments.request.options.redirects.allowsOtherOrigins = true },
     Flag(
@@ -73,7 +77,7 @@ extension Flag {
       long: "expect",
       value: Value(
         placeholder: "WHEN", completion: .choices(ExpectMode.allCases.map(\.rawValue))),
-      group: .delivery, verbs: Verb.requesting,
+      group: .delivery, verbs: Verb.sending,
       summary: "Ask the server before sending the body: auto, always or never",
       detail: """
         This is the header Expect: 100-continue. auto (the default) sends it if the body is larger than 1 MiB \
@@ -85,7 +89,7 @@ extension Flag {
     },
     seconds(
       "expect100-timeout", "How long --expect waits before the body is sent anyway (default: 1)",
-      detail: "In seconds; a fraction may follow a dot."
+      detail: "In seconds; a fraction may follow a dot.", of: Verb.sending
     ) { $0.request.continueTimeout = $1 ?? .zero },
   ]
 

@@ -20,12 +20,13 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.isDryRun = true },
     Flag(
-      long: "json", group: .output, verbs: [.parse, .sniff, .post, .put, .send, .report, .receive],
-      common: [.parse, .post, .put, .send],
+      long: "json", group: .output,
+      verbs: [.parse, .sniff, .post, .put, .get, .send, .report, .receive],
+      common: [.parse, .post, .put, .get, .send],
       summary: "Print records for scripts, one line of JSON each",
       detail: """
-        post and put print a record instead of the response's body, also if they fail. send prints one for each \
-        file, and one at the end. report prints one. receive prints a record that says where it listens, then one for each request.
+        post and put print a record instead of the response's body, also if they fail. get prints one for each \
+        URL, and send one for each file and one at the end. report prints one. receive prints a record that says where it listens, then one for each request.
         """
     ) { (arguments, _) in arguments.printsJSON = true },
     Flag(
@@ -49,15 +50,19 @@ extension Flag {
     ) { (arguments, argument) in arguments.directory = argument },
     Flag(
       long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
-      group: .output, verbs: [.encode, .post, .put, .plan],
-      common: [.encode, .post, .put, .plan],
+      group: .output, verbs: [.encode, .post, .put, .get, .plan],
+      common: [.encode, .post, .put, .get, .plan],
       summary: "Write to FILE; - is standard output, even if it is a terminal",
       detail: """
         The file appears under its name when it is complete, and not at all if something fails. An existing \
         file stays until then. The new file gets its permissions, but not its owner, and other hard links \
-        keep the old file. FIFOs and devices are written directly. plan replaces no file.
+        keep the old file. FIFOs and devices are written directly. plan replaces no file. For get, the first -o is for \
+        the first URL, the second for the second, and so on.
         """
-    ) { (arguments, argument) in arguments.output = argument },
+    ) { (arguments, argument) in
+      arguments.output = argument
+      arguments.downloading.outputs.append(.file(argument))
+    },
   ]
 
   static let generalFlags = [

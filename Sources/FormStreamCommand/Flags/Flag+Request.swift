@@ -5,12 +5,12 @@ extension Flag {
   static let requestFlags = [
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
-      verbs: Verb.requesting,
+      verbs: Verb.sending,
       summary: "Send this method instead of POST or PUT"
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
-      verbs: Verb.requesting, common: [.post, .put],
+      verbs: Verb.requesting, common: [.post, .put, .get],
       summary: "Add a header; can be repeated",
       detail: """
         'NAME;' is a header without a value. Headers about the length and framing of the body can't be set. \
@@ -44,7 +44,7 @@ extension Flag {
     ) { (arguments, argument) in arguments.request.query.append(argument) },
     Flag(
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
-      verbs: Verb.requesting,
+      verbs: Verb.sending,
       summary: "The Idempotency-Key header; auto makes a random key",
       detail: """
         A server that supports the header carries out requests with the same key only once, so --retry can \
@@ -54,7 +54,7 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.request.idempotencyKey = argument },
     Flag(
-      long: "content-digest", group: .request, verbs: Verb.requesting,
+      long: "content-digest", group: .request, verbs: Verb.sending,
       summary: "Send a Content-Digest header; the body is read twice for it"
     ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]

@@ -2,7 +2,7 @@ import FormStreamTransfer
 
 /// The flags about the response and about what is printed.
 extension Flag {
-  private static let responseVerbs: [Verb] = [.post, .put]
+  private static let responseVerbs: [Verb] = [.post, .put, .get]
 
   static let responseFlags = [
     Flag(
@@ -30,6 +30,33 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.request.outputsAnyStatus = true },
     Flag(
+      long: "compressed", group: .output, verbs: responseVerbs,
+      summary: "Ask for a compressed response (gzip), and decompress it",
+      detail: """
+        What is written is decompressed, and has at most 1 GiB, or what --max-filesize allows: a small response \
+        can be a very large file. Without the flag, the server is asked for no compression. It can't be used \
+        with -C or --range.
+        """
+    ) { (arguments, _) in
+      arguments.request.options.decompression = arguments.request.options.decompression ?? .init()
+    },
+    Flag(
+      long: "max-filesize", value: Value(placeholder: "SIZE"), group: .output,
+      verbs: responseVerbs,
+      summary: "Receive no response of more than SIZE bytes, such as 10M",
+      detail: """
+        If the server announces a longer one, none of it is received. With --compressed, it is also the limit \
+        after decompression. It does not apply to what stands in the record, which has a limit of its own.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard let size = Int64(size: argument.shown) else {
+        throw .usage(
+          "\(argument.named("--max-filesize")) is not a size: write bytes, with or without K, M, G or T at the end."
+        )
+      }
+      arguments.request.options.maximumResponseSize = size
+    },
+    Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
       verbs: responseVerbs,
       summary: "Limit of the response's body in the record (default: 1M)"
@@ -44,12 +71,12 @@ extension Flag {
       arguments.request.responseLimit = limit
     },
     Flag(
-      long: "sha256", group: .output, verbs: responseVerbs + [.send],
+      long: "sha256", group: .output, verbs: Verb.sending,
       summary: "Compute the body's SHA-256 while it is sent, for the record",
       detail: "With send, it is the SHA-256 of the file, computed before it is sent."
     ) { (arguments, _) in arguments.request.options.computesDigest = true },
     Flag(
-      long: "to-curl", group: .output, verbs: responseVerbs,
+      long: "to-curl", group: .output, verbs: [.post, .put],
       summary: "Print the request as a curl command line; send nothing",
       detail: """
         The command line is for sh. It never holds secrets: it reads them from their files, and with -u curl \

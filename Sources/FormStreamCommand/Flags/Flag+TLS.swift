@@ -39,7 +39,7 @@ extension Flag {
       summary: "A file that holds the passphrase of the key; - is standard input"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.file(argument)) },
     Flag(
-      long: "pinnedpubkey", value: Value(placeholder: "KEYS"), group: .connection,
+      long: "pinnedpubkey", value: Value(placeholder: "KEYS|FILE"), group: .connection,
       verbs: Verb.requesting,
       summary: "Accept only this public key: sha256//BASE64, or a file",
       detail: """

@@ -58,10 +58,21 @@ extension Flag {
     + bodyFlags + requestFlags + authenticationFlags + cookieFlags
     + deliveryFlags + batchFlags + packingFlags + connectionFlags + tlsFlags + proxyFlags
     + readingFlags + receivingFlags
-    + outputFlags
+    + outputFlags + downloadFlags
     + responseFlags + generalFlags
 
-  static func named(_ long: String) -> Flag? { all.first { $0.long == long } }
+  /// The flag of a name. Some names are two flags, of different commands.
+  ///
+  /// - Parameter verb: the command, if it is known.
+  static func named(_ long: String, for verb: Verb? = nil) -> Flag? {
+    let flags = all.filter { $0.long == long }
+    return verb.flatMap { verb in flags.first { $0.isKnown(to: verb) } } ?? flags.first
+  }
+  /// The flags, each name once, for shells that complete the flags of all commands.
+  static var allNames: [Flag] {
+    var names: Set<String> = []
+    return all.filter { names.insert($0.long).inserted }
+  }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }
 
   func isKnown(to verb: Verb) -> Bool { verbs.isEmpty || verbs.contains(verb) }

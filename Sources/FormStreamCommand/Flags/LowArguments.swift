@@ -41,6 +41,7 @@ struct LowArguments {
 
   var request = RequestArguments()
   var sending = SendingArguments()
+  var downloading = DownloadArguments()
   var receiving = ReceivingArguments()
   var listing = ListingArguments()
   var manifest = ManifestArguments()
@@ -49,6 +50,8 @@ struct LowArguments {
 extension LowArguments {
   init(parsing arguments: [Argument]) throws(Failure) {
     var parser = ArgumentParser(arguments)
+    // It decides what the flags of a configuration file mean, which come before it.
+    parser.verb = arguments.first { $0.place == .word(1) }.flatMap { Verb(rawValue: $0.shown) }
     while let item = try parser.next() {
       switch item {
       case .flag(let flag, let value):
@@ -96,7 +99,7 @@ extension LowArguments {
       if let hint = FlagAlias.hint(spelled, for: verb) {
         throw .usage("\(spelled) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
-      if verb.sends, let short = flag.short, let hint = CurlFlag.hint(short) {
+      if verb.isLikeCurl, let short = flag.short, let hint = CurlFlag.hint(short) {
         throw .usage("-\(short) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
       throw .usage(

@@ -39,6 +39,20 @@ extension Verb {
           line:
             "tar cz photos | formstream put -T - --limit-rate 1M https://example.org/photos.tgz"),
       ]
+    case .get:
+      [
+        Example(
+          purpose: "go on with a download that broke off, and check what arrived",
+          line:
+            "formstream get -C - -O --sha256 $(cat film.sha256) https://example.org/films/film.mp4"),
+        Example(
+          purpose: "store several files, each under the name at the end of its URL",
+          line:
+            "formstream get --remote-name-all https://example.org/a.jpg https://example.org/b.jpg"),
+        Example(
+          purpose: "print a compressed text",
+          line: "formstream get --compressed https://example.org/words.txt"),
+      ]
     case .send:
       [
         Example(

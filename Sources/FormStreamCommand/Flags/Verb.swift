@@ -2,6 +2,7 @@
 enum Verb: String, CaseIterable, Sendable {
   case post
   case put
+  case get
   case send
   case plan
   case report
@@ -11,16 +12,23 @@ enum Verb: String, CaseIterable, Sendable {
   case sniff
   case demo
 
-  /// Whether the command sends one request.
+  /// Whether the command sends one request with a body.
   var sends: Bool { self == .post || self == .put }
 
+  /// Whether people try curl's flags with the command.
+  var isLikeCurl: Bool { sends || self == .get }
+
   /// The commands that send requests, and so have the flags about requests, connections and delivery.
-  static let requesting: [Verb] = [.post, .put, .send]
+  static let requesting: [Verb] = [.post, .put, .get, .send]
+
+  /// Those whose requests have bodies.
+  static let sending: [Verb] = [.post, .put, .send]
 
   var summary: String {
     switch self {
     case .post: "Send a form, or another body, and print the response"
     case .put: "Send a file, or another body, by PUT, and print the response"
+    case .get: "Download files, or print what is at a URL"
     case .send: "Send many files by POST, each in a form of its own"
     case .plan: "List files in a manifest, so that several runs or machines can share them"
     case .report: "Say what became of each file of a manifest, over all runs"
@@ -60,6 +68,7 @@ enum Verb: String, CaseIterable, Sendable {
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
     case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
+    case .get: Operand(placeholder: "URL", canBeRepeated: true)
     case .send: Operand(placeholder: "URL", canBeRepeated: true, rest: "FILE")
     }
   }

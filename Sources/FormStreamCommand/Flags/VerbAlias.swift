@@ -3,7 +3,7 @@ enum VerbAlias {
   /// What to type instead; nil if there is no suggestion.
   static func hint(_ word: String) -> String? {
     if word.contains("://") {
-      return "put a command before it, as in formstream post URL"
+      return "put a command before it, as in formstream get URL or formstream post URL"
     }
     let plain = word.lowercased()
     if let verb = Verb(rawValue: plain) {
@@ -12,8 +12,9 @@ enum VerbAlias {
     return switch plain {
     case "upload": "formstream post sends by POST, put by PUT, and send sends many files"
     case "patch", "delete": "use formstream post -X \(plain.uppercased())"
-    case "get", "head", "download", "fetch":
-      "formstream post and put send, and no command downloads"
+    case "head":
+      "formstream get -v prints the headers of a response, and --json has them in a record"
+    case "download", "fetch", "wget": "formstream get URL downloads"
     case "decode", "read": "formstream parse reads a body that was received"
     case "serve", "server", "listen": "formstream receive accepts uploads"
     default: nil

@@ -297,6 +297,22 @@ func resolved(_ path: LocalPath) throws(SystemError) -> LocalPath {
     bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map(UInt8.init(bitPattern:)))
 }
 
+/// Makes a directory, and those above it that don't exist.
+///
+/// C: `mkdir`
+func makeDirectories(_ path: LocalPath) throws(SystemError) {
+  let slash = UInt8(ascii: "/")
+  var ends = path.bytes.indices.filter { path.bytes[$0] == slash && $0 > 0 }
+  ends.append(path.bytes.count)
+  for end in ends {
+    do throws(SystemError) {
+      _ = try retryingInterrupts {
+        LocalPath(bytes: path.bytes[..<end]).withCString { mkdir($0, 0o777) }
+      }
+    } catch  where error == .alreadyExists {}
+  }
+}
+
 // MARK: Status
 
 /// C: `stat`

@@ -51,7 +51,7 @@ extension ExitCode {
     case .netrcMalformed: self = .usage
     // Without a cause, the file was read.
     case .cookiesUnusable: self = error.underlying == nil ? .noInput : .inputOutput
-    case .responseNotStored: self = .inputOutput
+    case .responseNotStored, .destinationExists: self = .inputOutput
     case .engineFailed: self = .inputOutput
     // The server asked for a second attempt.
     case .notReplayable where error.underlying == nil: return nil

@@ -52,3 +52,15 @@ func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failur
   guard let file else { return }
   try convertingErrors { () throws(TransferError) in try session.saveCookies(to: file) }
 }
+
+extension ResultReport.Ending {
+  /// Saves the cookies of a session. The exit code stays the request's if that failed.
+  mutating func saveCookies(of session: TransferSession, to file: LocalPath?) {
+    do throws(Failure) {
+      try FormStreamCommand.saveCookies(of: session, to: file)
+    } catch {
+      let messages = [error.message, failure?.message ?? verdict].filter { !$0.isEmpty }
+      failure = Failure(failure?.exit ?? error.exit, messages.joined(separator: " "))
+    }
+  }
+}

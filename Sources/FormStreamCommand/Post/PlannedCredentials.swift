@@ -19,15 +19,21 @@ extension LowArguments {
       )
     case .user, .userFile: planned.credentials = planned.credentials?.using(scheme)
     case nil:
-      guard let inURL = planned.url.credentials else {
-        guard configuration.netrc == nil, scheme != .basic else { break }
-        throw .usage(
-          "--digest and --anyauth need a user and a password: add -u, --user-file or --netrc.")
+      planned.credentials = credentials(in: planned.url, configuration.netrc)
+      guard planned.url.credentials == nil, configuration.netrc == nil, scheme != .basic else {
+        break
       }
-      if configuration.netrc == nil || !planned.url.namesUserOnly {
-        planned.credentials = inURL.using(scheme)
-      }
+      throw .usage(
+        "--digest and --anyauth need a user and a password: add -u, --user-file or --netrc.")
     }
+  }
+
+  /// The user and password in a URL, if the flags name a scheme for them and no others.
+  func credentials(in url: HTTPURL, _ netrc: Netrc?) -> Credentials? {
+    guard request.credentials == nil, let scheme = request.passwordScheme,
+      netrc == nil || !url.namesUserOnly
+    else { return nil }
+    return url.credentials?.using(scheme)
   }
 
   /// The user and password, or the token, of the request.

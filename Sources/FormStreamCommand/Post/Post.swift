@@ -1,6 +1,5 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamRecords
 import FormStreamTransfer
 
 /// Runs `post` and `put`. The file for the response is opened first: if that fails, nothing is sent.
@@ -22,109 +21,27 @@ func post(_ plan: PostPlan) throws(Failure) {
 }
 
 private func send(_ plan: PostPlan) throws(Failure) {
-  guard canOpenDescriptors() else {
-    throw Failure(
-      .inputOutput,
-      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
-  }
+  try checkDescriptors()
   let output = try plan.responseTarget.map { (target) throws(Failure) in
     try ResponseOutput(
       target, following: plan.request.options, outputsAnyStatus: plan.outputsAnyStatus)
   }
   let display = ProgressDisplay(
     ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.body.filename)
-  let sharesTerminal = output?.isTerminal ?? false
   var request = plan.request
   request.body = try plan.transferBody()
-  request.options.responseTarget =
-    if let output {
-      .stream(includingRefused: output.includesRefused) { bytes in
-        if sharesTerminal { display.yieldTerminal() }
-        try output.write(bytes)
-      }
-    } else {
-      .memory(limit: plan.responseLimit)
-    }
-
   let interruption = Interruption(gracePeriod: 10)
   let session = try convertingErrors { () throws(TransferError) in
     try TransferSession(plan.configuration)
   }
-  let task = session.start(request)
-  interruption.onSignal { _ in task.cancel() }
-  let result = try runBlocking { () async throws(Failure) in
-    async let displayed: Void = display.follow(task.progress)
-    let result = await task.result
-    await displayed
-    return result
-  }
-  display.finish(task.progress.current)
-  var failure = report(result, of: plan, output: output, interruption)
-  do throws(Failure) {
-    try saveCookies(of: session, to: plan.cookieJar)
-  } catch {
-    // The exit code is the request's if it failed.
-    failure = Failure(
-      failure?.exit ?? error.exit, "\(error.message) \(failure?.message ?? result.verdict)")
-  }
-  // Whatever became of the request: a shell ends its loop only if the signal ends this process.
-  if let signal = interruption.end() {
-    let exit = ExitCode(signal: signal)
-    failure = Failure(exit, failure?.message ?? "\(exit.meaning). \(result.verdict)")
-  }
-  if let failure { throw failure }
-}
-
-/// Completes the output and prints the record.
-///
-/// - Returns: what failed: the request, the output, or both. The exit code is the request's if it failed.
-private func report(
-  _ result: TransferResult, of plan: PostPlan, output: ResponseOutput?,
-  _ interruption: Interruption
-) -> Failure? {
-  let socket = plan.configuration.unixSocket
-  let failure = Failure(result, socket: socket)
-  var outputFailure: Failure?
-  let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
-  do throws(Failure) {
-    if let held, !plan.printsRecord {
-      try interruption.performBlocking { () throws(Failure) in try print(held) }
-    }
-    if let note = try output?.finish(result), !plan.isQuiet { StandardError.note(note) }
-  } catch {
-    outputFailure = error
-  }
-  // A usage error has no record: nothing was sent.
-  if plan.printsRecord, failure?.exit != .usage {
-    let record = ResultRecord(
-      result, includesBody: output == nil || held != nil, storageFailure: outputFailure,
-      socket: socket)
-    do throws(Failure) {
-      try interruption.performBlocking { () throws(Failure) in
-        try OutputFile(.standardOutput).write(record.json.line())
-      }
-    } catch {
-      outputFailure = outputFailure ?? error
-    }
-  }
-  guard let outputFailure else { return failure }
-  // The library reports a failed output as the request's error if nothing else is wrong.
-  if result.error?.underlying is Failure { return failure }
-  return Failure(
-    failure?.exit ?? .inputOutput,
-    "\(outputFailure.message) \(failure?.message ?? result.verdict)")
-}
-
-/// Prints a response that doesn't become the file of `-o`.
-private func print(_ response: TransferResponse) throws(Failure) {
-  let output = try ResponseOutput(
-    .standardOutput, following: TransferOptions(), outputsAnyStatus: true)
-  var failure: Failure?
-  Array(response.body).withUnsafeBytes { bytes in
-    do throws(Failure) { try output.write(bytes) } catch { failure = error }
-  }
-  if let failure { throw failure }
-  try output.finish()
+  let run = RequestRun(
+    request: request, output: output, responseLimit: plan.responseLimit,
+    report: ResultReport(
+      printsRecord: plan.printsRecord, isQuiet: plan.isQuiet,
+      socket: plan.configuration.unixSocket))
+  var ending = try run.perform(in: session, display, interruption)
+  ending.saveCookies(of: session, to: plan.cookieJar)
+  try ending.finish(interruption)
 }
 
 extension PostPlan {

@@ -40,7 +40,7 @@ extension LowArguments {
   func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
     try checkRequest()
     let body = try plannedBody()
-    var notes = self.notes(on: body)
+    var notes = self.notes(on: body, for: verb)
     var (planned, configuration) = try plannedRequest(verb, body, &notes)
     planned.options = try options()
     // The session's own limit is for many requests; here --retry sets the limit.
@@ -88,14 +88,22 @@ extension LowArguments {
     var configuration = try sessionConfiguration(for: planned.url, &notes)
     planned.headers = try headers(for: body, notes: &notes)
     try setCredentials(of: &planned, &configuration, notes: &notes)
-    if !request.allowsInsecureAuth, planned.exposesCredentials(in: configuration) {
-      notes.append(
-        "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
-          + "read them: use https, or --insecure-auth if they may.")
-    }
+    if let note = noteOnExposedCredentials(of: planned, configuration) { notes.append(note) }
     configuration.cookies = try cookiePolicy()
     configuration.userAgent = "formstream/\(version)"
     return (planned, configuration)
+  }
+
+  /// The warning about credentials that others can read; nil if they can't, or may.
+  func noteOnExposedCredentials(
+    of planned: TransferRequest, _ configuration: TransferSession.Configuration
+  ) -> String? {
+    guard !request.allowsInsecureAuth, planned.exposesCredentials(in: configuration) else {
+      return nil
+    }
+    return
+      "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
+      + "read them: use https, or --insecure-auth if they may."
   }
 
   /// Whether a request is sent. If not, standard input is not read.
@@ -126,7 +134,7 @@ extension LowArguments {
     }
   }
 
-  private func url(for verb: Verb, notes: inout [String]) throws(Failure) -> URLArgument {
+  func url(for verb: Verb, notes: inout [String]) throws(Failure) -> URLArgument {
     if let file = request.urlFile {
       if verb.sends, let operand = operands.first {
         throw .usage(
@@ -143,9 +151,9 @@ extension LowArguments {
     return try URLArgument(operand)
   }
 
-  func notes(on body: PlannedBody) -> [String] {
+  func notes(on body: PlannedBody, for verb: Verb) -> [String] {
     var notes: [String] = []
-    if case .none = body {
+    if case .none = body, verb != .get {
       notes.append(
         "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
     }

@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamPlatform
 import FormStreamTransfer
 
@@ -6,27 +7,35 @@ final class ResponseOutput: Sendable {
   private struct State {
     var text = TerminalStream()
     var hasReceivedBytes = false
+    var isCommitted = false
     /// Why the first piece that could not be written was not.
     var failure: Failure?
   }
 
+  private let target: OutputTarget
   private let file: OutputFile
   /// The request's options, which say what is a success.
   private let options: TransferOptions
   /// Whether it receives the response of a refused request, too.
   let includesRefused: Bool
+  private let check: ExpectedResponse?
   private let state = Guarded(State())
   /// Whether the output is a terminal, which the server must not be able to steer.
   let isTerminal: Bool
 
-  /// - Parameter outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and
-  ///   devices always do.
+  /// - Parameters:
+  ///   - outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and devices
+  ///     always do, unless there is a range.
+  ///   - check: what the response must be beyond its status.
   init(
-    _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool
+    _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool,
+    check: ExpectedResponse? = nil
   ) throws(Failure) {
     self.options = options
+    (self.target, self.check) = (target, check)
     file = try OutputFile(target)
-    includesRefused = outputsAnyStatus || !file.isNamedAtEnd
+    // A server may send the complete resource in place of a range, as a success of another kind.
+    includesRefused = outputsAnyStatus || !file.isNamedAtEnd && check?.hasRange != true
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
     isTerminal = file.isTerminal
   }
@@ -38,6 +47,7 @@ final class ResponseOutput: Sendable {
     }
     do throws(Failure) {
       if let shown { try file.write(shown) } else { try file.write(bytes) }
+      try check?.update(bytes)
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
       throw error
@@ -56,7 +66,16 @@ final class ResponseOutput: Sendable {
     // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
+      if options.accepts(response.status) {
+        do throws(Failure) {
+          try check?.check(response)
+        } catch {
+          file.discard()
+          throw error
+        }
+      }
       try file.commit()
+      state.withLock { $0.isCommitted = true }
       return nil
     }
     // Discarded now, because the session may keep a reference until the process ends.
@@ -69,6 +88,19 @@ final class ResponseOutput: Sendable {
   /// Completes what is shown on a terminal.
   func finish() throws(Failure) {
     if isTerminal { try file.write(state.withLock { $0.text.rest() }) }
+  }
+
+  /// The file that the response became; nil if it became none.
+  var stored: StoredResponse? {
+    guard case .path(let path) = target, file.isNamedAtEnd, state.withLock(\.isCommitted) else {
+      return nil
+    }
+    return StoredResponse(path: path, sha256: check?.digest?.description)
+  }
+
+  /// Whether a response that is held says why. The complete resource in place of a range does not.
+  func explains(_ held: TransferResponse) -> Bool {
+    check?.hasRange != true || !(200...299).contains(held.status)
   }
 
   /// Whether the response was refused and is not written here, so that the result has its body.

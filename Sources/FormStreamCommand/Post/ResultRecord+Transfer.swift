@@ -5,28 +5,35 @@ import FormStreamTransfer
 
 extension ResultRecord {
   /// - Parameters:
+  ///   - received: how many bytes of the response's body arrived.
+  ///   - stored: the file that the response became.
   ///   - includesBody: whether the result holds the response's body.
-  ///   - storageFailure: why the response could not be stored at the end.
+  ///   - outputFailure: why the response is not where it should be.
   ///   - socket: the socket of `--unix-socket`.
   init(
-    _ result: TransferResult, includesBody: Bool, storageFailure: Failure?, socket: LocalPath?
+    _ result: TransferResult, received: Int64, stored: StoredResponse?, includesBody: Bool,
+    outputFailure: Failure?, socket: LocalPath?
   ) {
     var error = result.error.map {
       RecordFailure(code: $0.code.rawValue, message: $0.sentence(socket: socket))
     }
-    if error == nil, let storageFailure {
-      error = RecordFailure(
-        code: TransferError.Code.responseNotStored.rawValue, message: storageFailure.message)
+    if error == nil, let outputFailure {
+      error = RecordFailure(code: outputFailure.code.rawValue, message: outputFailure.message)
     }
+    var outcome = Outcome(rawValue: result.outcome.rawValue) ?? .failed
+    // A request that only reads has no success without its response.
+    if outcome == .ok, outputFailure != nil, result.method == .get { outcome = .failed }
     let (seconds, attoseconds) = result.duration.components
     self.init(
       url: result.url.description, method: result.method.description, status: result.status,
-      outcome: Outcome(rawValue: result.outcome.rawValue) ?? .failed, attempts: result.attempts,
+      outcome: outcome, attempts: result.attempts,
       redirects: result.redirects, contentLength: result.contentLength,
       framing: Framing(rawValue: result.framing.rawValue) ?? .noBody, bytesSent: result.bytesSent,
       wireBytes: result.wireBytes, seconds: Double(seconds) + Double(attoseconds) / 1e18,
       sha256: result.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
-      idempotencyKey: result.idempotencyKey?.value,
+      idempotencyKey: result.idempotencyKey?.value, bytesReceived: received,
+      resumedFrom: stored?.resumedFrom, storedAs: stored?.path,
+      storedSHA256: stored?.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
       response: result.response.map { Response($0, includesBody: includesBody) }, error: error)
   }
 }

@@ -27,6 +27,7 @@ extension SettingName {
     case .localInterface: "--interface"
     case .expectation: "--expect"
     case .bodyCoding: "--compressed-upload"
+    case .maximumResponseSize, .decompressionLimit: "--max-filesize"
     case .idempotencyKey: "--idempotency-key"
     }
   }

@@ -5,7 +5,7 @@ package enum Heartbeat {
   /// The current state: `123 MiB of 1.2 GiB sent (10 %), 35 MiB/s, 31 s left`.
   package static func line(_ progress: ShownProgress) -> String {
     var words = [progress.sent, progress.state].compactMap(\.self)
-    if progress.phase == .sending {
+    if progress.isMoving {
       if let rate = progress.rate { words.append(HumanReadable.rate(rate)) }
       if let left = progress.left { words.append("\(HumanReadable.time(left)) left") }
     }

@@ -35,7 +35,7 @@ package enum ProgressBar {
       let label = label(item, limit: labelWidth(columns: room + 1))
       if !label.isEmpty { pieces.append(LinePiece(text: label, rank: rankOfName)) }
     }
-    if progress.total != 0, progress.handed > 0 || progress.phase == .sending {
+    if progress.total != 0, progress.handed > 0 || progress.isMoving {
       if let percentage = progress.percentage {
         pieces.append(.number("\(percentage) %", width: 5, rank: rankOfPercentage))
       }
@@ -46,7 +46,7 @@ package enum ProgressBar {
     }
     if let state = progress.state {
       pieces.append(LinePiece(text: state, rank: 6))
-    } else if progress.phase == .sending {
+    } else if progress.isMoving {
       if let rate = progress.rate {
         pieces.append(.number(HumanReadable.rate(rate), width: 10, rank: 1))
       }

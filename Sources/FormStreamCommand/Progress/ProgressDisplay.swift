@@ -31,17 +31,21 @@ package final class ProgressDisplay: Sendable {
 
   /// - Parameters:
   ///   - file: the name of the file that is the complete body; nil if the body is anything else.
+  ///   - isDownload: whether what is received is shown, and not what is sent.
   ///   - stream: where progress is shown.
   ///   - now: the clock.
   package init(
-    _ style: ProgressOutput, file: String? = nil, on stream: MessageStream = .standardError,
+    _ style: ProgressOutput, file: String? = nil, isDownload: Bool = false,
+    on stream: MessageStream = .standardError,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
     self.style = style
     self.stream = stream
     self.now = now
     state = Guarded(
-      State(track: ProgressTrack(file: file), printer: ProgressPrinter(style, on: stream)))
+      State(
+        track: ProgressTrack(file: file, isDownload: isDownload),
+        printer: ProgressPrinter(style, on: stream)))
   }
 
   /// Shows the progress of a request up to its end. Its last state is shown by `finish`.

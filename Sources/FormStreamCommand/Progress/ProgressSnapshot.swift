@@ -8,12 +8,14 @@ package struct ProgressSnapshot: Sendable {
   package var acknowledged: Int64?
   package var total: Int64?
   package var received: Int64
+  package var responseTotal: Int64?
   package var elapsed: Duration
   package var parts: Parts
 
   package init(
     phase: TransferProgress.Phase, read: Int64 = 0, handed: Int64 = 0, acknowledged: Int64? = nil,
-    total: Int64? = nil, received: Int64 = 0, elapsed: Duration = .zero, parts: Parts = Parts([])
+    total: Int64? = nil, received: Int64 = 0, responseTotal: Int64? = nil,
+    elapsed: Duration = .zero, parts: Parts = Parts([])
   ) {
     self.phase = phase
     self.read = read
@@ -21,6 +23,7 @@ package struct ProgressSnapshot: Sendable {
     self.acknowledged = acknowledged
     self.total = total
     self.received = received
+    self.responseTotal = responseTotal
     self.elapsed = elapsed
     self.parts = parts
   }
@@ -29,15 +32,31 @@ package struct ProgressSnapshot: Sendable {
     self.init(
       phase: progress.phase, read: progress.read, handed: progress.handedOver,
       acknowledged: progress.acknowledged, total: progress.total, received: progress.received,
-      elapsed: progress.elapsed, parts: Parts(progress))
+      responseTotal: progress.responseTotal, elapsed: progress.elapsed, parts: Parts(progress))
   }
 }
 
+extension TransferProgress.Phase {
+  /// It receives the body of the response; the command tells this from waiting only in a download.
+  static let receiving = Self(rawValue: "receiving")
+}
+
 extension ProgressSnapshot {
+  /// The snapshot of a download: after the head of the response it receives, and waits no more.
+  var receiving: ProgressSnapshot {
+    var snapshot = self
+    if phase == .waiting, received > 0 || responseTotal != nil { snapshot.phase = .receiving }
+    return snapshot
+  }
+
+  /// Whether bytes of the body that is shown are on their way.
+  var isMoving: Bool { phase == .sending || phase == .receiving }
+
   /// Whether records of both would be equal, except for times and rates. Parts change only if `handed` does.
   func isEquivalent(to other: ProgressSnapshot) -> Bool {
     phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
       && (acknowledged, total) == (other.acknowledged, other.total)
+      && responseTotal == other.responseTotal
       && parts.count == other.parts.count
   }
 

@@ -4,6 +4,8 @@ import FormStreamTransfer
 /// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
 struct ProgressTrack: Sendable {
   fileprivate let file: String?
+  /// Whether what is received is shown, and not what is sent.
+  fileprivate let isDownload: Bool
   private(set) var latest: ProgressSnapshot?
   fileprivate var meter = RateMeter()
   fileprivate var cursor = PartCursor()
@@ -11,18 +13,20 @@ struct ProgressTrack: Sendable {
   /// Whether the transfer has waited for the response: then a body of unknown length was sent completely.
   private var hasWaited = false
 
-  init(file: String?) {
-    self.file = file
+  init(file: String?, isDownload: Bool = false) {
+    (self.file, self.isDownload) = (file, isDownload)
   }
 
   /// Adds a step. Returns false if nothing is new except the time.
   mutating func update(_ snapshot: ProgressSnapshot, at time: ContinuousClock.Instant) -> Bool {
-    let isNew = latest.map { !$0.isEquivalent(to: snapshot) } ?? true
     // The rate starts when sending starts: connecting does not count, and neither do the bytes that the system
     // buffered at once.
-    if snapshot.phase == .sending, latest?.phase != .sending {
-      meter.restart(at: time, bytes: snapshot.handed)
+    let snapshot = isDownload ? snapshot.receiving : snapshot
+    let moved = moved(snapshot)
+    if snapshot.isMoving, latest?.isMoving != true || moved < latest.map(self.moved) ?? 0 {
+      meter.restart(at: time, bytes: moved)
     }
+    let isNew = latest.map { !$0.isEquivalent(to: snapshot) } ?? true
     switch snapshot.phase {
     case .waiting: hasWaited = true
     case .done: break
@@ -35,16 +39,22 @@ struct ProgressTrack: Sendable {
         ?? (0..<snapshot.parts.count).reduce(0) { $0 + (snapshot.parts[$1].isFile ? 1 : 0) }
       cursor.advance(over: snapshot.parts, isComplete: isComplete)
     }
-    meter.add(snapshot.handed, at: time)
+    meter.add(moved, at: time)
     return isNew
   }
 
+  /// The bytes that the rate is that of.
+  fileprivate func moved(_ snapshot: ProgressSnapshot) -> Int64 {
+    isDownload ? snapshot.received : snapshot.handed
+  }
+
   mutating func updateRate(at time: ContinuousClock.Instant) {
-    if let latest { meter.add(latest.handed, at: time) }
+    if let latest { meter.add(moved(latest), at: time) }
   }
 
   fileprivate var isComplete: Bool {
     guard let latest else { return false }
+    if isDownload { return latest.phase == .done && latest.received == latest.responseTotal }
     return latest.total.map { latest.handed >= $0 } ?? hasWaited
   }
 
@@ -74,9 +84,11 @@ extension ProgressTrack.View {
   var lastLine: String? { Heartbeat.lastLine(shown, elapsed: latest.elapsed) }
 
   private var shown: ShownProgress {
-    ShownProgress(
-      phase: latest.phase, item: item, handed: latest.handed, total: latest.total,
-      received: latest.received, rate: track.meter.rate(latest.handed, at: time))
+    let moved = track.moved(latest)
+    return ShownProgress(
+      phase: latest.phase, item: item, isDownload: track.isDownload, handed: moved,
+      total: track.isDownload ? latest.responseTotal : latest.total, received: latest.received,
+      rate: track.meter.rate(moved, at: time))
   }
 
   private var item: ShownProgress.Item? {
@@ -102,7 +114,8 @@ extension ProgressTrack.View {
       count > ProgressDisplay.maximumParts ? current..<(current + 1) : 0..<count
     return ProgressRecord(
       phase: latest.phase.rawValue, read: latest.read, handed: latest.handed,
-      acknowledged: latest.acknowledged, total: latest.total,
+      acknowledged: latest.acknowledged, total: latest.total, received: latest.received,
+      responseTotal: latest.responseTotal,
       parts: listedParts.map { index in
         let part = latest.parts[index]
         return ProgressRecord.Part(

@@ -22,6 +22,9 @@ package struct ShownProgress: Sendable {
 
   package var phase: TransferProgress.Phase
   package var item: Item?
+  /// Whether the bytes are received, and not sent.
+  package var isDownload: Bool
+  /// How many bytes were handed over or, in a download, received.
   package var handed: Int64
   package var total: Int64?
   package var received: Int64
@@ -29,16 +32,21 @@ package struct ShownProgress: Sendable {
   package var rate: Double?
 
   package init(
-    phase: TransferProgress.Phase, item: Item? = nil, handed: Int64 = 0, total: Int64? = nil,
+    phase: TransferProgress.Phase, item: Item? = nil, isDownload: Bool = false, handed: Int64 = 0,
+    total: Int64? = nil,
     received: Int64 = 0, rate: Double? = nil
   ) {
     self.phase = phase
     self.item = item
+    self.isDownload = isDownload
     self.handed = handed
     self.total = total
     self.received = received
     self.rate = rate
   }
+
+  /// Whether bytes are on their way.
+  var isMoving: Bool { phase == .sending || phase == .receiving }
 
   /// How much was sent; nil if the total is not known, or there is nothing to send.
   var percentage: Int? {
@@ -47,7 +55,7 @@ package struct ShownProgress: Sendable {
 
   /// The time left at this rate; nil if it is not known, or longer than 100 days.
   var left: Duration? {
-    guard phase == .sending, let total, let rate, rate > 0, handed < total else { return nil }
+    guard isMoving, let total, let rate, rate > 0, handed < total else { return nil }
     let seconds = Double(total - handed) / rate
     return seconds < 100 * 86400 ? .seconds(seconds) : nil
   }
@@ -57,7 +65,8 @@ package struct ShownProgress: Sendable {
     switch phase {
     case .connecting: "connecting"
     case .retrying: "trying again"
-    case .waiting where received > 0: "\(HumanReadable.size(received)) of the response received"
+    case .waiting where received > 0 && !isDownload:
+      "\(HumanReadable.size(received)) of the response received"
     case .waiting: "waiting for the response"
     default: nil
     }
@@ -65,9 +74,9 @@ package struct ShownProgress: Sendable {
 
   /// How much was sent, for a line of text.
   var sent: String? {
-    guard total != 0, handed > 0 || phase == .sending else { return nil }
-    let size = HumanReadable.size(handed)
-    guard let total, let percentage, handed < total else { return "\(size) sent" }
-    return "\(size) of \(HumanReadable.size(total)) sent (\(percentage) %)"
+    guard total != 0, handed > 0 || isMoving else { return nil }
+    let (size, verb) = (HumanReadable.size(handed), isDownload ? "received" : "sent")
+    guard let total, let percentage, handed < total else { return "\(size) \(verb)" }
+    return "\(size) of \(HumanReadable.size(total)) \(verb) (\(percentage) %)"
   }
 }

@@ -85,7 +85,7 @@ struct BatchView: ProgressView {
   var record: ProgressRecord {
     ProgressRecord(
       phase: progress.stage.rawValue, read: progress.read, handed: progress.handed,
-      acknowledged: progress.acknowledged, total: progress.total,
+      acknowledged: progress.acknowledged, total: progress.total, received: 0, responseTotal: nil,
       parts: progress.requests.prefix(ProgressDisplay.maximumParts).map { request in
         ProgressRecord.Part(name: request.path, sent: request.handed, size: request.size)
       },

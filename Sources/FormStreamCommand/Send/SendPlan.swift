@@ -81,7 +81,7 @@ extension LowArguments {
     }
     // The file is a part too, so there is a form in any case.
     let body = sending.puts ? PlannedBody.none : .form(form)
-    if !sending.puts { notes += self.notes(on: body) }
+    if !sending.puts { notes += self.notes(on: body, for: .send) }
     let urls = sending.puts ? try urlTemplate(notes: &notes) : nil
     var (request, session) =
       if let urls {

@@ -1,3 +1,5 @@
+package import FormStreamPlatform
+
 /// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with a
 /// safe name too. It is always inside the storage directory.
 package struct SafePath: Hashable, Sendable {

@@ -103,7 +103,7 @@ struct NextAttempt: Sendable {
   }
 
   private func sentHeaders(userAgent: String) -> HTTPHeaders {
-    var sent = sendsOwnHeaders ? headers : headers.describingBody
+    var sent = sendsOwnHeaders ? headers : headers.sentToAnyOrigin(of: request)
     if let authorization = authorization.header {
       sent.remove("Authorization")
       sent.append("Authorization", authorization.value, isSecret: true)
@@ -189,11 +189,13 @@ struct NextAttempt: Sendable {
 }
 
 extension HTTPHeaders {
-  /// The headers without which a receiver would misread the body.
-  fileprivate var describingBody: HTTPHeaders {
+  /// The headers without which a receiver would misread the body, and those by which a download is continued: they are
+  /// not the caller's.
+  fileprivate func sentToAnyOrigin(of request: TransferRequest) -> HTTPHeaders {
+    var names = ["content-type", "content-encoding", "content-digest"]
+    if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
     var rest = HTTPHeaders()
-    for field in fields
-    where ["content-type", "content-encoding", "content-digest"].contains(field.name.lowercased()) {
+    for field in fields where names.contains(field.name.lowercased()) {
       rest.appendUnchanged(field)
     }
     return rest

@@ -7,8 +7,11 @@ extension TransferRun {
 
   /// Chooses the target of the last response; nil if that is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)? {
-    if case .reader = request.options.responseTarget.kind { return nil }
-    return decisions.responseHead
+    switch request.options.responseTarget.kind {
+    // Those who read a response, or download it, have chosen already.
+    case .reader, .download: return nil
+    case .memory, .file, .stream: return decisions.responseHead
+    }
   }
 
   /// Prepares another attempt with credentials that a 401 asks for. Returns the verdict that ends the request instead; nil

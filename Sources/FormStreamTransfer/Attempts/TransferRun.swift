@@ -394,9 +394,7 @@ final class TransferRun: Sendable {
     }
     let limit = request.options.limits.attempt
     let delivery = await control.performBlocking(atMost: limit) {
-      Result {
-        try held.body.withUnsafeBytes { try target.deliver($0, isComplete: !held.isTruncated) }
-      }
+      Result { try target.deliver(held) }
     }
     switch delivery {
     case .success: return nil

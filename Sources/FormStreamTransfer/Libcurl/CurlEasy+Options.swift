@@ -7,7 +7,7 @@ extension CurlEasy {
     setTarget(request)
     setBody(request)
     if !request.options.responseTarget.isMemory {
-      set(CURLOPT_BUFFERSIZE, ResponseWriter.pieceSize)
+      set(CURLOPT_BUFFERSIZE, receiveBufferSize(request))
     }
     setTLS(request)
     setProxy(request)
@@ -73,7 +73,22 @@ extension CurlEasy {
     } else if request.method != .get || request.announcesBody {
       set(CURLOPT_CUSTOMREQUEST, request.method.description)
     }
-    if let rate = request.options.maximumRate { set(CURLOPT_MAX_SEND_SPEED_LARGE, offset: rate) }
+    if let rate = request.options.maximumRate {
+      set(
+        request.announcesBody ? CURLOPT_MAX_SEND_SPEED_LARGE : CURLOPT_MAX_RECV_SPEED_LARGE,
+        offset: rate)
+    }
+  }
+
+  /// What a writer is woken for, or less at a limited rate: libcurl reads up to a hundred pieces before it looks at the
+  /// rate, so they are what may arrive in a second.
+  private func receiveBufferSize(_ request: WireRequest) -> Int {
+    let size =
+      request.options.responseTarget.isDownload
+      ? ResponseWriter.downloadPieceSize : ResponseWriter.pieceSize
+    guard let rate = request.options.maximumRate, !request.announcesBody else { return size }
+    // libcurl allows no less than 1 KiB.
+    return min(size, max(1024, Int(clamping: rate / 100)))
   }
 
   /// The configured size, or a smaller one: for a short body, a sixteenth of it or 64 KiB, as many may be sent at once;
@@ -98,8 +113,12 @@ extension CurlEasy {
     }
     lines.append(request.expectTimeout == nil ? "Expect:" : "Expect: 100-continue")
     if !request.headers.contains("Accept") { lines.append("Accept: */*") }
-    // Without this header a server may choose any coding (RFC 9110 §12.5.3), and nothing is decoded here.
-    if !request.headers.contains("Accept-Encoding") { lines.append("Accept-Encoding: identity") }
+    // Without this header a server may choose any coding (RFC 9110 §12.5.3). libcurl decodes nothing: it would not notice
+    // that the end is missing, and would decode all that it has while the target has no room.
+    if !request.headers.contains("Accept-Encoding") {
+      lines.append(
+        "Accept-Encoding: \(request.options.decompression == nil ? "identity" : "gzip")")
+    }
     return lines
   }
 }

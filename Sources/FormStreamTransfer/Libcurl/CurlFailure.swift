@@ -65,7 +65,8 @@ struct CurlFailure: Error {
       CURLPX_REPLY_COMMAND_NOT_SUPPORTED, CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED,
       CURLPX_LONG_HOSTNAME, CURLPX_LONG_USER, CURLPX_LONG_PASSWD,
     ].contains { Int($0.rawValue) == proxyCode }
-    return (message, !isPermanent)
+    // libcurl ends these messages like sentences.
+    return (message.hasSuffix(".") ? String(message.dropLast()) : message, !isPermanent)
   }
 
   /// Whether a proxy demands credentials, or others.

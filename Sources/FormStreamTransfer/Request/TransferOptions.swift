@@ -10,9 +10,16 @@ public struct TransferOptions: Sendable {
   public var limits = TimeLimits()
   /// Where the response's body goes.
   public var responseTarget = ResponseTarget.memory()
+  /// Whether compressed responses are asked for and decoded. If nil, the server is asked for none, and a response is passed
+  /// on as it is.
+  public var decompression: Decompression?
+  /// The largest body of a response that goes to a file, a closure or a reader, in bytes as they arrive; no limit if nil.
+  /// A larger one is an error, `responseTooLarge`, before its first byte if its length is announced.
+  public var maximumResponseSize: Int64?
   /// Which statuses are a success; 200 to 299 if nil.
   public var acceptedStatuses: Set<Int>?
-  /// The maximum rate of the body in bytes a second; no limit if nil.
+  /// The maximum rate of the body in bytes a second; no limit if nil. If the request has no body, it is that of the
+  /// response's.
   public var maximumRate: Int64?
   /// A key by which the server recognizes a repeated request, so that it carries it out only once.
   public var idempotencyKey: IdempotencyKey?

@@ -114,6 +114,9 @@ final class ResponseReading: Sendable {
     try Task.checkCancellation()
     switch piece {
     case .bytes(let bytes): return bytes
+    case .failure(let error):
+      task.cancel()
+      throw error
     case .end(let result):
       if let error = failure(of: result) {
         if error.code == .cancelled { throw CancellationError() }

@@ -7,6 +7,7 @@ public struct ResponseTarget: Sendable {
     case file(Result<LocalPath, MultipartError>)
     case stream(@Sendable (UnsafeRawBufferPointer) throws -> Void)
     case reader(ArrivingResponse)
+    case download(DownloadSink)
   }
 
   let kind: Kind
@@ -16,10 +17,18 @@ public struct ResponseTarget: Sendable {
   /// Whether the body is passed on as it arrives, so that what was received can't be taken back.
   var isStream: Bool {
     switch kind {
-    case .stream, .reader: true
+    case .stream, .reader, .download: true
     case .memory, .file: false
     }
   }
+  /// Whether it is opened, and possibly changed, even if the body is empty.
+  var isFile: Bool {
+    switch kind {
+    case .file, .download: true
+    case .memory, .stream, .reader: false
+    }
+  }
+  var isDownload: Bool { if case .download = kind { true } else { false } }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
   /// Keeps up to `limit` bytes in the result. Further bytes are read and dropped, and the result is marked as
@@ -72,6 +81,11 @@ public struct ResponseTarget: Sendable {
   /// Passes the response to those who read it after ``TransferSession/open(_:progress:)``.
   static func reader(_ response: ArrivingResponse) -> ResponseTarget {
     ResponseTarget(kind: .reader(response), includesRefused: true)
+  }
+
+  /// Stores the response in the partial file of a download.
+  static func download(_ sink: DownloadSink) -> ResponseTarget {
+    ResponseTarget(kind: .download(sink), includesRefused: false)
   }
 }
 

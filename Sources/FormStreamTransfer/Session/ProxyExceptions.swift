@@ -21,7 +21,7 @@ struct ProxyExceptions: Hashable, Sendable {
 
   private static func entry(_ word: Substring) -> Entry? {
     let parts = word.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
-    if let address = addressBytes(parts[0].filter { $0 != "[" && $0 != "]" }) {
+    if let address = addressBytes(String(parts[0])) {
       guard parts.count == 2 else { return .addresses(address, bits: address.count * 8) }
       guard let bits = Int(parts[1]), (1...address.count * 8).contains(bits) else { return nil }
       return .addresses(address, bits: bits)

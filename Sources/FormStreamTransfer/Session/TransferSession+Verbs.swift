@@ -137,21 +137,4 @@ extension TransferSession {
       .patch, url, headers: headers, body: body, credentials: credentials, options: options)
     return try await send(request, progress: progress)
   }
-
-  /// Downloads a resource into a file, which has a temporary name until it is complete. If the server refuses, an existing
-  /// file stays.
-  ///
-  /// - Returns: the response without its body.
-  @discardableResult
-  public func download(
-    _ url: some HTTPURLConvertible, to file: some LocalPathConvertible,
-    query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
-    credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
-    progress: ProgressHandler? = nil
-  ) async throws -> TransferResponse {
-    var request = try TransferRequest(
-      .get, url, query: query, headers: headers, credentials: credentials, options: options)
-    request.options.responseTarget = .file(file)
-    return try await send(request, progress: progress)
-  }
 }

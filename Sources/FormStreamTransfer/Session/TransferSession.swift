@@ -74,6 +74,7 @@ public final class TransferSession: Sendable {
 
   /// Cancels all requests that have been started and have not ended.
   public func cancelAll() {
+    for download in started.withLock({ Array($0.downloads.values) }) { download.cancel() }
     for task in tasks { task.cancel() }
   }
 
@@ -81,6 +82,7 @@ public final class TransferSession: Sendable {
   /// session starts no others: they fail with `sessionFinished`.
   public func finish() async {
     started.withLock { $0.areRefused = true }
+    for download in started.withLock({ Array($0.downloads.values) }) { _ = await download.result }
     for task in tasks { _ = await task.result }
   }
 
@@ -136,9 +138,30 @@ public final class TransferSession: Sendable {
     }
   }
 
-  private func start(_ run: TransferRun) -> TransferTask {
+  /// Starts a download, unless the session was told to finish.
+  func start(_ run: DownloadRun) -> DownloadTask {
     started.withLock { started in
       guard !started.areRefused else {
+        return DownloadTask(run) { await $0.refuse(.sessionFinished) }
+      }
+      let task = DownloadTask(run) { [started = self.started] run in
+        let result = await run.perform()
+        started.withLock { $0.downloads[ObjectIdentifier(run)] = nil }
+        return result
+      }
+      started.downloads[ObjectIdentifier(run)] = task
+      return task
+    }
+  }
+
+  /// Starts a request of a download that has been started: also while the session finishes.
+  func startRequest(ofDownload request: TransferRequest) -> TransferTask {
+    start(TransferRun(request, session: self, engine: nextEngine()), isWanted: true)
+  }
+
+  private func start(_ run: TransferRun, isWanted: Bool = false) -> TransferTask {
+    started.withLock { started in
+      guard isWanted || !started.areRefused else {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
       }
       // It ends after this lock is released: the end is noted under it, too.
@@ -153,7 +176,7 @@ public final class TransferSession: Sendable {
   }
 
   /// The index of the engine for the next request.
-  private func nextEngine() -> Int {
+  func nextEngine() -> Int {
     lastEngine.withLock { index in
       index = (index + 1) % engines.count
       return index
@@ -164,6 +187,7 @@ public final class TransferSession: Sendable {
 /// The requests of a session that have not ended.
 private struct StartedTasks {
   var tasks: [ObjectIdentifier: TransferTask] = [:]
+  var downloads: [ObjectIdentifier: DownloadTask] = [:]
   /// Whether no others are started.
   var areRefused = false
 }

@@ -22,7 +22,18 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     var readers: [CheckedContinuation<Void, Never>] = []
   }
 
+  /// What tasks that read have taken out of the buffer.
+  private struct Taken {
+    /// Nil if the bytes are not coded.
+    var decoder: ResponseDecoder?
+    /// The bytes that are not decoded yet.
+    var coded: ArraySlice<UInt8> = []
+    var error: TransferError?
+  }
+
   private let state = Guarded(State())
+  /// Locked before `state`, by tasks that read: decoding takes its time, and the engine doesn't wait for it.
+  private let taken = Guarded(Taken())
 
   // MARK: On the engine's thread
 
@@ -36,8 +47,13 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   ///
   /// - Parameters:
   ///   - head: the response, with the bytes of its body that have arrived.
+  ///   - decoder: decodes the bytes of `write`; nil if they are not coded.
   ///   - notify: called when there is room after `write` returned `later`.
-  func begin(_ head: TransferResponse, notify: (@Sendable () -> Void)? = nil) {
+  func begin(
+    _ head: TransferResponse, decodedBy decoder: ResponseDecoder? = nil,
+    notify: (@Sendable () -> Void)? = nil
+  ) {
+    taken.withLock { $0.decoder = decoder }
     change { state in
       state.head = head
       state.bytes = Array(head.body)
@@ -86,6 +102,8 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   /// What a task can read next.
   enum Piece {
     case bytes([UInt8])
+    /// The rest can't be decoded.
+    case failure(TransferError)
     /// There is no more.
     case end(TransferResult)
   }
@@ -99,21 +117,64 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   /// What the head means for the request; nil if that depends on the rest.
   var outcomeOfHead: TransferResult.Outcome? { state.withLock(\.outcomeOfHead) }
 
-  /// Waits for bytes, and takes all that have arrived.
+  /// Waits for bytes, and takes all that have arrived; of coded ones, as many as are decoded at once.
   func next() async -> Piece {
     while true {
+      if let piece = taken.withLock({ nextPiece(&$0) }) { return piece }
       await wait { !$0.bytes.isEmpty || $0.result != nil }
-      let (piece, notify) = state.withLock { state -> (Piece?, (@Sendable () -> Void)?) in
-        guard state.bytes.isEmpty else {
-          defer { (state.bytes, state.isAwaited) = ([], false) }
-          return (.bytes(state.bytes), state.isAwaited ? state.notify : nil)
-        }
-        return (state.result.map { .end($0) }, nil)
-      }
-      notify?()
       // Another task may have taken the bytes.
-      if let piece { return piece }
+      let (isEmpty, result) = state.withLock { ($0.bytes.isEmpty, $0.result) }
+      if isEmpty, let result { return taken.withLock { end($0, result) } }
     }
+  }
+
+  private func nextPiece(_ taken: inout Taken) -> Piece? {
+    if let error = taken.error { return .failure(error) }
+    guard let decoder = taken.decoder else {
+      let bytes = takeBytes()
+      return bytes.isEmpty ? nil : .bytes(bytes)
+    }
+    while true {
+      var left = 0
+      let decoded = taken.coded.withUnsafeBytes { coded -> Result<[UInt8]?, TransferError> in
+        var rest = coded
+        defer { left = rest.count }
+        do throws(ResponseDecoder.Failure) {
+          return .success(try decoder.next(&rest).map(Array.init))
+        } catch {
+          return .failure(error.error)
+        }
+      }
+      taken.coded = taken.coded.suffix(left)
+      switch decoded {
+      case .success(let piece?): return .bytes(piece)
+      case .success(nil):
+        taken.coded = takeBytes()[...]
+        if taken.coded.isEmpty { return nil }
+      case .failure(let error):
+        taken.error = error
+        return .failure(error)
+      }
+    }
+  }
+
+  private func end(_ taken: Taken, _ result: TransferResult) -> Piece {
+    guard result.response?.isTruncated == false else { return .end(result) }
+    do throws(ResponseDecoder.Failure) {
+      try taken.decoder?.checkEnd()
+      return .end(result)
+    } catch {
+      return .failure(error.error)
+    }
+  }
+
+  private func takeBytes() -> [UInt8] {
+    let (bytes, notify) = state.withLock { state in
+      defer { (state.bytes, state.isAwaited) = ([], false) }
+      return (state.bytes, state.isAwaited ? state.notify : nil)
+    }
+    notify?()
+    return bytes
   }
 
   private func wait(until isFulfilled: (State) -> Bool) async {

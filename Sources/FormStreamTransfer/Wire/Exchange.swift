@@ -62,7 +62,7 @@ final class Exchange: @unchecked Sendable {
     upload = Upload(total: request.bodyLength)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
-      url: request.url, target: request.options.responseTarget, isToHEAD: request.method == .head,
+      url: request.url, options: request.options, isToHEAD: request.method == .head,
       isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
@@ -84,12 +84,13 @@ final class Exchange: @unchecked Sendable {
     if let body = request.body {
       upload.start(BodyUploadSource(body, on: engine.workers) { engine.sourceHasMore(id) })
     }
-    collector.makeWriter = { target, head in
+    collector.makeWriter = { target, decoder, head in
       let notify: @Sendable () -> Void = { engine.targetMoved(id) }
       guard case .reader(let response) = target.kind else {
-        return ResponseWriter(target, on: engine.workers, notify: notify)
+        return ResponseWriter(
+          target, for: head, decodedBy: decoder, on: engine.workers, notify: notify)
       }
-      response.begin(head, notify: notify)
+      response.begin(head, decodedBy: decoder, notify: notify)
       return response
     }
     if let choose = request.chooseTarget {
@@ -257,6 +258,7 @@ final class Exchange: @unchecked Sendable {
       }
       if isNotHTTP2(failure) { abort(with: explanation.noHTTP2("what it sends is not HTTP/2")) }
     }
+    if failure == nil, abortReason == nil { collector.endBody() }
     ending = outcome(failure)
     collector.finish(isAborted: isCutOff)
   }

@@ -36,8 +36,8 @@ final class ResponseCollector {
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
   /// Makes what passes the body to a target that is not memory; set by the exchange.
-  var makeWriter: ((ResponseTarget, _ head: TransferResponse) -> any ResponseDelivery)?
-
+  var makeWriter:
+    ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
   /// Asks for the target of the last response, given its head; nil if that is not asked.
   var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
   /// Whether a response with this status stays in memory if it has this target; set by the exchange.
@@ -52,12 +52,15 @@ final class ResponseCollector {
   private var endedBeforeChoice = false
 
   private let url: HTTPURL
+  private let options: TransferOptions
   private var target: ResponseTarget
   private let isToHEAD: Bool
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
   private var keptLimit = 0
+  /// Decodes what is kept in `body`; nil if the response is not coded.
+  private var keptDecoder: ResponseDecoder?
   /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
   private var writer: (any ResponseDelivery)?
   /// Whether a head has begun and isn't complete.
@@ -71,12 +74,13 @@ final class ResponseCollector {
   ///   - isFinal: returns whether the caller gets the response with this head; only a part of others is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
-    url: HTTPURL, target: ResponseTarget, isToHEAD: Bool,
+    url: HTTPURL, options: TransferOptions, isToHEAD: Bool,
     isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
-    self.target = target
+    self.options = options
+    target = options.responseTarget
     self.isToHEAD = isToHEAD
     self.isFinal = isFinal
     self.traceHead = traceHead
@@ -108,6 +112,17 @@ final class ResponseCollector {
   /// Notes that the end of the body is missing.
   func truncate() {
     isTruncated = true
+  }
+
+  /// Notes that all of the body has arrived, and checks that what is kept of it can be decoded completely.
+  func endBody() {
+    guard writer == nil, !isTruncated, status != nil else { return }
+    do throws(ResponseDecoder.Failure) {
+      try keptDecoder?.checkEnd()
+    } catch {
+      failure = failure ?? error.error
+      isTruncated = true
+    }
   }
 
   /// Begins to complete the caller's target, or to discard it if the response is incomplete.
@@ -143,9 +158,15 @@ final class ResponseCollector {
     switch result {
     case .success(let chosen):
       chosenTarget = chosen
-      use(chosen ?? target)
+      guard use(chosen ?? target) else {
+        isTruncated = true
+        return false
+      }
       salvagedBody.withUnsafeBytes { _ = receive(body: $0) }
-      if endedBeforeChoice { writer?.finish(isComplete: !isTruncated) }
+      if endedBeforeChoice {
+        endBody()
+        writer?.finish(isComplete: !isTruncated)
+      }
       return true
     case .failure(let error):
       failure = failure ?? .decisionFailed("the response", url, error)
@@ -163,7 +184,8 @@ final class ResponseCollector {
   @discardableResult func noteStorageFailure() -> Bool {
     guard let failed = writer?.failure else { return false }
     writer = nil
-    failure = failure ?? notStored(failed.error)
+    failure =
+      failure ?? (failed.error as? ResponseDecoder.Failure)?.error ?? notStored(failed.error)
     isTruncated = true
     // If the target could not be opened, the response keeps what explains its status.
     if failed.wasOpen { body = Data() }
@@ -255,18 +277,37 @@ final class ResponseCollector {
     isHeld = !isFinal(lastStatus, headers)
     if !isHeld, let askForTarget, let head = response {
       choice = askForTarget(head)
-    } else {
-      use(target)
+      return true
     }
-    return true
+    return use(target)
   }
 
-  private func use(_ target: ResponseTarget) {
+  /// Prepares for the body; returns false if the response can't be accepted.
+  private func use(_ target: ResponseTarget) -> Bool {
     self.target = target
     let isKept =
       isHeld || target.isMemory || status.map { keepsInMemory?(target, $0) ?? false } ?? false
-    writer = isKept ? nil : response.flatMap { makeWriter?(target, $0) }
+    if !isKept, let limit = options.maximumResponseSize, announcedLength ?? 0 > limit {
+      return fail(tooLarge(limit))
+    }
+    let hasNoBody = isToHEAD || status == 204 || status == 304
+    do throws(ResponseDecoder.Failure) {
+      let decompression = hasNoBody ? nil : options.decompression
+      keptDecoder = try ResponseDecoder(decompression, headers, from: url)
+      let decoder = isKept ? nil : try ResponseDecoder(decompression, headers, from: url)
+      writer = isKept ? nil : response.flatMap { makeWriter?(target, decoder, $0) }
+    } catch {
+      return fail(error.error)
+    }
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
+    return true
+  }
+
+  private func tooLarge(_ limit: Int64) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) has more than the \(limit) bytes that \(SettingName.maximumResponseSize) "
+        + "allows.")
   }
 
   private func endInformationalHead(_ status: Int) -> Bool {
@@ -295,6 +336,10 @@ final class ResponseCollector {
   func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
     if choice != nil { return .later }
     if let writer {
+      if let limit = options.maximumResponseSize, Int64(bytes.count) > limit - received {
+        _ = fail(tooLarge(limit))
+        return .abort
+      }
       switch writer.write(bytes) {
       case .taken: break
       case .later: return .later
@@ -304,12 +349,38 @@ final class ResponseCollector {
       }
     }
     received += Int64(bytes.count)
+    let isKept = keep(bytes)
+    guard writer == nil else { return .taken }
+    if !isKept { isTruncated = true }
+    hasDroppedTooMuch = received - Int64(body.count) > Self.maximumDropped
+    return hasDroppedTooMuch || failure != nil ? .abort : .taken
+  }
+
+  /// Adds bytes to `body`, up to its limit. Returns whether all were added.
+  private func keep(_ bytes: UnsafeRawBufferPointer) -> Bool {
+    guard let keptDecoder else { return keep(decoded: bytes) }
+    var rest = bytes
+    do throws(ResponseDecoder.Failure) {
+      while let piece = try keptDecoder.next(&rest) {
+        guard keep(decoded: piece) else {
+          // No more is decoded than is kept.
+          self.keptDecoder = nil
+          return false
+        }
+      }
+      return true
+    } catch {
+      // The target has a decoder of its own, which fails as well.
+      if writer == nil { failure = failure ?? error.error }
+      (self.keptDecoder, keptLimit) = (nil, body.count)
+      return false
+    }
+  }
+
+  private func keep(decoded bytes: UnsafeRawBufferPointer) -> Bool {
     let room = max(keptLimit - body.count, 0)
     if room > 0 { body.append(contentsOf: bytes.prefix(room)) }
-    guard writer == nil else { return .taken }
-    if bytes.count > room { isTruncated = true }
-    hasDroppedTooMuch = received - Int64(body.count) > Self.maximumDropped
-    return hasDroppedTooMuch ? .abort : .taken
+    return bytes.count <= room
   }
 
   private func notStored(_ error: any Error) -> TransferError {
@@ -317,7 +388,11 @@ final class ResponseCollector {
   }
 
   private func fail(_ code: TransferError.Code, _ description: String) -> Bool {
-    failure = TransferError(code, on: url.description, description)
+    fail(TransferError(code, on: url.description, description))
+  }
+
+  private func fail(_ error: TransferError) -> Bool {
+    failure = error
     return false
   }
 }

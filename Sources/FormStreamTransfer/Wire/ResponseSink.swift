@@ -1,15 +1,20 @@
 import FormStreamMultipart
 import FormStreamPlatform
+import Foundation
 
-/// The caller's file or closure, open for the body of a response. Everything may block.
+/// A file or a closure, open for the body of a response. Everything may block.
 enum ResponseSink {
   case file(AtomicFile, FileName)
   case stream((UnsafeRawBufferPointer) throws -> Void)
+  case download(DownloadSink)
 
-  /// Opens a target; returns nil if that is neither a file nor a closure.
-  init?(_ target: ResponseTarget) throws {
+  /// Opens a target for a response; returns nil if it is not opened.
+  init?(_ target: ResponseTarget, for head: TransferResponse) throws {
     switch target.kind {
     case .memory, .reader: return nil
+    case .download(let sink):
+      sink.open(head)
+      self = .download(sink)
     case .stream(let receive): self = .stream(receive)
     case .file(let result):
       let path = try result.get()
@@ -21,13 +26,18 @@ enum ResponseSink {
     switch self {
     case .file(let file, _): try file.write(bytes)
     case .stream(let receive): try receive(bytes)
+    case .download(let sink): try sink.write(bytes)
     }
   }
 
   /// Moves a complete file to its destination, and discards an incomplete one.
   func finish(isComplete: Bool) throws {
-    guard case .file(let file, let name) = self else { return }
-    if isComplete { try file.replace(name) } else { file.discard() }
+    switch self {
+    case .file(let file, let name):
+      if isComplete { try file.replace(name) } else { file.discard() }
+    case .stream: break
+    case .download(let sink): try sink.finish(isComplete: isComplete)
+    }
   }
 }
 
@@ -38,10 +48,10 @@ extension ResponseTarget {
   }
 
   /// Delivers the body of a response that was held. An incomplete body doesn't become a file. This may block.
-  func deliver(_ body: UnsafeRawBufferPointer, isComplete: Bool) throws {
-    guard let sink = try ResponseSink(self) else { return }
-    if !body.isEmpty { try sink.write(body) }
-    try sink.finish(isComplete: isComplete)
+  func deliver(_ held: TransferResponse) throws {
+    guard let sink = try ResponseSink(self, for: held) else { return }
+    if !held.body.isEmpty { try held.body.withUnsafeBytes { try sink.write($0) } }
+    try sink.finish(isComplete: !held.isTruncated)
   }
 }
 

@@ -29,12 +29,12 @@ enum ResponseAcceptance {
 /// Between the engine and that thread are two buffers: one is written while the other is filled. If both are full, the
 /// engine stops receiving until there is room.
 final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
-  /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is woken
-  /// once, which takes as long as receiving some ten kilobytes.
+  /// How many bytes libcurl reads at once if a writer passes them on. For each of these pieces the writer's thread is
+  /// woken once, which takes as long as receiving some ten kilobytes.
   static let pieceSize = 512 * 1024
-  /// The size of one buffer: the engine goes on receiving while the thread wakes up. It must also hold what is salvaged
-  /// from a broken connection.
-  private static let capacity = 2 * pieceSize
+  /// The same for a download. Three pieces, two here and one in libcurl, are lost if the process is killed, and
+  /// are received again later: less than a megabyte.
+  static let downloadPieceSize = 256 * 1024
 
   private struct State {
     /// The bytes that are written next.
@@ -54,21 +54,33 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   }
 
   private let target: ResponseTarget
+  private let head: TransferResponse
+  /// The size of one buffer: the engine goes on receiving while the thread wakes up. It must also hold what is salvaged
+  /// from a broken connection.
+  private let capacity: Int
+  /// Decodes the body; nil if it is not coded. Only the worker thread uses it.
+  private let decoder: ResponseDecoder?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
   private let state = Guarded(State())
   private var sink: ResponseSink?
   private var writing: [UInt8] = []
 
-  /// - Parameter notify: called on a worker thread when there is room after `write` returned `later`, when writing has
-  ///   failed, and at the end.
-  init(_ target: ResponseTarget, on workers: WorkerThreads, notify: @escaping @Sendable () -> Void)
-  {
-    self.target = target
+  /// - Parameters:
+  ///   - head: the response.
+  ///   - decoder: decodes the body; nil if it is not coded.
+  ///   - notify: called on a worker thread when there is room after `write` returned `later`, when writing has failed,
+  ///     and at the end.
+  init(
+    _ target: ResponseTarget, for head: TransferResponse, decodedBy decoder: ResponseDecoder?,
+    on workers: WorkerThreads, notify: @escaping @Sendable () -> Void
+  ) {
+    (self.target, self.head, self.decoder) = (target, head, decoder)
+    capacity = target.isDownload ? Self.downloadPieceSize : 2 * Self.pieceSize
     self.workers = workers
     self.notify = notify
     // An existing file must not stay if the body is empty.
-    if !target.isStream { state.withLock { startWriting(&$0) } }
+    if target.isFile { state.withLock { startWriting(&$0) } }
   }
 
   // MARK: On the engine's thread
@@ -76,7 +88,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance {
     state.withLock { state in
       if state.failure != nil { return .failed }
-      guard state.filling.isEmpty || state.filling.count + bytes.count <= Self.capacity else {
+      guard state.filling.isEmpty || state.filling.count + bytes.count <= capacity else {
         state.isAwaited = true
         startWriting(&state)
         return .later
@@ -108,7 +120,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
 
   private func finishWriting(_ state: inout State) {
     // A closure that has received everything needs no thread for its end.
-    if target.isStream, !state.isWriting, state.filling.isEmpty { state.isFinished = true }
+    if !target.isFile, !state.isWriting, state.filling.isEmpty { state.isFinished = true }
     startWriting(&state)
   }
 
@@ -140,12 +152,13 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
       do {
         switch nextStep() {
         case .open:
-          sink = try ResponseSink(target)
+          sink = try ResponseSink(target, for: head)
           state.withLock { $0.isOpen = true }
         case .write:
-          try writing.withUnsafeBytes { try sink?.write($0) }
+          try writing.withUnsafeBytes { try write($0, to: sink) }
           writing.removeAll(keepingCapacity: true)
         case .end(let isComplete):
+          if isComplete { try decoder?.checkEnd() }
           try sink?.finish(isComplete: isComplete)
           return end(nil)
         case .pause: return
@@ -154,6 +167,16 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
         try? sink?.finish(isComplete: false)
         return end(error)
       }
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, to sink: ResponseSink?) throws {
+    guard let decoder else { return try sink?.write(bytes) ?? () }
+    var rest = bytes
+    while let piece = try decoder.next(&rest) {
+      // A small piece of what arrived may be a large one here, so that it takes its time.
+      if state.withLock(\.isAbandoned) { return }
+      try sink?.write(piece)
     }
   }
 

@@ -1,8 +1,5 @@
-package import FormStreamMultipart
-import FormStreamPlatform
-
-/// A file name that is safe to create, whatever the client sent: one path component that is not hidden, does not begin
-/// like a flag or a command, and is valid on other systems.
+/// A file name that is safe to create, whatever the other side sent: one path component that is not hidden, does not
+/// begin like a flag or a command, and is valid on other systems.
 ///
 /// It may contain characters that a shell interprets (`$`, `;`, backquotes): scripts must quote names anyway.
 ///
@@ -11,12 +8,9 @@ import FormStreamPlatform
 package struct SafeName: Hashable, Sendable {
   /// Linux allows 255 bytes; the rest is left for a number.
   private static let maximumLength = 240
-  /// Text after the last dot that is longer than this is not an extension.
-  private static let maximumExtension = 16
 
-  /// Stored as bytes: two texts that Swift considers equal may be two names to the system.
-  private let stem: [UInt8]
-  private let fileExtension: [UInt8]
+  /// Bytes: two texts that Swift considers equal may be two names to the system.
+  package let fileName: FileName
 
   /// Makes the last component of a name safe; nil if nothing usable is left.
   package init?(_ name: String) {
@@ -25,48 +19,42 @@ package struct SafeName: Hashable, Sendable {
   }
 
   /// Makes one of ``components(of:)`` safe; nil if nothing usable is left.
-  init?(component: Substring.UnicodeScalarView) {
+  package init?(component: Substring.UnicodeScalarView) {
     var scalars = Self.trimmed(component.map(Self.replaced)[...])
     guard let first = scalars.first else { return nil }
     if [".", "-", "~", "+", "@"].contains(first) { scalars[scalars.startIndex] = "_" }
     if Self.isReserved(scalars) { scalars = ["_"] + scalars }
 
     let ending = scalars.lastIndex(of: ".").map { scalars[$0...] } ?? []
-    let isExtension = Self.length(of: ending) <= Self.maximumExtension
-    fileExtension = isExtension ? Self.bytes(of: ending) : []
+    let isExtension = Self.length(of: ending) <= FileName.maximumExtension
+    let fileExtension = isExtension ? Self.bytes(of: ending) : []
     var stem = isExtension ? scalars.dropLast(ending.count) : scalars
     var length = Self.length(of: stem) + fileExtension.count
     while length > Self.maximumLength, let last = stem.popLast() {
       length -= UTF8.width(last)
     }
     // After a cut the name may end in a character that must not be last.
-    self.stem = Self.bytes(of: fileExtension.isEmpty ? Self.trimmed(stem) : stem)
+    fileName = FileName(
+      bytes: Self.bytes(of: fileExtension.isEmpty ? Self.trimmed(stem) : stem) + fileExtension)
   }
 
   /// The components of a path. Old browsers send complete paths, with backslashes.
-  static func components(of path: String) -> [Substring.UnicodeScalarView] {
+  package static func components(of path: String) -> [Substring.UnicodeScalarView] {
     path.unicodeScalars.split { $0 == "/" || $0 == "\\" }
   }
 
-  /// The name for a part: its file name if usable, else its field's name, else "file".
-  package init(filename: String?, field: String?) {
-    self = filename.flatMap(SafeName.init) ?? field.flatMap(SafeName.init) ?? Self.file
+  /// The first name that is usable, or a word.
+  package init(firstUsable names: [String?], orElse word: StaticString) {
+    let name = names.lazy.compactMap { $0.flatMap(SafeName.init) }.first
+    self = name ?? SafeName(word: word.description)
   }
 
-  private init(stem: String) {
-    self.stem = Array(stem.utf8)
-    fileExtension = []
+  private init(word: String) {
+    fileName = FileName(word)
   }
-
-  private static let file = SafeName(stem: "file")
 
   /// The length in bytes.
-  var length: Int { stem.count + fileExtension.count }
-
-  /// The name with a number if that is above 1: `photo.jpg`, `photo-2.jpg`.
-  package func numbered(_ number: Int) -> LocalPath {
-    LocalPath(bytes: stem + (number > 1 ? Array("-\(number)".utf8) : []) + fileExtension)
-  }
+  package var length: Int { fileName.bytes.count }
 }
 
 extension SafeName {

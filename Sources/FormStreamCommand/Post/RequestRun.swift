@@ -1,0 +1,49 @@
+import FormStreamTransfer
+
+/// Sends one request, shows its progress, and prints its response or its record.
+struct RequestRun {
+  let request: TransferRequest
+  /// Where the response's body goes; nil if it goes into the record.
+  let output: ResponseOutput?
+  /// How many bytes of the response's body the record holds.
+  let responseLimit: Int
+  /// What the response must be beyond its status.
+  var check: ExpectedResponse?
+  let report: ResultReport
+
+  func perform(
+    in session: TransferSession, _ display: ProgressDisplay, _ interruption: Interruption
+  ) throws(Failure) -> ResultReport.Ending {
+    let sharesTerminal = output?.isTerminal ?? false
+    var request = request
+    request.options.responseTarget =
+      if let output {
+        .stream(includingRefused: output.includesRefused) { bytes in
+          if sharesTerminal { display.yieldTerminal() }
+          try output.write(bytes)
+        }
+      } else {
+        .memory(limit: responseLimit)
+      }
+    let task = session.start(request)
+    interruption.onSignal { _ in task.cancel() }
+    let result = try runBlocking { () async throws(Failure) in
+      async let displayed: Void = display.follow(task.progress)
+      let result = await task.result
+      await displayed
+      return result
+    }
+    let last = task.progress.current
+    display.finish(last)
+    return report.end(result, received: last.received, output: output, check: check, interruption)
+  }
+}
+
+/// Fails if too few files can be open at once to send anything.
+func checkDescriptors() throws(Failure) {
+  guard canOpenDescriptors() else {
+    throw Failure(
+      .inputOutput,
+      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
+  }
+}

@@ -1,0 +1,115 @@
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
+
+/// Completes the output of a request, and prints its record.
+struct ResultReport {
+  /// How a request of a command ended.
+  struct Ending {
+    /// What failed: the request, the output, or both; nil if neither did. The exit code is the request's if it failed.
+    var failure: Failure?
+    /// What became of the request, in words.
+    let verdict: String
+    /// The status of the response; nil if there was none.
+    var status: Int?
+
+    /// Ends the command.
+    func finish(_ interruption: Interruption) throws(Failure) {
+      var failure = failure
+      // Whatever became of the request: a shell ends its loop only if the signal ends this process.
+      if let signal = interruption.end() {
+        let exit = ExitCode(signal: signal)
+        failure = Failure(exit, failure?.message ?? "\(exit.meaning). \(verdict)")
+      }
+      if let failure { throw failure }
+    }
+  }
+
+  let printsRecord: Bool
+  let isQuiet: Bool
+  /// The socket of `--unix-socket`.
+  let socket: LocalPath?
+
+  /// - Parameters:
+  ///   - received: how many bytes of the response's body arrived.
+  ///   - output: where it went; nil if it is in the result.
+  ///   - check: what it must be beyond its status.
+  func end(
+    _ result: TransferResult, received: Int64, output: ResponseOutput?, check: ExpectedResponse?,
+    _ interruption: Interruption
+  ) -> Ending {
+    let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
+    var outputFailure: Failure?
+    do throws(Failure) {
+      if let held, !printsRecord, output?.explains(held) == true {
+        try interruption.performBlocking { () throws(Failure) in try print(held) }
+      }
+      if let note = try output?.finish(result), !isQuiet { StandardError.note(note) }
+      if output == nil, let response = result.response, result.outcome == .ok {
+        try check?.check(kept: response)
+      }
+    } catch {
+      outputFailure = error
+    }
+    let stored = outputFailure == nil ? output?.stored : nil
+    return end(
+      result, received: received, stored: stored, includesBody: output == nil || held != nil,
+      outputFailure, interruption)
+  }
+
+  /// - Parameters:
+  ///   - received: how many bytes of the response's body arrived.
+  ///   - stored: the file that the response became.
+  ///   - includesBody: whether the result holds the response's body.
+  ///   - outputFailure: why the response is not where it should be.
+  func end(
+    _ result: TransferResult, received: Int64, stored: StoredResponse?, includesBody: Bool,
+    _ outputFailure: Failure?, _ interruption: Interruption
+  ) -> Ending {
+    let failure = Failure(result, socket: socket)
+    var outputFailure = outputFailure
+    // A usage error has no record: nothing was sent.
+    if printsRecord, failure?.exit != .usage {
+      let record = ResultRecord(
+        result, received: received, stored: stored, includesBody: includesBody,
+        outputFailure: outputFailure, socket: socket)
+      do throws(Failure) {
+        try interruption.performBlocking { () throws(Failure) in
+          try OutputFile(.standardOutput).write(record.json.line())
+        }
+      } catch {
+        outputFailure = outputFailure ?? error
+      }
+    }
+    // The library reports a failed output as the request's error if nothing else is wrong.
+    guard let outputFailure, !(result.error?.underlying is Failure) else {
+      return Ending(failure: failure, verdict: result.verdict, status: result.status)
+    }
+    return Ending(
+      failure: Failure(
+        failure?.exit ?? outputFailure.exit,
+        "\(outputFailure.message) \(failure?.message ?? result.verdict)"),
+      verdict: result.verdict, status: result.status)
+  }
+}
+
+/// A file that a response became.
+struct StoredResponse {
+  let path: LocalPath
+  /// The digest of what was written; nil if it was not computed.
+  var sha256: String?
+  /// How many bytes an earlier run had left.
+  var resumedFrom: Int64 = 0
+}
+
+/// Prints a response that doesn't become the file of `-o`.
+func print(_ response: TransferResponse) throws(Failure) {
+  let output = try ResponseOutput(
+    .standardOutput, following: TransferOptions(), outputsAnyStatus: true)
+  var failure: Failure?
+  Array(response.body).withUnsafeBytes { bytes in
+    do throws(Failure) { try output.write(bytes) } catch { failure = error }
+  }
+  if let failure { throw failure }
+  try output.finish()
+}

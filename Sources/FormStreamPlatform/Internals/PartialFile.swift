@@ -1,0 +1,229 @@
+import Glibc
+
+/// A file that grows over several runs of a program, under a name of its own until it is complete.
+///
+/// One user of it at a time has it: it is locked until it is closed, or released, or the process ends.
+package final class PartialFile: Sendable {
+  /// The name in the directory.
+  package let name: FileName
+  private let directory: DirectoryDescriptor
+  private let descriptor: WritableDescriptor
+
+  /// Creates an empty file that only its owner can read and write; nil if the name is taken.
+  ///
+  /// C: `openat(O_EXCL)`, `flock`
+  package init?(creating name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
+    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC
+    do throws(SystemError) {
+      descriptor = WritableDescriptor(
+        try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
+    } catch  where error == .alreadyExists {
+      return nil
+    }
+    (self.name, self.directory) = (name, directory)
+    // Another process may have found it empty before this one could lock it. A file system without locks is no
+    // obstacle: there, no process takes over a file that was left.
+    guard try lock() != .refused else { return nil }
+  }
+
+  /// Opens a file that was left; nil if it is in use, or can't be trusted: it must be a regular file without other
+  /// names that belongs to this user, and that no other user can write.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `fstat`, `flock`
+  package init?(leftAs name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
+    // A pipe of that name must not block.
+    let flags = O_RDWR | O_NOFOLLOW | O_APPEND | O_NONBLOCK | O_CLOEXEC
+    do throws(SystemError) {
+      descriptor = WritableDescriptor(
+        try retryingInterrupts { name.withCString { openat(directory.number, $0, flags) } })
+    } catch  where !error.isOutOfDescriptors {
+      return nil
+    }
+    (self.name, self.directory) = (name, directory)
+    let status = try status
+    guard status.isOwn, status.st_nlink == 1, try lock() == .granted, try hasName else {
+      return nil
+    }
+  }
+
+  private enum Lock { case granted, refused, unsupported }
+
+  private func lock() throws(SystemError) -> Lock {
+    try descriptor.withNumber { number throws(SystemError) in
+      do throws(SystemError) {
+        _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
+        return .granted
+      } catch {
+        return error.number == EWOULDBLOCK ? .refused : .unsupported
+      }
+    }
+  }
+
+  /// C: `fstat`
+  private var status: stat {
+    get throws(SystemError) {
+      try descriptor.withNumber { number throws(SystemError) in
+        var status = stat()
+        _ = try retryingInterrupts { fstat(number, &status) }
+        return status
+      }
+    }
+  }
+
+  /// Whether the file still has its name: another process may have moved or removed it.
+  ///
+  /// C: `fstatat`
+  package var hasName: Bool {
+    get throws(SystemError) { try directory.identity(of: name) == descriptor.identity() }
+  }
+
+  /// The number of bytes in the file.
+  package var size: Int64 { get throws(SystemError) { Int64(try status.st_size) } }
+
+  /// A number that no other file of the file system has.
+  package var inode: UInt64 { get throws(SystemError) { UInt64(try status.st_ino) } }
+
+  /// Appends the bytes.
+  ///
+  /// C: `write`
+  package func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    try descriptor.write(bytes)
+  }
+
+  /// Reads bytes from an offset on; returns how many, and 0 at the end.
+  ///
+  /// C: `pread`
+  package func read(
+    into buffer: UnsafeMutableRawBufferPointer, at offset: Int64
+  ) throws(SystemError) -> Int {
+    try descriptor.withNumber { number throws(SystemError) in
+      try retryingInterrupts { pread(number, buffer.baseAddress, buffer.count, off_t(offset)) }
+    }
+  }
+
+  /// Cuts off all bytes but the first `size`.
+  ///
+  /// C: `ftruncate`
+  package func truncate(to size: Int64) throws(SystemError) {
+    try descriptor.releaseRoom(after: size)
+  }
+
+  /// Writes the contents to the disk.
+  ///
+  /// C: `fsync`
+  package func synchronize() throws(SystemError) { try descriptor.synchronize() }
+
+  /// Throws what some file systems report only when a file is closed. The file stays open.
+  ///
+  /// C: `dup`, `close`
+  package func flush() throws(SystemError) { try descriptor.flush() }
+
+  /// Gives the file the mode of a new file, as far as the umask allows it. It stays private if the umask is not known.
+  ///
+  /// C: `fchmod`
+  package func setUsualPermissions() throws(SystemError) {
+    guard let mask = fileModeMask else { return }
+    try descriptor.setPermissions(0o666 & ~mask)
+  }
+
+  /// Gives the file its final name in the same directory. Returns false, and does nothing, if the name is taken and
+  /// stays taken; a directory always keeps its name.
+  package func move(
+    to name: FileName, ifTaken conflict: AtomicFile.NameConflict
+  ) throws(SystemError) -> Bool {
+    // What another process has put under this name is not moved.
+    guard try hasName else { throw .notFound }
+    return switch conflict {
+    case .replace: try directory.move(self.name, to: directory, replacing: name)
+    case .refuse: try directory.move(self.name, to: directory, ifFree: name)
+    }
+  }
+
+  /// Removes the file, if it still has its name.
+  package func remove() {
+    if (try? hasName) == true { directory.remove(name) }
+  }
+
+  /// Closes the file, and so releases the lock. Throws what some file systems report only here.
+  ///
+  /// C: `close`
+  package func close() throws(SystemError) { try descriptor.close() }
+}
+
+extension DirectoryDescriptor {
+  /// Whether a file may take the name from what has it now: from nothing, a regular file or a link, and not from a
+  /// directory, a device or a pipe.
+  ///
+  /// C: `fstatat`
+  package func mayReplace(_ name: FileName) throws(SystemError) -> Bool {
+    var status = stat()
+    do throws(SystemError) {
+      _ = try retryingInterrupts {
+        name.withCString { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }
+      }
+    } catch  where error == .notFound {
+      return true
+    }
+    return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+  }
+
+  /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has
+  /// more than `limit` bytes.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `fstat`, `read`
+  package func ownContents(of name: FileName, upTo limit: Int) -> [UInt8]? {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let number = name.withCString { openat(self.number, $0, flags) }
+    guard number >= 0 else { return nil }
+    defer { close(number) }
+    var status = stat()
+    guard fstat(number, &status) == 0, status.isOwn else { return nil }
+    return contents(of: number, upTo: limit)
+  }
+}
+
+extension stat {
+  /// Whether it is a regular file of this user's that no other user can write.
+  fileprivate var isOwn: Bool {
+    st_mode & S_IFMT == S_IFREG && st_uid == geteuid() && st_mode & (S_IWGRP | S_IWOTH) == 0
+  }
+}
+
+/// A number that is another one after each start of the system; nil if the system has none.
+///
+/// C: `open`, `read`
+package func bootID() -> String? {
+  systemFile("/proc/sys/kernel/random/boot_id").map { text in
+    String(text.prefix { $0 != "\n" })
+  }
+}
+
+/// The bits that this process takes away from the modes of new files; nil if they are not known. `umask` can't be asked
+/// without a change of it that other threads would see.
+private var fileModeMask: UInt32? {
+  guard let text = systemFile("/proc/self/status") else { return nil }
+  for line in text.split(separator: "\n") where line.hasPrefix("Umask:") {
+    return UInt32(line.dropFirst("Umask:".count).drop { $0 == "\t" || $0 == " " }, radix: 8)
+  }
+  return nil
+}
+
+private func systemFile(_ path: String) -> String? {
+  let number = open(path, O_RDONLY | O_CLOEXEC)
+  guard number >= 0 else { return nil }
+  defer { close(number) }
+  return contents(of: number, upTo: 64 * 1024).map { String(decoding: $0, as: UTF8.self) }
+}
+
+/// All bytes of a file; nil if it can't be read, or has more than `limit`.
+private func contents(of number: CInt, upTo limit: Int) -> [UInt8]? {
+  var bytes: [UInt8] = []
+  var piece = [UInt8](repeating: 0, count: 16 * 1024)
+  while true {
+    let count = read(number, &piece, piece.count)
+    if count < 0, errno == EINTR { continue }
+    guard count >= 0, bytes.count + count <= limit else { return nil }
+    if count == 0 { return bytes }
+    bytes += piece[..<count]
+  }
+}

@@ -1,0 +1,40 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Which bytes a response has, and how many there are: the header `Content-Range`.
+///
+/// RFC 9110 §14.4: range-resp = first-pos "-" last-pos "/" ( complete-length / "*" ), or for a response of status 416,
+/// "*/" complete-length.
+struct ContentRange: Equatable {
+  /// The bytes of a response of status 206; nil in one of status 416.
+  let bytes: Range<Int64>?
+  /// The complete length; nil if the server doesn't know it.
+  let total: Int64?
+
+  /// Reads the header; nil if it is missing, repeated or malformed, or if it is contradictory.
+  init?(_ headers: HTTPHeaders) {
+    let values = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Range") }.map(
+      \.value)
+    guard values.count == 1, let value = values.first else { return nil }
+    let words = value.split(separator: " ", omittingEmptySubsequences: true)
+    guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+    let halves = words[1].split(separator: "/", omittingEmptySubsequences: false)
+    guard halves.count == 2 else { return nil }
+    total = Self.number(halves[1])
+    guard total != nil || halves[1] == "*" else { return nil }
+    if halves[0] == "*" {
+      guard total != nil else { return nil }
+      bytes = nil
+      return
+    }
+    let ends = halves[0].split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]),
+      first <= last, last < total ?? .max
+    else { return nil }
+    bytes = first..<(last + 1)
+  }
+
+  private static func number(_ digits: Substring) -> Int64? {
+    digits.isASCIIDigits ? Int64(digits) : nil
+  }
+}

@@ -1,0 +1,65 @@
+public import FormStreamMultipart
+
+/// Where a download is stored, and what happens if a file is there already.
+public struct DownloadDestination: Sendable {
+  /// What happens if the name is taken. In no case is a file changed before the download is complete.
+  ///
+  /// There will be no other ways before the next major version, so a `switch` needs no default case.
+  @frozen public enum ExistingFile: String, Codable, CaseIterable, Sendable {
+    /// The download replaces the file or the link. A directory is not replaced.
+    case replace
+    /// The download fails with `destination-exists`: before anything is requested, if the name is known by then.
+    case refuse
+    /// The download gets a name with a number: `photo-2.jpg`.
+    case number
+  }
+
+  /// What names a file in a directory.
+  @frozen public enum NameSource: String, Codable, CaseIterable, Sendable {
+    /// The last segment of the requested URL's path, with percent codes decoded.
+    case url
+    /// The server's `Content-Disposition` (RFC 6266), or the URL if it names no file.
+    case server
+  }
+
+  enum Place: Sendable {
+    case file(LocalPath)
+    case directory(LocalPath, NameSource)
+  }
+
+  let place: Result<Place, MultipartError>
+  let existingFile: ExistingFile
+
+  /// A file.
+  ///
+  /// - Parameters:
+  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the download fails with
+  ///     `not-a-file`, and nothing is requested.
+  ///   - existingFile: what happens if the name is taken.
+  public static func file(
+    _ path: some LocalPathConvertible, ifTaken existingFile: ExistingFile = .replace
+  ) -> DownloadDestination {
+    let path = Result { () throws(MultipartError) in try path.localPath() }
+    return DownloadDestination(place: path.map { .file($0) }, existingFile: existingFile)
+  }
+
+  /// A file in a directory that exists, named by the URL or the server.
+  ///
+  /// The name is made safe: it is one component of a path, is not hidden, doesn't begin like a flag, has no control
+  /// characters and no characters that change the direction of text, is valid on other systems, and is not too long. If
+  /// nothing usable is left, it is `download`.
+  ///
+  /// - Parameters:
+  ///   - path: the directory, as for ``file(_:ifTaken:)``.
+  ///   - source: what names the file.
+  ///   - existingFile: what happens if the name is taken. A name from the server can't replace a file: with `replace`
+  ///     and `server`, the download fails with `invalid-setting`.
+  public static func directory(
+    _ path: some LocalPathConvertible, named source: NameSource = .url,
+    ifTaken existingFile: ExistingFile = .number
+  ) -> DownloadDestination {
+    let path = Result { () throws(MultipartError) in try path.localPath() }
+    return DownloadDestination(
+      place: path.map { .directory($0, source) }, existingFile: existingFile)
+  }
+}

@@ -1,0 +1,45 @@
+/// The totals of a download's requests so far, and the last response.
+struct DownloadHistory: Sendable {
+  let start = ContinuousClock.now
+  /// How often a request was sent.
+  private(set) var attempts = 0
+  /// How many of them were made since the file last became longer than it ever was, with the one that did it.
+  private(set) var tries = 0
+  private(set) var redirects = 0
+  private(set) var restarts = 0
+  private(set) var received: Int64 = 0
+  private(set) var response: TransferResponse?
+  /// How many bytes of the file were there before the download.
+  private(set) var resumedFrom: Int64 = 0
+  /// Whether the platform's check trusts the servers of all requests; nil if none was encrypted.
+  private(set) var isServerVerified: Bool?
+  private var longest: Int64 = 0
+
+  /// - Parameter size: the size of the partial file that was left.
+  mutating func begin(_ size: Int64) {
+    (resumedFrom, longest) = (size, size)
+  }
+
+  /// Notes a request.
+  ///
+  /// - Parameters:
+  ///   - size: the size of the partial file now.
+  ///   - before: the size of the partial file before.
+  mutating func note(
+    _ result: TransferResult, _ sink: DownloadSink, _ size: Int64, replaced before: Int64
+  ) {
+    attempts += result.attempts
+    tries += max(result.attempts - result.redirects, 0)
+    redirects = result.redirects
+    response = result.response ?? response
+    received += sink.received
+    if let isVerified = result.isServerVerified {
+      isServerVerified = isVerified && isServerVerified != false
+    }
+    if case .storing = sink.state, result.status != 206, before > 0 {
+      restarts += 1
+      resumedFrom = 0
+    }
+    if size > longest { (longest, tries) = (size, 1) }
+  }
+}

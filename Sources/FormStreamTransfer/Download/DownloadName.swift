@@ -1,0 +1,65 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The names of a download's files, in one directory.
+struct DownloadName: Sendable {
+  /// The name that was asked for, or that the URL gives.
+  let base: FileName
+  /// Whether the server may give the file another name.
+  let mayBeServers: Bool
+
+  init(_ place: DownloadDestination.Place, _ url: HTTPURL) {
+    switch place {
+    case .file(let path): (base, mayBeServers) = (path.name, false)
+    case .directory(_, let source):
+      base = SafeName(firstUsable: [url.lastSegment], orElse: "download").fileName
+      mayBeServers = source == .server
+    }
+  }
+
+  /// The final name.
+  ///
+  /// - Parameter server: what the server calls the file; nil if it says nothing.
+  func final(_ server: String?) -> FileName {
+    guard mayBeServers, let server, let name = SafeName(server) else { return base }
+    return name.fileName
+  }
+
+  /// The name of a partial file; each number is another one.
+  func partial(_ number: Int) -> FileName {
+    // The name of its record must not be too long either.
+    let record = base.appending(
+      Array((number > 1 ? ".\(number)" : "").utf8) + Self.suffix + Self.record)
+    return FileName(bytes: Array(record.bytes.dropLast(Self.record.count)))
+  }
+
+  /// The name of the record of a partial file.
+  static func record(of partialFile: FileName) -> FileName { partialFile.appending(record) }
+
+  private static let suffix = Array(".part".utf8)
+  private static let record = Array(".json".utf8)
+}
+
+extension HTTPURL {
+  /// The last segment of the path, with percent codes decoded if that gives text; nil if it is empty.
+  fileprivate var lastSegment: String? {
+    let path = absoluteString.prefix { $0 != "?" && $0 != "#" }.split(
+      separator: "/", omittingEmptySubsequences: false)
+    // The scheme, nothing, and the host come before the path.
+    guard path.count > 3, let segment = path.last, !segment.isEmpty else { return nil }
+    let decoded = PercentDecoder.decoded(Array(segment.utf8))
+    return String(validating: decoded, as: UTF8.self) ?? String(segment)
+  }
+}
+
+extension HTTPHeaders {
+  /// The name that the server gives the file; nil if there is none.
+  ///
+  /// RFC 6266 §4.1: `filename*` comes before `filename`, and whatever the type is, the name is one to use. Percent
+  /// codes in `filename` are no escapes there.
+  var serverName: String? {
+    let values = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
+    guard values.count == 1, let value = values.first?.value else { return nil }
+    return ContentDisposition(parsing: Array(value.utf8))?.filename
+  }
+}

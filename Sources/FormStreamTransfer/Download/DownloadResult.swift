@@ -1,0 +1,47 @@
+public import FormStreamMultipart
+
+/// A complete file that was downloaded.
+public struct DownloadedFile: Sendable {
+  /// The path, with the name that the file got.
+  public let path: LocalPath
+  /// The size in bytes.
+  public let size: Int64
+  /// The SHA-256 digest of what was written, as 64 hexadecimal digits; nil unless ``DownloadSettings/computesDigest``
+  /// or ``DownloadSettings/expectedSHA256`` is set.
+  public let sha256: String?
+  /// How many of the bytes an earlier download had left; 0 if the file was requested from its beginning.
+  public let resumedFrom: Int64
+  /// Whether the server said where the file ends: by a length, by chunks, by frames, or by the end of encryption.
+  ///
+  /// If not, the end of the connection was the end of the file, as with HTTP/1.0, and a connection that broke looks the
+  /// same. Only an expected digest can show then that the file is complete.
+  public let isEndKnown: Bool
+  /// The last response, without its body.
+  public let response: TransferResponse
+}
+
+/// The result of a download.
+public struct DownloadResult: Sendable {
+  /// What became of the requests: the outcome and the error of the download, the attempts of all its requests, and the
+  /// last response.
+  ///
+  /// The outcome is `ok` only if the file has its name, and its bytes are one version of the resource, complete.
+  public let transfer: TransferResult
+  /// The file; nil unless the outcome is `ok`.
+  public let file: DownloadedFile?
+  /// How many bytes of the file arrived in this download, those of an attempt that was started again included.
+  public let received: Int64
+  /// How often the download was started again from the beginning: because the resource had changed, or because the
+  /// server doesn't continue.
+  public let restarts: Int
+  /// The path of the partial file that was left; nil if there is none.
+  public let partialFile: LocalPath?
+  /// What a later download needs to continue; nil if the file is complete, or if the server gave nothing that its
+  /// version can be recognized by.
+  public let resumeData: DownloadResumeData?
+
+  /// Whether the download succeeded, and if not, whether it may succeed later.
+  public var outcome: TransferResult.Outcome { transfer.outcome }
+  /// Why the outcome is not `ok`.
+  public var error: TransferError? { transfer.error }
+}

@@ -1,0 +1,62 @@
+public import FormStreamMultipart
+
+/// What continues a download that was cancelled or failed: in this process, or in another one after it was stored.
+///
+/// ```swift
+/// let data = try JSONEncoder().encode(await download.cancelKeepingData())
+/// // Later:
+/// let download = try session.startDownload(resuming: JSONDecoder().decode(DownloadResumeData.self, from: data))
+/// ```
+///
+/// The bytes themselves are in a file beside the destination, `NAME.part`, and what the server said of their version in
+/// `NAME.part.json`. If those are gone, or the resource has changed, the download starts again.
+///
+/// It holds the URL with its query, and no headers and no credentials.
+public struct DownloadResumeData: Codable, Hashable, Sendable {
+  /// The URL of the request, as text; it may hold secrets, in its query or elsewhere.
+  public let url: String
+  /// The path of the partial file.
+  public var partialFile: LocalPath { LocalPath(bytes: partialFileBytes) }
+  /// How many bytes the partial file has.
+  public let received: Int64
+  /// How many bytes the file will have; nil if the server didn't say.
+  public let total: Int64?
+
+  let partialFileBytes: [UInt8]
+  let destination: [UInt8]
+  let nameSource: DownloadDestination.NameSource?
+  let existingFile: DownloadDestination.ExistingFile
+  let expectedSHA256: String?
+  let computesDigest: Bool
+  let synchronizes: Bool
+
+  /// The settings that continue the download, to change them before.
+  public var settings: DownloadSettings {
+    let path = LocalPath(bytes: destination)
+    var settings = DownloadSettings(
+      nameSource.map { .directory(path, named: $0, ifTaken: existingFile) }
+        ?? .file(path, ifTaken: existingFile))
+    settings.partialName = partialFile.lastComponentBytes
+    (settings.expectedSHA256, settings.computesDigest, settings.synchronizes) = (
+      expectedSHA256, computesDigest, synchronizes
+    )
+    return settings
+  }
+
+  init?(
+    _ url: HTTPURL, _ partialFile: LocalPath, _ received: Int64, _ total: Int64?,
+    _ settings: DownloadSettings
+  ) {
+    switch settings.destination.place {
+    case .success(.file(let path)): (destination, nameSource) = (path.bytes, nil)
+    case .success(.directory(let path, let source)):
+      (destination, nameSource) = (path.bytes, source)
+    case .failure: return nil
+    }
+    (self.url, self.received, self.total) = (url.absoluteString, received, total)
+    (partialFileBytes, existingFile) = (partialFile.bytes, settings.destination.existingFile)
+    (expectedSHA256, computesDigest, synchronizes) = (
+      settings.expectedSHA256, settings.computesDigest, settings.synchronizes
+    )
+  }
+}

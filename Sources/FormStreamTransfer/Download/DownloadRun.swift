@@ -1,0 +1,307 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import Foundation
+
+/// A download from its first request to its result.
+///
+/// A `TransferRun` sends one request, for everything or for the rest; a `DownloadSink` stores its response; this type
+/// decides what is asked for next.
+final class DownloadRun: Sendable {
+  let request: TransferRequest
+  let publisher: ProgressPublisher
+  /// Where the download's own task runs.
+  let engine: Engine
+  let control: TransferControl
+  private let settings: DownloadSettings
+  private let session: TransferSession
+  /// The request that is being sent; nil between two.
+  private let sending = Guarded<TransferTask?>(nil)
+
+  init(
+    _ request: TransferRequest, _ settings: DownloadSettings, session: TransferSession,
+    engine: Engine
+  ) {
+    (self.request, self.settings, self.session) = (request, settings, session)
+    self.engine = engine
+    control = TransferControl(engine)
+    publisher = ProgressPublisher(pace: request.options.progressPace)
+  }
+
+  // MARK: From any thread
+
+  // One lock for both, so that the request gets the changes in their order.
+
+  func pause() {
+    sending.withLock { task in
+      control.pause()
+      task?.pause()
+    }
+  }
+
+  func resume() {
+    sending.withLock { task in
+      control.resume()
+      task?.resume()
+    }
+  }
+
+  func cancel() {
+    sending.withLock { task in
+      control.cancel()
+      task?.cancel()
+    }
+  }
+
+  // MARK: The download
+
+  func perform() async -> DownloadResult {
+    publisher.begin(nil)
+    var history = DownloadHistory()
+    let partial: PartialDownload
+    do throws(TransferError) {
+      partial = try await prepare()
+    } catch {
+      return await conclude(
+        history, nil, .init(error.code == .cancelled ? .cancelled : .failed, error))
+    }
+    history.begin(partial.size)
+    while true {
+      await control.waitWhilePaused()
+      let sink = DownloadSink(partial)
+      let sizeBefore = partial.size
+      let result = await send(sink, history)
+      await onWorker { partial.end(sink) }
+      history.note(result, sink, partial.size, replaced: sizeBefore)
+      switch next(after: result, sink, partial) {
+      case .complete: return await complete(history, partial)
+      case .startAgain(let reason):
+        note("Starting again: \(reason)")
+        partial.startAgain()
+      case .goOn: break
+      case .retry(let verdict):
+        guard history.tries < request.options.retry.attempts, let delay = delay(history),
+          session.budget.take()
+        else { return await conclude(history, partial, verdict) }
+        note("Continuing in \(delay.inSeconds): \(verdict.error?.description ?? "")")
+        publisher.update { $0.phase = .retrying }
+        guard await wait(delay) else {
+          return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))
+        }
+      case .conclude(let verdict): return await conclude(history, partial, verdict)
+      }
+    }
+  }
+
+  /// Checks the request, and takes a partial file that was left.
+  private func prepare() async throws(TransferError) -> PartialDownload {
+    let url = try request.url.appending(request.query)
+    guard request.method == .get, request.body == nil else {
+      throw .notADownload("only a GET without a body can be one")
+    }
+    guard request.options.decompression == nil else {
+      throw .notADownload(
+        "a file that is decompressed can't be continued; use a target for the response")
+    }
+    for name in ["Range", "If-Range"] where request.headers.contains(name) {
+      throw .notADownload("a download chooses the header \(name) itself; leave it out")
+    }
+    try settings.check()
+    let (settings, publisher, control) = (settings, publisher, control)
+    let prepared = await control.performBlocking(atMost: nil) {
+      Result { () throws(TransferError) in
+        let partial = try PartialDownload(url, settings) { size, total in
+          publisher.advance(
+            .init(phase: nil, read: 0, handedOver: 0, received: size, responseTotal: total),
+            acknowledged: nil)
+        }
+        do {
+          guard try partial.hashWhatIsThere(while: { !control.isCancelled }) else {
+            throw TransferError.cancelledBeforeResponse
+          }
+        } catch let error as TransferError {
+          throw error
+        } catch {
+          throw .downloadNotStored(partial.destination, from: url, error)
+        }
+        return partial
+      }
+    }
+    guard let prepared else { throw .cancelledBeforeResponse }
+    return try prepared.get()
+  }
+
+  /// Sends a request for everything, or for the rest.
+  private func send(_ sink: DownloadSink, _ history: DownloadHistory) async -> TransferResult {
+    var request = request
+    // What is continued must be the same bytes, and not another coding of them.
+    request.headers.set("Accept-Encoding", "identity")
+    var accepted = request.options.acceptedStatuses ?? [200, 203]
+    accepted.remove(206)
+    if let validator = sink.demand.validator {
+      request.headers.set("Range", "bytes=\(sink.demand.offset)-")
+      request.headers.set("If-Range", validator)
+      accepted.insert(206)
+    }
+    request.options.acceptedStatuses = accepted
+    request.options.responseTarget = .download(sink)
+    request.options.maximumResponseSize = request.options.maximumResponseSize.map {
+      max($0 - sink.demand.offset, 0)
+    }
+    let policy = request.options.retry
+    request.options.retry.attempts = max(policy.attempts - history.tries, 1)
+    request.options.retry.timeLimit = policy.timeLimit.map {
+      max($0 - history.start.duration(to: .now), .zero)
+    }
+    let task = session.startRequest(ofDownload: request)
+    sending.withLock { sending in
+      sending = task
+      if control.isPaused { task.pause() }
+      if control.isCancelled { task.cancel() }
+    }
+    let (progress, publisher, attempts) = (task.progress, publisher, history.attempts)
+    let watching = Task(executorPreference: engine) {
+      for await update in progress where update.phase != .done {
+        publisher.update { progress in
+          (progress.phase, progress.attempt) = (update.phase, attempts + update.attempt)
+        }
+      }
+    }
+    let result = await task.result
+    watching.cancel()
+    await watching.value
+    sending.withLock { $0 = nil }
+    return result
+  }
+
+  private enum Step {
+    /// Everything is there.
+    case complete
+    case startAgain(String)
+    /// The next request asks for the rest, at once.
+    case goOn
+    /// The same after a wait, if another attempt is allowed.
+    case retry(AttemptDecision.Verdict)
+    case conclude(AttemptDecision.Verdict)
+  }
+
+  /// Decides what follows a request.
+  private func next(
+    after result: TransferResult, _ sink: DownloadSink, _ partial: PartialDownload
+  ) -> Step {
+    if control.isCancelled, result.outcome != .ok {
+      return .conclude(.init(.cancelled, .cancelledDuringResponse))
+    }
+    switch sink.state {
+    case .mismatched(let reason): return .startAgain(reason)
+    case .failed(let error): return .conclude(.init(.failed, error))
+    case .waiting:
+      // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
+      if sink.demand.validator != nil, result.status == 416, let response = result.response {
+        return partial.isComplete(by: response.headers)
+          ? .complete : .startAgain("the server doesn't have the rest of what is there (416)")
+      }
+      // An accepted response opens the sink.
+      guard result.outcome != .ok else {
+        return .conclude(.init(.failed, .notADownload("its response was not stored")))
+      }
+      return .conclude(.init(result.outcome, result.error))
+    case .storing(let end):
+      let verdict = AttemptDecision.Verdict(result.outcome, result.error)
+      guard result.outcome == .ok, result.error == nil else {
+        return result.outcome == .retryable ? .retry(verdict) : .conclude(verdict)
+      }
+      if let end, partial.size < end {
+        return .retry(.init(.retryable, .rangeTooShort(partial.url, partial.size, of: end)))
+      }
+      // A server may send fewer bytes than it was asked for (RFC 9110 §14.2).
+      if let total = partial.total, partial.size < total { return .goOn }
+      return .complete
+    }
+  }
+
+  // MARK: Between requests
+
+  private func delay(_ history: DownloadHistory) -> Duration? {
+    let policy = request.options.retry
+    let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: nil)
+    if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
+    return delay
+  }
+
+  /// Waits; returns false if the download was cancelled meanwhile.
+  private func wait(_ delay: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: delay)
+      return !control.isCancelled
+    } catch {
+      return false
+    }
+  }
+
+  private func note(_ text: String) {
+    request.options.trace?(TransferTrace(kind: .note, text: text))
+  }
+
+  /// Runs what may block on a worker thread, and waits for it even if the download is cancelled.
+  private func onWorker<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
+    await withCheckedContinuation { continuation in
+      // Without a thread, this one has to wait for the disk.
+      if !engine.workers.run({ continuation.resume(returning: body()) }) {
+        continuation.resume(returning: body())
+      }
+    }
+  }
+
+  // MARK: The result
+
+  private func complete(
+    _ history: DownloadHistory, _ partial: PartialDownload
+  ) async -> DownloadResult {
+    let stored = await onWorker { Result { () throws(TransferError) in try partial.complete() } }
+    switch stored {
+    case .success(let stored):
+      return await conclude(history, partial, .init(.ok, nil), stored)
+    case .failure(let error): return await conclude(history, partial, .init(.failed, error))
+    }
+  }
+
+  /// The result of a download that is not begun.
+  func refuse(_ error: TransferError) async -> DownloadResult {
+    await conclude(DownloadHistory(), nil, .init(.failed, error))
+  }
+
+  private func conclude(
+    _ history: DownloadHistory, _ partial: PartialDownload?, _ verdict: AttemptDecision.Verdict,
+    _ stored: PartialDownload.Stored? = nil
+  ) async -> DownloadResult {
+    let left = await onWorker { partial?.release() }
+    let response = history.response
+    publisher.finish { progress in
+      progress.phase = .done
+      progress.hasResponse = response != nil
+    }
+    let file = stored.flatMap { stored in
+      response.map { response in
+        DownloadedFile(
+          path: stored.path, size: stored.size, sha256: stored.sha256,
+          resumedFrom: history.resumedFrom, isEndKnown: !response.hasUnknownEnd,
+          response: response)
+      }
+    }
+    var error = verdict.error
+    if let left, left.resumeData != nil, error?.code != .responseNotStored {
+      error = error?.adding(
+        "\(left.size) bytes are in \(left.path.description.quoted): download it again to continue.")
+    }
+    let transfer = TransferResult(
+      url: request.url, method: request.method, outcome: verdict.outcome, response: response,
+      idempotencyKey: nil, attempts: history.attempts, redirects: history.redirects,
+      contentLength: nil, framing: .noBody, bytesSent: 0, wireBytes: 0,
+      duration: history.start.duration(to: .now), sha256: nil,
+      isServerVerified: history.isServerVerified,
+      error: error?.ending(as: verdict.outcome, response))
+    return DownloadResult(
+      transfer: transfer, file: file, received: history.received, restarts: history.restarts,
+      partialFile: left?.path, resumeData: left?.resumeData)
+  }
+}

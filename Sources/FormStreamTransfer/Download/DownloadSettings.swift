@@ -1,0 +1,53 @@
+import FormStreamDigest
+import FormStreamPlatform
+
+/// How a file is downloaded.
+///
+/// ```swift
+/// var settings = DownloadSettings(.file("film.mp4", ifTaken: .refuse))
+/// settings.expectedSHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
+/// ```
+public struct DownloadSettings: Sendable {
+  /// Where the file is stored.
+  public var destination: DownloadDestination
+  /// Whether a partial file that an earlier download of the same URL has left is continued. If not, the download
+  /// starts again, and takes the place of that partial file.
+  ///
+  /// A partial file is continued only if it can be proven to be of the version that the server has now. Within one
+  /// download, a response that is cut short is continued in either case.
+  public var resumesPartialFile = true
+  /// The SHA-256 digest of the complete file as 64 hexadecimal digits. A file with another digest is removed, and the
+  /// download fails with `digest-mismatch`.
+  public var expectedSHA256: String?
+  /// Whether the file is hashed while it is written; see ``DownloadedFile/sha256``. It always is if a digest is
+  /// expected.
+  public var computesDigest = false
+  /// Whether the file and its name are on the disk when the download ends, so that it survives a failure of the power.
+  public var synchronizes = true
+
+  /// The name of the partial file to continue; nil to look for one.
+  var partialName: [UInt8]?
+
+  /// Creates settings: a partial file that was left is continued, and the file is written to the disk.
+  public init(_ destination: DownloadDestination) {
+    self.destination = destination
+  }
+
+  var needsDigest: Bool { computesDigest || expectedSHA256 != nil }
+
+  func check() throws(TransferError) {
+    if case .success(.directory(_, .server)) = destination.place,
+      destination.existingFile == .replace
+    {
+      throw TransferError(
+        .invalidSetting, on: "destination",
+        "A download can't replace a file whose name the server chooses: refuse names that are taken, or number them."
+      )
+    }
+    if let digest = expectedSHA256, SHA256.Digest(hexadecimal: digest) == nil {
+      throw TransferError(
+        .invalidSetting, on: "expectedSHA256",
+        "\(digest.quoted) is not a SHA-256 digest: write 64 hexadecimal digits.")
+    }
+  }
+}

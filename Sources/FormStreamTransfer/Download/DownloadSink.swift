@@ -1,0 +1,90 @@
+import FormStreamPlatform
+
+/// Where the response to one request of a download goes: to the partial file, if it is what was asked for.
+///
+/// Functions that may block are called on a worker thread, one after the other.
+final class DownloadSink: Sendable {
+  /// What has become of the response.
+  enum State: Sendable {
+    /// No head of a response that could be stored has arrived.
+    case waiting
+    /// Its bytes go to the partial file.
+    ///
+    /// - Parameter end: the size that the partial file has at its end; nil if it isn't known.
+    case storing(end: Int64?)
+    /// It doesn't continue the partial file, for this reason: everything must be asked for.
+    case mismatched(String)
+    case failed(TransferError)
+  }
+
+  let demand: PartialDownload.Demand
+  private let partial: PartialDownload
+  private let contents = Guarded((state: State.waiting, received: Int64(0)))
+
+  init(_ partial: PartialDownload) {
+    self.partial = partial
+    demand = partial.demand
+  }
+
+  var state: State { contents.withLock(\.state) }
+  /// How many bytes of the response were stored.
+  var received: Int64 { contents.withLock(\.received) }
+
+  /// Prepares the partial file for a response. If that fails, storing its first bytes does.
+  func open(_ head: TransferResponse) {
+    do {
+      let state = try partial.begin(head, to: demand, for: self)
+      contents.withLock { $0.state = state }
+    } catch {
+      fail(error)
+    }
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    let state = state
+    guard case .storing(let end) = state else { throw Refusal() }
+    if let end, end - partial.size < Int64(bytes.count) {
+      contents.withLock { $0.state = .mismatched("the response has more bytes than it announces") }
+      throw Refusal()
+    }
+    do {
+      try partial.append(bytes, from: self)
+      contents.withLock { $0.received += Int64(bytes.count) }
+    } catch {
+      fail(error)
+      throw Refusal()
+    }
+  }
+
+  func finish(isComplete: Bool) throws {
+    guard isComplete else { return }
+    guard case .storing = state else { throw Refusal() }
+  }
+
+  private func fail(_ error: any Error) {
+    let failure =
+      error as? TransferError
+      ?? .downloadNotStored(partial.partialFile ?? partial.destination, from: partial.url, error)
+    contents.withLock { $0.state = .failed(failure) }
+  }
+
+  /// Ends the response; ``state`` says why.
+  private struct Refusal: Error {}
+}
+
+extension TransferResponse {
+  /// The length that the head announces for the body; nil if there is none.
+  var announcedLength: Int64? {
+    if status == 204 || status == 304 { return 0 }
+    // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length.
+    return headers.contains("Transfer-Encoding")
+      ? nil : headers["Content-Length"].flatMap { Int64($0) }
+  }
+
+  /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a connection that broke
+  /// looks the same.
+  var hasUnknownEnd: Bool {
+    url.origin.scheme == "http" && version.hasPrefix("1.") && status != 204 && status != 304
+      && !headers.contains("Content-Length") && !headers.contains("Transfer-Encoding")
+  }
+}

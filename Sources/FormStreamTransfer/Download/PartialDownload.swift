@@ -1,0 +1,409 @@
+import FormStreamDigest
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The file of a download until it is complete, and what is known of its version.
+///
+/// All functions but ``size`` may block on the disk, and exclude each other.
+final class PartialDownload: Sendable {
+  /// After how many bytes the partial file is written to the disk, so that no more are lost if the power fails.
+  private static let synchronizedEvery: Int64 = 128 * 1024 * 1024
+  /// How many partial files of one name are looked for, or made.
+  private static let maximumFiles = 1000
+  /// The highest number that a file gets if its name is taken.
+  private static let maximumNumber = 100_000
+
+  private struct State {
+    var file: PartialFile?
+    /// What is known of the bytes in the file; nil if it is empty.
+    var record: PartialFileRecord?
+    var size: Int64 = 0
+    var digest: RunningDigest?
+    /// Whether the bytes are not those that the server has now.
+    var isStale = false
+    /// The response that is being stored; nil between two. Only it may write.
+    var current: ObjectIdentifier?
+
+    /// The value of `If-Range` that asks for the rest; nil if everything must be asked for.
+    var validator: String? { isStale || size == 0 ? nil : record?.version.validator }
+  }
+
+  let url: HTTPURL
+  private let settings: DownloadSettings
+  private let names: DownloadName
+  private let directory: DirectoryDescriptor
+  /// The path of the directory, with a slash at its end unless it is empty.
+  private let directoryPath: [UInt8]
+  private let boot = bootID()
+  private let state = Guarded(State())
+  private let report: @Sendable (_ size: Int64, _ total: Int64?) -> Void
+
+  /// Opens the directory, checks the destination, and takes a partial file that was left, if there is one to continue.
+  ///
+  /// - Parameters:
+  ///   - url: the URL with its query.
+  ///   - report: called when the file has grown or was begun.
+  init(
+    _ url: HTTPURL, _ settings: DownloadSettings,
+    report: @escaping @Sendable (_ size: Int64, _ total: Int64?) -> Void
+  ) throws(TransferError) {
+    (self.url, self.settings, self.report) = (url, settings, report)
+    let place: DownloadDestination.Place
+    do throws(MultipartError) {
+      place = try settings.destination.place.get()
+    } catch {
+      throw TransferError(error)
+    }
+    names = DownloadName(place, url)
+    switch place {
+    case .file(let path): directoryPath = Array(path.bytes.dropLast(path.name.bytes.count))
+    case .directory(let path, _):
+      let slash = UInt8(ascii: "/")
+      let endsInSlash = path.bytes.isEmpty || path.bytes.last == slash
+      directoryPath = endsInSlash ? path.bytes : path.bytes + [slash]
+    }
+    let destination = LocalPath(bytes: directoryPath + names.base.bytes)
+    do throws(SystemError) {
+      guard destination.isUsable, !destination.bytes.isEmpty else { throw .notFound }
+      guard !names.base.bytes.isEmpty else { throw .isADirectory }
+      directory = try DirectoryDescriptor(destination.directory)
+    } catch {
+      throw .notDownloadable(to: destination, error)
+    }
+    if !names.mayBeServers { try checkDestination(names.base) }
+    do throws(SystemError) {
+      try state.withLock { state throws(SystemError) in try takeLeftFile(&state) }
+    } catch {
+      throw .notDownloadable(to: destination, error)
+    }
+  }
+
+  // MARK: The partial file that an earlier download has left
+
+  private func takeLeftFile(_ state: inout State) throws(SystemError) {
+    if let name = settings.partialName.map({ FileName(bytes: $0) }), try take(name, &state) {
+      return
+    }
+    for number in 1...Self.maximumFiles {
+      let name = names.partial(number)
+      guard try directory.identity(of: name) != nil else { return }
+      if try take(name, &state) { return }
+    }
+  }
+
+  /// Takes a partial file if it isn't in use, and if it is this download's own or empty. What another program has
+  /// stored under that name is left alone.
+  private func take(_ name: FileName, _ state: inout State) throws(SystemError) -> Bool {
+    guard let file = try PartialFile(leftAs: name, in: directory) else { return false }
+    let size = try file.size
+    let bytes = directory.ownContents(
+      of: DownloadName.record(of: name), upTo: PartialFileRecord.maximumSize)
+    let inode = try file.inode
+    guard let record = bytes.flatMap({ PartialFileRecord($0, of: url, inode: inode) }) else {
+      guard size == 0, try mayHaveRecord(name) else { return false }
+      state.file = file
+      return true
+    }
+    state.file = file
+    let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0
+    // More bytes than there are can't be this version's.
+    guard reliable > 0, record.version.validator != nil, reliable <= record.version.length ?? .max
+    else { return true }
+    if reliable < size { try file.truncate(to: reliable) }
+    (state.record, state.size) = (record, reliable)
+    return true
+  }
+
+  /// Hashes what an earlier download has left. Returns false if it was interrupted.
+  func hashWhatIsThere(while isWanted: () -> Bool) throws -> Bool {
+    guard settings.needsDigest else { return true }
+    return try state.withLock { state in
+      let digest = try RunningDigest()
+      var offset: Int64 = 0
+      let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
+      defer { buffer.deallocate() }
+      while let file = state.file, offset < state.size {
+        guard isWanted() else { return false }
+        let count = try file.read(into: buffer, at: offset)
+        // Another program has cut the file.
+        guard count > 0 else { throw SystemError.cutShort }
+        let piece = buffer[..<min(count, Int(clamping: state.size - offset))]
+        try digest.update(UnsafeRawBufferPointer(rebasing: piece))
+        offset += Int64(piece.count)
+      }
+      state.digest = digest
+      return true
+    }
+  }
+
+  // MARK: Requests
+
+  /// What the next request asks for.
+  struct Demand: Sendable {
+    /// The first byte; 0 for everything.
+    let offset: Int64
+    /// The value of `If-Range`; nil for everything.
+    let validator: String?
+  }
+
+  var demand: Demand {
+    state.withLock { state in
+      guard let validator = state.validator else { return Demand(offset: 0, validator: nil) }
+      return Demand(offset: state.size, validator: validator)
+    }
+  }
+
+  /// How many bytes the file has.
+  var size: Int64 { state.withLock(\.size) }
+
+  /// The complete length; nil if it isn't known.
+  var total: Int64? { state.withLock { $0.record?.version.length } }
+
+  /// Has the next request ask for everything.
+  func startAgain() { state.withLock { $0.isStale = true } }
+
+  /// Whether a response of status 416 says that everything is there.
+  func isComplete(by headers: HTTPHeaders) -> Bool {
+    state.withLock { $0.record?.version.isComplete($0.size, by: headers) == true }
+  }
+
+  // MARK: Responses
+
+  /// Prepares the partial file for a response whose head has arrived.
+  func begin(
+    _ head: TransferResponse, to demand: Demand, for sink: DownloadSink
+  ) throws -> DownloadSink.State {
+    try state.withLock { state in
+      if head.status == 206 {
+        guard demand.validator != nil else { throw TransferError.unwantedRange(head.url) }
+        let range = ContentRange(head.headers)
+        guard var record = state.record, let file = state.file else { throw SystemError.notOpen }
+        if let reason = record.version.reasonNotToContinue(
+          with: head.headers, from: demand.offset)
+        {
+          return .mismatched(reason)
+        }
+        // The first response may not have said the length, and what is written now belongs to this start of the system.
+        if record.boot != boot || record.version.length == nil {
+          record.boot = boot
+          record.version.length = range?.total ?? record.version.length
+          try write(record, of: file)
+          state.record = record
+        }
+        state.current = ObjectIdentifier(sink)
+        return .storing(end: range?.bytes?.upperBound)
+      }
+      let length = head.announcedLength
+      let name = head.headers.serverName
+      if names.mayBeServers { try checkDestination(names.final(name)) }
+      try beginFile(ResourceVersion(head.headers, length: length), name, &state)
+      state.current = ObjectIdentifier(sink)
+      report(0, length)
+      return .storing(end: length)
+    }
+  }
+
+  /// Makes the partial file empty, and writes what is known of the version: before its first byte.
+  private func beginFile(
+    _ version: ResourceVersion, _ serverName: String?, _ state: inout State
+  ) throws {
+    let file = try state.file ?? makeFile()
+    state.file = file
+    // A record of the new version beside bytes of the old one would join the two.
+    try file.truncate(to: 0)
+    (state.size, state.record, state.isStale) = (0, nil, false)
+    let record = try PartialFileRecord(
+      url, inode: try file.inode, boot: boot, version: version, serverName: serverName)
+    try write(record, of: file)
+    state.record = record
+    if settings.needsDigest { state.digest = try RunningDigest() }
+  }
+
+  private func makeFile() throws(SystemError) -> PartialFile {
+    for number in 1...Self.maximumFiles {
+      let name = names.partial(number)
+      guard try mayHaveRecord(name) else { continue }
+      if let file = try PartialFile(creating: name, in: directory) { return file }
+    }
+    throw .alreadyExists
+  }
+
+  /// Whether the name of a partial file's record is free, or that of a record that was left: another file must not be
+  /// replaced.
+  private func mayHaveRecord(_ name: FileName) throws(SystemError) -> Bool {
+    let name = DownloadName.record(of: name)
+    guard try directory.identity(of: name) != nil else { return true }
+    let bytes = directory.ownContents(of: name, upTo: PartialFileRecord.maximumSize)
+    return bytes.map(PartialFileRecord.isRecord) ?? false
+  }
+
+  private func write(
+    _ record: PartialFileRecord, of file: PartialFile, isSynchronized: Bool = false
+  ) throws {
+    let copy = try AtomicFile(in: directory, permissions: 0o600)
+    try record.bytes.withUnsafeBytes { try copy.write($0) }
+    let name = DownloadName.record(of: file.name)
+    guard try copy.commit(as: name, isSynchronized: isSynchronized) else {
+      throw SystemError.isADirectory
+    }
+  }
+
+  /// Appends bytes of a response.
+  func append(_ bytes: UnsafeRawBufferPointer, from sink: DownloadSink) throws {
+    try state.withLock { state in
+      // A response that nothing waits for any more must not write into the next one's bytes.
+      guard state.current == ObjectIdentifier(sink), let file = state.file else {
+        throw SystemError.notOpen
+      }
+      do {
+        try file.write(bytes)
+      } catch {
+        // A part of the bytes may have been written.
+        if (try? file.truncate(to: state.size)) == nil { state.isStale = true }
+        throw error
+      }
+      try state.digest?.update(bytes)
+      state.size += Int64(bytes.count)
+      try synchronizeIfDue(file, &state)
+      report(state.size, state.record?.version.length)
+    }
+  }
+
+  private func synchronizeIfDue(_ file: PartialFile, _ state: inout State) throws {
+    guard settings.synchronizes, var record = state.record,
+      state.size - record.synchronized >= Self.synchronizedEvery
+    else { return }
+    try synchronize(file, &state)
+    record.synchronized = state.size
+    try write(record, of: file, isSynchronized: true)
+    state.record = record
+  }
+
+  /// Writes the partial file to the disk. If that fails, the system may have dropped what it could not write, and
+  /// report success the next time: these bytes can't be relied on.
+  private func synchronize(_ file: PartialFile, _ state: inout State) throws(SystemError) {
+    do throws(SystemError) {
+      try file.synchronize()
+    } catch {
+      let size = state.record?.synchronized ?? 0
+      if (try? file.truncate(to: size)) == nil { file.remove() }
+      (state.size, state.isStale) = (size, true)
+      throw error
+    }
+  }
+
+  /// Ends the response that is being stored; a write that is being made is waited for.
+  func end(_ sink: DownloadSink) {
+    state.withLock { state in
+      if state.current == ObjectIdentifier(sink) { state.current = nil }
+    }
+  }
+
+  // MARK: The end
+
+  /// A complete file.
+  struct Stored: Sendable {
+    let path: LocalPath
+    let size: Int64
+    let sha256: String?
+  }
+
+  /// A partial file that was left.
+  struct Left: Sendable {
+    let path: LocalPath
+    let size: Int64
+    let resumeData: DownloadResumeData?
+  }
+
+  /// Gives the complete file its name.
+  func complete() throws(TransferError) -> Stored {
+    let place = partialFile ?? destination
+    do {
+      return try state.withLock { state in
+        guard let file = state.file else { throw SystemError.notOpen }
+        let sha256 = try state.digest?.finalize()
+        if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
+          file.remove()
+          directory.remove(DownloadName.record(of: file.name))
+          state = State()
+          throw TransferError.digestMismatch(url, expected, sha256 ?? "none")
+        }
+        if settings.synchronizes { try synchronize(file, &state) } else { try file.flush() }
+        try? file.setUsualPermissions()
+        let name = try self.name(file, names.final(state.record?.serverName))
+        directory.remove(DownloadName.record(of: file.name))
+        if settings.synchronizes { try directory.synchronize() }
+        let size = state.size
+        // The file is on the disk, or was asked for what closing it reports.
+        try? file.close()
+        state = State()
+        return Stored(path: path(name), size: size, sha256: sha256)
+      }
+    } catch let error as TransferError {
+      throw error
+    } catch {
+      throw .downloadNotStored(place, from: url, error)
+    }
+  }
+
+  private func name(_ file: PartialFile, _ wanted: FileName) throws -> FileName {
+    switch settings.destination.existingFile {
+    case .replace:
+      try checkDestination(wanted)
+      if try file.move(to: wanted, ifTaken: .replace) { return wanted }
+      throw SystemError.isADirectory
+    case .refuse:
+      if try file.move(to: wanted, ifTaken: .refuse) { return wanted }
+      throw TransferError.destinationExists(path(wanted))
+    case .number:
+      for number in 1...Self.maximumNumber {
+        let name = wanted.numbered(number)
+        if try file.move(to: name, ifTaken: .refuse) { return name }
+      }
+      throw TransferError.destinationExists(path(wanted))
+    }
+  }
+
+  private func checkDestination(_ name: FileName) throws(TransferError) {
+    do throws(SystemError) {
+      switch settings.destination.existingFile {
+      case .number: return
+      case .refuse: if try directory.identity(of: name) == nil { return }
+      case .replace:
+        if try directory.mayReplace(name) { return }
+        throw .alreadyExists
+      }
+    } catch {
+      throw .notDownloadable(to: path(name), error)
+    }
+    throw .destinationExists(path(name))
+  }
+
+  private func path(_ name: FileName) -> LocalPath { LocalPath(bytes: directoryPath + name.bytes) }
+
+  /// The path that the file gets, unless the server or a number changes its name.
+  var destination: LocalPath { path(names.base) }
+
+  /// The path of the partial file; nil if there is none.
+  var partialFile: LocalPath? { state.withLock(\.file?.name).map(path) }
+
+  /// Lets go of the partial file: it stays for a later download, unless it is empty. Returns what stays.
+  func release() -> Left? {
+    state.withLock { state in
+      guard let file = state.file else { return nil }
+      defer { state = State() }
+      // Not `state.size`: what an earlier download has left may not have been begun again.
+      guard let size = try? file.size, size > 0 else {
+        file.remove()
+        directory.remove(DownloadName.record(of: file.name))
+        return nil
+      }
+      let path = path(file.name)
+      let resumeData =
+        state.validator == nil
+        ? nil
+        : DownloadResumeData(url, path, state.size, state.record?.version.length, settings)
+      return Left(path: path, size: size, resumeData: resumeData)
+    }
+  }
+}

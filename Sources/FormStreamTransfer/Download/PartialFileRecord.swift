@@ -1,0 +1,77 @@
+import FormStreamDigest
+import Foundation
+
+/// What is written beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
+/// before the first byte of the partial file.
+struct PartialFileRecord: Codable, Sendable {
+  /// The schema of this format.
+  private static let schema = "formstream.download/1"
+  /// The longest record that is read.
+  static let maximumSize = 64 * 1024
+
+  private let schema: String
+  /// The URL for people, secrets masked.
+  private let url: String
+  /// The digest of the URL: the URL itself may hold secrets.
+  private let urlDigest: String
+  /// The number of the partial file's file: another program may have put a file of its own under that name.
+  private let inode: UInt64
+  /// What the server said of the version whose bytes the partial file has.
+  var version: ResourceVersion
+  /// The name that the server gave the file; nil if it gave none.
+  let serverName: String?
+  /// How many bytes are certainly on the disk, even if the power failed.
+  var synchronized: Int64 = 0
+  /// The start of the system that the rest was written after: it is in memory or on the disk until the system ends.
+  var boot: String?
+
+  private enum CodingKeys: String, CodingKey {
+    case schema, url, inode, version, synchronized, boot
+    case urlDigest = "url_sha256"
+    case serverName = "name"
+  }
+
+  init(
+    _ url: HTTPURL, inode: UInt64, boot: String?, version: ResourceVersion, serverName: String?
+  ) throws {
+    schema = Self.schema
+    self.url = url.description
+    urlDigest = try Self.digest(of: url)
+    (self.inode, self.boot, self.version, self.serverName) = (inode, boot, version, serverName)
+  }
+
+  /// Reads a record of this URL and this partial file; nil if it is something else.
+  init?(_ bytes: [UInt8], of url: HTTPURL, inode: UInt64) {
+    guard let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes)),
+      record.schema == Self.schema, record.inode == inode, record.synchronized >= 0,
+      record.version.length ?? 0 >= 0, let digest = try? Self.digest(of: url),
+      record.urlDigest == digest
+    else { return nil }
+    self = record
+  }
+
+  /// Whether a file is a record, of whatever it may be.
+  static func isRecord(_ bytes: [UInt8]) -> Bool {
+    let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes))
+    return record?.schema == schema
+  }
+
+  /// How many of a partial file's bytes can be relied on, if the system was started at `boot`.
+  func reliable(_ size: Int64, after boot: String?) -> Int64 {
+    boot != nil && boot == self.boot ? size : min(size, synchronized)
+  }
+
+  var bytes: [UInt8] {
+    get throws {
+      let encoder = JSONEncoder()
+      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
+      return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
+    }
+  }
+
+  private static func digest(of url: HTTPURL) throws -> String {
+    var digest = try SHA256()
+    try Array(url.absoluteString.utf8).withUnsafeBytes { try digest.update($0) }
+    return try digest.finalize().description
+  }
+}

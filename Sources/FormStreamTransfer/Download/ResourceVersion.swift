@@ -1,0 +1,104 @@
+import FormStreamMultipart
+import Foundation
+
+/// What a server says of the version of a resource, so that it can be recognized later.
+struct ResourceVersion: Codable, Equatable, Sendable {
+  /// The `ETag`, with its quotes; several are joined, and prove nothing then.
+  let entityTag: String?
+  let lastModified: String?
+  /// When the server sent the response that these are from.
+  let date: String?
+  /// The `Content-Encoding`: each coding of a resource has bytes of its own.
+  let encoding: String?
+  /// The complete length; nil if it isn't known.
+  var length: Int64?
+
+  private enum CodingKeys: String, CodingKey {
+    case entityTag = "etag"
+    case lastModified = "last_modified"
+    case date
+    case encoding = "content_encoding"
+    case length
+  }
+
+  /// - Parameter length: the length that the response announces for the complete resource.
+  init(_ headers: HTTPHeaders, length: Int64?) {
+    entityTag = headers.joined("ETag")
+    lastModified = headers.joined("Last-Modified")
+    date = headers["Date"]
+    encoding = headers.joined("Content-Encoding")
+    self.length = length
+  }
+
+  /// The value of `If-Range` that asks for the rest of this version, and of no other; nil if there is none.
+  ///
+  /// RFC 9110 §13.1.5: "A client MUST NOT generate an If-Range header field containing an entity tag that is marked as
+  /// weak", nor "containing an HTTP-date unless [...] The HTTP-date is a strong validator in the sense defined by
+  /// Section 8.8.2.2 [and] The client has no entity tag for the corresponding representation."
+  var validator: String? {
+    if let entityTag { return Self.isStrong(entityTag) ? entityTag : nil }
+    return isDateStrong ? lastModified : nil
+  }
+
+  /// RFC 9110 §8.8.3: opaque-tag = DQUOTE *etagc DQUOTE, etagc = %x21 / %x23-7E / obs-text.
+  private static func isStrong(_ tag: String) -> Bool {
+    let bytes = Array(tag.utf8)
+    let quote = UInt8(ascii: "\"")
+    // An empty tag is allowed, but can only be one for all versions.
+    guard bytes.count > 2, bytes.first == quote, bytes.last == quote else { return false }
+    return bytes.dropFirst().dropLast().allSatisfy {
+      $0 == 0x21 || (0x23...0x7E).contains($0) || $0 >= 0x80
+    }
+  }
+
+  /// RFC 9110 §8.8.2.2: Last-Modified is strong if there is "a Date value which is at least one second after the
+  /// Last-Modified value": within one second, a resource may change twice.
+  private var isDateStrong: Bool {
+    guard let lastModified = lastModified.flatMap(HTTPDate.date),
+      let date = date.flatMap(HTTPDate.date)
+    else { return false }
+    return date.timeIntervalSince(lastModified) >= 1
+  }
+
+  /// Why a response of status 206 that was asked for with `validator` doesn't continue this version; nil if it does. A
+  /// server that ignores `If-Range` is found out by what it says of the version: it must say the same as before.
+  func reasonNotToContinue(with headers: HTTPHeaders, from offset: Int64) -> String? {
+    guard let range = ContentRange(headers), let bytes = range.bytes else {
+      return "the range that the server sent says nothing of its place (Content-Range)"
+    }
+    guard bytes.lowerBound == offset else {
+      return
+        "the server sent the bytes from \(bytes.lowerBound) on, and was asked for those from \(offset) on"
+    }
+    guard let total = range.total ?? length,
+      range.total == nil || length == nil || range.total == length
+    else { return "the length changed, or is not known" }
+    guard bytes.upperBound <= total else { return "the range ends after the end" }
+    let now = ResourceVersion(headers, length: total)
+    if now.entityTag != entityTag { return "the entity tag changed" }
+    if now.encoding != encoding { return "the content coding changed" }
+    // RFC 9110 §15.3.7 lets a server leave it out if there is an entity tag.
+    if now.lastModified != lastModified, entityTag == nil || now.lastModified != nil {
+      return "the date of the last modification changed"
+    }
+    return nil
+  }
+
+  /// Whether a response of status 416 says that the first `size` bytes are all of this version.
+  func isComplete(_ size: Int64, by headers: HTTPHeaders) -> Bool {
+    guard let range = ContentRange(headers), range.bytes == nil, range.total == size,
+      length == nil || length == size
+    else { return false }
+    // Servers may leave the tag out. Then it is the length that was announced with the bytes that proves it.
+    guard let tag = headers.joined("ETag") else { return length == size }
+    return tag == entityTag
+  }
+}
+
+extension HTTPHeaders {
+  /// All values of a header in one, as RFC 9110 §5.2 joins them; nil if there is none.
+  fileprivate func joined(_ name: String) -> String? {
+    let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+}

@@ -1,0 +1,65 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+extension TransferError {
+  /// Nothing was requested.
+  static func notDownloadable(to destination: LocalPath, _ error: SystemError) -> TransferError {
+    let what = destination.description
+    if error == .alreadyExists {
+      return TransferError(
+        .destinationExists, on: what,
+        "A download can't replace \(what.quoted), which is not a regular file: choose another name.",
+        underlying: error)
+    }
+    return TransferError(
+      .responseNotStored, on: what,
+      "A download can't be stored at \(what.quoted): \(error). Name a file in a directory that exists and is writable.",
+      underlying: error)
+  }
+
+  static func downloadNotStored(
+    _ path: LocalPath, from url: HTTPURL, _ error: any Error
+  ) -> TransferError {
+    let remedy =
+      (error as? SystemError)?.isOutOfSpace == true
+      ? "Make room, and download it again: what is there is continued if that is possible."
+      : "Check the disk and the directory, and download it again."
+    return TransferError(
+      .responseNotStored, on: path.description,
+      "The download of \(url) could not be stored in \(path.description.quoted): \(error). \(remedy)",
+      underlying: error)
+  }
+
+  static func destinationExists(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .destinationExists, on: path.description,
+      "The download can't be stored as \(path.description.quoted), because the name is taken: choose another name, or "
+        + "allow to replace the file.")
+  }
+
+  static func digestMismatch(
+    _ url: HTTPURL, _ expected: String, _ found: String
+  ) -> TransferError {
+    TransferError(
+      .digestMismatch, on: url.description,
+      "The download of \(url) has the SHA-256 digest \(found), and \(expected) was expected. It was removed."
+    )
+  }
+
+  static func unwantedRange(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .malformedResponse, on: url.description,
+      "The server at \(url) responded with a range (206), which it was not asked for.")
+  }
+
+  static func rangeTooShort(_ url: HTTPURL, _ size: Int64, of end: Int64) -> TransferError {
+    TransferError(
+      .connectionLost, on: url.description,
+      "The response from \(url) ended at byte \(size), and announced those up to \(end).")
+  }
+
+  static func notADownload(_ reason: String) -> TransferError {
+    TransferError(
+      .invalidSetting, on: "the download", "The request can't be a download: \(reason).")
+  }
+}

@@ -1,0 +1,97 @@
+public import FormStream
+
+extension TransferSession {
+  /// Starts a download and returns at once.
+  ///
+  /// The bytes go to `NAME.part` beside the destination, which only the user can read, and get their name when they are
+  /// complete. What identifies their version is in `NAME.part.json`. If another download uses that file, this one
+  /// makes one of its own, `NAME.2.part`; neither disturbs the other.
+  ///
+  /// A response that is cut short is continued in the next attempt that ``TransferOptions/retry`` allows. The
+  /// attempts are counted anew whenever one has made the file longer than it ever was.
+  ///
+  /// - Parameters:
+  ///   - request: a GET without a body. It can't have the headers `Range` and `If-Range`, and asks for no content
+  ///     coding. Its ``TransferOptions/responseTarget`` is not used. Only the statuses 200 and 203 are accepted unless
+  ///     ``TransferOptions/acceptedStatuses`` is set: no other says that its body is the resource.
+  ///   - settings: where and how the file is stored.
+  public func startDownload(
+    _ request: TransferRequest, _ settings: DownloadSettings
+  ) -> DownloadTask {
+    start(DownloadRun(request, settings, session: self, engine: engines[nextEngine()]))
+  }
+
+  /// Starts to continue a download that was cancelled or failed.
+  ///
+  /// - Parameters:
+  ///   - data: what the earlier download returned. Headers and credentials are not in it.
+  ///   - options: how the requests are sent.
+  /// - Throws: `invalidURL`.
+  public func startDownload(
+    resuming data: DownloadResumeData, headers: HTTPHeaders = [:], credentials: Credentials? = nil,
+    options: TransferOptions = .download
+  ) throws(TransferError) -> DownloadTask {
+    let request = try TransferRequest(
+      .get, data.url, headers: headers, credentials: credentials, options: options)
+    return startDownload(request, data.settings)
+  }
+
+  /// Downloads a resource to a file and waits for the result, whether it succeeds or fails. If the waiting task is
+  /// cancelled, so is the download.
+  ///
+  /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
+  ///   the last time before this function returns.
+  public func downloadResult(
+    of request: TransferRequest, _ settings: DownloadSettings, progress: ProgressHandler? = nil
+  ) async -> DownloadResult {
+    let task = startDownload(request, settings)
+    return await withTaskCancellationHandler {
+      guard let progress else { return await task.result }
+      async let reports: Void = { for await update in task.progress { progress(update) } }()
+      let result = await task.result
+      await reports
+      return result
+    } onCancel: {
+      task.cancel()
+    }
+  }
+
+  /// Downloads a resource to a file; see ``startDownload(_:_:)``.
+  ///
+  /// - Throws: a ``TransferError`` if the outcome is not `ok`, `CancellationError` if the download was cancelled.
+  @discardableResult
+  public func download(
+    _ url: some HTTPURLConvertible, _ settings: DownloadSettings,
+    query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = .download,
+    progress: ProgressHandler? = nil
+  ) async throws -> DownloadedFile {
+    let request = try TransferRequest(
+      .get, url, query: query, headers: headers, credentials: credentials, options: options)
+    return try await downloadResult(of: request, settings, progress: progress).confirmedFile()
+  }
+
+  /// Downloads a resource to a file, and replaces one of that name; see ``startDownload(_:_:)``.
+  ///
+  /// - Throws: as ``download(_:_:query:headers:credentials:options:progress:)``.
+  @discardableResult
+  public func download(
+    _ url: some HTTPURLConvertible, to file: some LocalPathConvertible,
+    query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
+    credentials: Credentials? = nil, options: TransferOptions = .download,
+    progress: ProgressHandler? = nil
+  ) async throws -> DownloadedFile {
+    try await download(
+      url, DownloadSettings(.file(file)), query: query, headers: headers, credentials: credentials,
+      options: options, progress: progress)
+  }
+}
+
+extension TransferOptions {
+  /// The options of a download: up to three attempts.
+  public static var download: TransferOptions {
+    var options = TransferOptions()
+    options.retry.attempts = 3
+    return options
+  }
+}

@@ -1,0 +1,200 @@
+import FormStreamTestSupport
+import Testing
+
+/// `formstream get`: what is printed and stored, and how it ends.
+@Suite struct GetTests {
+  @Test func `the body goes to standard output, also that of a refusal`() throws {
+    let server = try ScriptedServer { request in
+      .good(request.target == "/" ? 200 : 404, body: "text of \(request.target)")
+    }
+    let good = try formstream("get", server.url)
+    #expect((good.exit, good.output) == (0, "text of /"))
+    #expect(good.stderr == "")
+    let refused = try formstream("get", "\(server.url)/x")
+    #expect((refused.exit, refused.output) == (1, "text of /x"))
+    #expect(refused.stderr.contains("responded 404 to GET"))
+    #expect(server.requests.map(\.method) == ["GET", "GET"])
+    #expect(server.requests.allSatisfy { $0.framing == .none })
+  }
+
+  @Test func `a file is replaced by a success only`() throws {
+    let server = try ScriptedServer { request in
+      .good(request.target == "/" ? 200 : 500, body: "new")
+    }
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    let refused = try formstream("get", "--retry", "0", "-o", "f", "\(server.url)/x", in: place)
+    #expect((refused.exit, refused.output) == (75, "new"))
+    #expect(try shell("cat f; ls", in: place).output == "oldf\n")
+    let good = try formstream("get", "-o", "f", server.url, in: place)
+    #expect((good.exit, good.output) == (0, ""), "\(good.stderr)")
+    #expect(try shell("cat f; ls", in: place).output == "newf\n")
+  }
+
+  @Test func `of many URLs each has its outcome, and the worst counts`() throws {
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/busy": .good(503, headers: [("Retry-After", "0")], body: "busy")
+      case "/missing": .good(404, body: "missing")
+      default: .good(body: request.target)
+      }
+    }
+    let place = try TemporaryDirectory()
+    let (good, busy, missing) = ("\(server.url)/a", "\(server.url)/busy", "\(server.url)/missing")
+    for (urls, exit) in [
+      ([good, good], 0), ([busy, good], 75), ([good, busy, missing, good], 1),
+      ([missing, busy], 1),
+    ] {
+      let result = try run("formstream", ["get", "--retry", "0"] + urls, in: place)
+      #expect(result.exit == Int32(exit), "\(result.stderr)")
+      let bodies = urls.map { $0.split(separator: "/").last ?? "" }.map { $0 == "a" ? "/a" : $0 }
+      #expect(result.output == bodies.joined())
+      #expect(result.stderr.split(separator: "\n").count == urls.count { $0 != good })
+    }
+    let records = try formstream("get", "--json", "--retry", "0", missing, good, in: place)
+    #expect(records.exit == 1)
+    let lines = records.output.split(separator: "\n")
+    #expect(lines.count == 2)
+    #expect(lines[0].contains(#""status":404,"outcome":"failed""#))
+    #expect(lines[1].contains(#""url":"\#(good)","method":"GET","status":200,"outcome":"ok""#))
+    #expect(lines[1].contains(#""bytes_received":2,"resumed_from":null,"stored_as":null"#))
+    // They share a connection.
+    #expect(server.connections.last?.requests.count == 2)
+  }
+
+  @Test func `the first output is for the first URL`() throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let place = try TemporaryDirectory()
+    let result = try formstream(
+      "get", "-o", "one", "-O", "\(server.url)/a", "\(server.url)/dir/b%20c", "\(server.url)/d",
+      in: place)
+    #expect((result.exit, result.output) == (0, "/d"), "\(result.stderr)")
+    let files = try shell("for f in *; do echo \"$f: $(cat \"$f\")\"; done", in: place).output
+    #expect(files == "b c: /dir/b%20c\none: /a\n")
+  }
+
+  @Test(arguments: [
+    (["-C", "-", "URL"], "name it with -o or -O"), (["-C", "5", "-o", "f", "URL"], "-C - goes on"),
+    (["-C", "-", "-r", "1-", "-o", "f", "URL"], "leave one out"),
+    (["-C", "-", "--compressed", "-o", "f", "URL"], "can't be used with -C"),
+    (["-r", "1-", "--compressed", "URL"], "can't be used with --range"),
+    (["-r", "5", "URL"], "is not a range"), (["-r", "5-4", "URL"], "is not a range"),
+    (["-r", "0-1,3-4", "URL"], "is not a range"), (["-r", "-0", "URL"], "is not a range"),
+    (["-r", "-", "URL"], "is not a range"), (["-r", "1-", "-H", "Range: x", "URL"], "both set"),
+    (["-o", "f", "-o", "g", "URL"], "given 2 times"), (["-O", "-O", "URL", "URL"], "Two URLs"),
+    (["-o", "", "URL"], "-o needs the name"), (["--json", "-o", "-", "URL"], "both print"),
+    (["--sha256", "abc", "URL"], "64 hexadecimal digits"),
+    (["--sha256", String(repeating: "a", count: 64), "URL", "URL"], "for each, in their order"),
+    (["-J", "--compressed", "URL"], "with -o"), (["--max-response", "5", "URL"], "--max-response"),
+    ([], "Name the URL to get"), (["--url-file", "u", "URL"], "both name the URL"),
+    (["-X", "POST", "URL"], "is not a flag of"), (["-d", "a", "URL"], "is not a flag of"),
+    (["-F", "a=b", "URL"], "is not a flag of"), (["--url", "URL"], "without a flag"),
+    (["--fail", "URL"], "exit code"), (["-I", "URL"], "-v prints"), (["-s", "URL"], "-q leaves"),
+  ])
+  func `what can't be meant is refused before anything is requested`(
+    _ arguments: [String], _ says: String
+  ) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try TemporaryDirectory()
+    let typed = arguments.map { $0 == "URL" ? "\(server.url)/x" : $0 }
+    let result = try run("formstream", ["get"] + typed, in: place)
+    #expect(result.exit == 64, "\(result.stderr)")
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+    #expect(try shell("ls", in: place).output == "")
+  }
+
+  // MARK: Ranges
+
+  @Test(arguments: [
+    ("4-7", "bytes 4-7/9", 0), ("4-7", "bytes 4-7/*", 0), ("4-20", "bytes 4-8/9", 0),
+    ("4-", "bytes 4-8/9", 0), ("-4", "bytes 5-8/9", 0), ("-20", "bytes 0-8/9", 0),
+    ("4-7", "bytes 0-3/9", 1), ("4-7", "bytes 4-6/9", 1), ("4-7", "bytes 4-8/9", 1),
+    ("4-", "bytes 4-7/9", 1), ("4-", "bytes 4-7/*", 1), ("-4", "bytes 4-7/9", 1),
+    ("-20", "bytes 1-8/9", 1), ("4-7", "bytes 4-7/7", 1), ("4-7", "", 1), ("4-7", "items 4-7/9", 1),
+    ("0-9", "bytes 0-9223372036854775807/9", 1),
+  ])
+  func `only the bytes of a range are a success`(
+    _ range: String, _ contentRange: String, _ exit: Int32
+  ) throws {
+    let server = try ScriptedServer { _ in
+      .good(
+        206, headers: contentRange.isEmpty ? [] : [("Content-Range", contentRange)], body: "some")
+    }
+    let place = try TemporaryDirectory()
+    let result = try formstream("get", "-r", range, "-o", "f", server.url, in: place)
+    #expect(result.exit == exit, "\(result.stderr)")
+    #expect(try shell("ls", in: place).output == (exit == 0 ? "f\n" : ""))
+    #expect(server.requests.first?.header("Range") == "bytes=\(range)")
+  }
+
+  @Test func `the complete resource in place of a range is an error, and is not printed`() throws {
+    let server = try ScriptedServer { request in
+      .good(request.target == "/" ? 200 : 416, body: "text")
+    }
+    let result = try formstream("get", "-r", "0-1", server.url)
+    #expect((result.exit, result.output) == (1, ""))
+    #expect(result.stderr.contains("complete file in place of --range"), "\(result.stderr)")
+    let refused = try formstream("get", "-r", "7-8", "\(server.url)/x")
+    #expect((refused.exit, refused.output) == (1, "text"))
+  }
+
+  // MARK: Digests
+
+  @Test(arguments: ["", "-o f", "--json"])
+  func `a body with another digest is an error`(_ flags: String) throws {
+    let server = try ScriptedServer { _ in .good(body: "abc") }
+    let right = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    for (digest, exit) in [(right, "0"), (right.replacing("ba", with: "ab"), "1")] {
+      let result = try shell(
+        "$F get \(flags) --sha256 \(digest) \(server.url) >out 2>err; echo $?; ls")
+      let isStored = flags == "-o f" && exit == "0"
+      #expect(result.output == "\(exit)\nerr\n\(isStored ? "f\n" : "")out\n", "\(result.output)")
+    }
+    let record = try formstream(
+      "get", "--json", "--sha256", String(repeating: "0", count: 64), server.url)
+    #expect(record.output.contains(#""outcome":"failed""#), "\(record.output)")
+    #expect(record.output.contains(#""code":"digest-mismatch""#))
+  }
+
+  // MARK: Compression
+
+  @Test func `a compressed response is stored decompressed, and one that is cut off is not`() throws
+  {
+    let place = try TemporaryDirectory()
+    try place.write("plain", noise(100_000))
+    let coded = try shell("gzip -c plain", in: place).stdout
+    let server = try ScriptedServer { request in
+      let bytes = request.target == "/cut" ? Array(coded.dropLast(9)) : coded
+      return [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: bytes)]
+    }
+    let result = try formstream(
+      "get", "--compressed", "--json", "-o", "f", server.url, in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.output.contains(#""bytes_received":\#(coded.count),"#), "\(result.output)")
+    #expect(try shell("cmp f plain", in: place).exit == 0)
+    let cut = try formstream("get", "--compressed", "-o", "g", "\(server.url)/cut", in: place)
+    #expect(cut.exit == 1)
+    #expect(cut.stderr.contains("ends before its compressed data does"), "\(cut.stderr)")
+    #expect(try shell("ls", in: place).output == "f\nplain\n")
+  }
+
+  /// 10 MB that would be 10 GB.
+  @Test func `a bomb of gzip is stopped at the limit`() throws {
+    let member = try shell("head -c 16777216 /dev/zero | gzip -9").stdout
+    let bomb = Array(repeatElement(member, count: 640).joined())
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: bomb)]
+    }
+    let place = try TemporaryDirectory()
+    let result = try formstream(
+      "get", "--compressed", "--max-filesize", "20M", "-o", "f", server.url, in: place)
+    #expect(result.exit == 1)
+    #expect(
+      result.stderr.contains("20971520 bytes after decompression: raise --max-filesize"),
+      "\(result.stderr)")
+    #expect(try shell("ls", in: place).output == "")
+    let printed = try shell("$F get --compressed \(server.url) --max-filesize 20M | wc -c")
+    #expect((Int(printed.output.filter(\.isNumber)) ?? .max) <= 20 << 20)
+  }
+}

@@ -1,0 +1,274 @@
+import FormStream
+import FormStreamPlatform
+import FormStreamTestSupport
+import Foundation
+import FormStreamTransfer
+import Testing
+
+/// Responses in gzip, decoded while they arrive.
+@Suite struct DecompressionTests {
+  /// What gzip makes of bytes.
+  static func gzip(_ bytes: [UInt8]) throws -> [UInt8] {
+    try run(program: "/bin/gzip", ["-9"], standardInput: bytes).stdout
+  }
+
+  private static let plain = noise(300_000) + [UInt8](repeating: 65, count: 700_000)
+
+  /// The ways to receive a response's body.
+  enum Target: CaseIterable { case memory, file, stream, open }
+
+  /// What became of a response.
+  private struct Received {
+    var body: [UInt8]?
+    var result: TransferResult
+    var error: TransferError?
+  }
+
+  private static func receive(
+    _ target: Target, from server: ScriptedServer, method: HTTPMethod = .get,
+    limit: Int64 = 1 << 30
+  ) async throws -> Received {
+    let place = try TemporaryDirectory()
+    let streamed = Guarded<[UInt8]>([])
+    var request = try makeRequest(method, server.url, method == .get ? nil : .bytes("b".utf8))
+    request.options.decompression = Decompression(limit: limit)
+    switch target {
+    case .memory: request.options.responseTarget = .memory(limit: 2 << 20)
+    case .file: request.options.responseTarget = .file(place.local("f"))
+    case .stream:
+      request.options.responseTarget = .stream { bytes in streamed.withLock { $0 += bytes } }
+    case .open: break
+    }
+    let session = try makeSession()
+    guard target == .open else {
+      let result = await session.result(of: request)
+      let body: [UInt8]? =
+        switch target {
+        case .memory: result.response.map { Array($0.body) }
+        case .file: (try? Data(contentsOf: URL(filePath: place.path("f")))).map(Array.init)
+        default: streamed.withLock(\.self)
+        }
+      return Received(body: body, result: result, error: result.error)
+    }
+    let response = try await session.open(request)
+    var body: [UInt8] = []
+    var error: TransferError?
+    do {
+      for try await chunk in response.body { body += chunk }
+    } catch let failure as TransferError {
+      error = failure
+    }
+    return Received(body: body, result: await response.result, error: error)
+  }
+
+  @Test(arguments: Target.allCases)
+  func `a response in gzip is decoded, in whatever pieces it arrives`(target: Target) async throws {
+    let coded = try Self.gzip(Self.plain)
+    for framing in [
+      ScriptedResponse.Framing.contentLength, .close, .chunks(of: 1000, trailers: []),
+    ] {
+      let server = try ScriptedServer { _ in
+        [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: coded, framing: framing)]
+      }
+      let received = try await Self.receive(target, from: server)
+      #expect(received.error == nil)
+      #expect(received.result.outcome == .ok)
+      #expect(received.body == Self.plain)
+      #expect(server.requests.first?.values(of: "Accept-Encoding") == ["gzip"])
+    }
+  }
+
+  @Test func `bytes that arrive one by one are decoded`() async throws {
+    let coded = try Self.gzip(Array("one by one".utf8))
+    let server = try ScriptedServer { _ in
+      [
+        .send(
+          "HTTP/1.1 200 OK\r\nContent-Encoding: x-GZIP\r\nContent-Length: \(coded.count)\r\n\r\n"),
+        .sendSlowly(coded, each: .milliseconds(1)),
+      ]
+    }
+    for target in Target.allCases {
+      #expect(try await Self.receive(target, from: server).body == Array("one by one".utf8))
+    }
+  }
+
+  @Test func `several members are one body, and a body without a byte is empty`() async throws {
+    let members = try Self.gzip(Array("a".utf8)) + Self.gzip([]) + Self.gzip(Array("b".utf8))
+    let server = try ScriptedServer { request in
+      [
+        .respond(
+          200, headers: [("Content-Encoding", "gzip")],
+          bytes: request.number % 2 == 0 ? members : [])
+      ]
+    }
+    for target in Target.allCases {
+      #expect(try await Self.receive(target, from: server).body == Array("ab".utf8))
+      let empty = try await Self.receive(target, from: server)
+      #expect(empty.body == [])
+      #expect(empty.error == nil)
+    }
+  }
+
+  @Test func `a response that is not coded is passed on, and none is asked for without the option`()
+    async throws
+  {
+    let coded = try Self.gzip(Self.plain)
+    let server = try ScriptedServer { request in
+      request.header("Accept-Encoding") == "gzip"
+        ? .good(headers: [("Content-Encoding", "identity")], body: "plain")
+        : [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: coded)]
+    }
+    for target in Target.allCases {
+      #expect(try await Self.receive(target, from: server).body == Array("plain".utf8))
+    }
+    let result = try await makeSession().result(of: try makeRequest(.get, server.url, nil))
+    #expect(result.response.map { Array($0.body) } == coded)
+    #expect(server.requests.last?.header("Accept-Encoding") == "identity")
+  }
+
+  /// Content-Length is right each time, so that the connection shows nothing.
+  @Test(arguments: ["cut", "cut in trailer", "checksum", "surplus", "text", "br", "gzip, gzip"])
+  func `damaged bytes are never a success`(damage: String) async throws {
+    var coded = try Self.gzip(Self.plain)
+    var coding = "gzip"
+    switch damage {
+    case "cut": coded.removeLast(100_000)
+    case "cut in trailer": coded.removeLast(4)
+    case "checksum": coded[coded.count - 6] ^= 1
+    case "surplus": coded += Array("more".utf8)
+    case "text": coded = Array("not gzip".utf8)
+    default: coding = damage
+    }
+    let (sent, name) = (coded, coding)
+    let server = try ScriptedServer { _ in
+      [.readBody, .respond(200, headers: [("Content-Encoding", name)], bytes: sent)]
+    }
+    for target in Target.allCases {
+      if target == .open, damage == "br" || damage == "gzip, gzip" {
+        await #expect(throws: TransferError.self) {
+          try await Self.receive(target, from: server)
+        }
+        continue
+      }
+      let received = try await Self.receive(target, from: server)
+      #expect(received.error?.code == .decompressionFailed, "\(target)")
+      if target != .open { #expect(received.result.outcome == .failed, "\(target)") }
+      if target == .file { #expect(received.body == nil) }
+      // The server has acted on a POST nevertheless.
+      if target == .file {
+        let posted = try await Self.receive(target, from: server, method: .post)
+        #expect(posted.result.outcome == .ok)
+        #expect(posted.error?.code == .decompressionFailed)
+        #expect(posted.body == nil)
+      }
+    }
+  }
+
+  @Test func `a status that is refused says more than a damaged body`() async throws {
+    let coded = try Self.gzip(Array("who?".utf8))
+    let server = try ScriptedServer { request in
+      [
+        .respond(
+          404, headers: [("Content-Encoding", "gzip")],
+          bytes: request.number == 0 ? coded : Array("damaged".utf8))
+      ]
+    }
+    let refused = try await Self.receive(.file, from: server)
+    #expect(refused.error?.code == .statusRefused)
+    #expect(refused.result.response?.text == "who?")
+    let damaged = try await Self.receive(.file, from: server)
+    #expect(damaged.error?.code == .statusRefused)
+    #expect(damaged.result.response?.isTruncated == true)
+  }
+
+  @Test func `HEAD and 304 have no body to decode`() async throws {
+    let server = try ScriptedServer { request in
+      [.respond(request.method == "HEAD" ? 200 : 304, headers: [("Content-Encoding", "br")])]
+    }
+    for method in [HTTPMethod.head, .get] {
+      var request = try makeRequest(method, server.url, nil)
+      request.options.decompression = Decompression()
+      request.options.acceptedStatuses = [200, 304]
+      let result = try await makeSession().result(of: request)
+      #expect(result.outcome == .ok, "\(method): \(String(describing: result.error))")
+    }
+  }
+
+  /// 10 MB that would be 10 GB: 640 members of 16 MiB of zeros.
+  @Test(arguments: [Target.file, .stream, .open])
+  func `what grows too much is stopped at the limit`(target: Target) async throws {
+    let member = try Self.gzip([UInt8](repeating: 0, count: 16 << 20))
+    let bomb = Array(repeatElement(member, count: 640).joined())
+    #expect(bomb.count < 12_000_000)
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: bomb)]
+    }
+    let received = try await Self.receive(target, from: server, limit: 3 << 20)
+    #expect(received.error?.code == .responseTooLarge)
+    #expect(received.error?.description.contains("3145728 bytes after decompression") == true)
+    if target == .file {
+      #expect(received.body == nil)
+    } else {
+      #expect((received.body?.count ?? .max) <= 3 << 20)
+    }
+  }
+
+  @Test func `memory keeps what it has room for, and decodes no more`() async throws {
+    let member = try Self.gzip([UInt8](repeating: 0, count: 16 << 20))
+    let bomb = Array(repeatElement(member, count: 64).joined())
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: bomb)]
+    }
+    let received = try await Self.receive(.memory, from: server, limit: 3 << 20)
+    #expect(received.error == nil)
+    #expect(received.result.response?.isTruncated == true)
+    #expect(received.body == [UInt8](repeating: 0, count: 2 << 20))
+  }
+
+  @Test func `the progress counts the bytes that arrive`() async throws {
+    let coded = try Self.gzip(Self.plain)
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: coded)]
+    }
+    var request = try makeRequest(.get, server.url, nil)
+    request.options.decompression = Decompression()
+    request.options.responseTarget = .stream { _ in }
+    let task = try makeSession().start(request)
+    #expect(await task.result.outcome == .ok)
+    #expect(task.progress.current.received == Int64(coded.count))
+    #expect(task.progress.current.responseTotal == Int64(coded.count))
+    #expect(task.progress.current.responseFraction == 1)
+  }
+}
+
+/// A limit for what is received.
+@Suite struct ResponseSizeTests {
+  @Test(arguments: [true, false], [999, 1000])
+  func `a response that is too large is an error`(isAnnounced: Bool, limit: Int64) async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      .good(
+        body: String(repeating: "x", count: 1000),
+        framing: isAnnounced ? .contentLength : .chunked(of: 100, trailers: []))
+    }
+    var request = try makeRequest(.get, server.url, nil)
+    request.options.responseTarget = .file(place.local("f"))
+    request.options.maximumResponseSize = limit
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == (limit == 1000 ? .ok : .failed))
+    #expect(result.error?.code == (limit == 1000 ? nil : .responseTooLarge))
+    let isThere = FileManager.default.fileExists(atPath: place.path("f"))
+    #expect(isThere == (limit == 1000))
+  }
+
+  @Test func `a limited rate is that of the response if there is no body to send`() async throws {
+    let server = try ScriptedServer { _ in .good(body: String(repeating: "x", count: 240_000)) }
+    var request = try makeRequest(.get, server.url, nil)
+    request.options.responseTarget = .stream { _ in }
+    request.options.maximumRate = 100_000
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    // What is allowed in a second may come at once. However fast the machine is, the rest takes longer than one.
+    #expect(result.duration > .seconds(1))
+  }
+}

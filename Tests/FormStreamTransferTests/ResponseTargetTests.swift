@@ -1,5 +1,6 @@
 import FormStream
 import Foundation
+import FormStreamMultipart
 import FormStreamTestSupport
 import Testing
 import FormStreamTransfer
@@ -135,6 +136,21 @@ import FormStreamTransfer
     #expect(try names(place) == [])
     expectConsistency(result, at: server)
     await #expect(throws: TransferError.self) { try await session.send(request) }
+  }
+
+  @Test func `a device or a FIFO is not replaced by a file`() async throws {
+    let place = try TemporaryDirectory()
+    try makeFIFO(place.local("response"))
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    var request = try makeRequest(server.url)
+    request.options.responseTarget = .file(place.local("response"))
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.error?.code == .responseNotStored)
+    #expect(result.error?.description.contains("a stream as the target") == true)
+    let status = try FileStatus(of: place.local("response"), followsSymlinks: false)
+    #expect(status.kind == .pipe)
+    #expect(try names(place) == ["response"])
   }
 
   @Test func `a stream receives the response in pieces`() async throws {

@@ -192,7 +192,9 @@ import FormStreamTransfer
     }
     #expect(last.output.hasPrefix("ok 24000000 "), "\(last)")
     #expect(place.bytes("file") == bytes)
-    #expect(try place.names == ["file"])
+    // A process that is killed while it replaces the record can't remove the new one's temporary name.
+    let names = try place.names
+    #expect(names.filter { !$0.hasPrefix(".formstream-") } == ["file"], "\(names)")
     #expect(try #require(again.max()) <= 1 << 20, "\(again)")
     print(
       "50 kills: at most \(again.max() ?? 0) bytes that were read are read again, and \(atAll.max() ?? 0) are sent again"

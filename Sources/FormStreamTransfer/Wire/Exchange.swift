@@ -252,8 +252,11 @@ final class Exchange: @unchecked Sendable {
       connection.socket = nil
       hasNoCommonProtocol = failure?.kind == .noCommonProtocol
       unresolvedHost = failure.flatMap(unresolvedHost)
-      // If libcurl rejected what it read, the rest is not the beginning of a response.
-      if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil {
+      // If libcurl rejected what it read, the rest is not the beginning of a response. A request that only reads is of no use
+      // without the complete body, and can be sent again.
+      if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil,
+        request.announcesBody || !request.method.isSafe
+      {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
       }
       if isNotHTTP2(failure) { abort(with: explanation.noHTTP2("what it sends is not HTTP/2")) }

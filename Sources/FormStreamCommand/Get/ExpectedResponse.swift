@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamPlatform
 import FormStreamTransfer
 
-/// What a response must be beyond its status. It is told what is written, by one thread at a time.
+/// What a response must be beyond its status. It sees what is written, from one thread at a time.
 final class ExpectedResponse: @unchecked Sendable {
   private let expectedDigest: SHA256.Digest?
   private let range: RequestedRange?
@@ -41,7 +41,7 @@ final class ExpectedResponse: @unchecked Sendable {
       .failed,
       "The response from \(response.url) has the SHA-256 \(digest?.description ?? ""), and not that of --sha256: "
         + "it is not the expected file, or was changed on the way.",
-      code: TransferError.Code(rawValue: "digest-mismatch"))
+      code: .digestMismatch)
   }
 
   /// The same for a response whose body was kept.

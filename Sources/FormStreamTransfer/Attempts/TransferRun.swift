@@ -99,7 +99,7 @@ final class TransferRun: Sendable {
         connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         publisher.update { $0.phase = .retrying }
-        guard await wait(delay) else {
+        guard await control.sleep(delay) else {
           return await conclude(history, .cancelled.after(history.doubt))
         }
         next.retry()
@@ -355,16 +355,6 @@ final class TransferRun: Sendable {
     let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: retryAfter)
     if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
     return delay
-  }
-
-  /// Waits; returns false if the request was cancelled meanwhile.
-  private func wait(_ delay: Duration) async -> Bool {
-    do {
-      try await Task.sleep(for: delay)
-      return !control.isCancelled
-    } catch {
-      return false
-    }
   }
 
   // MARK: The result

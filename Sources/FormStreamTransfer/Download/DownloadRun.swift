@@ -84,7 +84,7 @@ final class DownloadRun: Sendable {
         else { return await conclude(history, partial, verdict) }
         note("Continuing in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         publisher.update { $0.phase = .retrying }
-        guard await wait(delay) else {
+        guard await control.sleep(delay) else {
           return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))
         }
       case .conclude(let verdict): return await conclude(history, partial, verdict)
@@ -226,16 +226,6 @@ final class DownloadRun: Sendable {
     let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: nil)
     if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
     return delay
-  }
-
-  /// Waits; returns false if the download was cancelled meanwhile.
-  private func wait(_ delay: Duration) async -> Bool {
-    do {
-      try await Task.sleep(for: delay)
-      return !control.isCancelled
-    } catch {
-      return false
-    }
   }
 
   private func note(_ text: String) {

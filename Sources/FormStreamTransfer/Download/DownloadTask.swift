@@ -26,10 +26,7 @@ public struct DownloadTask: Sendable, Identifiable {
 
   /// What the download is doing.
   public var state: TransferTask.State {
-    let phase = run.publisher.current.phase
-    if phase == .done { return .done }
-    if run.control.isPaused { return .paused }
-    return phase == .queued ? .waiting : .running
+    TransferTask.State(run.publisher, run.control)
   }
 
   /// The progress as a sequence: it begins with the current state, and ends with the download. It may be iterated any

@@ -145,3 +145,15 @@ final class TransferControl: Sendable {
     return result
   }
 }
+
+extension TransferControl {
+  /// Waits between two attempts; returns false if the request was cancelled meanwhile.
+  func sleep(_ delay: Duration) async -> Bool {
+    do {
+      try await Task.sleep(for: delay)
+      return !isCancelled
+    } catch {
+      return false
+    }
+  }
+}

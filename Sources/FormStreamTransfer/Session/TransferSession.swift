@@ -138,7 +138,7 @@ public final class TransferSession: Sendable {
     }
   }
 
-  /// Starts a download, unless the session was told to finish.
+  /// Starts a download, unless ``finish()`` was called.
   func start(_ run: DownloadRun) -> DownloadTask {
     started.withLock { started in
       guard !started.areRefused else {

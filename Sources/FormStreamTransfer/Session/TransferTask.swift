@@ -38,10 +38,7 @@ public struct TransferTask: Sendable, Identifiable {
 
   /// What the request is doing.
   public var state: State {
-    let phase = run.publisher.current.phase
-    if phase == .done { return .done }
-    if run.control.isPaused { return .paused }
-    return phase == .queued ? .waiting : .running
+    State(run.publisher, run.control)
   }
 
   /// The progress as a sequence: it begins with the current state, and ends with the request. It may be iterated any
@@ -85,4 +82,12 @@ extension TransferTask: Hashable {
 
   /// Hashes the `id`.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
+}
+
+extension TransferTask.State {
+  init(_ publisher: ProgressPublisher, _ control: TransferControl) {
+    let phase = publisher.current.phase
+    self =
+      phase == .done ? .done : control.isPaused ? .paused : phase == .queued ? .waiting : .running
+  }
 }

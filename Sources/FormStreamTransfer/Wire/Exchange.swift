@@ -228,7 +228,7 @@ final class Exchange: @unchecked Sendable {
     unread = pendingBytes(of: socket, limit: 64 * 1024)
   }
 
-  /// Takes over what another exchange was told about the connection: libcurl reports a GOAWAY to one of those that share it.
+  /// Notes a GOAWAY that libcurl has reported to another of the exchanges that share the connection.
   private func noteGoAway() {
     guard let last = connection.socket.flatMap({ easy.sockets?.lastStream(of: $0) }) else { return }
     connection.notes.noteGoAway(lastStream: last)

@@ -39,6 +39,11 @@ public final class Gate: Sendable {
     return pollAgain(&watched, 1, milliseconds: seconds * 1000) > 0
   }
 
+  /// Waits until the gate is open, without keeping the thread, which other tests need.
+  public func opened() async throws {
+    while !isOpen { try await Task.sleep(for: .milliseconds(2)) }
+  }
+
   /// `poll` reports a hang-up of this once the gate is open.
   var pollable: pollfd { pollfd(fd: reading, events: 0, revents: 0) }
 }

@@ -32,48 +32,47 @@ import Testing
 
   private static let demand = ("WWW-Authenticate", "Bearer realm=\"api\"")
 
-  /// Waits without keeping the thread, which other tests need.
-  private static func wait(for gate: Gate) async throws {
-    while !gate.isOpen { try await Task.sleep(for: .milliseconds(2)) }
-  }
-
   // MARK: Order
 
-  @Test func `a challenge comes before a redirect, and both before the head of the response`()
-    async throws
-  {
+  @Test func `certificate, challenge, redirect and head are decided in this order`() async throws {
     let server = try ScriptedServer { request in
       if !Self.accepts(request, "new") { return .good(401, headers: [Self.demand], body: "no") }
       return request.target == "/start"
         ? .good(307, headers: [("Location", "/end")], body: "there") : .good(body: "arrived")
     }
+    let proxy = try TLSProxy(to: server.port, try TestCertificates().selfSigned)
     let log = Log()
-    var decisions = Decisions()
-    decisions.challenge = { challenge in
+    var configuration = TransferSession.Configuration()
+    configuration.idleLimit = .seconds(600)
+    configuration.serverTrust = { trust in
+      log.add("certificate \(trust.origin)")
+      return .trust
+    }
+    configuration.decisions.challenge = { challenge in
       log.add(
         "challenge \(challenge.scheme ?? "") \(challenge.realm ?? "") \(challenge.host) "
           + "\(challenge.failureCount) \(challenge.response.status)")
       return .bearer("new")
     }
-    decisions.redirect = { redirect in
+    configuration.decisions.redirect = { redirect in
       log.add(
         "redirect \(redirect.status) \(redirect.source) \(redirect.target) \(redirect.method)")
       return .follow
     }
-    decisions.responseHead = { head in
+    configuration.decisions.responseHead = { head in
       log.add("head \(head.status) \(head.body.count)")
       return nil
     }
-    var request = try makeRequest(server.url + "/start")
+    var request = try makeRequest(proxy.url + "/start")
     request.credentials = .bearer("old")
     let received = ReceivedText()
     request.options.responseTarget = .stream { received.append($0) }
-    let result = try await session(decisions).result(of: request)
+    let result = try await TransferSession(configuration).result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     #expect(
       log.all == [
-        "challenge Bearer api 127.0.0.1 1 401",
-        "redirect 307 \(server.url)/start \(server.url)/end POST", "head 200 0",
+        "certificate \(proxy.url)", "challenge Bearer api localhost 1 401",
+        "redirect 307 \(proxy.url)/start \(proxy.url)/end POST", "head 200 0",
       ])
     #expect(received.text == "arrived")
     expectConsistency(result, at: server, bodies: 3)
@@ -109,7 +108,7 @@ import Testing
     var decisions = Decisions()
     decisions.challenge = { _ in
       log.add("asked")
-      try await Self.wait(for: gate)
+      try await gate.opened()
       return .bearer("new")
     }
     let session = try session(decisions, connections: nil)
@@ -183,7 +182,7 @@ import Testing
       return nil
     }
     let task = try session(decisions).start(makeRequest(server.url))
-    try await Self.wait(for: asked)
+    try await asked.opened()
     task.cancel()
     let cancelled = await task.result
     #expect(cancelled.outcome == .cancelled, "\(cancelled)")
@@ -278,129 +277,6 @@ import Testing
     let failed = try await self.session(decisions).result(of: makeRequest(local.url))
     #expect(failed.outcome == .failed && failed.error?.code == .decisionFailed)
     #expect(local.requests.count == 1)
-  }
-
-  // MARK: Heads
-
-  private func head(
-    _ target: ResponseTarget?, own: ResponseTarget = .memory(), status: Int = 200,
-    body: String = "the body"
-  ) async throws -> TransferResult {
-    let server = try ScriptedServer { _ in .good(status, body: body) }
-    var decisions = Decisions()
-    decisions.responseHead = { _ in target }
-    var request = try makeRequest(server.url)
-    request.options.responseTarget = own
-    return try await session(decisions).result(of: request)
-  }
-
-  @Test func `the body goes where the program says when the head has arrived`() async throws {
-    let place = try TemporaryDirectory()
-    let received = ReceivedText()
-    let (own, chosen) = (place.path("own"), place.path("chosen"))
-    let stream = ResponseTarget.stream { received.append($0) }
-    for body in ["the body", ""] {
-      #expect(try await head(nil, body: body).response?.text == body)
-      #expect(try await head(.memory(), own: .file(own), body: body).response?.text == body)
-      #expect(try await head(.file(chosen), body: body).outcome == .ok)
-      #expect(try String(contentsOfFile: chosen, encoding: .utf8) == body)
-    }
-    #expect(try await head(stream, own: .file(own)).response?.text == "")
-    #expect(received.text == "the body")
-    let dropped = try await head(.dropped, own: stream)
-    #expect(dropped.outcome == .ok && dropped.response?.isTruncated == true)
-    #expect(received.text == "the body")
-    // A refusal doesn't become the file.
-    let refused = try await head(.file(own), status: 404)
-    #expect(refused.status == 404 && refused.response?.text == "the body")
-    #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["chosen"])
-  }
-
-  @Test func `nothing of the body is received before the program has decided`() async throws {
-    let (asked, gate) = (try Gate(), try Gate())
-    let size = 40_000_000
-    let server = try ScriptedServer { _ in
-      [.readBody, .respond(200, bytes: noise(size))]
-    }
-    var decisions = Decisions()
-    decisions.responseHead = { _ in
-      asked.open()
-      try await Self.wait(for: gate)
-      return .memory(limit: size)
-    }
-    let session = try session(decisions)
-    let task = try session.start(makeRequest(server.url))
-    try await Self.wait(for: asked)
-    // Meanwhile the engine serves others.
-    let other = try ScriptedServer { _ in .good() }
-    var free = try makeRequest(other.url)
-    free.options.decisions.responseHead = { _ in nil }
-    #expect(await session.result(of: free).outcome == .ok)
-    #expect(task.progress.current.received == 0)
-    gate.open()
-    let result = await task.result
-    #expect(result.outcome == .ok)
-    #expect(result.response.map { Array($0.body) } == noise(size))
-  }
-
-  @Test func `an error or cancelling at the head leaves the outcome that the head says`()
-    async throws
-  {
-    for body in ["the body", ""] {
-      let server = try ScriptedServer { _ in .good(body: body) }
-      var decisions = Decisions()
-      decisions.responseHead = { _ in throw Refusal() }
-      let failed = try await session(decisions).result(of: makeRequest(server.url))
-      #expect(failed.outcome == .ok)
-      #expect(failed.error?.code == .decisionFailed)
-      let asked = try Gate()
-      decisions.responseHead = { _ in
-        asked.open()
-        try await Task.sleep(for: .seconds(3600))
-        return nil
-      }
-      let task = try session(decisions).start(makeRequest(server.url))
-      try await Self.wait(for: asked)
-      task.cancel()
-      #expect(await task.result.outcome == .ok)
-    }
-  }
-
-  @Test func `the time in a decision is no stall, and counts for the attempt if it is made in one`()
-    async throws
-  {
-    let server = try ScriptedServer { _ in .good(body: "the body") }
-    var decisions = Decisions()
-    decisions.responseHead = { _ in
-      try await Task.sleep(for: .milliseconds(400))
-      return nil
-    }
-    var request = try makeRequest(server.url)
-    request.options.limits.stall = .milliseconds(50)
-    #expect(try await session(decisions).result(of: request).error == nil)
-    decisions.responseHead = { _ in
-      try await Task.sleep(for: .seconds(3600))
-      return nil
-    }
-    request.options.limits.attempt = .milliseconds(100)
-    let late = try await session(decisions).result(of: request)
-    #expect(late.error?.code == .timedOut)
-    #expect(late.outcome == .ok)
-  }
-
-  /// Which response is the last is known only at the end.
-  @Test func `a response that turns out to be the last is asked about, too`() async throws {
-    let server = try ScriptedServer { _ in .good(401, headers: [Self.demand], body: "who?") }
-    let log = Log()
-    var decisions = Decisions()
-    decisions.challenge = { _ in nil }
-    decisions.responseHead = { head in
-      log.add("\(head.status)")
-      return .memory(limit: 3)
-    }
-    let result = try await session(decisions).result(of: makeRequest(server.url))
-    #expect(log.all == ["401"])
-    #expect(result.response?.text == "who" && result.response?.isTruncated == true)
   }
 }
 

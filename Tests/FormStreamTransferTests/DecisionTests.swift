@@ -40,7 +40,8 @@ import Testing
       return request.target == "/start"
         ? .good(307, headers: [("Location", "/end")], body: "there") : .good(body: "arrived")
     }
-    let proxy = try TLSProxy(to: server.port, try TestCertificates().selfSigned)
+    let certificates = try TestCertificates()
+    let proxy = try TLSProxy(to: server.port, certificates.selfSigned)
     let log = Log()
     var configuration = TransferSession.Configuration()
     configuration.idleLimit = .seconds(600)
@@ -186,7 +187,7 @@ import Testing
     task.cancel()
     let cancelled = await task.result
     #expect(cancelled.outcome == .cancelled, "\(cancelled)")
-    try await Self.wait(for: isCancelled)
+    try await isCancelled.opened()
   }
 
   /// The request that asks has no connection meanwhile, so that the other one can have it.

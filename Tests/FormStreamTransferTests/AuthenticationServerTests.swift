@@ -92,6 +92,8 @@ import Testing
     #expect(setting.received.counts == [Self.size, Self.size])
     #expect(setting.received.isSame)
     #expect(setting.server.completeBodyCount == 2)
+    // It notes a request only after the response.
+    #expect(await eventually { (try? setting.real.log().count) ?? 0 >= 3 })
     setting.real.stop()
     let log = try setting.real.log()
     #expect(log.map(\.status) == [401, 201, 201])

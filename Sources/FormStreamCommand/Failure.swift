@@ -48,7 +48,7 @@ extension ExitCode {
     switch code {
     case .malformedBody, .bodyIncomplete, .limitExceeded: self = .failed
     case .inputMissing, .inputUnreadable, .notAFile, .rangeOutsideFile: self = .noInput
-    case .sourceChanged, .readFailed, .streamFailed, .streamTooShort, .streamTooLong,
+    case .sourceChanged, .readFailed, .streamFailed, .spoolFailed, .streamTooShort, .streamTooLong,
       .notReplayable:
       self = .inputOutput
     case .invalidBoundary, .boundaryCollision, .invalidName, .invalidFilename,

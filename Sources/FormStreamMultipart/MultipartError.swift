@@ -50,6 +50,8 @@ public struct MultipartError: Error, Sendable {
     public static let streamTooShort = Code(rawValue: "stream-too-short")
     /// A stream had more bytes than its length.
     public static let streamTooLong = Code(rawValue: "stream-too-long")
+    /// A stream could not be stored in a temporary file before it is sent.
+    public static let spoolFailed = Code(rawValue: "spool-failed")
     /// A one-shot stream would have to be read a second time.
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The offset is outside the body.

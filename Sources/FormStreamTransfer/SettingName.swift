@@ -13,6 +13,8 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case proxyCredentials = "ProxySettings.credentials"
   case localInterface = "TransferSession.Configuration.localInterface"
   case expectation = "TransferOptions.expectation"
+  case readAhead = "TransferOptions.readAhead"
+  case spooling = "TransferOptions.spoolsBody"
   case bodyCoding = "TransferOptions.bodyCoding"
   case maximumResponseSize = "TransferOptions.maximumResponseSize"
   case decompressionLimit = "Decompression.limit"

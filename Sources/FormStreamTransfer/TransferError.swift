@@ -69,6 +69,8 @@ public struct TransferError: Error, Sendable {
     public static let statusRefused = Code(rawValue: "status-refused")
     /// The server reported success before it had the complete body.
     public static let respondedEarly = Code(rawValue: "answered-early")
+    /// The server takes only bodies whose length is announced; see ``TransferOptions/spoolsBody``.
+    public static let lengthRequired = Code(rawValue: "length-required")
     /// The server redirected the request, and the redirect was not followed.
     public static let redirectRefused = Code(rawValue: "redirect-refused")
     /// There were too many redirects.
@@ -95,6 +97,8 @@ public struct TransferError: Error, Sendable {
     public static let streamTooShort = Code(rawValue: "stream-too-short")
     /// The body's source has more bytes than its announced length.
     public static let streamTooLong = Code(rawValue: "stream-too-long")
+    /// The body could not be stored in a temporary file; see ``TransferOptions/spoolsBody``.
+    public static let spoolFailed = Code(rawValue: "spool-failed")
     /// The request was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
     /// The session starts no requests any more; see ``TransferSession/finish()``.

@@ -91,10 +91,10 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `a pipe is sent in chunks, without a name`() throws {
+  @Test func `a pipe that is not read ahead is sent in chunks, without a name`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let result = try formstream(
-      "put", "-T", "-", "\(server.url)/", standardInput: Array("words".utf8))
+      "put", "--read-ahead", "0", "-T", "-", "\(server.url)/", standardInput: Array("words".utf8))
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.map(\.target) == ["/"])
     #expect(server.requests.map(\.framing) == [.chunked])

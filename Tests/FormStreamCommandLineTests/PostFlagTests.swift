@@ -33,6 +33,8 @@ import Testing
     "browser-text": Effect("--browser-text", "--field", "a=1\n2", shows: "1\r\n2"),
     "verify-boundary": Effect(
       "--verify-boundary", "--boundary", "B", "-F", "a=@bird", shows: "exit 64"),
+    "read-ahead": Effect("--read-ahead", "0", "-T", "-", shows: "Transfer-Encoding: chunked\r\n"),
+    "spool": Effect("--read-ahead", "0", "--spool", "-T", "-", shows: "Content-Length: 0\r\n"),
     "upload-file": Effect("-T", "words", shows: "\r\n\r\nwords\n"),
     "data": Effect("-d", "a=b", shows: "\r\n\r\na=b"),
     "data-raw": Effect("--data-raw", "@a", shows: "\r\n\r\n@a"),

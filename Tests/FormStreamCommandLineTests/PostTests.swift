@@ -63,7 +63,8 @@ import Testing
   @Test func `a pipe is a part of unknown length, and is sent in chunks`() throws {
     let server = try ScriptedServer(requests: [.good()])
     let result = try formstream(
-      "post", "-F", "f=@-;filename=x", server.url, standardInput: noise(300_000))
+      "post", "--read-ahead", "0", "-F", "f=@-;filename=x", server.url,
+      standardInput: noise(300_000))
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.first?.framing == .chunked)
     #expect(server.requests.first?.hasCompleteBody == true)

@@ -72,6 +72,10 @@ import Testing
     "cookie": Effect("-b", "a=b", shows: "Cookie: a=b\r\n"),
     "cookie-jar": Effect("-c", "no/such", shows: "cookies could not be written"),
     "compressed-upload": Effect("--compressed-upload", "gzip", shows: "Content-Encoding: gzip\r\n"),
+    "read-ahead": Effect(
+      "--compressed-upload", "gzip", "--read-ahead", "0", shows: "Transfer-Encoding: chunked"),
+    "spool": Effect(
+      "--compressed-upload", "gzip", "--read-ahead", "0", "--spool", shows: "Content-Length: "),
     "token-file": Effect("--token-file", "token", shows: "Authorization: Bearer t\r\n"),
     "insecure-auth": Effect(
       "-q", "--insecure-auth", "--resolve", "h.example:80:127.0.0.1", "--retry", "0", "-u", "me:p",

@@ -17,6 +17,8 @@ public final class RealServer: Sendable {
     public var keepsIdleFor: Int?
     /// How many requests are handled on one connection (`keepalive_requests`), or nil for the server's default.
     public var requestsPerConnection: Int?
+    /// Whether nginx reads a request completely before it passes it on.
+    public var buffersRequests = false
     /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
     public var closesWithoutResponse = false
     /// The authority that must have signed the client's certificate, a file's path. Nil asks for no certificate.
@@ -149,7 +151,7 @@ private func nginxConfiguration(
       \(options.authentication == nil ? "" : "auth_basic vault; auth_basic_user_file \(place.path("users"));")
       proxy_pass http://127.0.0.1:\(port);
       proxy_http_version 1.1;
-      proxy_request_buffering off;
+      proxy_request_buffering \(options.buffersRequests ? "on" : "off");
       proxy_next_upstream off;
       \(options.closesWithoutResponse ? closing : "")
     }

@@ -27,6 +27,7 @@ struct Sent: Sendable {
   private var method = HTTPMethod.post
   private var scheme = "http"
   private var isPage = false
+  private var missingLength: MissingLength?
   private var hasUsedOneShot = false
   private var tries = 1
   private var redirects = 0
@@ -61,6 +62,7 @@ struct Sent: Sendable {
   var leavingOrigin: Sent { with { $0.options.redirects.allowsOtherOrigins = true } }
   var toStream: Sent { with { $0.options.responseTarget = .stream { _ in } } }
   var afterOneShot: Sent { with { $0.hasUsedOneShot = true } }
+  func lacking(_ length: MissingLength) -> Sent { with { $0.missingLength = length } }
   /// With credentials that wait for a challenge.
   var authenticating: Sent { with { $0.mayAuthenticate = true } }
   /// After an attempt without a response.
@@ -72,8 +74,9 @@ struct Sent: Sendable {
   func attempt() throws -> Attempt {
     Attempt(
       method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
-      isPage: isPage, bodyLength: 10, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate,
+      isPage: isPage, bodyLength: missingLength == nil ? 10 : nil, missingLength: missingLength,
+      hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
+      earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate,
       options: options)
   }
 }
@@ -89,6 +92,11 @@ struct KnownFacts: Sendable {
   {
     KnownFacts(
       facts: AttemptFacts(response: .init(status: status, location: location, retryAfter: after)))
+  }
+
+  /// In HTTP/1.0.
+  static func old(_ status: Int) -> KnownFacts {
+    KnownFacts(facts: AttemptFacts(response: .init(status: status), speaksHTTP10: true))
   }
 
   static func gateway(_ status: Int, after: Duration? = nil) -> KnownFacts {
@@ -151,6 +159,7 @@ enum Expected: Equatable, Sendable {
   case conclude(TransferResult.Outcome, TransferError.Code? = nil, saying: String? = nil)
   case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
   case repeatWithoutExpect
+  case repeatWithLength
   case repeatAtOnce(Repetition)
   case authenticate(TransferResult.Outcome, TransferError.Code?)
   case follow(String)
@@ -172,6 +181,7 @@ enum Expected: Equatable, Sendable {
       self =
         verdict.error.map { .retry(verdict.outcome, $0.code, after: retryAfter) }
         ?? .retryWithoutError
+    case .repeatWithLength: self = .repeatWithLength
     case .repeatWithoutExpect: self = .repeatWithoutExpect
     case .repeatAtOnce(let repetition): self = .repeatAtOnce(repetition)
     case .authenticate(let verdict): self = .authenticate(verdict.outcome, verdict.error?.code)

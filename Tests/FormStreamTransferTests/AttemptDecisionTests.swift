@@ -97,6 +97,24 @@ import Testing
     Row("401 to a page", .page, .status(401), .keepEarlierResponse),
     Row("401 to a page, credentials", .page.authenticating, .status(401), .authenticate(.ok, nil)),
     Row("501 to a PUT", .put, .status(501), .conclude(.failed, .statusRefused)),
+    Row("411 to a body with a length", .post, .status(411), .conclude(.failed, .statusRefused)),
+    Row("411 to chunks", .post.lacking(.measurable), .status(411), .repeatWithLength),
+    Row("501 to chunks", .post.lacking(.measurable), .early(501), .repeatWithLength),
+    Row(
+      "411 to chunks, in doubt", .put.lacking(.measurable).inDoubt, .status(411), .repeatWithLength),
+    Row(
+      "400 to chunks", .post.lacking(.measurable), .status(400),
+      .conclude(.failed, .statusRefused)),
+    Row(
+      "411 to chunks of a stream", .post.lacking(.oneShot), .status(411),
+      .conclude(.failed, .statusRefused, saying: "TransferOptions.spoolsBody")),
+    Row(
+      "411 to chunks of a stream, in doubt", .put.lacking(.oneShot).inDoubt, .status(411),
+      .conclude(.unknown, .statusRefused)),
+    Row(
+      "200 in HTTP/1.0 to chunks", .post.lacking(.oneShot), .old(200),
+      .conclude(.unknown, .lengthRequired)),
+    Row("200 in HTTP/1.0", .post, .old(200), .conclude(.ok)),
     Row("429", .post, .status(429), .retry(.retryable, .statusRefused)),
     Row("503", .post, .status(503), .retry(.retryable, .statusRefused)),
     Row(

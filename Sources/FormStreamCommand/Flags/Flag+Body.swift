@@ -11,8 +11,8 @@ extension Flag {
       summary: "Send a file as it is; - is standard input",
       detail: """
         If the URL ends in /, the file's name is added. The type is detected in the same way as that of a \
-        form's file; -H 'Content-Type: TYPE' sets it. The length of a pipe is not known, so it is sent in \
-        chunks.
+        form's file; -H 'Content-Type: TYPE' sets it. A pipe longer than --read-ahead is sent \
+        in chunks.
         """
     ) { (arguments, argument) throws(Failure) in
       if arguments.request.upload != nil {
@@ -53,8 +53,8 @@ extension Flag {
       summary: "Compress the body while it is sent: gzip",
       detail: """
         For servers that accept it: Content-Encoding: gzip is sent with the body. The length of the body is then not known \
-        beforehand, so it is sent in chunks and its progress has no total, and digests are those of the compressed bytes. A \
-        server that responds 415 accepts no compressed bodies.
+        beforehand: if it is longer than --read-ahead, it is sent in chunks and its progress has no total. Digests are \
+        those of the compressed bytes. A server that responds 415 accepts no compressed bodies.
         """
     ) { (arguments, argument) throws(Failure) in
       guard argument.text == "gzip" else {

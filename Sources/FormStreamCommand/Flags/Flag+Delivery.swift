@@ -11,7 +11,7 @@ extension Flag {
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
-        can't be sent twice. The default is 0, and 2 for send and get.
+        can be sent again if it was read ahead or stored (--read-ahead, --spool). The default is 0, and 2 for send and get.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =

@@ -36,8 +36,8 @@ extension Flag {
       detail: """
         Nothing in the path is special, except that - is standard input (./- is a file with that name). A \
         FIFO, a device, and standard input that is not a regular file can be read once, and make the \
-        length of the form unknown. A regular file must not change from the start of the command until its \
-        last byte is read.
+        length of the form unknown (--read-ahead and --spool help). A regular file must not change from the start \
+        of the command until its last byte is read.
         """
     ) { (arguments, argument) throws(Failure) in
       let (name, path) = try PartArguments.split(argument, of: "--file", as: "NAME=PATH")

@@ -55,7 +55,7 @@ extension Flag {
   /// Every flag, in the order of the help.
   static let all: [Flag] =
     pathFlags + listingFlags + manifestFlags + partFlags + previousPartFlags + typeFlags + wireFlags
-    + bodyFlags + requestFlags + authenticationFlags + cookieFlags
+    + framingFlags + bodyFlags + requestFlags + authenticationFlags + cookieFlags
     + deliveryFlags + batchFlags + packingFlags + connectionFlags + tlsFlags + proxyFlags
     + readingFlags + receivingFlags
     + outputFlags + downloadFlags

@@ -28,6 +28,8 @@ struct RequestArguments {
   var idempotencyKey: Argument?
   var expectation = ExpectMode.auto
   var continueTimeout: Duration?
+  /// How many bytes of a pipe are read before the request.
+  var readAhead = 1 << 20
 
   /// The options of requests and sessions that need no further planning.
   var options = TransferOptions()

@@ -185,6 +185,7 @@ extension LowArguments {
     case .always: options.expectation = .always
     case .never: options.expectation = .never
     }
+    options.readAhead = request.readAhead
     if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
     if !isKeyTaken, let key = request.idempotencyKey {
       if key.bytes == Array("auto".utf8) {

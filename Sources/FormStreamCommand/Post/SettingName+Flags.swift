@@ -26,6 +26,8 @@ extension SettingName {
     case .proxyCredentials: "--proxy-user-file"
     case .localInterface: "--interface"
     case .expectation: "--expect"
+    case .readAhead: "--read-ahead"
+    case .spooling: "--spool"
     case .bodyCoding: "--compressed-upload"
     case .maximumResponseSize, .decompressionLimit: "--max-filesize"
     case .idempotencyKey: "--idempotency-key"

@@ -88,7 +88,7 @@ extension ProgressTrack.View {
     return ShownProgress(
       phase: latest.phase, item: item, isDownload: track.isDownload, handed: moved,
       total: track.isDownload ? latest.responseTotal : latest.total, received: latest.received,
-      rate: track.meter.rate(moved, at: time))
+      read: latest.read, rate: track.meter.rate(moved, at: time))
   }
 
   private var item: ShownProgress.Item? {

@@ -28,13 +28,15 @@ package struct ShownProgress: Sendable {
   package var handed: Int64
   package var total: Int64?
   package var received: Int64
+  /// How many bytes of the body were read.
+  package var read: Int64
   /// Bytes a second; nil if it is too early for a rate.
   package var rate: Double?
 
   package init(
     phase: TransferProgress.Phase, item: Item? = nil, isDownload: Bool = false, handed: Int64 = 0,
     total: Int64? = nil,
-    received: Int64 = 0, rate: Double? = nil
+    received: Int64 = 0, read: Int64 = 0, rate: Double? = nil
   ) {
     self.phase = phase
     self.item = item
@@ -42,6 +44,7 @@ package struct ShownProgress: Sendable {
     self.handed = handed
     self.total = total
     self.received = received
+    self.read = read
     self.rate = rate
   }
 
@@ -63,6 +66,7 @@ package struct ShownProgress: Sendable {
   /// The phase in words; nil while the body is being sent.
   var state: String? {
     switch phase {
+    case .reading: "\(HumanReadable.size(read)) of the body read"
     case .connecting: "connecting"
     case .retrying: "trying again"
     case .waiting where received > 0 && !isDownload:

@@ -24,28 +24,64 @@ public struct BodyLayout: Sendable {
   private let places: [Place]
   private var parts: [Part] { form?.parts ?? [] }
 
+  /// A place in the body: so many bytes after the start of a segment.
+  struct Mark: Sendable {
+    let segment: Int
+    let skip: Int
+  }
+
   struct Place: Sendable {
     let headers: Range<Int>
     let type: MediaType?
-    let offset: Int64?
-    let bodyOffset: Int64?
-    let bodyLength: Int64?
+    let delimiter: Mark
+    /// The beginning and the end of the contents.
+    let (begin, end): (Mark, Mark)
   }
 
   init(
-    form: Form?, contentType: String, contentLength: Int64?, literals: [UInt8], segments: [Segment],
-    starts: [Int64], scannedStreams: [Int: [Boundary]], places: [Place]
-  ) {
+    form: Form?, contentType: String, literals: [UInt8], segments: [Segment],
+    scannedStreams: [Int: [Boundary]], places: [Place]
+  ) throws(MultipartError) {
     self.form = form
     self.contentType = contentType
-    self.contentLength = contentLength
     self.literals = literals
     self.segments = segments
-    self.starts = starts
     self.scannedStreams = scannedStreams
     self.places = places
+    var starts: [Int64] = []
+    starts.reserveCapacity(segments.count)
+    var total: Int64? = 0
+    for segment in segments {
+      guard let start = total else { break }
+      starts.append(start)
+      total = try segment.length.map { (length) throws(MultipartError) in
+        try Self.sum(start, length)
+      }
+    }
+    (self.starts, contentLength) = (starts, total)
     oneShots = segments.indices.filter { segments[$0].isOneShot }
     hasStreams = segments.contains { if case .stream = $0.content { true } else { false } }
+  }
+
+  /// The same body with other segments in place of some.
+  func replacing(
+    _ replacements: [(index: Int, segment: Segment)]
+  ) throws(MultipartError) -> BodyLayout {
+    var segments = segments
+    for (index, segment) in replacements { segments[index] = segment }
+    return try BodyLayout(
+      form: form, contentType: contentType, literals: literals, segments: segments,
+      scannedStreams: scannedStreams, places: places)
+  }
+
+  private static func sum(_ one: Int64, _ other: Int64) throws(MultipartError) -> Int64 {
+    let (sum, overflow) = one.addingReportingOverflow(other)
+    guard !overflow else {
+      throw MultipartError(
+        .bodyTooLarge, on: "the body",
+        "The length of the body does not fit into 64 bits: remove parts.")
+    }
+    return sum
   }
 
   /// Whether the body can be read from its start more than once.
@@ -113,8 +149,25 @@ extension BodyLayout {
     let place = places[index]
     return PlacedPart(
       part: parts[index], headers: String(decoding: literals[place.headers], as: UTF8.self),
-      type: place.type, offset: place.offset, bodyOffset: place.bodyOffset,
-      bodyLength: place.bodyLength)
+      type: place.type, offset: offset(of: place.delimiter), bodyOffset: offset(of: place.begin),
+      bodyLength: length(from: place.begin, to: place.end))
+  }
+
+  /// Nil after a part of unknown length.
+  private func offset(of mark: Mark) -> Int64? {
+    mark.segment < starts.count ? starts[mark.segment] + Int64(mark.skip) : nil
+  }
+
+  /// Nil if a part of unknown length is between them.
+  private func length(from begin: Mark, to end: Mark) -> Int64? {
+    var length = Int64(end.skip) - Int64(begin.skip)
+    for segment in segments[begin.segment..<end.segment] {
+      guard let more = segment.length else { return nil }
+      // What is after a part of unknown length was not added up.
+      guard let sum = try? Self.sum(length, more) else { return nil }
+      length = sum
+    }
+    return length
   }
 
   /// The segment that contains `offset`, and the offset in that segment. In a body of unknown

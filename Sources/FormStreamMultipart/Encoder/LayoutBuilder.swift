@@ -43,7 +43,7 @@ extension PartBody {
   }
 }
 
-/// The one walk over a form: it collects the segments and counts their bytes.
+/// The one walk over a form: it collects the segments, whose lengths the layout adds up.
 private struct LayoutBuilder {
   let guesser: any MediaTypeGuessing
   let verifies: Bool
@@ -52,7 +52,6 @@ private struct LayoutBuilder {
   /// The start of the literal bytes that are not in a segment yet.
   private var uncovered = 0
   private var segments: [Segment] = []
-  private var starts: [Int64] = [0]
   private var scannedStreams: [Int: [Boundary]] = [:]
   private var places: [BodyLayout.Place] = []
   /// Whether a file was added. Only the first may stay open, so that two files are never open at
@@ -60,8 +59,6 @@ private struct LayoutBuilder {
   private var hasFile = false
   /// The pipes and descriptors that parts will read to their end.
   private var readToEnd: Set<FileIdentity> = []
-  /// The number of bytes in all segments so far; nil after one of unknown length.
-  private var total: Int64? = 0
   /// A scan for each form that the current part is in, the outermost first: the part must not
   /// contain their delimiters.
   private var scans: [CollisionScan] = []
@@ -81,10 +78,9 @@ private struct LayoutBuilder {
   mutating func finish(
     _ form: Form?, as contentType: String
   ) throws(MultipartError) -> BodyLayout {
-    try coverLiterals()
-    return BodyLayout(
-      form: form, contentType: contentType, contentLength: total, literals: literals,
-      segments: segments, starts: Array(starts.prefix(segments.count)),
+    coverLiterals()
+    return try BodyLayout(
+      form: form, contentType: contentType, literals: literals, segments: segments,
       scannedStreams: scannedStreams, places: places)
   }
 
@@ -110,7 +106,7 @@ private struct LayoutBuilder {
       files[index] = try lookUp(part, browserText: form.browserText)
     }
     for (index, part) in form.parts.enumerated() {
-      let offset = try position()
+      let delimiter = mark
       form.boundary.appendDelimiter(isFirst: index == 0, closes: false, to: &literals)
       var content: PartContent
       if let file = files[index] {
@@ -120,14 +116,12 @@ private struct LayoutBuilder {
       }
       let type = try resolveType(of: part, with: &content)
       let headers = try addHeaders(of: part, type: type, in: form)
-      let bodyOffset = try position()
-      let (firstSegment, firstLiteral) = (segments.count, literals.count)
+      let begin = mark
       try add(content, of: part)
       guard isOutermost else { continue }
       places.append(
         BodyLayout.Place(
-          headers: headers, type: type, offset: offset, bodyOffset: bodyOffset,
-          bodyLength: try length(fromSegment: firstSegment, literal: firstLiteral)))
+          headers: headers, type: type, delimiter: delimiter, begin: begin, end: mark))
     }
     form.boundary.appendDelimiter(isFirst: form.parts.isEmpty, closes: true, to: &literals)
     scans.removeLast()
@@ -239,7 +233,7 @@ private struct LayoutBuilder {
     if bytes.count <= Self.inlineSize {
       bytes.withBytes { literals.append(contentsOf: $0) }
     } else {
-      try add(.memory(bytes), length: Int64(bytes.count), of: part)
+      add(.memory(bytes), length: Int64(bytes.count), of: part)
     }
   }
 
@@ -251,7 +245,7 @@ private struct LayoutBuilder {
         throw CollisionScan.collision(collision, in: part.name)
       }
     }
-    try add(.file(extent), length: extent.length, of: part)
+    add(.file(extent), length: extent.length, of: part)
   }
 
   private mutating func addStream(
@@ -263,9 +257,9 @@ private struct LayoutBuilder {
         "The stream of part \(part.name.quoted) has a length of \(length) bytes: give 0 or more, or nil."
       )
     }
-    try coverLiterals()
+    coverLiterals()
     if verifies { scannedStreams[segments.count] = scans.map(\.boundary) }
-    try add(.stream(origin.inLayout()), length: origin.length, of: part)
+    add(.stream(origin.inLayout()), length: origin.length, of: part)
   }
 
   private mutating func addForm(_ inner: Form, of part: Part) throws(MultipartError) {
@@ -294,57 +288,20 @@ private struct LayoutBuilder {
 
   // MARK: Segments
 
-  /// The offset of the next byte; nil after a part of unknown length.
-  private func position() throws(MultipartError) -> Int64? {
-    guard let total else { return nil }
-    return try sum(total, Int64(literals.count - uncovered))
+  /// The place of the next byte.
+  private var mark: BodyLayout.Mark {
+    BodyLayout.Mark(segment: segments.count, skip: literals.count - uncovered)
   }
 
-  /// The number of bytes that were added since there were this many segments and literal bytes.
-  private func length(
-    fromSegment firstSegment: Int, literal firstLiteral: Int
-  ) throws(MultipartError) -> Int64? {
-    var length = Int64(literals.count - firstLiteral)
-    for segment in segments[firstSegment...] {
-      if case .literal = segment.content { continue }
-      guard let more = segment.length else { return nil }
-      length = try sum(length, more)
-    }
-    return length
-  }
-
-  private mutating func coverLiterals() throws(MultipartError) {
+  private mutating func coverLiterals() {
     guard uncovered < literals.count else { return }
     let range = uncovered..<literals.count
     uncovered = literals.count
-    try append(Segment(content: .literal(range), length: Int64(range.count), name: ""))
+    segments.append(Segment(content: .literal(range), length: Int64(range.count), name: ""))
   }
 
-  private mutating func add(
-    _ content: Segment.Content, length: Int64?, of part: Part
-  ) throws(MultipartError) {
-    try coverLiterals()
-    try append(Segment(content: content, length: length, name: part.name))
-  }
-
-  private mutating func append(_ segment: Segment) throws(MultipartError) {
-    segments.append(segment)
-    guard let sumSoFar = total else { return }
-    guard let length = segment.length else {
-      total = nil
-      return
-    }
-    total = try sum(sumSoFar, length)
-    if let total { starts.append(total) }
-  }
-
-  private func sum(_ one: Int64, _ other: Int64) throws(MultipartError) -> Int64 {
-    let (sum, overflow) = one.addingReportingOverflow(other)
-    guard !overflow else {
-      throw MultipartError(
-        .bodyTooLarge, on: "the body",
-        "The length of the body does not fit into 64 bits: remove parts.")
-    }
-    return sum
+  private mutating func add(_ content: Segment.Content, length: Int64?, of part: Part) {
+    coverLiterals()
+    segments.append(Segment(content: content, length: length, name: part.name))
   }
 }

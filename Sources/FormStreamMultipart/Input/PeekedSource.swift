@@ -31,6 +31,29 @@ final class PeekedSource: ByteSource, @unchecked Sendable {
     return Array(head)
   }
 
+  /// Reads all bytes, if there are at most `limit`; nil if there are more.
+  ///
+  /// - Parameter noteRead: gets the number of bytes that each read brought.
+  func readAhead(
+    upTo limit: Int, of part: String, _ noteRead: (Int) -> Void
+  ) throws(MultipartError) -> [UInt8]? {
+    let piece = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    defer { piece.deallocate() }
+    var bytes: [UInt8] = []
+    while bytes.count <= limit {
+      // Only another byte or the end shows whether the limit is enough.
+      let wanted = min(limit - bytes.count, piece.count - 1) + 1
+      let count = try StreamReader.read(
+        source, into: UnsafeMutableRawBufferPointer(rebasing: piece[..<wanted]), of: part,
+        at: Int64(bytes.count))
+      if count == 0 { return bytes }
+      bytes.append(contentsOf: piece[..<count])
+      noteRead(count)
+    }
+    head = bytes[...]
+    return nil
+  }
+
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
     guard !head.isEmpty else { return try source.read(into: buffer) }
     let piece = head.prefix(buffer.count)

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
 /// Lets any thread interrupt the source that another one reads.
-final class SourceInterruption: Sendable {
+package final class SourceInterruption: Sendable {
   private struct State {
     /// The source that is open and was not interrupted.
     var source: (any ByteSource)?
@@ -9,6 +9,8 @@ final class SourceInterruption: Sendable {
   }
 
   private let state = Guarded(State())
+
+  package init() {}
 
   /// Notes a source that was opened.
   func begin(_ source: any ByteSource) {
@@ -23,7 +25,7 @@ final class SourceInterruption: Sendable {
   }
 
   /// Interrupts the source that is open, and all that are opened later.
-  func interrupt() {
+  package func interrupt() {
     state.withLock { state in
       state.isInterrupted = true
       // Under the lock, so that it isn't closed meanwhile: what it uses could belong to another one then.

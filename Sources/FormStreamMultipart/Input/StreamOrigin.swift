@@ -3,7 +3,7 @@ import FormStreamPlatform
 /// Where the bytes of a stream part come from: the factory, the length if it is known, and whether
 /// a one-shot stream was used.
 struct StreamOrigin: Sendable {
-  let length: Int64?
+  private(set) var length: Int64?
   private let singleUse: SingleUse?
   private let make: @Sendable () throws -> any ByteSource
   /// The length that all readers of a layout must find; nil if it is known, or if only one can read.
@@ -30,9 +30,21 @@ struct StreamOrigin: Sendable {
     }
   }
 
-  /// The same stream, after its first bytes were read ahead.
+  /// The same stream, after its first bytes were read ahead. Its first reader gets those, and the rest of `source`.
   func resuming(_ source: PeekedSource) -> StreamOrigin {
-    StreamOrigin(length: length, singleUse: SingleUse()) { source }
+    let firstUse = SingleUse()
+    var origin = StreamOrigin(length: length, singleUse: isOneShot ? SingleUse() : nil) { [make] in
+      firstUse.claim() ? source : try make()
+    }
+    origin.passLength = passLength
+    return origin
+  }
+
+  /// The same stream, after it was read to its end once.
+  func measured(as length: Int64) -> StreamOrigin {
+    var origin = self
+    origin.length = length
+    return origin
   }
 
   /// The same stream, as a part of one layout.

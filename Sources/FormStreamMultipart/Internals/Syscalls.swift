@@ -75,6 +75,13 @@ struct Descriptor: ~Copyable {
     }
   }
 
+  /// Writes all the bytes at the end of what was written before.
+  ///
+  /// C: `write`
+  func write(_ bytes: UnsafeRawBufferPointer) throws(SystemError) {
+    try writeAll(bytes, to: number)
+  }
+
   /// C: `fstat`
   func status() throws(SystemError) -> FileStatus {
     try FileStatus(ofDescriptor: number)

@@ -32,6 +32,9 @@ extension Attempt {
   private func decisionOnSuccess(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
+    if missingLength != nil, facts.speaksHTTP10 {
+      return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
+    }
     guard facts.isResponseToCompleteRequest else {
       let total = bodyLength.map(String.init) ?? "an unknown number of"
       return .conclude(
@@ -70,6 +73,14 @@ extension Attempt {
     }
     switch response.status {
     case 401: return decisionOnChallenge(response, refused)
+    // RFC 9110 §15.5.12: "the server refuses to accept the request without a defined Content-Length". RFC 9112 §6.1: "A
+    // server that receives a request message with a transfer coding it does not understand SHOULD respond with 501".
+    case 411, 501:
+      switch missingLength {
+      case .measurable: return .repeatWithLength
+      case .oneShot: return .conclude(.failed, refused.adding(TransferError.lengthRemedy))
+      case nil: return .conclude(.failed, refused)
+      }
     // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
     case 407:
       return .conclude(

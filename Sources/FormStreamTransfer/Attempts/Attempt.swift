@@ -13,6 +13,8 @@ package struct Attempt: Sendable {
   package var isPage: Bool
   /// The length of the body; nil if it can't be known.
   package var bodyLength: Int64?
+  /// Whether the body's length could be found out; nil if it is known, or if there is no body.
+  package var missingLength: MissingLength?
   /// Whether the body can be read only once, and reading may have begun.
   package var hasUsedOneShot: Bool
   /// How often the request was sent to this URL, this attempt included.
@@ -29,15 +31,16 @@ package struct Attempt: Sendable {
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
-    bodyLength: Int64? = nil, hasUsedOneShot: Bool = false, tries: Int = 1, redirects: Int = 0,
-    earlierDoubt: Doubt = .none, mayAuthenticate: Bool = false, sentScheme: String? = nil,
-    options: TransferOptions
+    bodyLength: Int64? = nil, missingLength: MissingLength? = nil, hasUsedOneShot: Bool = false,
+    tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
+    mayAuthenticate: Bool = false, sentScheme: String? = nil, options: TransferOptions
   ) {
     self.method = method
     self.url = url
     self.changesSomething = changesSomething
     self.isPage = isPage
     self.bodyLength = bodyLength
+    self.missingLength = missingLength
     self.hasUsedOneShot = hasUsedOneShot
     self.tries = tries
     self.redirects = redirects

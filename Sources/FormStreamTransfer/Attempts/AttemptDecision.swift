@@ -6,6 +6,8 @@ package enum AttemptDecision: Sendable {
   case retry(Verdict, retryAfter: Duration?)
   /// The same request is sent again at once, without `Expect: 100-continue`.
   case repeatWithoutExpect
+  /// The same request is sent again at once, with a `Content-Length`.
+  case repeatWithLength
   /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
   case repeatAtOnce(Repetition)
   /// The same request is sent again at once, with credentials that the server asks for. If there are none, the transfer ends

@@ -53,6 +53,8 @@ package struct AttemptFacts: Sendable {
   /// all of it.
   package var isResponseToCompleteRequest: Bool
   package var isEncrypted: Bool
+  /// Whether the response is one of HTTP/1.0, which has no chunks.
+  package var speaksHTTP10: Bool
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
   /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
@@ -62,7 +64,7 @@ package struct AttemptFacts: Sendable {
     response: Response? = nil, failure: TransferError? = nil, isTransient: Bool = false,
     stage: AttemptStage = .sent, handedOverAtResponse: Int64 = 0,
     isResponseToCompleteRequest: Bool = true, isEncrypted: Bool = false,
-    expectRejected: Bool = false, repetition: Repetition? = nil
+    speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: Repetition? = nil
   ) {
     self.response = response
     self.failure = failure
@@ -71,6 +73,7 @@ package struct AttemptFacts: Sendable {
     self.handedOverAtResponse = handedOverAtResponse
     self.isResponseToCompleteRequest = isResponseToCompleteRequest
     self.isEncrypted = isEncrypted
+    self.speaksHTTP10 = speaksHTTP10
     self.expectRejected = expectRejected
     self.repetition = repetition
   }
@@ -86,7 +89,8 @@ extension AttemptFacts {
       failure: result.failure, isTransient: result.isTransient, stage: result.stage,
       handedOverAtResponse: result.handedOverAtResponse ?? result.handedOver,
       isResponseToCompleteRequest: result.isResponseToCompleteRequest,
-      isEncrypted: result.isEncrypted, expectRejected: result.expectRejected,
+      isEncrypted: result.isEncrypted, speaksHTTP10: result.response?.version == "1.0",
+      expectRejected: result.expectRejected,
       repetition: result.repetition)
   }
 

@@ -31,7 +31,9 @@ extension AttemptDecision {
     case .retry(let verdict, let retryAfter):
       .retry(verdict.after(doubt), retryAfter: retryAfter)
     case .authenticate(let verdict): .authenticate(verdict.after(doubt))
-    case .repeatWithoutExpect, .repeatAtOnce, .follow, .fetchPage, .keepEarlierResponse: self
+    case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .follow, .fetchPage,
+      .keepEarlierResponse:
+      self
     }
   }
 }

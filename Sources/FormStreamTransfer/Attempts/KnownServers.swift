@@ -17,7 +17,7 @@ final class KnownServers: Sendable {
     notes.withLock { $0.ignoringExpect.contains(origin) }
   }
 
-  /// Once a server responded in HTTP/1.0, libcurl uses that version on the connection, too.
+  /// Such a server takes only bodies whose length is announced.
   func speaksHTTP10(_ origin: HTTPURL.Origin) -> Bool {
     notes.withLock { $0.speakingHTTP10.contains(origin) }
   }

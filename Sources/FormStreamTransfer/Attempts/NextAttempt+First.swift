@@ -5,45 +5,42 @@ import FormStreamPlatform
 extension NextAttempt {
   /// Prepares the first attempt of a request that was checked: measures its body.
   ///
-  /// - Parameter url: the request's URL with its query.
+  /// - Parameters:
+  ///   - url: the request's URL with its query.
+  ///   - readAhead: finds out the length of a body that has none, as far as the request asks for that.
   static func first(
-    of request: TransferRequest, to url: HTTPURL, _ control: TransferControl
+    of request: TransferRequest, to url: HTTPURL, _ control: TransferControl,
+    readAhead: (BodyLayout) async throws(TransferError) -> BodyLayout
   ) async throws(TransferError) -> NextAttempt {
+    let (options, limit) = (request.options, request.options.limits.attempt)
     var headers = request.headers
     var layout: BodyLayout?
     if let body = request.body {
-      let (measured, digest) =
-        !request.options.sendsDigest && body.isAtHand
-        ? (try body.laidOut(), nil) : try await prepare(body, request.options, control)
-      layout = try measured.coded(as: request.options.bodyCoding)
+      let measured =
+        if body.isAtHand {
+          try body.laidOut()
+        } else {
+          try await control.prepareBody(atMost: limit) { () throws(TransferError) -> BodyLayout in
+            let layout = try body.laidOut()
+            if layout.hasStreams { try layout.checkEmptiness() }
+            return layout
+          }
+        }
+      let coded = try await readAhead(try measured.coded(as: options.bodyCoding))
+      var digest: SHA256.Digest?
+      if options.sendsDigest {
+        digest = try await control.prepareBody(atMost: limit) { () throws(TransferError) in
+          try coded.digest()
+        }
+      }
+      layout = coded
       try headers.append(contentTypeOf: measured, digest: digest)
-      try headers.append(codingOf: request.options)
+      try headers.append(codingOf: options)
     }
     if let key = request.options.idempotencyKey {
       headers.append("Idempotency-Key", key.fieldValue)
     }
     return NextAttempt(request, to: url, headers: headers, body: layout)
-  }
-
-  /// Measures a body on a separate thread.
-  private static func prepare(
-    _ body: TransferBody, _ options: TransferOptions, _ control: TransferControl
-  ) async throws(TransferError) -> (BodyLayout, SHA256.Digest?) {
-    let (needsDigest, coding) = (options.sendsDigest, options.bodyCoding)
-    let limit = options.limits.attempt
-    let prepared = await control.performBlocking(atMost: limit) {
-      () -> Result<(BodyLayout, SHA256.Digest?), TransferError> in
-      Result { () throws(TransferError) in
-        let layout = try body.laidOut()
-        if layout.hasStreams { try layout.checkEmptiness() }
-        return (layout, needsDigest ? try layout.coded(as: coding).digest() : nil)
-      }
-    }
-    guard let prepared else {
-      guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
-      throw .notReadInTime(limit)
-    }
-    return try prepared.get()
   }
 }
 

@@ -14,7 +14,9 @@ struct NextAttempt: Sendable {
   private let request: TransferRequest
   private(set) var method: HTTPMethod
   private(set) var url: HTTPURL
-  let body: BodyLayout?
+  private(set) var body: BodyLayout?
+  /// Whether the server takes the body only with its length.
+  private(set) var needsLength = false
   private let headers: HTTPHeaders
   /// What the attempt sends to authenticate itself.
   var authorization = Authorization(credentials: nil)
@@ -60,15 +62,21 @@ struct NextAttempt: Sendable {
   ) -> Attempt {
     Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
-      bodyLength: body?.contentLength, hasUsedOneShot: hasUsedOneShot, tries: tries,
-      redirects: redirects, earlierDoubt: earlierDoubt,
+      bodyLength: body?.contentLength, missingLength: missingLength,
+      hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
+      earlierDoubt: earlierDoubt,
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
       sentScheme: authorization.scheme, options: request.options)
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.
-  var sendsChunks: Bool { sendsBody && body?.contentLength == nil }
+  var sendsChunks: Bool { missingLength != nil }
+
+  private var missingLength: MissingLength? {
+    guard sendsBody, let body, body.contentLength == nil else { return nil }
+    return body.isReplayable ? .measurable : .oneShot
+  }
 
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
   func wireRequest(
@@ -160,6 +168,16 @@ struct NextAttempt: Sendable {
   /// Sends the same again at once, without `Expect: 100-continue`.
   mutating func repeatWithoutExpect() {
     mayExpect = false
+  }
+
+  /// Sends the same again at once, with a `Content-Length`.
+  mutating func repeatWithLength() {
+    needsLength = true
+  }
+
+  /// Sends the same bytes, whose number is known now.
+  mutating func announceLength(of body: BodyLayout) {
+    self.body = body
   }
 
   /// Sends the same again at once, after the server has not looked at it.

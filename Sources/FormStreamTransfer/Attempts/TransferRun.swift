@@ -47,7 +47,7 @@ final class TransferRun: Sendable {
       // Its body may turn out to need a connection of its own.
       try await takeConnection(
         to: url, mayShare: session.configuration.version != .http11, history)
-      next = try await NextAttempt.first(of: request, to: url, control)
+      next = try await NextAttempt.first(of: request, to: url, control, readAhead: readAhead)
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
     }
@@ -56,6 +56,7 @@ final class TransferRun: Sendable {
     while true {
       let result: ExchangeResult
       do throws(TransferError) {
+        try await announceLength(&next, &history)
         result = try await send(&next, history)
       } catch {
         let verdict = AttemptDecision.Verdict(.afterFailedPreparation(error), error)
@@ -83,6 +84,9 @@ final class TransferRun: Sendable {
         history.noteRedirect()
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
+        history.noteRepetition()
+      case .repeatWithLength:
+        next.repeatWithLength()
         history.noteRepetition()
       case .authenticate(let verdict):
         if let verdict = await authenticate(&next, result, or: verdict) {
@@ -142,10 +146,6 @@ final class TransferRun: Sendable {
     wireRequest.requiresContinue = expectation.isRequired
     wireRequest.cookieJar = session.cookieJar
     wireRequest.chooseTarget = chooseTarget
-    // A kept HTTP/1.0 connection doesn't allow chunks. On a new connection libcurl tries HTTP/1.1 again.
-    if next.sendsChunks, session.knownServers.speaksHTTP10(peer(of: next.url, wireRequest.proxy)) {
-      wireRequest.usesIdleConnection = false
-    }
     wireRequest.serverTrust = session.serverTrust
     wireRequest.waited = connection.takeWait()
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
@@ -188,19 +188,13 @@ final class TransferRun: Sendable {
     guard next.sendsBody, let body = next.body, body.contentLength == 0, !body.hasStreams,
       body.mustBeWaitedFor
     else { return }
-    let limit = request.options.limits.attempt
-    let check = await control.performBlocking(atMost: limit) {
-      Result { () throws(TransferError) in try body.checkEmptiness() }
+    try await control.prepareBody(atMost: request.options.limits.attempt) {
+      () throws(TransferError) in try body.checkEmptiness()
     }
-    guard let check else {
-      guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
-      throw .notReadInTime(limit)
-    }
-    try check.get()
   }
 
   /// The proxy for requests to a URL; nil if there is none.
-  private func proxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
+  func proxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
     // Nothing but the socket is used, whatever the environment says.
     guard session.configuration.unixSocket == nil else { return nil }
     return try session.configuration.proxy.proxy(for: url.origin)
@@ -208,7 +202,7 @@ final class TransferRun: Sendable {
 
   /// What a connection for a URL leads to, and whose version of HTTP it speaks: libcurl sends requests to all http URLs
   /// over the same connections to a proxy.
-  private func peer(of url: HTTPURL, _ proxy: Proxy?) -> HTTPURL.Origin {
+  func peer(of url: HTTPURL, _ proxy: Proxy?) -> HTTPURL.Origin {
     guard let proxy, proxy.isHTTP, url.origin.scheme == "http" else { return url.origin }
     return HTTPURL.Origin(scheme: proxy.kind.rawValue, host: proxy.host, port: proxy.port)
   }
@@ -339,7 +333,7 @@ final class TransferRun: Sendable {
         if let verdict = await authenticate(&next, result, or: verdict) {
           return await conclude(history, verdict)
         }
-      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .fetchPage:
+      case .keepEarlierResponse, .retry, .repeatWithoutExpect, .repeatWithLength, .fetchPage:
         return await conclude(history, .init(.ok, nil))
       }
     }

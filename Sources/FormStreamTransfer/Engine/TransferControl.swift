@@ -69,13 +69,33 @@ final class TransferControl: Sendable {
   }
 
   /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is
-  /// cancelled or the time limit is over; the function can't be interrupted, and its result is then dropped.
+  /// cancelled or the time limit is over; what the function then returns is dropped.
+  ///
+  /// - Parameter interrupt: called then, on a separate thread, so that the function returns soon.
   func performBlocking<Value: Sendable>(
-    atMost limit: Duration?, _ body: @escaping @Sendable () -> Value
+    atMost limit: Duration?, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
+    _ body: @escaping @Sendable () -> Value
   ) async -> Value? {
-    await wait(atMost: limit) { end in
+    let value = await wait(atMost: limit) { end in
       if !engine.workers.run({ _ = end(body()) }) { _ = end(body()) }
     }
+    if value == nil, let interrupt, !engine.workers.run(interrupt) { interrupt() }
+    return value
+  }
+
+  /// The same for what is done to a body before it is sent.
+  func prepareBody<Value: Sendable>(
+    atMost limit: Duration?, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
+    _ body: @escaping @Sendable () throws(TransferError) -> Value
+  ) async throws(TransferError) -> Value {
+    let result = await performBlocking(atMost: limit, interruptedBy: interrupt) {
+      Result { () throws(TransferError) in try body() }
+    }
+    guard let result else {
+      guard let limit, !isCancelled else { throw .cancelledBeforeResponse }
+      throw .notReadInTime(limit)
+    }
+    return try result.get()
   }
 
   /// Asks the program. Its code runs in a task of its own: the request's tasks run on the engine's thread, which it must not

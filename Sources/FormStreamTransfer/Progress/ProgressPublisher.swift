@@ -9,7 +9,7 @@ final class ProgressPublisher: Sendable {
     var nextListener = 0
     var lastReport: ContinuousClock.Instant?
     /// What had moved at the last report.
-    var lastCounts: (handedOver: Int64, received: Int64) = (0, 0)
+    var lastCounts: (handedOver: Int64, received: Int64, readAhead: Int64) = (0, 0, 0)
     /// Whether the progress has been asked for.
     var isWatched = false
     var isFinished = false
@@ -34,8 +34,20 @@ final class ProgressPublisher: Sendable {
   /// Sets the body that is sent, and with it the total.
   func begin(_ layout: BodyLayout?) {
     change(isReportedAtOnce: true) { current in
-      current = TransferProgress(layout: layout)
+      current.layout = layout
       current.total = layout?.contentLength ?? (layout == nil ? 0 : nil)
+    }
+  }
+
+  /// Notes how many bytes of the body were read before it is sent.
+  func note(read: Int64) {
+    change(isReportedAtOnce: false) { $0.read = read }
+  }
+
+  /// Reports what came too soon after another report, until the task is cancelled: a source may fall silent.
+  func reportLate() async {
+    while (try? await Task.sleep(for: max(pace.interval, .milliseconds(50)))) != nil {
+      change(isReportedAtOnce: false) { _ in }
     }
   }
 
@@ -106,7 +118,8 @@ final class ProgressPublisher: Sendable {
       let isReportedAtOnce = isReportedAtOnce || phase != state.current.phase
       state.current.elapsed = now - start
       // Not since the last change: what came too soon after a report is in the next one.
-      let counts = (state.current.handedOver, state.current.received)
+      let readAhead = phase == .reading ? state.current.read : 0
+      let counts = (state.current.handedOver, state.current.received, readAhead)
       guard isReportedAtOnce || counts != state.lastCounts, !state.listeners.isEmpty else { return }
       if !isReportedAtOnce, let last = state.lastReport, now - last < pace.interval { return }
       (state.lastReport, state.lastCounts) = (now, counts)

@@ -15,6 +15,9 @@ public struct TransferProgress: Sendable {
     /// It waits for other requests to the same host; see
     /// ``TransferSession/Configuration/maximumConnectionsPerHost``.
     public static let queued = Phase(rawValue: "queued")
+    /// It reads a body of unknown length before it connects to the server; see ``TransferOptions/readAhead`` and
+    /// ``TransferOptions/spoolsBody``.
+    public static let reading = Phase(rawValue: "reading")
     /// It connects to the server, or waits for the response to `Expect: 100-continue`.
     public static let connecting = Phase(rawValue: "connecting")
     /// It sends the body.
@@ -50,7 +53,7 @@ public struct TransferProgress: Sendable {
   /// The time since the transfer started.
   public internal(set) var elapsed: Duration = .zero
 
-  let layout: BodyLayout?
+  var layout: BodyLayout?
 
   /// The fraction of the request's body that was handed over, from 0 to 1; nil if there is no body, or if the total can't
   /// be known. It is 1 only after the last byte was handed over, or after the request itself if its body is empty.

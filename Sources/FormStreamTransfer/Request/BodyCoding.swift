@@ -10,7 +10,8 @@ public struct BodyCoding: Hashable, Sendable {
   /// The body is compressed while it is read, and `Content-Encoding: gzip` is sent with it. For servers that accept this:
   /// others respond 415, or store what arrives as it is.
   ///
-  /// The length is then not known beforehand: the body is sent in chunks, its progress has no total, and it has no parts.
+  /// The length is then not known beforehand: unless ``TransferOptions/readAhead`` is enough for it, the body is sent in
+  /// chunks, and its progress has no total. It has no parts.
   /// ``TransferResult/sha256`` and `Content-Digest` (``TransferOptions/sendsDigest``) are those of the compressed
   /// bytes.
   public static let gzip = BodyCoding(kind: .gzip)

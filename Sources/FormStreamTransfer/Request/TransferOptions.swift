@@ -25,6 +25,14 @@ public struct TransferOptions: Sendable {
   public var idempotencyKey: IdempotencyKey?
   /// How the body is coded while it is sent.
   public var bodyCoding = BodyCoding.none
+  /// How many bytes of a body of unknown length are read into memory before the request is sent. If it ends within them,
+  /// it has a `Content-Length`, and can be sent again, also if its stream can be read once. A longer one is sent in chunks,
+  /// from its first byte on. With 0, nothing is read ahead: a stream that goes on for long is sent as it comes.
+  public var readAhead = 0
+  /// Whether a body of unknown length that is longer than ``readAhead`` is stored in a temporary file before the request is
+  /// sent. Then it has a `Content-Length`, and can be sent again. The file is in `TMPDIR` or `/tmp`, has no name, and is gone
+  /// after the request. If there is no room for it, the request fails with `spool-failed`, and nothing is sent.
+  public var spoolsBody = false
   /// What the program decides about this request. What is not set here is decided by the session's.
   public var decisions = Decisions()
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.

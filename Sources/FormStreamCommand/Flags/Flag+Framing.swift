@@ -1,0 +1,35 @@
+import FormStreamTransfer
+
+/// The flags about the length of bodies.
+extension Flag {
+  /// The most that is read ahead, as it is kept in memory.
+  private static let maximumReadAhead: Int64 = 64 << 20
+
+  static let framingFlags = [
+    Flag(
+      long: "read-ahead", value: Value(placeholder: "SIZE"), group: .delivery, verbs: Verb.sending,
+      summary: "Read up to SIZE of a pipe before the request (default: 1M; 0: none)",
+      detail: """
+        A pipe, FIFO or compressed body that ends within SIZE is sent with Content-Length, as many servers need it, and can \
+        be sent again by --retry. A longer one is sent in chunks, from its first byte on. Nothing is sent before SIZE \
+        was read or the pipe has ended: for what comes slowly and must be sent as it comes, use 0. At most 64M.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard let size = Int64(size: argument.shown), size <= maximumReadAhead else {
+        throw .usage(
+          "\(argument.named("--read-ahead")) is not a size: write bytes up to 64M, with or without K or M at the end; "
+            + "--spool is for more.")
+      }
+      arguments.request.readAhead = Int(size)
+    },
+    Flag(
+      long: "spool", group: .delivery, verbs: Verb.sending,
+      summary: "Store a pipe in a temporary file first, and send it with its length",
+      detail: """
+        For a pipe, FIFO or compressed body that is longer than --read-ahead, and servers that refuse chunks (411, 501, HTTP/1.0). The \
+        file is in TMPDIR, or in /tmp. It has no name, only its owner can read it, and it is gone after the request. A body \
+        that was stored can be sent again by --retry. If there is no room for it, nothing is sent, and the exit code is 74.
+        """
+    ) { (arguments, _) in arguments.request.options.spoolsBody = true },
+  ]
+}

@@ -1,0 +1,58 @@
+import FormStream
+import FormStreamPlatform
+
+/// Bodies of unknown length: they are read ahead, stored, or read once more, so that they can be sent with a
+/// `Content-Length`.
+extension TransferRun {
+  /// Reads a body of unknown length ahead, as far as the request asks for that. It may wait for long, so others may have the
+  /// connection meanwhile.
+  func readAhead(_ body: BodyLayout) async throws(TransferError) -> BodyLayout {
+    let options = request.options
+    guard body.contentLength == nil, options.readAhead > 0 || options.spoolsBody else {
+      return body
+    }
+    connection.release()
+    publisher.update { $0.phase = .reading }
+    let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
+    defer { reports.cancel() }
+    let directory = options.spoolsBody ? LocalPath(bytes: temporaryDirectory) : nil
+    return try await prepare { [publisher] (interruption) throws(MultipartError) in
+      try body.readAhead(
+        upTo: options.readAhead, spoolingIn: directory, interruptedBy: interruption
+      ) { read in publisher.note(read: read) }
+    }
+  }
+
+  /// Finds out the length of a body if the server takes it only with that.
+  func announceLength(
+    _ next: inout NextAttempt, _ history: inout AttemptHistory
+  ) async throws(TransferError) {
+    guard next.sendsChunks, let body = next.body else { return }
+    let peer = peer(of: next.url, try proxy(for: next.url))
+    guard next.needsLength || session.knownServers.speaksHTTP10(peer) else { return }
+    guard body.isReplayable else { throw .lengthRequired(next.url) }
+    connection.release()
+    publisher.update { $0.phase = .reading }
+    next.announceLength(
+      of: try await prepare { (interruption) throws(MultipartError) in
+        try body.measured(interruptedBy: interruption)
+      })
+    history.begin(next.body)
+    publisher.begin(next.body)
+  }
+
+  private func prepare(
+    _ prepare: @escaping @Sendable (SourceInterruption) throws(MultipartError) -> BodyLayout
+  ) async throws(TransferError) -> BodyLayout {
+    let interruption = SourceInterruption()
+    return try await control.prepareBody(
+      atMost: request.options.limits.attempt, interruptedBy: { interruption.interrupt() }
+    ) { () throws(TransferError) in
+      do throws(MultipartError) {
+        return try prepare(interruption)
+      } catch {
+        throw TransferError(error)
+      }
+    }
+  }
+}

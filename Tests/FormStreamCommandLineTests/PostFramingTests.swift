@@ -1,0 +1,158 @@
+import FormStreamTestSupport
+import Glibc
+import Testing
+
+/// Bodies from pipes, for servers that take only bodies whose length is announced.
+@Suite struct PostFramingTests {
+  /// Ways to give the bytes of `file` to the command. Each writes many small pieces, or one.
+  private static let pipes = [
+    "$F FLAGS -T - URL < <(cat file)",
+    "mkfifo pipe; cat file > pipe & $F FLAGS -T pipe URL; wait",
+    "cat file | $F FLAGS -T - URL",
+    "cat file | $F FLAGS --data-binary @- URL",
+    "mkfifo pipe; dd if=file of=pipe bs=1000 2> none & $F FLAGS --json-body @pipe URL; wait",
+  ]
+
+  private func expectArrival(
+    _ line: String, at url: String, size: Int, _ flags: String = ""
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("file", noise(size))
+    let command = line.replacing("FLAGS", with: "post \(flags)").replacing("URL", with: url)
+    let result = try shell("sha256sum < file | cut -d' ' -f1; \(command)", in: place)
+    let digests = result.output.split(separator: "\n")
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(digests.count == 2 && digests[0] == digests[1], "\(line): \(result.output)")
+  }
+
+  /// Such a server saw no byte of them.
+  @Test(arguments: LengthOnlyServer.Kind.allCases)
+  func `small bodies from pipes arrive at servers that know only lengths`(
+    kind: LengthOnlyServer.Kind
+  ) throws {
+    let server = try LengthOnlyServer(kind)
+    for line in Self.pipes { try expectArrival(line, at: server.url, size: 20_000) }
+    try expectArrival(Self.pipes[0], at: server.url, size: 1 << 20)
+    try expectArrival(Self.pipes[1], at: server.url, size: 0)
+    let words = try shell(
+      """
+      echo '{"a":1}' | $F post --json-body @- \(server.url)
+      $F post --json-body @- \(server.url) <<END
+      {"a":1}
+      END
+      echo '{"a":1}' | sha256sum | cut -d' ' -f1
+      """
+    ).output.split(separator: "\n")
+    #expect(words.count == 3 && Set(words).count == 1, "\(words)")
+  }
+
+  @Test(arguments: LengthOnlyServer.Kind.allCases)
+  func `two megabytes from a pipe arrive if they are stored, or read further ahead`(
+    kind: LengthOnlyServer.Kind
+  ) throws {
+    let server = try LengthOnlyServer(kind)
+    for line in Self.pipes {
+      try expectArrival(line, at: server.url, size: 2 << 20, "--spool")
+    }
+    try expectArrival(Self.pipes[4], at: server.url, size: 2 << 20, "--read-ahead 2M")
+    // Without that it can't be known what arrived.
+    let lost = try shell("head -c 2M /dev/zero | $F post -T - \(server.url)")
+    #expect(lost.exit == 3, "\(lost.stderr)")
+    #expect(lost.stderr.contains("--spool"), "\(lost.stderr)")
+  }
+
+  @Test(arguments: [true, false])
+  func `they arrive behind nginx, whether it buffers requests or not`(_ buffers: Bool) throws {
+    let server = try LengthOnlyServer(.wsgi)
+    var options = RealServer.Options()
+    options.buffersRequests = buffers
+    let nginx = try RealServer(.nginx, to: server.port, nil, options)
+    for line in Self.pipes {
+      try expectArrival(line, at: nginx.url, size: 20_000)
+      try expectArrival(line, at: nginx.url, size: 2 << 20, "--spool")
+    }
+    // nginx finds out the length itself.
+    if buffers { try expectArrival(Self.pipes[2], at: nginx.url, size: 2 << 20) }
+  }
+
+  @Test func `a form with a part from a pipe has a length, and no Expect`() throws {
+    let server = try ScriptedServer(requests: [.good(503), .good(), .good()])
+    let result = try formstream(
+      "post", "--boundary", "B", "--retry", "1", "-F", "f=@-;filename=x;type=a/b", server.url,
+      standardInput: noise(300_000))
+    #expect(result.exit == 0, "\(result.stderr)")
+    let sent = server.requests
+    #expect(sent.count == 2 && sent[0].body == sent[1].body)
+    #expect(sent[0].header("Content-Length") == "\(sent[0].body.count)")
+    #expect(sent[0].header("Expect") == nil)
+    // What is longer goes out in chunks, as before.
+    let long = try formstream(
+      "post", "--read-ahead", "100K", "-T", "-", server.url, standardInput: noise(300_000))
+    #expect(long.exit == 0, "\(long.stderr)")
+    #expect(server.requests[2].framing == .chunked)
+    #expect(server.requests[2].body == noise(300_000))
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [411, 501])
+  func `a refusal of chunks names the flag, and with it the body is accepted`(
+    _ status: Int
+  ) throws {
+    let server = try ScriptedServer { request in
+      request.framing == .chunked ? [.respond(status), .skipBody] : .good()
+    }
+    let refused = try formstream(
+      "post", "--read-ahead", "0", "-T", "-", server.url, standardInput: noise(1000))
+    #expect(refused.exit == 1)
+    #expect(refused.stderr.contains("(--spool)"), "\(refused.stderr)")
+    let taken = try formstream(
+      "post", "--read-ahead", "0", "--spool", "-T", "-", server.url, standardInput: noise(1000))
+    #expect(taken.exit == 0, "\(taken.stderr)")
+    #expect(server.requests.last?.body == noise(1000))
+    // A compressed file can be read again.
+    let again = try shell(
+      "head -c 5000000 /dev/urandom > f; $F post --compressed-upload gzip -T f \(server.url)")
+    #expect(again.exit == 0, "\(again.stderr)")
+    #expect(server.requests.suffix(2).map { $0.framing == .chunked } == [true, false])
+  }
+
+  @Test(.enabled(if: SmallDisk.isAllowed))
+  func `a full disk is named, and nothing is sent`() throws {
+    let server = try ScriptedServer(requests: [])
+    try SmallDisk.mounted(size: "64k", files: 10) { disk in
+      for (directory, words) in [("\(disk)", "free some space"), ("/nosuch", "TMPDIR")] {
+        let result = try run(
+          "formstream", ["post", "--read-ahead", "0", "--spool", "-T", "-", server.url],
+          standardInput: noise(200_000), environment: ["TMPDIR": directory])
+        #expect(result.exit == 74)
+        #expect(result.stderr.contains(words), "\(result.stderr)")
+      }
+    }
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [SIGINT, SIGTERM], ["", "--spool"])
+  func `a signal ends the reading of a silent pipe`(_ signal: Int32, _ flag: String) throws {
+    let server = try ScriptedServer(requests: [])
+    let result = try shell(
+      """
+      set -m
+      mkfifo pipe; exec 3<> pipe; echo beginning >&3
+      $F post --progress json --json \(flag) -T pipe \(server.url) > out 2> result & pid=$!
+      until grep -q '"phase":"reading","read":10,' result; do sleep 0.01; done
+      kill -\(signal) $pid; wait $pid; echo $?
+      grep -c '"outcome":"cancelled"' out
+      """)
+    #expect(result.output == "\(128 + signal)\n1\n", "\(result.output) \(result.stderr)")
+  }
+
+  @Test(arguments: ["", "--spool"])
+  func `a time limit ends the reading of a silent pipe`(_ flag: String) throws {
+    let server = try ScriptedServer(requests: [])
+    let result = try shell(
+      "mkfifo pipe; exec 3<> pipe; $F post --max-time 0.2 \(flag) -T pipe \(server.url)")
+    #expect(result.exit == 75)
+    #expect(result.stderr.contains("nothing was sent"), "\(result.stderr)")
+    #expect(result.stderr.contains("--max-time"), "\(result.stderr)")
+  }
+}

@@ -35,6 +35,8 @@ import FormStreamTestSupport
     "encode escaping": (["--escaping=backslash", "--field", "a\"=b"], #"name="a\"""#),
     "encode browser-text": (["--browser-text", "--field", "a=1\n2"], "1\r\n2"),
     "encode verify-boundary": (["--verify-boundary", "-F", "f=@one.flags"], "--boundary"),
+    "encode growing": (["--growing", "-F", "f=@one.flags"], "--boundary"),
+    "encode verify-growing": (["--verify-growing", "-F", "f=@one.flags"], "--boundary"),
     "encode headers": (["--headers"], "Content-Length: "),
     "encode dry-run": (["--dry-run"], "@0 "),
     "encode output": (["--boundary", "q", "-o", "/dev/stdout"], "--q--"),

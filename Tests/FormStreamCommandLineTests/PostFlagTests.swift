@@ -35,6 +35,9 @@ import Testing
       "--verify-boundary", "--boundary", "B", "-F", "a=@bird", shows: "exit 64"),
     "read-ahead": Effect("--read-ahead", "0", "-T", "-", shows: "Transfer-Encoding: chunked\r\n"),
     "spool": Effect("--read-ahead", "0", "--spool", "-T", "-", shows: "Content-Length: 0\r\n"),
+    // PostGrowingTests has files that grow.
+    "growing": Effect("--growing", "-T", "words", shows: "\r\n\r\nwords\n"),
+    "verify-growing": Effect("--verify-growing", "-T", "words", shows: "\r\n\r\nwords\n"),
     "upload-file": Effect("-T", "words", shows: "\r\n\r\nwords\n"),
     "data": Effect("-d", "a=b", shows: "\r\n\r\na=b"),
     "data-raw": Effect("--data-raw", "@a", shows: "\r\n\r\n@a"),

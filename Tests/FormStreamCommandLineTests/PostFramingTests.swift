@@ -156,3 +156,52 @@ import Testing
     #expect(result.stderr.contains("--max-time"), "\(result.stderr)")
   }
 }
+
+/// Files that grow while they are sent.
+@Suite struct PostGrowingTests {
+  private static let size = 20_000_000
+
+  /// Sends `log`, to which bytes are added while it is sent.
+  private func post(_ flags: String...) throws -> (Invocation, RecordedRequest?) {
+    let place = try TemporaryDirectory()
+    let path = try place.sparse("log", size: Int64(Self.size))
+    let server = try ScriptedServer { _ in
+      [
+        .continueIfExpected, .readBody(upTo: 100_000),
+        .call { try? FileChange.grow.apply(to: path, size: Self.size) },
+        .readBody, .respond(200),
+      ]
+    }
+    let result = try run("formstream", ["post"] + flags + [server.url], in: place)
+    return (result, server.requests.first)
+  }
+
+  @Test func `growing is an error, unless it is allowed`() throws {
+    let refused = try post("-T", "log")
+    #expect(refused.0.exit == 74)
+    #expect(refused.0.stderr.contains("it grew"), "\(refused.0.stderr)")
+    for flags in ["--growing", "--verify-growing"] {
+      let (result, request) = try post(flags, "-T", "log")
+      #expect(result.exit == 0, "\(result.stderr)")
+      #expect(request?.bodyCount == Self.size)
+      #expect(request?.header("Content-Length") == "\(Self.size)")
+    }
+    let (form, _) = try post("--growing", "-F", "f=@log;type=a/b")
+    #expect(form.exit == 0, "\(form.stderr)")
+  }
+
+  @Test func `a range with a length is not changed by growing`() throws {
+    let (fixed, request) = try post("--file", "f=log", "--type", "a/b", "--range", "0:20000000")
+    #expect(fixed.exit == 0, "\(fixed.stderr)")
+    #expect(request?.hasCompleteBody == true)
+    let (open, _) = try post("--file", "f=log", "--type", "a/b", "--range", "0:")
+    #expect(open.exit == 74)
+  }
+
+  @Test(arguments: ["send", "plan"])
+  func `commands that know files by their size say so`(_ verb: String) throws {
+    let result = try formstream(verb, "--growing", "http://h.example", "f")
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains("know files by their size and time"), "\(result.stderr)")
+  }
+}

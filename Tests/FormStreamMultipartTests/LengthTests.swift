@@ -162,7 +162,8 @@ import Testing
     }
     #expect(await onNewThread { reached.wait() })
     interruption.interrupt()
-    #expect(await ended?.code == .streamFailed)
+    let error = await ended
+    #expect(error?.code == .streamFailed)
   }
 }
 

@@ -32,7 +32,6 @@ import Testing
 
   @Test func `a longer body is stored, and has a length`() async throws {
     let server = try ScriptedServer { _ in .good() }
-    let place = try TemporaryDirectory()
     var post = try request(server.url, oneShot(noise(3_000_000)), spools: true)
     post.options.computesDigest = true
     post.options.sendsDigest = true
@@ -46,7 +45,6 @@ import Testing
     #expect(server.requests.first?.header("Content-Digest") != nil)
     #expect(steps.text.contains("reading -1\n"))
     #expect(steps.text.contains("done 3000000\n"))
-    #expect(try run(program: "/bin/ls", ["-A"], in: place).output == "")
     expectConsistency(result, at: server)
   }
 
@@ -106,15 +104,13 @@ import Testing
         written.open()
         do { try await Task.sleep(for: .seconds(600)) } catch { cancelled.open() }
       }
-      let session = try makeSession()
-      let task = session.start(try request(server.url, body, readAhead: 3, spools: spools))
-      let other = session.start(try request(server.url, body, readAhead: 100, spools: spools))
+      let task = try makeSession().start(
+        try request(server.url, body, readAhead: spools ? 3 : 100, spools: spools))
       #expect(await onNewThread { written.wait() })
-      other.cancel()
-      #expect(await other.result.outcome == .cancelled)
-      #expect(await onNewThread { cancelled.wait() })
       task.cancel()
-      _ = await task.result
+      let result = await task.result
+      #expect(result.outcome == .cancelled)
+      #expect(await onNewThread { cancelled.wait() })
     }
     #expect(server.completeBodyCount == 0)
   }
@@ -149,7 +145,8 @@ import Testing
     let other = try await session.result(of: makeRequest(server.url))
     #expect(other.outcome == .ok)
     goOn.open()
-    #expect(await slow.result.outcome == .ok)
+    let result = await slow.result
+    #expect(result.outcome == .ok)
     #expect(server.requests.map(\.bodyCount) == [9, 10])
   }
 }

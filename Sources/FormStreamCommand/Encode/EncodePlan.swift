@@ -33,7 +33,7 @@ extension LowArguments {
     }
     let target = try encodeTarget()
     if case .standardOutput = target { try checkInputs() }
-    let form = try plannedForm()
+    let form = try plannedForm().growing(growth)
     return EncodePlan(
       form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
       product: printsHeaders ? .headers : isDryRun ? .outline : .body, target: target, notes: notes

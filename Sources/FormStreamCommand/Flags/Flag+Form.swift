@@ -37,7 +37,7 @@ extension Flag {
         Nothing in the path is special, except that - is standard input (./- is a file with that name). A \
         FIFO, a device, and standard input that is not a regular file can be read once, and make the \
         length of the form unknown (--read-ahead and --spool help). A regular file must not change from the start \
-        of the command until its last byte is read.
+        of the command until its last byte is read; with --growing, it may grow.
         """
     ) { (arguments, argument) throws(Failure) in
       let (name, path) = try PartArguments.split(argument, of: "--file", as: "NAME=PATH")
@@ -80,7 +80,8 @@ extension Flag {
     Flag(
       long: "range", value: Value(placeholder: "OFF:LEN"), group: .previousPart, verbs: formVerbs,
       summary: "Send LEN bytes of the file from byte OFF on; OFF: sends the rest",
-      detail: "OFF counts from 0. A range that is not within the file is an error."
+      detail:
+        "OFF counts from 0. A range that is not within the file is an error. With LEN, the file may grow."
     ) { (arguments, argument) throws(Failure) in
       try arguments.setOnPreviousPart(
         \.range, of: "--range", to: try PartArguments.range(argument))

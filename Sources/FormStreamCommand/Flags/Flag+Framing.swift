@@ -1,6 +1,7 @@
+import FormStreamMultipart
 import FormStreamTransfer
 
-/// The flags about the length of bodies.
+/// The flags about the length of bodies: of pipes, and of files that grow.
 extension Flag {
   /// The most that is read ahead, as it is kept in memory.
   private static let maximumReadAhead: Int64 = 64 << 20
@@ -31,5 +32,21 @@ extension Flag {
         that was stored can be sent again by --retry. If there is no room for it, nothing is sent, and the exit code is 74.
         """
     ) { (arguments, _) in arguments.request.options.spoolsBody = true },
+    Flag(
+      long: "growing", group: .paths, verbs: [.encode, .post, .put],
+      summary: "Send what files have at the start, also if they grow meanwhile",
+      detail: """
+        Without the flag, a file that grows while it is sent is an error, unless --range says how many of its bytes \
+        are sent. A file that shrinks, that is replaced, or that is written to without growing is an error in any case. What is \
+        overwritten while the file also grows is noticed only with --verify-growing.
+        """
+    ) { (arguments, _) in if arguments.growth == .refused { arguments.growth = .allowed } },
+    Flag(
+      long: "verify-growing", group: .paths, verbs: [.encode, .post, .put],
+      summary: "As --growing, but read files twice to notice any change of what is sent",
+      detail: """
+        Files are read before anything is sent, and again while they are sent: the bytes must be the same.
+        """
+    ) { (arguments, _) in arguments.growth = .compared },
   ]
 }

@@ -28,6 +28,11 @@ enum FlagAlias {
       "--max-size", "--max-filesize", "--max-file-size", "--max-upload-size",
       hint: "--max-body N limits a request, --limit part-bytes=N each part."),
     Entry(
+      "--growing", "--verify-growing", of: [.send, .plan],
+      hint:
+        "a manifest and a journal know files by their size and time. post and put send a file that grows, or copy it first."
+    ),
+    Entry(
       "-u", "--user", "--user-file", "--token", "--auth", "--password",
       hint: "--token-file FILE requires a token, which may also be the password of any user."),
     Entry(

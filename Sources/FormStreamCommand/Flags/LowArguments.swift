@@ -22,6 +22,8 @@ struct LowArguments {
   var escaping: EscapingProfile?
   var browserText = false
   var verifiesBoundary = false
+  /// Whether files may grow while they are sent.
+  var growth = FileGrowth.refused
 
   var printsHeaders = false
   var isDryRun = false

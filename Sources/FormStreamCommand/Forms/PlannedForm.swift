@@ -81,7 +81,7 @@ extension PartArguments {
         throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
       }
       try StandardInput.check(path.path, for: "part \"\(name)\"")
-      return .file(path.path, range: range)
+      return .file(path.path, range: range, mayGrow: range?.growth ?? false)
     }
   }
 

@@ -33,6 +33,8 @@ enum StandardInput {
     guard !overflow else {
       throw .usage("--range of \(use) begins after the end of any file.")
     }
-    return .file("/dev/stdin", range: FileRange(offset: start, length: range?.length))
+    return .file(
+      "/dev/stdin", range: FileRange(offset: start, length: range?.length),
+      mayGrow: range?.growth ?? false)
   }
 }

@@ -39,7 +39,7 @@ struct PostPlan {
 extension LowArguments {
   func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
     try checkRequest()
-    let body = try plannedBody()
+    let body = try plannedBody().growing(growth)
     var notes = self.notes(on: body, for: verb)
     var (planned, configuration) = try plannedRequest(verb, body, &notes)
     planned.options = try options()

@@ -239,6 +239,10 @@ private struct LayoutBuilder {
 
   private mutating func addFile(_ extent: FileExtent, of part: Part) throws(MultipartError) {
     hasFile = true
+    var extent = extent
+    if extent.growth == .compared {
+      extent.hash = try FileReader(extent, part: part.name).hashOfAll()
+    }
     if verifies {
       let reader = try FileReader(extent, part: part.name, opened: extent.kept?.take())
       if let collision = try reader.scan(with: &scans) {

@@ -24,7 +24,8 @@ struct Segment: Sendable {
   var mustBeWaitedFor: Bool {
     switch content {
     case .literal, .memory: false
-    case .file(let extent): extent.storage == .unknown
+    // Another look at a growing file may have to wait.
+    case .file(let extent): extent.storage == .unknown || extent.growth != .refused
     case .stream: true
     }
   }
@@ -38,6 +39,9 @@ struct FileExtent: Sendable {
   let offset: Int64
   let length: Int64
   let storage: FileStorage
+  var growth = FileGrowth.refused
+  /// The hash of its bytes; nil if they are not compared.
+  var hash: Int?
   /// The open file, kept for the first reader or for all of them.
   var kept: KeptFile?
   /// Where the file is found if it is not kept open; nil if it is opened by its path.

@@ -38,7 +38,13 @@ extension FileOrigin {
     }
     let settled: FileStatus?
     do {
-      settled = try FileStatus(settling: path, followsSymlinks: provenance.followsSymlinks)
+      let follows = provenance.followsSymlinks
+      var status = try FileStatus(settling: path, followsSymlinks: follows)
+      // A file that may grow may do so all the time.
+      if status == nil, growth != .refused {
+        status = try FileStatus(of: path, followsSymlinks: follows)
+      }
+      settled = status
       if let settled, settled.kind != .symlink { try checkReadable(path) }
     } catch  where error.isPathMissing {
       throw MultipartError(
@@ -64,9 +70,11 @@ extension FileOrigin {
     let device = status.identity.device
     let storage = KnownDisks.contains(device) ? .disk : FileStorage(of: path)
     KnownDisks.note(device, storage)
-    return try FileExtent(
+    var extent = try FileExtent(
       of: path, status.identity, range, followsSymlinks: provenance.followsSymlinks,
       storage: storage, part: part)
+    extent.growth = growth
+    return extent
   }
 
   private func subject(_ part: String) -> String { path.subject(part) }

@@ -7,6 +7,10 @@ final class FileReader: SegmentReader {
   let file: OpenedFile
   private var position: Int64
   private let end: Int64
+  /// Nil if the file may not grow.
+  private var growing: GrowingFile?
+  /// What was read, if it is compared.
+  private var compared: ComparedBytes?
 
   /// - Parameter opened: the file, if it is already open.
   init(
@@ -16,6 +20,8 @@ final class FileReader: SegmentReader {
     self.part = part
     position = extent.offset + skipped
     end = extent.offset + extent.length
+    if extent.growth != .refused { growing = GrowingFile(extent.growth, seen: extent.identity) }
+    if extent.growth == .compared { compared = ComparedBytes() }
     do {
       if let opened {
         file = opened
@@ -35,6 +41,7 @@ final class FileReader: SegmentReader {
     }
     try checkIdentity()
     try checkEmpty()
+    if compared != nil, skipped > 0 { try compareSkipped(skipped) }
   }
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws(MultipartError) -> Int {
@@ -71,10 +78,31 @@ final class FileReader: SegmentReader {
     // The size is unchanged, but there is nothing to read: files that the kernel generates do this.
     if count == 0 { throw Self.changed(.shrunk, extent, part) }
     position += Int64(count)
+    try compare(UnsafeRawBufferPointer(rebasing: room[..<count]))
     return count
   }
 
+  /// Before the last bytes are handed over, all of them must be the same as when the form was laid out.
+  private func compare(_ bytes: UnsafeRawBufferPointer) throws(MultipartError) {
+    compared?.add(bytes)
+    guard position == end, let hash = extent.hash, compared?.hash != hash else { return }
+    throw Self.changed(.rewritten, extent, part)
+  }
+
+  /// Reads what is skipped, as it is compared, too.
+  private func compareSkipped(_ count: Int64) throws(MultipartError) {
+    let target = position
+    position -= count
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    defer { buffer.deallocate() }
+    while position < target {
+      let room = buffer.prefix(Int(min(target - position, Int64(buffer.count))))
+      _ = try read(into: UnsafeMutableRawBufferPointer(rebasing: room))
+    }
+  }
+
   private func checkIdentity() throws(MultipartError) {
+    if growing != nil { return try checkGrowing() }
     let status: FileStatus
     do {
       status = try file.descriptor.status()
@@ -84,6 +112,18 @@ final class FileReader: SegmentReader {
     if let change = extent.identity.change(seenIn: status) {
       throw Self.changed(change, extent, part, size: status.identity.size)
     }
+  }
+
+  private func checkGrowing() throws(MultipartError) {
+    let oldSize = growing?.seen.size
+    let change: SourceChange?
+    do {
+      change = try growing?.change(in: file)
+    } catch {
+      throw readFailed(error)
+    }
+    guard let change else { return }
+    throw Self.changed(change, extent, part, size: growing?.seen.size, oldSize: oldSize)
   }
 
   /// Files under `/proc` have a size of 0 and still have contents. They would be sent as empty
@@ -100,6 +140,11 @@ final class FileReader: SegmentReader {
       throw readFailed(error)
     }
     guard count > 0 else { return }
+    if growing != nil {
+      // It may have grown since the last look.
+      try checkGrowing()
+      if let size = growing?.seen.size, size > 0 { return }
+    }
     throw MultipartError(
       .sourceChanged, on: extent.path.description,
       "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and still has "
@@ -116,9 +161,10 @@ final class FileReader: SegmentReader {
   }
 
   private static func changed(
-    _ change: SourceChange, _ extent: FileExtent, _ part: String, size: Int64? = nil
+    _ change: SourceChange, _ extent: FileExtent, _ part: String, size: Int64? = nil,
+    oldSize: Int64? = nil
   ) -> MultipartError {
-    let oldSize = extent.identity.size
+    let oldSize = oldSize ?? extent.identity.size
     let explanation =
       switch change {
       case .shrunk:
@@ -147,6 +193,14 @@ extension FileReader {
       count += more
     }
     return Array(buffer[..<count])
+  }
+
+  /// The hash of the complete range, if it is compared.
+  func hashOfAll() throws(MultipartError) -> Int? {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
+    defer { buffer.deallocate() }
+    while try read(into: buffer) > 0 {}
+    return compared?.hash
   }
 
   /// Reads the complete range and searches it for the delimiters of `scans`. Returns the boundary

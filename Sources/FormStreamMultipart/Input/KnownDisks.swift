@@ -23,7 +23,7 @@ extension FileOrigin {
   /// Whether `lookUp` won't wait for anything: the path is in the system's cache, the file is on a known
   /// disk, and it wasn't changed a moment ago.
   var isAtHand: Bool {
-    guard path.isUsable,
+    guard path.isUsable, growth == .refused,
       let file = cachedFile(path, followsSymlinks: provenance.followsSymlinks),
       KnownDisks.contains(file.device)
     else { return false }

@@ -60,16 +60,18 @@ public struct Part: Sendable {
   /// A file. Its file name is the last component of the path, byte for byte, unless `filename` is
   /// given.
   ///
-  /// - Parameter path: a path as text or bytes, or a file URL of Foundation. With another URL, laying
-  ///   out the form throws `notAFile`.
+  /// - Parameters:
+  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL, laying out the
+  ///     form throws `notAFile`.
+  ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
   public static func file(
     _ name: String, _ path: some LocalPathConvertible, filename: String? = nil,
     type: MediaType? = nil, headers: PartHeaders = [:], range: FileRange? = nil,
-    provenance: FileProvenance = .named
+    mayGrow growth: FileGrowth = false, provenance: FileProvenance = .named
   ) -> Part {
     var part = Part(
       name: name, filename: filename, type: type, headers: headers,
-      body: .file(path, range: range, provenance: provenance))
+      body: .file(path, range: range, mayGrow: growth, provenance: provenance))
     if filename == nil { part.filenameBytes = part.body.path?.lastComponentBytes }
     return part
   }

@@ -48,26 +48,36 @@ public struct PartBody: Sendable {
   /// A file, or a range of one.
   ///
   /// The identity and the size of the file are read when the form is laid out. The file must not
-  /// change until its last byte is read, or reading fails with `sourceChanged`.
+  /// change until its last byte is read, or reading fails with `sourceChanged`, unless it only grows and
+  /// may.
   ///
   /// - Parameters:
   ///   - path: the file: a path as text or bytes, or a file URL of Foundation. With another URL,
   ///     laying out fails with `notAFile`.
   ///   - range: a range of its bytes; nil means all. Laying out fails if the range is not within
   ///     the file.
+  ///   - growth: whether the file may grow meanwhile: `true`, `false` or ``FileGrowth/compared``.
   ///   - provenance: whether a person named the file; see ``FileProvenance``.
   public static func file(
-    _ path: some LocalPathConvertible, range: FileRange? = nil, provenance: FileProvenance = .named
+    _ path: some LocalPathConvertible, range: FileRange? = nil, mayGrow growth: FileGrowth = false,
+    provenance: FileProvenance = .named
   ) -> PartBody {
     do throws(MultipartError) {
       return PartBody(
         kind: .file(
           FileOrigin(
-            path: try path.localPath(), range: range, provenance: provenance,
+            path: try path.localPath(), range: range, growth: growth, provenance: provenance,
             singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
     } catch {
       return PartBody(kind: .invalid(error))
     }
+  }
+
+  /// The same body, but if it is a file, it may grow.
+  package func growing(_ growth: FileGrowth) -> PartBody {
+    guard case .file(var origin) = kind else { return self }
+    origin.growth = growth
+    return PartBody(kind: .file(origin))
   }
 
   /// A stream. `open` creates its source each time the body is read.
@@ -134,6 +144,7 @@ public struct FileProvenance: Hashable, Sendable {
 struct FileOrigin: Sendable {
   let path: LocalPath
   let range: FileRange?
+  var growth: FileGrowth
   let provenance: FileProvenance
   /// For a FIFO or device; nil if they are not accepted.
   let singleUse: SingleUse?

@@ -39,12 +39,15 @@ public struct TransferBody: Sendable {
 
   /// The bytes of a file, or of a range in it.
   ///
-  /// - Parameter path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with
-  ///   `not-a-file`, and nothing is sent.
+  /// - Parameters:
+  ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL the request fails with `not-a-file`,
+  ///     and nothing is sent.
+  ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
   public static func file(
-    _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil
+    _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil,
+    mayGrow growth: FileGrowth = false
   ) -> TransferBody {
-    TransferBody(.part(.file(path, range: range), type))
+    TransferBody(.part(.file(path, range: range, mayGrow: growth), type))
   }
 
   /// Bytes in memory.

@@ -4,25 +4,21 @@ import Testing
 /// Flags and words that people know from curl.
 @Suite struct CurlFlagTests {
   @Test(arguments: [
-    (["-s"], "-q leaves"), (["--silent"], "-q leaves"),
-    (["-sS"], "-q leaves"),
-    (["-qS"], "errors are always printed"), (["-f"], "exit code"),
-    (["--fail-with-body"], "exit code"),
-    (["-i"], "-v prints"), (["-I"], "-v prints"), (["-D", "x"], "--json prints"),
-    (["-w", "%{http_code}"], "--json prints"), (["-G"], "--query"), (["--get"], "--query"),
     (["--junk-session-cookies"], "all cookies"),
     (["--socks4", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
-    (["--proxy-insecure"], "--proxy-cacert"), (["-m", "5"], "--max-time"),
-    (["--retry-all-errors"], "--retry-unsafe"), (["--retry-delay", "1"], "is random"),
-    (["--url", "http://h/"], "without a flag"), (["--data-ascii", "a"], "-d does"),
+    (["--proxy-insecure"], "--proxy-cacert"), (["--retry-all-errors"], "--retry-unsafe"),
     (["--ntlm"], "--digest"), (["--negotiate", "-u", "me:canary"], "--digest"),
-    (["-0"], "--http1.1"),
+    (["-sS0"], "--http1.1"),
     (["-1"], "TLS 1.2"), (["-2"], "TLS 1.2"), (["--tlsv1.0"], "TLS 1.2"),
     (["--tlsv1.1"], "TLS 1.2"),
-    (["--tls-max", "1.1"], "choose one of 1.2, 1.3"), (["--connect-to", "a"], "--resolve"),
-    (["--json", "@f"], "--json-body DATA"), (["--json", "\"x\""], "--json-body DATA"),
+    (["--tls-max", "1.1"], "choose one of 1.2, 1.3"), (["--connect-to", "a"], "HOST:PORT:HOST"),
+    (["--http3"], "HTTP/2"), (["--aws-sigv4", "aws:amz"], "presigned"),
+    (["--cert-type", "DER"], "openssl"), (["--cert-type"], "needs a value"),
+    (["--globoff=x"], "takes no value"), (["--progress-bar=x"], "takes no value"),
+    (["--proto", "=ftp"], "--proto (argument 3)"), (["-e", "x;auto"], ";auto"),
+    (["-C", "-"], "--range"), (["-J"], "-O"), (["-a"], "for FTP"),
   ])
-  func `a flag that only curl has gets a hint`(
+  func `a flag of curl that is refused gets a hint`(
     _ flags: [String], _ says: String
   ) throws {
     let result = try run("formstream", ["post"] + flags + ["-d", "a", "http://127.0.0.1:1/"])
@@ -32,27 +28,67 @@ import Testing
     #expect(!result.stderr.contains("canary"))
   }
 
-  /// Runs every flag of the installed curl that formstream does not have.
-  @Test func `hints name only flags that exist`() throws {
-    let known = try flags(inHelpOf: "post").union(generalFlags)
-    let curls = try shell("curl --help all").output.split(separator: "\n").compactMap { line in
-      line.split(separator: " ").first { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
+  @Test(arguments: [
+    ["-g"], ["-N"], ["-gN"], ["-sgSN"], ["--fail-with-body"], ["--disable"],
+    ["--retry-connrefused"], ["--tcp-nodelay"], ["--ssl-no-revoke"], ["--cert-type", "PEM"],
+    ["--progress-bar"], ["-#"], ["--no-progress-meter"], ["--proto", "=http,https"],
+    ["--proto-redir", "=https,http"], ["--proto", "https"], ["-m", "20"],
+  ])
+  func `a flag of curl that changes nothing here is accepted`(_ flags: [String]) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try run("formstream", ["post"] + flags + ["-d", "a", server.url])
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.map(\.body) == [Array("a".utf8)])
+  }
+
+  /// Of the flags of the installed curl, each is accepted, refused with what to do instead, or one for another protocol.
+  @Test func `every flag of curl is accepted or refused with a way out`() throws {
+    let known = try flags(inHelpOf: "post").union(flags(inHelpOf: "get")).union(generalFlags)
+    let lines = try shell("curl --help all").output.split(separator: "\n")
+    let curls = lines.compactMap { line -> (long: String, takesValue: Bool)? in
+      let words = line.split(separator: " ")
+      guard let index = words.prefix(2).firstIndex(where: { $0.hasPrefix("--") }) else {
+        return nil
+      }
+      return (
+        String(words[index].dropFirst(2)),
+        words.dropFirst(index + 1).first?.first.map { "<[".contains($0) } ?? false
+      )
     }
     try #require(curls.count > 200)
-    var hints = 0
-    for long in curls where !known.contains(long) {
-      let result = try formstream("post", "--\(long)", "x", "http://127.0.0.1:1/")
-      #expect(result.exit == 64, "\(long): \(result.stderr)")
-      guard
-        let hint = result.stderr.split(separator: " is not a flag of formstream: ").dropFirst()
-          .first
-      else { continue }
-      hints += 1
-      for named in hint.matches(of: /--([a-z0-9.-]*[a-z0-9])/).map(\.output.1) {
-        #expect(known.contains(String(named)), "\(long): \(hint)")
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good() }
+    var counts = ["accepted": 0, "refused": 0, "foreign": 0]
+    for (long, takesValue) in curls {
+      if known.contains(long) {
+        counts["accepted", default: 0] += 1
+        continue
       }
+      let value =
+        ["cert-type": "PEM", "key-type": "PEM", "proto-redir": "=https,http"][long] ?? "a=b"
+      let verb = long.hasPrefix("remote-") ? "get" : "post"
+      let result = try run(
+        "formstream", [verb, "--\(long)"] + (takesValue ? [value] : []) + [server.url + "/f"],
+        in: place)
+      let message = result.stderr
+      // HTTP/2 is understood, and this server doesn't speak it.
+      if result.exit == 0 || long == "http2-prior-knowledge" {
+        counts["accepted", default: 0] += 1
+        continue
+      }
+      #expect(result.exit == 64, "\(long): \(message)")
+      let hint = message.split(separator: " is not a flag of formstream: ").dropFirst().first
+      #expect(hint != nil, "\(long): \(message)")
+      for named in (hint ?? "").matches(of: /--([a-z0-9.-]*[a-z0-9])/).map(\.output.1) {
+        let others: Set = ["max-rate"]
+        #expect(known.union(others).contains(String(named)), "\(long): \(message)")
+      }
+      let kind = message.contains("only http and https are supported.") ? "foreign" : "refused"
+      counts[kind, default: 0] += 1
     }
-    #expect(hints > 50)
+    #expect(counts.values.reduce(0, +) == curls.count)
+    #expect(counts["accepted", default: 0] > 100 && counts["foreign", default: 0] < 45, "\(counts)")
+    print("Of \(curls.count) flags of curl: \(counts)")
   }
 
   @Test(arguments: [
@@ -71,9 +107,9 @@ import Testing
   }
 
   @Test func `commands that send nothing give no hints about curl`() throws {
-    let result = try formstream("encode", "-s")
+    let result = try formstream("encode", "-a")
     #expect(
-      result.stderr.hasPrefix("formstream: -s is not a flag; see \"formstream encode --help\"."),
+      result.stderr.hasPrefix("formstream: -a is not a flag; see \"formstream encode --help\"."),
       "\(result.stderr)")
   }
 }

@@ -203,6 +203,60 @@ import FormStreamTestSupport
     #expect(run.stderr.contains(says), "\(run.stderr)")
   }
 
+  @Test(arguments: [
+    ("url = \"URL/x\"", "POST /x HTTP/1.1\r\n"), ("url: URL/x", "POST /x HTTP/1.1\r\n"),
+    ("url URL/x # here", "POST /x HTTP/1.1\r\n"), ("--url = \"URL/x\"", "POST /x HTTP/1.1\r\n"),
+    ("--url: \"URL/x\"", "POST /x HTTP/1.1\r\n"), ("--url=URL/x", "POST /x HTTP/1.1\r\n"),
+    ("--url \"URL/x\"", "POST /x HTTP/1.1\r\n"),
+    ("url=URL/x\r\nheader=\"X-A: a \\\"b\\\" \\\\\"", "X-A: a \"b\" \\\r\n"),
+    ("url=URL/x\n-H \"X-A: 1 # 2\" # comment", "X-A: 1 # 2\r\n"),
+    ("url=URL/x\nuser-agent = \"a\\tb\"", "User-Agent: a\tb\r\n"),
+    ("url=URL/x\n  request = PATCH  ", "PATCH /x HTTP/1.1\r\n"),
+    ("url=URL/x\nform-string = \"a=<b\"", "\r\n\r\n<b\r\n"),
+    ("url=URL/x\nsilent\ngloboff\nfail", "POST /x HTTP/1.1\r\n"),
+    ("url=URL/x\nget\ndata = \"a=b\"", "GET /x?a=b HTTP/1.1\r\n"),
+    ("url=URL/x\n--data-raw \"a = b\"\n-F a=\"b\"", "64"),
+    ("url=URL/x\n--header X-A: b = \"c\"", "X-A: b = \"c\"\r\n"),
+    ("url=URL/x\nuser-agent = \"\"", "User-Agent: \r\n"),
+  ])
+  func `a file of curl is read as curl reads it`(_ contents: String, _ expected: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good() }
+    let file = Array(contents.replacing("URL", with: server.url).utf8)
+    try place.write("c", file)
+    for (flags, input) in [(["-K", "c"], nil), (["-K", "-"], file)] {
+      let result = try run("formstream", ["post"] + flags, standardInput: input, in: place)
+      let heads = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
+      #expect(
+        "\(result.exit ?? -1)" == expected || heads.last?.contains(expected) == true,
+        "\(heads) \(result.stderr)")
+    }
+  }
+
+  @Test(arguments: [
+    ("header = X-A: canary", "has blanks"), ("header = \"canary", "no closing quote"),
+    ("header = \"canary\\", "no closing quote"), ("header = \"a\" canary", "closing quote"),
+    ("nonsense = canary", "not one flag"), ("next", "all flags are for all URLs"),
+    ("silent = \"canary\"", "not one flag"), ("url", "--url needs a value"),
+  ])
+  func `a wrong line of a file of curl is named, and not shown`(
+    _ line: String, _ says: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("c", "# comment\n\(line)\n")
+    let result = try formstream("post", "-K", "c", "-d", "", in: place)
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains("c:2: ") && result.stderr.contains(says), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
+  }
+
+  @Test func `standard input is not read for flags and for data`() throws {
+    let result = try formstream(
+      "post", "-K", "-", "-d", "@-", "http://127.0.0.1:1/", standardInput: Array("silent\n".utf8))
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains("Standard input is named twice"), "\(result.stderr)")
+  }
+
   @Test func `a file that is too large is refused`() throws {
     let run = try formstream("encode", "--config", "/dev/zero")
     #expect(run.exit == 64)

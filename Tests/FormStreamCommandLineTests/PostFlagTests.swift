@@ -123,6 +123,28 @@ import Testing
     "keepalive-time": Effect(
       "--to-curl", "--keepalive-time", "7", "-d", "", shows: "--keepalive-time 7"),
     "no-keepalive": Effect("--to-curl", "--no-keepalive", "-d", "", shows: "--no-keepalive"),
+    "connect-to": Effect(
+      "--to-curl", "--connect-to", "::h:1", "-d", "", shows: "--connect-to ::h:1"),
+    "create-dirs": Effect("-o", "e/kept", "--create-dirs", "-d", "", shows: "\ne\n"),
+    "dump-header": Effect("-D", "heads", "-d", "", shows: "\nheads\n"),
+    "fail": Effect("-f", "-d", "", shows: "!the page is gone", at: "/gone"),
+    "get": Effect("-G", "-d", "a=b", shows: "GET /?a=b HTTP/1.1\r\n"),
+    "head": Effect("-I", shows: "HEAD / HTTP/1.1\r\n"),
+    "include": Effect("-i", "-d", "", shows: "HTTP/1.1 201 Created\r\n"),
+    "output-dir": Effect(
+      "-o", "kept", "--output-dir", "made", "--create-dirs", "-d", "", shows: "\nmade\n"),
+    "proto": Effect("--proto", "=https", "-d", "", shows: "--proto allows only https"),
+    "referer": Effect("-e", "http://r/", "-d", "", shows: "Referer: http://r/\r\n"),
+    "remote-name": Effect("-O", "-d", "", shows: "\nname.txt\n", at: "/d/name.txt"),
+    "retry-delay": Effect(
+      "--to-curl", "--retry", "1", "--retry-delay", "3", "-d", "", shows: "--retry-delay 3"),
+    "show-error": Effect("-s", "-S", "-d", "", shows: "formstream: ", at: "/gone"),
+    "silent": Effect("-s", "-d", "", shows: "!formstream: ", at: "/gone"),
+    "url": Effect(
+      "--dry-run", "--url", "http://h.example/x", "-d", "", shows: "POST http://h.example/x\n",
+      at: nil),
+    "url-query": Effect("--url-query", "a=b c", "-d", "", shows: " /?a=b+c HTTP/1.1\r\n"),
+    "write-out": Effect("-w", "%{http_code}\\n", "-d", "", shows: "made201\n"),
     "dry-run": Effect("--dry-run", "-F", "a=b", shows: "@0 "),
     "json": Effect("--json", "-d", "", shows: "{\"schema\":\"formstream.result/3\","),
     "output": Effect("-o", "kept", "-d", "", shows: "\nkept\n"),
@@ -172,6 +194,7 @@ import Testing
       case ("/lost", 0): [.readBody, .reset]
       case ("/away", 0): [.readBody, .respond(307, headers: [("Location", "/")])]
       case ("/silent", _): [.readBody, .stall]
+      case ("/gone", _): .good(404, body: "the page is gone")
       case ("/digest", 0):
         .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
       default: .good(201, body: "made")

@@ -135,6 +135,7 @@ import Testing
     "proxy-user-file": Effect("--proxy-user-file", "token", shows: "no colon"),
     "proxy-cacert": Effect("--proxy-cacert", "missing", shows: "\"missing\""),
     "noproxy": Effect("-x", "127.0.0.1:1", "--noproxy", "127.0.0.1", shows: "1 requests"),
+    "connect-to": Effect("--connect-to", "canary", shows: "is not HOST:PORT:HOST:PORT"),
     "ipv4": Effect("-4", shows: "1 requests"),
     "ipv6": Effect("-6", "--retry", "0", shows: "exit 75"),
     "interface": Effect("--interface", "if!nosuch0", shows: "interface-unusable"),

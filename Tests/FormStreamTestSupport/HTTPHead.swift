@@ -18,7 +18,11 @@ struct HTTPHead {
   private(set) var stray: [UInt8] = []
 
   /// The known methods. Other bytes before the target are stray.
-  static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT"]
+  static let methods = [
+    "GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "PROPFIND", "MKCOL",
+    "MOVE",
+    "PURGE",
+  ]
 
   /// Whether these bytes can be the beginning of a request.
   static func couldBeginRequest(_ bytes: [UInt8]) -> Bool {

@@ -23,6 +23,18 @@ import FormStreamTransfer
     }
   }
 
+  @Test func `a fixed delay is neither random nor doubled, and Retry-After takes precedence`() {
+    var policy = RetryPolicy(attempts: 100)
+    policy.fixedDelay = .seconds(7)
+    for attempt in [2, 3, 50] {
+      #expect(Backoff.wait(before: attempt, policy, retryAfter: nil) == .seconds(7))
+      #expect(Backoff.wait(before: attempt, policy, retryAfter: .zero) == .seconds(7))
+      #expect(Backoff.wait(before: attempt, policy, retryAfter: .seconds(2)) == .seconds(2))
+    }
+    policy.fixedDelay = .seconds(-1)
+    #expect(Backoff.wait(before: 2, policy, retryAfter: nil) == .zero)
+  }
+
   @Test func `extreme settings don't trap`() {
     var sequence = SeededSequence(seed: 1)
     var policy = RetryPolicy(attempts: .max)

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Splits a command line into flags with their values, and other words. It knows how flags are written (`--long`,
@@ -38,12 +39,16 @@ struct ArgumentParser {
     return try nextShort()
   }
 
-  private mutating func long(_ argument: Argument) throws(Failure) -> Item {
+  private mutating func long(_ argument: Argument) throws(Failure) -> Item? {
     let split = argument.splitAtEquals()
     let name = String((split?.name ?? argument).shown.dropFirst(2))
+    if name == "json", let body = jsonBody(split?.value) {
+      if split == nil { rest.removeFirst() }
+      return item(try known("json-body"), "--json", body)
+    }
     guard let flag = Flag.named(name, for: verb) else {
-      if verb?.isLikeCurl ?? true || name.hasPrefix("form-"), let hint = CurlFlag.hint(name) {
-        throw .usage("--\(name) is not a flag of formstream: \(hint)")
+      if let meaning = CurlFlag.meaning(name), isLikeCurl(meaning) {
+        return try item(meaning, "--\(name)", split?.value)
       }
       throw unknown("--\(name)", argument)
     }
@@ -56,14 +61,14 @@ struct ArgumentParser {
     return .flag(flag, try value(of: flag, spelled: "--\(name)"))
   }
 
-  private mutating func nextShort() throws(Failure) -> Item {
+  private mutating func nextShort() throws(Failure) -> Item? {
     let byte = bundle.popFirst() ?? 0
     let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
     guard let flag = Flag.named(letter) else {
-      bundle = []
-      if verb?.isLikeCurl ?? true, let hint = CurlFlag.hint(letter) {
-        throw .usage("-\(letter) is not a flag of formstream: \(hint)")
+      if let meaning = CurlFlag.meaning(letter), isLikeCurl(meaning) {
+        return try item(meaning, "-\(letter)", nil)
       }
+      bundle = []
       throw unknown("-\(letter)", nil)
     }
     used.append((flag, "-\(letter)"))
@@ -71,6 +76,77 @@ struct ArgumentParser {
     defer { bundle = [] }
     if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle, place: placeOfBundle)) }
     return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
+  }
+
+  // MARK: curl's flags
+
+  /// Whether people expect curl's flag of this meaning here: with commands like curl, and every other name of a flag
+  /// with the commands that have the flag.
+  private func isLikeCurl(_ meaning: CurlFlag.Meaning) -> Bool {
+    guard let verb else { return true }
+    if case .same(let name, _) = meaning {
+      return Flag.named(name, for: verb)?.isKnown(to: verb) ?? false
+    }
+    return verb.isLikeCurl
+  }
+
+  /// What curl's flag means here; nil if it changes nothing.
+  private mutating func item(
+    _ meaning: CurlFlag.Meaning, _ spelled: String, _ value: Argument?
+  ) throws(Failure) -> Item? {
+    switch meaning {
+    case .refused(let hint):
+      bundle = []
+      throw .usage("\(spelled) is not a flag of formstream: \(hint)")
+    case .always:
+      if value != nil {
+        throw .usage("\(spelled) takes no value: leave out what follows the name.")
+      }
+      return try next()
+    case .only(let accepted, let hint):
+      let value = try given(value, nil, spelled)
+      guard value.text == accepted else {
+        throw .usage("\(value.named(spelled)) is not \(accepted): \(hint)")
+      }
+      return try next()
+    case .same(let name, let fixed?):
+      if value != nil {
+        throw .usage("\(spelled) takes no value: leave out what follows the name.")
+      }
+      return item(try known(name), spelled, Argument(fixed))
+    case .same(let name, nil):
+      let flag = try known(name)
+      guard flag.value != nil else { return item(flag, spelled, Argument("")) }
+      return item(flag, spelled, try given(value, flag, spelled))
+    }
+  }
+
+  /// The value in the same word, or else the next word.
+  private mutating func given(
+    _ value: Argument?, _ flag: Flag?, _ spelled: String
+  ) throws(Failure) -> Argument {
+    if let value { return value }
+    return try self.value(of: flag, spelled: spelled)
+  }
+
+  private mutating func item(_ flag: Flag, _ spelled: String, _ value: Argument) -> Item {
+    used.append((flag, spelled))
+    return .flag(flag, value)
+  }
+
+  private func known(_ name: String) throws(Failure) -> Flag {
+    guard let flag = Flag.named(name, for: verb) else {
+      throw Failure(.bug, "--\(name) is missing among the flags.")
+    }
+    return flag
+  }
+
+  /// The data that makes `--json` curl's: what follows it and can't be a flag or a URL.
+  ///
+  /// - Parameter value: the value in the same word.
+  private func jsonBody(_ value: Argument?) -> Argument? {
+    guard verb?.sends ?? true else { return nil }
+    return value ?? rest.first.flatMap { $0.looksLikeJSON ? $0 : nil }
   }
 
   /// The failure for a flag that no command has. A word that does not look like a flag is not shown.
@@ -95,10 +171,24 @@ struct ArgumentParser {
     return .usage("\(spelled) is not a flag; see \(Document.helpCommand(for: verb)).")
   }
 
-  private mutating func value(of flag: Flag, spelled name: String) throws(Failure) -> Argument {
+  /// - Parameter flag: nil if formstream has no flag of this name.
+  private mutating func value(of flag: Flag?, spelled name: String) throws(Failure) -> Argument {
     guard let value = rest.popFirst() else {
-      throw .usage("\(name) needs a value: \(name) \(flag.value?.placeholder ?? "VALUE").")
+      throw .usage("\(name) needs a value: \(name) \(flag?.value?.placeholder ?? "VALUE").")
     }
     return value
+  }
+}
+
+extension Argument {
+  /// Whether this is JSON or a piece of it, or curl's `@FILE`, by its first character; of a number, by all of them.
+  fileprivate var looksLikeJSON: Bool {
+    if let first = bytes.first(where: { !$0.isBlank }), "{}[]@\":,".utf8.contains(first) {
+      return true
+    }
+    guard let text else { return false }
+    // RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]
+    return ["true", "false", "null"].contains(text)
+      || text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
   }
 }

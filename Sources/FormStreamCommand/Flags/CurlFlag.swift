@@ -1,40 +1,84 @@
-/// curl's flags that formstream does not have, and what to use instead.
+/// curl's flags that formstream does not list as its own, and what becomes of them.
 enum CurlFlag {
-  /// What to use instead of a flag; nil if curl has no such flag, or there is no suggestion.
-  static func hint(_ long: String) -> String? {
-    all.first { $0.long.contains(long) }?.hint
+  enum Meaning {
+    /// Another name of a flag. If curl's takes no value, this is the value that it stands for.
+    case same(as: String, value: String? = nil)
+    /// What is done in any case.
+    case always
+    /// What is done in any case if curl's flag has this value.
+    case only(String, hint: String)
+    /// What to use instead, as the sentence after the colon of the message.
+    case refused(hint: String)
   }
 
+  /// Nil if curl has no such flag, or nothing is known about it.
+  static func meaning(_ long: String) -> Meaning? {
+    all.first { $0.long.contains(long) }?.meaning
+  }
+
+  static func meaning(_ short: Character) -> Meaning? {
+    all.first { $0.short == short }?.meaning
+  }
+
+  /// What to use instead of a flag; nil if it is accepted, or if there is no suggestion.
   static func hint(_ short: Character) -> String? {
-    all.first { $0.short == short }?.hint
+    if case .refused(let hint)? = meaning(short) { hint } else { nil }
   }
 
   private struct Entry {
     var short: Character?
-    var long: [String]
-    /// The sentence after the colon of the message.
-    let hint: String
+    let long: [String]
+    let meaning: Meaning
+
+    init(_ short: Character?, _ long: String..., is meaning: Meaning) {
+      (self.short, self.long, self.meaning) = (short, long, meaning)
+    }
 
     init(_ short: Character?, _ long: String..., hint: String) {
-      (self.short, self.long, self.hint) = (short, long, hint)
+      (self.short, self.long, meaning) = (short, long, .refused(hint: hint))
     }
   }
 
-  private static let all = [
-    Entry("s", "silent", hint: "-q leaves out notes and progress; errors are always printed."),
-    Entry("S", "show-error", hint: "errors are always printed."),
+  private static let all = accepted + refused + foreign
+
+  /// Names that curl has for what formstream has, too.
+  private static let accepted = [
+    Entry(nil, "form-string", is: .same(as: "field")),
+    Entry(nil, "form-escape", is: .same(as: "escaping", value: "backslash")),
+    Entry(nil, "data-ascii", is: .same(as: "data")),
+    Entry("#", "progress-bar", is: .same(as: "progress", value: "bar")),
+    Entry(nil, "no-progress-meter", is: .same(as: "progress", value: "none")),
+    Entry(nil, "http2-prior-knowledge", is: .same(as: "http2")),
+    Entry(nil, "remote-header-name", is: .same(as: "remote-name-safe")),
+    Entry(nil, "show-headers", is: .same(as: "include")),
+    // The response of a refused request is printed, and the exit code says that it was refused.
+    Entry(nil, "fail-with-body", is: .always),
+    // [ ] { } are not special in URLs here, and the response is written while it arrives.
+    Entry("g", "globoff", is: .always),
+    Entry("N", "no-buffer", is: .always),
+    // No file of flags is read unless it is named.
+    Entry(nil, "disable", is: .always),
+    // A file gets its name only when it is complete.
+    Entry(nil, "remove-on-error", is: .always),
+    // A connection that is refused was not used, so --retry makes another.
+    Entry(nil, "retry-connrefused", is: .always),
+    Entry(nil, "proxy-basic", "socks5-basic", is: .always),
+    Entry(nil, "suppress-connect-headers", is: .always),
+    Entry(nil, "tcp-nodelay", is: .always),
+    // NPN is gone from TLS, and the others are for Windows.
     Entry(
-      "f", "fail", "fail-with-body",
-      hint: "leave it out; the exit code says so, and the response is printed anyway."),
+      nil, "no-npn", "ssl-no-revoke", "ssl-revoke-best-effort", "ssl-auto-client-cert",
+      "proxy-ssl-auto-client-cert", is: .always),
+    Entry(nil, "styled-output", "no-styled-output", is: .always),
     Entry(
-      "i", "include", "show-headers",
-      hint: "-v prints the headers on standard error, --json prints them in a record."),
-    Entry("D", "dump-header", hint: "-v prints the headers, --json prints them in a record."),
-    Entry("I", "head", hint: "-v prints the headers, --json prints them in a record."),
-    Entry("w", "write-out", hint: "--json prints a record with status, bytes and seconds."),
-    Entry(
-      "G", "get",
-      hint: "formstream get sends GET requests; --query NAME=VALUE adds to the URL."),
+      nil, "cert-type", "key-type",
+      is: .only("PEM", hint: "certificates and keys are read as PEM; openssl makes PEM of others.")
+    ),
+    // A redirect from https to http is refused in any case.
+    Entry(nil, "proto-redir", is: .same(as: "proto")),
+  ]
+
+  private static let refused = [
     Entry(
       "j", "junk-session-cookies",
       hint: "leave it out; all cookies in the file of -b are used, also those without an end."),
@@ -44,68 +88,135 @@ enum CurlFlag {
     Entry(
       "p", "proxytunnel",
       hint: "leave it out; only https URLs are reached through a tunnel, and always."),
-    Entry(nil, "proxy-basic", "socks5-basic", hint: "leave it out; --proxy-user uses Basic."),
+    Entry(nil, "proto-default", hint: "write http:// or https:// before the URL."),
     Entry(
       nil, "proxy-anyauth", "proxy-digest", "proxy-ntlm", "proxy-negotiate", "socks5-gssapi",
+      "socks5-gssapi-nec", "socks5-gssapi-service", "proxy-service-name",
       hint: "only Basic is supported for proxies (--proxy-user-file)."),
     Entry(
-      nil, "proxy-insecure", "proxy-capath",
+      nil, "proxy-insecure", "proxy-capath", "proxy-crlfile", "proxy-pinnedpubkey",
+      "proxy-ciphers", "proxy-tls13-ciphers", "proxy-tlsv1", "proxy-ssl-allow-beast",
       hint: "--proxy-cacert FILE names the authorities to trust for a proxy of https."),
-    Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
-    Entry("m", hint: "write --max-time S in full."),
     Entry(
-      nil, "retry-all-errors", "retry-connrefused",
+      nil, "proxy-cert", "proxy-cert-type", "proxy-key", "proxy-key-type", "proxy-pass",
+      "proxy-tlsauthtype", "proxy-tlspassword", "proxy-tlsuser",
+      hint: "only a user and a password are sent to a proxy (--proxy-user-file)."),
+    Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
+    Entry(
+      nil, "retry-all-errors",
       hint:
         "--retry repeats requests if that is safe, --retry-unsafe also if it is not."),
     Entry(
-      nil, "retry-delay",
-      hint: "the wait doubles each time and is random; a server's Retry-After takes precedence."),
-    Entry(
-      nil, "url",
-      hint: "write the URL without a flag; --url-file FILE reads one that is a secret."),
-    Entry(nil, "url-query", hint: "--query NAME=VALUE does the same."),
-    Entry(nil, "data-ascii", hint: "-d does the same."),
-    Entry(nil, "form-string", hint: "--field does the same."),
-    Entry(nil, "form-escape", hint: "--escaping backslash does the same."),
-    Entry(
-      nil, "ntlm", "negotiate", "aws-sigv4",
+      nil, "ntlm", "ntlm-wb", "negotiate", "delegation", "service-name",
       hint: "only Basic, Digest (--digest) and Bearer (--token-file) are supported."),
     Entry(
-      "0", "http1.0",
-      hint: "--http1.1 and --http2 choose the version; older ones are not supported."),
+      nil, "aws-sigv4",
+      hint:
+        "requests can't be signed here; a presigned URL needs no signature, and --url-file keeps it secret."
+    ),
     Entry(
-      nil, "http2-prior-knowledge", hint: "--http2 does the same if the URL begins with http:."),
+      "0", "http1.0", "http0.9",
+      hint: "--http1.1 and --http2 choose the version; older ones are not supported."),
     Entry(nil, "http3", "http3-only", hint: "only HTTP/1.1 and HTTP/2 are supported."),
     Entry(
       "1", "tlsv1", "tlsv1.0", "tlsv1.1",
       hint: "TLS 1.2 is the oldest version that is supported; --tlsv1.3 demands a newer one."),
     Entry("2", "sslv2", hint: "TLS 1.2 is the oldest version that is supported."),
     Entry("3", "sslv3", hint: "TLS 1.2 is the oldest version that is supported."),
-    Entry(nil, "connect-to", hint: "--resolve HOST:PORT:ADDRESS sets the address."),
+    Entry(
+      nil, "ciphers", "tls13-ciphers", "curves", "ssl-allow-beast", "false-start", "engine",
+      "egd-file", "random-file",
+      hint: "the system's OpenSSL decides; the file that OPENSSL_CONF names can change it."),
+    Entry(
+      nil, "cert-status", "crlfile",
+      hint: "revoked certificates are not looked for; --pinnedpubkey accepts one key only."),
+    Entry(
+      nil, "tlsauthtype", "tlspassword", "tlsuser",
+      hint: "--cert FILE authenticates by a certificate, -u by a password."),
+    Entry(
+      nil, "no-alpn", "no-sessionid", "tcp-fastopen",
+      hint: "leave it out; --http1.1 chooses the version, and the rest is the system's choice."),
     Entry(
       nil, "local-port", hint: "--interface NAME sets the address; the system chooses the port."),
-    Entry("e", "referer", hint: "-H 'Referer: URL' does the same."),
-    Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
-    Entry("g", "globoff", hint: "leave it out; [ ] { } are not special here."),
-    Entry("a", "append", hint: "FTP is not supported."),
-    Entry("O", hint: "-o FILE names the file."),
-    Entry("J", hint: "-o FILE names the file."),
     Entry(
-      nil, "remote-header-name",
-      hint: "formstream get has -J for it, and other commands -o FILE."),
-    Entry(nil, "no-clobber", hint: "only -J of formstream get never replaces a file."),
+      nil, "dns-interface", "dns-ipv4-addr", "dns-ipv6-addr", "dns-servers", "doh-url",
+      "doh-insecure", "doh-cert-status",
+      hint: "the system's resolver is asked; --resolve HOST:PORT:ADDRESS sets an address."),
+    Entry(
+      nil, "happy-eyeballs-timeout-ms", hint: "-4 and -6 choose addresses of one family."),
+    Entry(nil, "abstract-unix-socket", hint: "--unix-socket PATH connects to one with a path."),
+    Entry(
+      nil, "haproxy-protocol",
+      hint: "no proxy's greeting is sent; connect to a port that expects none."),
+    Entry(
+      nil, "alt-svc", "hsts",
+      hint: "leave it out; requests go to the URL as it is written, so write https."),
+    Entry(
+      nil, "request-target", "path-as-is",
+      hint: "the target is that of the URL, without . and .. in its path (RFC 3986)."),
+    Entry(
+      nil, "tr-encoding", "raw", "ignore-content-length",
+      hint: "leave it out; --compressed asks for a compressed response."),
+    Entry(
+      nil, "etag-compare", "time-cond",
+      hint: "-H 'If-None-Match: ETAG' and -H 'If-Modified-Since: DATE' do the same."),
+    Entry("z", hint: "-H 'If-Modified-Since: DATE' does the same."),
+    Entry(nil, "etag-save", hint: "-D FILE keeps the headers, -w '%header{etag}' prints it."),
+    Entry(
+      nil, "post301", "post302", "post303",
+      hint: "a request with a body follows only 307 and 308; a 303 names the page of its result."),
+    Entry(
+      nil, "location-trusted", hint: "credentials are never sent to another server, even with -L."),
+    Entry(
+      nil, "disallow-username-in-url",
+      hint: "leave it out, and write no user into the URL."),
+    Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
+    Entry("J", hint: "-O names a file by the URL, and -o FILE by your choice."),
     Entry("C", hint: "uploads start at the first byte; --range sends a piece of a file."),
-    Entry("N", "no-buffer", hint: "leave it out; the response is written while it arrives."),
-    Entry("#", "progress-bar", hint: "--progress bar does the same."),
-    Entry(nil, "no-progress-meter", hint: "--progress none does the same."),
+    Entry(nil, "no-clobber", hint: "only -J of formstream get never replaces a file."),
+    Entry(
+      "R", "remote-time", "xattr",
+      hint:
+        "a file gets the time at which it is written; -w '%header{last-modified}' prints the server's."
+    ),
+    Entry(nil, "create-file-mode", hint: "umask decides who may read new files."),
     Entry("y", "speed-time", hint: "--stall-timeout S limits the time without a byte."),
     Entry("Y", "speed-limit", hint: "--stall-timeout S limits the time without a byte."),
     Entry(
-      nil, "location-trusted", hint: "credentials are never sent to another server, even with -L."),
-    Entry("Z", "parallel", hint: "requests are sent one after another."),
-    Entry(":", "next", hint: "all flags are for all URLs of a command."),
+      "Z", "parallel", "parallel-immediate", "parallel-max",
+      hint: "requests are sent one after another; formstream send -j N sends several at a time."),
+    Entry(nil, "rate", hint: "formstream send --max-rate N limits the requests in a second."),
     Entry(
-      nil, "libcurl", "trace", "trace-ascii",
+      nil, "fail-early",
+      hint: "a URL that fails ends none of the others; the exit code is that of the worst."),
+    Entry(":", "next", hint: "all flags are for all URLs of a command."),
+    Entry(nil, "stderr", hint: "2> FILE of the shell does the same."),
+    Entry(
+      nil, "libcurl", "trace", "trace-ascii", "trace-time",
       hint: "-v prints the headers, --to-curl a curl command line."),
+    Entry("M", "manual", hint: "formstream --generate man prints the manual."),
+    Entry("B", "use-ascii", "crlf", hint: "bytes are sent as they are; unix2dos makes CRLF."),
+  ]
+
+  /// Flags for other protocols.
+  private static let foreign = [
+    Entry(
+      "a", "append", "disable-eprt", "disable-epsv", "ftp-account", "ftp-alternative-to-user",
+      "ftp-create-dirs", "ftp-method", "ftp-pasv", "ftp-port", "ftp-pret", "ftp-skip-pasv-ip",
+      "ftp-ssl-ccc", "ftp-ssl-ccc-mode", "ftp-ssl-control", "list-only", "quote", "krb", "ssl",
+      "ssl-reqd", hint: "it is for FTP and mail, and only http and https are supported."),
+    Entry("P", hint: "it is for FTP, and only http and https are supported."),
+    Entry("l", hint: "it is for FTP, and only http and https are supported."),
+    Entry("Q", hint: "it is for FTP, and only http and https are supported."),
+    Entry(
+      nil, "mail-auth", "mail-from", "mail-rcpt", "mail-rcpt-allowfails", "login-options",
+      "sasl-authzid", "sasl-ir", hint: "it is for mail, and only http and https are supported."),
+    Entry(
+      nil, "compressed-ssh", "hostpubmd5", "hostpubsha256", "pubkey",
+      hint: "it is for SSH, and only http and https are supported."),
+    Entry(
+      "t", "telnet-option", "tftp-blksize", "tftp-no-options",
+      hint: "it is for Telnet and TFTP, and only http and https are supported."),
+    Entry(nil, "metalink", hint: "Metalink files are not supported: name the URL itself."),
   ]
 }

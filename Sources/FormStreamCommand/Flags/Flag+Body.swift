@@ -37,15 +37,11 @@ extension Flag {
       long: "json-body", value: Value(placeholder: "DATA"), group: .body, verbs: bodyVerbs,
       summary: "Send JSON: DATA, or @FILE as it is",
       detail: """
-        Content-Type and Accept are application/json. The data is not checked to be JSON. curl's name for \
-        this flag is --json, which prints a record here.
+        Content-Type and Accept are application/json. The data is not checked to be JSON. If the flag is repeated, the data \
+        is joined. curl's name for this flag is --json, which is understood if data follows it: a word that begins with {, [, @ \
+        or a quote, a number, true, false or null.
         """
-    ) { (arguments, argument) throws(Failure) in
-      if arguments.request.json != nil {
-        throw .usage("--json-body is given twice: give it once, with all the data.")
-      }
-      arguments.request.json = argument
-    },
+    ) { (arguments, argument) in arguments.request.json.append(argument) },
     Flag(
       long: "compressed-upload",
       value: Value(placeholder: "CODING", completion: .choices(["gzip"])),
@@ -69,7 +65,8 @@ extension Flag {
     _ detail: String
   ) -> Flag {
     Flag(
-      long: long, short: short, value: Value(placeholder: "DATA"), group: .body, verbs: bodyVerbs,
+      long: long, short: short, value: Value(placeholder: "DATA"), group: .body,
+      verbs: Verb.likeCurl,
       summary: summary, detail: detail
     ) { (arguments, argument) in
       arguments.request.data.append(DataArgument(kind: kind, argument: argument))

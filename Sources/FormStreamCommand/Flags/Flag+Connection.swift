@@ -51,6 +51,22 @@ extension Flag {
       arguments.request.session.addresses.append(address)
     },
     Flag(
+      long: "connect-to", value: Value(placeholder: "HOST:PORT:HOST:PORT"), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Connect to the second host in place of the first; can be repeated",
+      detail: """
+        Each of the four may be empty: the first two then mean any, and the last two those of the URL. The Host header and \
+        the certificate that is expected stay those of the URL.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard let replacement = argument.text.flatMap(HostReplacement.init) else {
+        throw .usage(
+          "\(argument.named("--connect-to")) is not HOST:PORT:HOST:PORT: write it like "
+            + "example.org:443:test.example.org:8443.")
+      }
+      arguments.request.session.replacedHosts.append(replacement)
+    },
+    Flag(
       long: "ipv4", short: "4", group: .connection, verbs: Verb.requesting,
       summary: "Use only addresses of IPv4"
     ) { (arguments, _) in arguments.request.session.addressFamily = .ipv4 },

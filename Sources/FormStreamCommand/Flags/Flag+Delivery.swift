@@ -20,9 +20,16 @@ extension Flag {
     },
     seconds(
       "retry-max-time", "Start no attempt later than S seconds after the first",
-      of: [.post, .put, .get]
+      of: Verb.likeCurl
     ) {
       $0.request.options.retry.timeLimit = $1
+    },
+    seconds(
+      "retry-delay", "Wait S seconds before each retry, not a random time",
+      detail: "A server's Retry-After takes precedence. 0 is a random time, as without the flag.",
+      of: Verb.likeCurl
+    ) {
+      $0.request.options.retry.fixedDelay = $1
     },
     Flag(
       long: "retry-unsafe", group: .delivery, verbs: Verb.sending,
@@ -31,7 +38,7 @@ extension Flag {
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
       $0.request.options.limits.connect = $1
     },
-    seconds("max-time", "Time limit for an attempt, in seconds (default: none)") {
+    seconds("max-time", short: "m", "Time limit for an attempt, in seconds (default: none)") {
       $0.request.options.limits.attempt = $1
     },
     seconds("stall-timeout", "Time limit without a byte sent or received (default: 60)") {
@@ -94,13 +101,13 @@ extension Flag {
   ]
 
   private static func seconds(
-    _ long: String, _ summary: String,
+    _ long: String, short: Character? = nil, _ summary: String,
     detail: String = "In seconds; a fraction may follow a dot. 0 is no limit.",
     of verbs: [Verb] = Verb.requesting,
     _ set: @escaping @Sendable (inout LowArguments, Duration?) -> Void
   ) -> Flag {
     Flag(
-      long: long, value: Value(placeholder: "S"), group: .delivery, verbs: verbs,
+      long: long, short: short, value: Value(placeholder: "S"), group: .delivery, verbs: verbs,
       summary: summary, detail: detail
     ) { (arguments, argument) throws(Failure) in
       let time = try argument.seconds(for: "--\(long)")

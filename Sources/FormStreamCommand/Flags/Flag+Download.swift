@@ -4,12 +4,12 @@ import FormStreamDigest
 extension Flag {
   static let downloadFlags = [
     Flag(
-      long: "remote-name", short: "O", group: .output, verbs: [.get], common: [.get],
+      long: "remote-name", short: "O", group: .output, verbs: Verb.likeCurl, common: [.get],
       summary: "Write to a file with the name at the end of the URL",
       detail: """
         The name is made safe as by --into: it has no directory, is not hidden, and does not begin like a flag. \
-        An existing file is replaced when the new one is complete. The flag is for one URL: the first -o or -O is \
-        for the first one, and so on.
+        An existing file is replaced when the new one is complete. With get, the flag is for one URL: the first -o or -O \
+        is for the first one, and so on.
         """
     ) { (arguments, _) in arguments.downloading.outputs.append(.remoteName) },
     Flag(
@@ -26,11 +26,11 @@ extension Flag {
     ) { (arguments, _) in arguments.downloading.usesServerNames = true },
     Flag(
       long: "output-dir", value: Value(placeholder: "DIR", completion: .path), group: .output,
-      verbs: [.get],
+      verbs: Verb.likeCurl,
       summary: "The directory of files that -o, -O and -J name"
     ) { (arguments, argument) in arguments.downloading.directory = argument },
     Flag(
-      long: "create-dirs", group: .output, verbs: [.get],
+      long: "create-dirs", group: .output, verbs: Verb.likeCurl,
       summary: "Make the directories of -o and --output-dir that don't exist"
     ) { (arguments, _) in arguments.downloading.makesDirectories = true },
     Flag(

@@ -72,11 +72,16 @@ extension Flag {
       summary: "Read flags from FILE, one a line, before those on the command line",
       detail: """
         Each line holds one flag. Its value follows after a space or =, up to the end of the line; nothing \
-        is quoted or escaped, except in the language of -F. Empty lines and lines that begin with # are \
-        skipped. If a flag can only be used once, the last one counts, so the command line overrides the \
-        file.
+        is quoted or escaped, except in the language of -F. Files of curl are read, too: a line is read as curl reads it if \
+        it has no hyphen before the name, a colon or a = between spaces after it, or a value that begins with a double \
+        quote, as in url = "https://example.org/". In the quotes, \\" \\\\ \\t \\n \\r and \\v are escapes. Empty lines and \
+        lines that begin with # are skipped. If a flag can only be used once, the last one counts, so the command line \
+        overrides the file. - is standard input.
         """
-    ) { (_, _) in /* ConfigFile has put the flags of the file before the others already. */ },
+    ) { (arguments, argument) in
+      // ConfigFile has put the flags of the file before the others already.
+      if argument.isDash { arguments.readsConfigFromStandardInput = true }
+    },
     Flag(
       long: "generate",
       value: Value(placeholder: "KIND", completion: .choices(Document.allCases.map(\.rawValue))),

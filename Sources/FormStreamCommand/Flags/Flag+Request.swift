@@ -5,8 +5,8 @@ extension Flag {
   static let requestFlags = [
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
-      verbs: Verb.sending,
-      summary: "Send this method instead of POST or PUT"
+      verbs: Verb.requesting,
+      summary: "Send this method instead of POST, PUT or GET"
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
@@ -42,6 +42,75 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "Add to the URL's query, encoded; can be repeated"
     ) { (arguments, argument) in arguments.request.query.append(argument) },
+    Flag(
+      long: "url-query", value: Value(placeholder: "DATA"), group: .request, verbs: Verb.likeCurl,
+      summary: "The same for CONTENT, NAME=CONTENT, @FILE or NAME@FILE, as in curl",
+      detail: """
+        As with --data-urlencode, only the content is encoded, not the name. +DATA is added as it is.
+        """
+    ) { (arguments, argument) in
+      let isRaw = argument.bytes.first == UInt8(ascii: "+")
+      arguments.request.queryData.append(
+        DataArgument(
+          kind: isRaw ? .raw : .encoded,
+          argument: isRaw
+            ? Argument(bytes: argument.bytes.dropFirst(), place: argument.place) : argument))
+    },
+    Flag(
+      long: "get", short: "G", group: .request, verbs: Verb.likeCurl,
+      summary: "Put the data of -d into the URL's query, and send GET",
+      detail: "The data flags have the same meaning as without -G. get accepts them only with it."
+    ) { (arguments, _) in arguments.request.putsDataIntoURL = true },
+    Flag(
+      long: "head", short: "I", group: .request, verbs: Verb.likeCurl,
+      summary: "Send HEAD, and print the head of the response"
+    ) { (arguments, _) in
+      (arguments.request.asksForHead, arguments.request.includesHeads) = (true, true)
+    },
+    Flag(
+      long: "url", value: Value(placeholder: "URL"), group: .request, verbs: Verb.likeCurl,
+      summary: "The URL, in place of one without a flag"
+    ) { (arguments, argument) throws(Failure) in
+      if let verb = arguments.verb, verb.operand?.canBeRepeated == false,
+        !arguments.operands.isEmpty
+      {
+        throw .usage(
+          "\(argument.named("--url")) is one URL too many: \(verb.rawValue) takes one.")
+      }
+      arguments.operands.append(argument)
+    },
+    Flag(
+      long: "referer", short: "e", value: Value(placeholder: "URL"), group: .request,
+      verbs: Verb.likeCurl,
+      summary: "The value of the Referer header"
+    ) { (arguments, argument) throws(Failure) in
+      guard !argument.shown.hasSuffix(";auto") else {
+        throw .usage(
+          "\(argument.named("--referer")) ends in ;auto: no Referer is made for redirects, so leave it out."
+        )
+      }
+      arguments.request.headers.append(
+        .line(Argument(bytes: Array("Referer: ".utf8) + argument.bytes, place: argument.place)))
+    },
+    Flag(
+      long: "proto", value: Value(placeholder: "=https"), group: .request, verbs: Verb.likeCurl,
+      summary: "Send nothing unless the URL begins with https:",
+      detail: """
+        This is curl's list of protocols: =https allows only https, and =https,http both, as without the flag. Others are         never used.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let words = argument.shown.split(separator: ",").map { $0.drop { "=+".contains($0) } }
+      let others = words.filter { !["-all", "http", "https"].contains($0) }
+      guard others.isEmpty, words.contains("https") else {
+        throw .usage(
+          "\(argument.named("--proto")) is not =https or =https,http: no other protocols are supported."
+        )
+      }
+      // Without = or -all, the list adds to the protocols that are allowed in any case.
+      arguments.request.requiresHTTPS =
+        !words.contains("http")
+        && (argument.bytes.first == UInt8(ascii: "=") || words.contains("-all"))
+    },
     Flag(
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
       verbs: Verb.sending,

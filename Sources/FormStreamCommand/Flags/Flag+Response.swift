@@ -2,12 +2,10 @@ import FormStreamTransfer
 
 /// The flags about the response and about what is printed.
 extension Flag {
-  private static let responseVerbs: [Verb] = [.post, .put, .get]
-
   static let responseFlags = [
     Flag(
       long: "expect-status", value: Value(placeholder: "N,N"), group: .output,
-      verbs: responseVerbs + [.send],
+      verbs: Verb.likeCurl + [.send],
       summary: "Statuses that are a success, such as 200,201 (default: all 2xx)"
     ) { (arguments, argument) throws(Failure) in
       var statuses: Set<Int> = []
@@ -22,7 +20,7 @@ extension Flag {
       arguments.request.options.acceptedStatuses = statuses
     },
     Flag(
-      long: "output-any-status", group: .output, verbs: responseVerbs,
+      long: "output-any-status", group: .output, verbs: Verb.likeCurl,
       summary: "Write the response to the file of -o even if its status is not a success",
       detail: """
         Without it, the file is written only if the status is a success. Otherwise an existing file stays, and \
@@ -30,7 +28,7 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.request.outputsAnyStatus = true },
     Flag(
-      long: "compressed", group: .output, verbs: responseVerbs,
+      long: "compressed", group: .output, verbs: Verb.likeCurl,
       summary: "Ask for a compressed response (gzip), and decompress it",
       detail: """
         What is written is decompressed, and has at most 1 GiB, or what --max-filesize allows: a small response \
@@ -42,7 +40,7 @@ extension Flag {
     },
     Flag(
       long: "max-filesize", value: Value(placeholder: "SIZE"), group: .output,
-      verbs: responseVerbs,
+      verbs: Verb.likeCurl,
       summary: "Receive no response of more than SIZE bytes, such as 10M",
       detail: """
         If the server announces a longer one, none of it is received. With --compressed, it is also the limit \
@@ -58,7 +56,7 @@ extension Flag {
     },
     Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
-      verbs: responseVerbs,
+      verbs: Verb.likeCurl,
       summary: "Limit of the response's body in the record (default: 1M)"
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown), let limit = Int(exactly: size),
@@ -88,7 +86,7 @@ extension Flag {
       long: "progress",
       value: Value(
         placeholder: "HOW", completion: .choices(ProgressMode.allCases.map(\.rawValue))),
-      group: .output, verbs: responseVerbs + [.send],
+      group: .output, verbs: Verb.likeCurl + [.send],
       summary: "Show progress: auto, bar, json or none (default: auto)",
       detail: """
         Progress goes to standard error. auto shows a bar on a terminal, and elsewhere a line every 30 \
@@ -102,12 +100,12 @@ extension Flag {
         for: "--progress", "way to show progress", among: ProgressMode.allCases)
     },
     Flag(
-      long: "quiet", short: "q", group: .output, verbs: responseVerbs + [.send, .receive],
+      long: "quiet", short: "q", group: .output, verbs: Verb.likeCurl + [.send, .receive],
       summary: "Print no notes, and only the progress that was asked for",
       detail: "Errors are printed in any case."
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
-      long: "verbose", short: "v", group: .output, verbs: responseVerbs + [.send],
+      long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send],
       summary: "Print the headers of requests and responses; secrets are masked"
     ) { (arguments, _) in arguments.request.isVerbose = true },
   ]

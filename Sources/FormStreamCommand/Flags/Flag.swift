@@ -59,7 +59,7 @@ extension Flag {
     + deliveryFlags + batchFlags + packingFlags + connectionFlags + tlsFlags + proxyFlags
     + readingFlags + receivingFlags
     + outputFlags + downloadFlags
-    + responseFlags + generalFlags
+    + responseFlags + printingFlags + generalFlags
 
   /// The flag of a name. Some names are two flags, of different commands.
   ///

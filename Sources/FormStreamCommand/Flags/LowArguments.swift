@@ -41,6 +41,8 @@ struct LowArguments {
   var directory: Argument?
   var printsJSON = false
 
+  var readsConfigFromStandardInput = false
+
   var request = RequestArguments()
   var sending = SendingArguments()
   var downloading = DownloadArguments()

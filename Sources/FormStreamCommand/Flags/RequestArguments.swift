@@ -4,13 +4,21 @@ import FormStreamTransfer
 struct RequestArguments {
   var upload: Argument?
   var data: [DataArgument] = []
-  var json: Argument?
+  var json: [Argument] = []
 
   var method: Argument?
+  /// `-G`: whether the data goes into the URL.
+  var putsDataIntoURL = false
+  /// `-I`: whether only the head of the response is asked for.
+  var asksForHead = false
+  /// Whether `--proto` allows only https.
+  var requiresHTTPS = false
   /// Header lines and files of them, in the order in which they were typed.
   var headers: [HeaderArgument] = []
   var userAgent: Argument?
   var query: [Argument] = []
+  /// The data of `--url-query`.
+  var queryData: [DataArgument] = []
   var credentials: CredentialsArgument?
   /// How the user and the password are sent, if that was typed.
   var passwordScheme: PasswordScheme?
@@ -42,6 +50,17 @@ struct RequestArguments {
   var isRetryGiven = false
   var responseLimit: Int?
   var outputsAnyStatus = false
+  /// `-f`: whether the response of a refused request is not printed.
+  var hidesRefused = false
+  /// `-i`: whether the heads of responses come before the body.
+  var includesHeads = false
+  /// The file for the heads of responses.
+  var headFile: Argument?
+  /// The format of `-w`.
+  var writeOut: Argument?
+  /// `-s`, and whether `-S` takes back that it hides why a request failed.
+  var isSilent = false
+  var showsErrors = false
   var isQuiet = false
   var isVerbose = false
   var progress = ProgressMode.auto

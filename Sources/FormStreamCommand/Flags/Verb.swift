@@ -16,7 +16,10 @@ enum Verb: String, CaseIterable, Sendable {
   var sends: Bool { self == .post || self == .put }
 
   /// Whether people try curl's flags with the command.
-  var isLikeCurl: Bool { sends || self == .get }
+  var isLikeCurl: Bool { Self.likeCurl.contains(self) }
+
+  /// The commands that people come to from curl.
+  static let likeCurl: [Verb] = [.post, .put, .get]
 
   /// The commands that send requests, and so have the flags about requests, connections and delivery.
   static let requesting: [Verb] = [.post, .put, .get, .send]

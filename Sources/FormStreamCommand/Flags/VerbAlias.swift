@@ -13,7 +13,7 @@ enum VerbAlias {
     case "upload": "formstream post sends by POST, put by PUT, and send sends many files"
     case "patch", "delete": "use formstream post -X \(plain.uppercased())"
     case "head":
-      "formstream get -v prints the headers of a response, and --json has them in a record"
+      "formstream get -I prints the head of a response"
     case "download", "fetch", "wget": "formstream get URL downloads"
     case "decode", "read": "formstream parse reads a body that was received"
     case "serve", "server", "listen": "formstream receive accepts uploads"

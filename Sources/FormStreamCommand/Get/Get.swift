@@ -6,6 +6,14 @@ import FormStreamTransfer
 
 /// Runs `get`: one URL after another, over the same connections. A failure ends none of the others.
 func get(_ plan: GetPlan) throws(Failure) {
+  do throws(Failure) {
+    try requestAll(plan)
+  } catch {
+    throw plan.printing.hidesFailures ? error.silenced : error
+  }
+}
+
+private func requestAll(_ plan: GetPlan) throws(Failure) {
   if !plan.isQuiet {
     for note in plan.notes { StandardError.note(note) }
   }
@@ -14,18 +22,22 @@ func get(_ plan: GetPlan) throws(Failure) {
   let session = try convertingErrors { () throws(TransferError) in
     try TransferSession(plan.configuration)
   }
+  let headFile = try HeadFile(plan.printing)
   var ending = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   for item in plan.items where interruption.signal == nil {
     let failure = ending.failure
     do throws(Failure) {
-      ending = try plan.fetch(item, in: session, interruption)
+      ending = try plan.fetch(item, headFile, in: session, interruption)
     } catch {
       ending = ResultReport.Ending(failure: error, verdict: error.message)
     }
-    if plan.items.count > 1, let message = ending.failure?.message { StandardError.note(message) }
+    if plan.items.count > 1, !plan.printing.hidesFailures, let message = ending.failure?.message {
+      StandardError.note(message)
+    }
     ending.failure = Failure.worst(failure, ending.failure)
   }
   if plan.items.count > 1 { ending.failure = ending.failure.map { Failure($0.exit, "") } }
+  ending.complete(headFile)
   ending.saveCookies(of: session, to: plan.cookieJar)
   try ending.finish(interruption)
 }
@@ -41,37 +53,44 @@ extension Failure {
 }
 
 extension GetPlan {
+  /// - Parameter headFile: the file of `-D`.
   fileprivate func fetch(
-    _ item: Item, in session: TransferSession, _ interruption: Interruption
+    _ item: Item, _ headFile: HeadFile?, in session: TransferSession, _ interruption: Interruption
   ) throws(Failure) -> ResultReport.Ending {
     if makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty {
       try make(directory)
     }
     let display = ProgressDisplay(
       ProgressOutput(progress, isQuiet: isQuiet), file: item.name, isDownload: true)
+    let heads = ReceivedHeads()
+    var ending: ResultReport.Ending
     switch item.destination {
     case .output:
-      return try print(
-        item, to: printsRecord ? nil : .standardOutput, in: session, display, interruption)
+      ending = try print(
+        item, to: printsRecord ? nil : .standardOutput, heads, in: session, display, interruption)
+      if printing.isOnStandardOutput { return ending }
     case .file(let path):
-      guard !storesOtherThanFiles, let file = placeOfDownload(path) else {
-        return try print(item, to: .path(path), in: session, display, interruption)
+      if !storesOtherThanFiles, let file = placeOfDownload(path) {
+        ending = try download(
+          item, to: .file(file, ifTaken: .replace), heads, in: session, display, interruption)
+      } else {
+        ending = try print(item, to: .path(path), heads, in: session, display, interruption)
       }
-      return try download(
-        item, to: .file(file, ifTaken: .replace), in: session, display, interruption)
     case .directory(let directory, let source):
-      return try download(
+      ending = try download(
         item,
         to: .directory(directory, named: source, ifTaken: source == .server ? .number : .replace),
-        in: session, display, interruption)
+        heads, in: session, display, interruption)
     }
+    ending.write(heads, to: headFile)
+    return ending
   }
 
   /// Writes a response while it arrives.
   ///
   /// - Parameter target: nil for the record.
   private func print(
-    _ item: Item, to target: OutputTarget?, in session: TransferSession,
+    _ item: Item, to target: OutputTarget?, _ heads: ReceivedHeads, in session: TransferSession,
     _ display: ProgressDisplay, _ interruption: Interruption
   ) throws(Failure) -> ResultReport.Ending {
     let check =
@@ -79,11 +98,13 @@ extension GetPlan {
       ? nil : try ExpectedResponse(expectedDigest: item.expectedDigest, range: range)
     let output = try target.map { (target) throws(Failure) in
       try ResponseOutput(
-        target, following: item.request.options, outputsAnyStatus: outputsAnyStatus, check: check)
+        target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
+        hidesRefused: printing.hidesRefused,
+        heads: printing.includesHeads(on: target) ? heads : nil, check: check)
     }
     let run = RequestRun(
       request: item.request, output: output, responseLimit: responseLimit, check: check,
-      report: report)
+      report: report, heads: heads)
     var ending = try run.perform(in: session, display, interruption)
     if range != nil, ending.status == 200, let failure = ending.failure {
       ending.failure = Failure(
@@ -94,13 +115,15 @@ extension GetPlan {
 
   /// Stores the complete resource in a file.
   private func download(
-    _ item: Item, to destination: DownloadDestination, in session: TransferSession,
-    _ display: ProgressDisplay, _ interruption: Interruption
+    _ item: Item, to destination: DownloadDestination, _ heads: ReceivedHeads,
+    in session: TransferSession, _ display: ProgressDisplay, _ interruption: Interruption
   ) throws(Failure) -> ResultReport.Ending {
     var settings = DownloadSettings(destination)
     settings.resumesPartialFile = resumes
     settings.expectedSHA256 = item.expectedDigest?.description
-    let task = session.startDownload(item.request, settings)
+    var request = item.request
+    if printing.needsHeads { request.options.receiveHead = heads.add }
+    let task = session.startDownload(request, settings)
     interruption.onSignal { _ in task.cancel() }
     let result = try runBlocking { () async throws(Failure) in
       async let displayed: Void = display.follow(task.progress)
@@ -109,17 +132,19 @@ extension GetPlan {
       return result
     }
     display.finish(task.progress.current)
-    return report.end(result, following: item.request.options, interruption)
+    return report.end(result, heads, interruption)
   }
 
   private var report: ResultReport {
-    ResultReport(printsRecord: printsRecord, isQuiet: isQuiet, socket: configuration.unixSocket)
+    ResultReport(
+      printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
+      socket: configuration.unixSocket)
   }
 
   /// Whether what is stored is not the complete file as it is on the server.
   private var storesOtherThanFiles: Bool {
-    range != nil || outputsAnyStatus
-      || items.contains { $0.request.options.decompression != nil }
+    range != nil || outputsAnyStatus || printing.includesHeads
+      || items.contains { $0.request.options.decompression != nil || $0.request.method != .get }
   }
 
   /// Where a file is downloaded to; nil if the path is that of something else, or can't be written.
@@ -128,14 +153,6 @@ extension GetPlan {
     case .nothing: path
     case .file: try? resolved(path)
     case .deadLink, .standardOutput, .special, nil: nil
-    }
-  }
-
-  private func make(_ directory: LocalPath) throws(Failure) {
-    do throws(SystemError) {
-      try makeDirectories(directory)
-    } catch {
-      throw Failure(.inputOutput, "The directory \"\(directory)\" can't be made: \(error).")
     }
   }
 }
@@ -163,14 +180,16 @@ extension GetPlan.Destination {
 extension ResultReport {
   /// Prints what became of a download.
   fileprivate func end(
-    _ result: DownloadResult, following options: TransferOptions, _ interruption: Interruption
+    _ result: DownloadResult, _ heads: ReceivedHeads, _ interruption: Interruption
   ) -> Ending {
     var outputFailure: Failure?
     if let response = result.transfer.response, result.file == nil, !printsRecord,
-      response.status >= 300
+      !printing.hidesRefused, response.status >= 300
     {
       do throws(Failure) {
-        try interruption.performBlocking { () throws(Failure) in try print(response) }
+        try interruption.performBlocking { () throws(Failure) in
+          try print(response, after: nil, withBody: true)
+        }
       } catch {
         outputFailure = error
       }
@@ -179,8 +198,8 @@ extension ResultReport {
       StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)
     }
     var ending = end(
-      result.transfer, received: result.received, stored: stored, includesBody: stored == nil,
-      outputFailure, interruption)
+      result.transfer, received: result.received, stored: stored, heads: heads,
+      includesBody: stored == nil, outputFailure, interruption)
     if result.resumeData != nil, let failure = ending.failure {
       ending.failure = Failure(
         failure.exit, "\(failure.message) With -C -, the same command continues it.")

@@ -33,6 +33,7 @@ struct GetPlan {
   let printsRecord: Bool
   /// Whether a file gets the response of a refused request, too.
   let outputsAnyStatus: Bool
+  let printing: PlannedPrinting
   /// How many bytes of the response's body the record holds.
   let responseLimit: Int
   /// Messages that are printed before the work starts.
@@ -60,10 +61,9 @@ extension LowArguments {
       )
     }
     // With the query, so that the record shows it too.
-    let query = try query()
-    var resolved: [HTTPURL] = []
-    for url in urls { resolved.append(try url.url(appending: query)) }
-    var (planned, configuration) = try plannedRequest(.get, to: resolved[0], .none, &notes)
+    let resolved = try resolved(urls)
+    var (planned, configuration) = try plannedRequest(
+      request.asksForHead ? .head : .get, to: resolved[0], .none, &notes)
     planned.options = try getOptions()
     if let range = downloading.range {
       guard !planned.headers.contains("Range") else {
@@ -99,11 +99,22 @@ extension LowArguments {
       range: downloading.range,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,
+      printing: try plannedPrinting(),
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
   }
 
   private func checkDownload() throws(Failure) {
+    try checkMethod(.none)
+    if !request.putsDataIntoURL, let piece = request.data.first {
+      throw .usage(
+        "\(piece.spelling) is for a body, and get sends none: -G puts the data into the URL; formstream post sends it, with -X GET as well."
+      )
+    }
+    if downloading.resumes, isOtherThanFile {
+      throw .usage(
+        "-C - goes on with a file, and can't be used with -i, -I and -X: leave them out.")
+    }
     let isCompressed = request.options.decompression != nil
     if downloading.resumes, downloading.range != nil {
       throw .usage("-C and --range both choose what is received: leave one out.")
@@ -117,10 +128,10 @@ extension LowArguments {
       throw .usage("-C and --output-any-status exclude each other: only a success is continued.")
     }
     if downloading.usesServerNames,
-      isCompressed || downloading.range != nil || request.outputsAnyStatus
+      isCompressed || downloading.range != nil || request.outputsAnyStatus || isOtherThanFile
     {
       throw .usage(
-        "-J names complete files as they are on the server: with --compressed, --range and --output-any-status, name the file with -o."
+        "-J names complete files as they are on the server: with --compressed, --range, --output-any-status, -i, -I and -X, name the file with -o."
       )
     }
   }
@@ -193,9 +204,14 @@ extension LowArguments {
   /// Whether what is stored is not the complete file as it is on the server.
   private var isNotAsOnServer: Bool {
     request.options.decompression != nil || downloading.range != nil || request.outputsAnyStatus
+      || isOtherThanFile
   }
 
-  private func pathInDirectory(_ name: [UInt8]) -> LocalPath {
+  /// Whether what is stored is not the body that GET returns.
+  private var isOtherThanFile: Bool { request.includesHeads || request.method != nil }
+
+  /// A file in the directory of `--output-dir`.
+  func pathInDirectory(_ name: [UInt8]) -> LocalPath {
     guard let directory = downloading.directory, name.first != UInt8(ascii: "/") else {
       return LocalPath(bytes: name)
     }

@@ -1,9 +1,25 @@
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// Where a command writes its result.
 enum OutputTarget {
   case standardOutput
   case path(LocalPath)
+
+  /// The directory of the file; nil if there is no file, or if it is in the current directory.
+  var directory: LocalPath? {
+    guard case .path(let path) = self, !path.directory.bytes.isEmpty else { return nil }
+    return LocalPath(bytes: path.directory.bytes)
+  }
+}
+
+/// Makes a directory, and those above it, if they don't exist.
+func make(_ directory: LocalPath) throws(Failure) {
+  do throws(SystemError) {
+    try makeDirectories(directory)
+  } catch {
+    throw Failure(.inputOutput, "The directory \"\(directory)\" can't be made: \(error).")
+  }
 }
 
 extension LowArguments {

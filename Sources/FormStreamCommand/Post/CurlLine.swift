@@ -92,7 +92,7 @@ struct CurlLine {
     let usual: String =
       switch plan.body {
       case .raw where arguments.request.upload != nil: "PUT"
-      case .none: "GET"
+      case .none: plan.request.method == .head ? "HEAD" : "GET"
       default: "POST"
       }
     if plan.request.method.description != usual { add("-X", plan.request.method.description) }
@@ -117,8 +117,11 @@ struct CurlLine {
         add("-H", "Content-Type: \(layout.contentType)")
       }
     }
-    for piece in arguments.request.data { add(piece.spelling, piece.argument.bytes) }
-    if let json = arguments.request.json { add("--json", json.bytes) }
+    // Of -G, it is in the URL.
+    for piece in arguments.request.data where !arguments.request.putsDataIntoURL {
+      add(piece.spelling, piece.argument.bytes)
+    }
+    for json in arguments.request.json { add("--json", json.bytes) }
   }
 
   private mutating func addForm(_ layout: BodyLayout) throws(Failure) {
@@ -214,6 +217,7 @@ struct CurlLine {
       add("--retry", "\(options.retry.attempts - 1)")
       addDifference("--retry", "curl also repeats requests that the server may have acted on")
     }
+    if let delay = options.retry.fixedDelay { add("--retry-delay", delay.curlWholeSeconds) }
     if let total = options.retry.timeLimit { add("--retry-max-time", total.curlWholeSeconds) }
     if options.retry.retriesUnsafe { add("--retry-all-errors") }
     if options.limits.connect != usual.limits.connect {
@@ -254,6 +258,7 @@ struct CurlLine {
     }
     if let path = session.unixSocket { add("--unix-socket", path.bytes) }
     for address in session.addresses { add("--resolve", address.text) }
+    for host in session.replacedHosts { add("--connect-to", host.text) }
     if session.addressFamily == .ipv4 { add("--ipv4") }
     if session.addressFamily == .ipv6 { add("--ipv6") }
     if let name = session.localInterface { add("--interface", name) }
@@ -314,8 +319,13 @@ struct CurlLine {
   }
 
   private mutating func addOutput() {
+    if plan.request.method == .head { add("--head") }
     if let output = arguments.output { add("-o", output.bytes) }
-    if arguments.request.isQuiet { add("-sS") }
+    if let file = arguments.request.headFile { add("--dump-header", file.bytes) }
+    if let format = arguments.request.writeOut { add("--write-out", format.bytes) }
+    if arguments.request.includesHeads, plan.request.method != .head { add("--include") }
+    if plan.printing.hidesRefused { add("--fail") }
+    if arguments.request.isQuiet { add(plan.printing.hidesFailures ? "-s" : "-sS") }
     if arguments.request.isVerbose { add("-v") }
     if plan.printsRecord {
       addDifference("--json", "curl prints the response, and no record")

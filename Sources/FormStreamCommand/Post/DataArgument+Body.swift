@@ -3,7 +3,7 @@ import FormStreamMultipart
 /// The data of `-d` and the flags like it, with the same meaning as in curl.
 extension DataArgument {
   /// The largest body that is put together in memory. A single file sent unchanged doesn't count: it is streamed.
-  fileprivate static let maximumSize = 64 * 1024 * 1024
+  private static let maximumSize = 64 * 1024 * 1024
 
   var spelling: String {
     switch kind {
@@ -36,7 +36,7 @@ extension DataArgument {
     for (index, piece) in pieces.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: "&")) }
       bytes += try piece.bytes()
-      guard bytes.count <= maximumSize else { throw tooLarge(piece.spelling) }
+      try checkSize(of: bytes, for: piece.spelling)
     }
     let isTyped = pieces.allSatisfy { $0.file == nil }
     return PlannedBytes(
@@ -52,7 +52,8 @@ extension DataArgument {
     }
   }
 
-  private func bytes() throws(Failure) -> [UInt8] {
+  /// The piece as it is sent. A file is read completely.
+  func bytes() throws(Failure) -> [UInt8] {
     switch kind {
     case .raw: return argument.bytes
     case .binary: return try DataOrFile(argument, of: spelling).contents()
@@ -90,11 +91,13 @@ extension DataArgument {
     }
   }
 
-  fileprivate static func contents(of file: Argument, for flag: String) throws(Failure) -> [UInt8] {
+  static func contents(
+    of file: Argument, for flag: String, limit: Int = maximumSize
+  ) throws(Failure) -> [UInt8] {
     guard !file.isDash else {
       do throws(SystemError) {
-        let bytes = try contentsOfStandardInput(upTo: maximumSize)
-        if bytes.count <= maximumSize { return bytes }
+        let bytes = try contentsOfStandardInput(upTo: limit)
+        if bytes.count <= limit { return bytes }
       } catch {
         throw Failure(
           .noInput,
@@ -102,7 +105,12 @@ extension DataArgument {
       }
       throw tooLarge(flag)
     }
-    return try readSmallFile(file.path, for: flag, limit: maximumSize)
+    return try readSmallFile(file.path, for: flag, limit: limit)
+  }
+
+  /// Fails if a body is larger than what is put together in memory.
+  static func checkSize(of body: [UInt8], for flag: String) throws(Failure) {
+    guard body.count <= maximumSize else { throw tooLarge(flag) }
   }
 
   private static func tooLarge(_ flag: String) -> Failure {

@@ -51,8 +51,8 @@ extension LowArguments {
     var kinds: [String] = []
     if let part = parts.first { kinds.append(part.spelling) }
     if request.upload != nil { kinds.append("-T") }
-    if let piece = request.data.first { kinds.append(piece.spelling) }
-    if request.json != nil { kinds.append("--json-body") }
+    if !request.putsDataIntoURL, let piece = request.data.first { kinds.append(piece.spelling) }
+    if !request.json.isEmpty { kinds.append("--json-body") }
     guard kinds.count < 2 else {
       throw .usage(
         "\(kinds[0]) and \(kinds[1]) make two different bodies, and a request has one: leave one out."
@@ -60,16 +60,27 @@ extension LowArguments {
     }
     if !parts.isEmpty { return .form(try plannedForm()) }
     if let upload = request.upload { return .raw(try self.upload(upload)) }
-    if let json = request.json {
-      return .raw(try DataOrFile(json, of: "--json-body").streamed(as: "application/json"))
-    }
-    if !request.data.isEmpty {
+    if !request.json.isEmpty { return .raw(try json()) }
+    if !request.data.isEmpty, !request.putsDataIntoURL {
       guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
         return .raw(DataArgument.unread)
       }
       return .raw(try DataArgument.body(of: request.data))
     }
     return .none
+  }
+
+  private func json() throws(Failure) -> PlannedBytes {
+    let pieces = request.json.map { DataOrFile($0, of: "--json-body") }
+    if pieces.count == 1 { return try pieces[0].streamed(as: "application/json") }
+    var bytes: [UInt8] = []
+    for piece in pieces where sendsRequest || piece.file?.isDash != true {
+      bytes += try piece.contents()
+      try DataArgument.checkSize(of: bytes, for: "--json-body")
+    }
+    return PlannedBytes(
+      body: .bytes(bytes), type: "application/json", filename: "",
+      origin: "from the command line and files")
   }
 
   private func upload(_ path: Argument) throws(Failure) -> PlannedBytes {

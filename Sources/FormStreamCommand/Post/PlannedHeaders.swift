@@ -25,7 +25,7 @@ extension LowArguments {
       }
       try HeaderLine(name: "User-Agent", value: try agent.text(for: "-A")).add(to: &headers)
     }
-    if request.json != nil, !headers.contains("Accept") {
+    if !request.json.isEmpty, !headers.contains("Accept") {
       try HeaderLine(name: "Accept", value: "application/json").add(to: &headers)
     }
     return headers

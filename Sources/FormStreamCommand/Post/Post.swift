@@ -16,16 +16,26 @@ func post(_ plan: PostPlan) throws(Failure) {
       for difference in curl.differences { StandardError.note(difference) }
     }
     try OutputFile(.standardOutput).write(curl.line)
-  case .response: try send(plan)
+  case .response:
+    do throws(Failure) {
+      try send(plan)
+    } catch {
+      throw plan.printing.hidesFailures ? error.silenced : error
+    }
   }
 }
 
 private func send(_ plan: PostPlan) throws(Failure) {
   try checkDescriptors()
+  if let directory = plan.madeDirectory { try make(directory) }
+  let heads = ReceivedHeads()
   let output = try plan.responseTarget.map { (target) throws(Failure) in
     try ResponseOutput(
-      target, following: plan.request.options, outputsAnyStatus: plan.outputsAnyStatus)
+      target, following: plan.request.options, outputsAnyStatus: plan.outputsAnyStatus,
+      hidesRefused: plan.printing.hidesRefused,
+      heads: plan.printing.includesHeads(on: target) ? heads : nil)
   }
+  let headFile = try HeadFile(plan.printing)
   let display = ProgressDisplay(
     ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.body.filename)
   var request = plan.request
@@ -37,14 +47,22 @@ private func send(_ plan: PostPlan) throws(Failure) {
   let run = RequestRun(
     request: request, output: output, responseLimit: plan.responseLimit,
     report: ResultReport(
-      printsRecord: plan.printsRecord, isQuiet: plan.isQuiet,
-      socket: plan.configuration.unixSocket))
+      printsRecord: plan.printsRecord, printing: plan.printing, isQuiet: plan.isQuiet,
+      socket: plan.configuration.unixSocket),
+    heads: heads)
   var ending = try run.perform(in: session, display, interruption)
+  if !plan.hasHeadsOnSameOutput { ending.write(heads, to: headFile) }
+  ending.complete(headFile)
   ending.saveCookies(of: session, to: plan.cookieJar)
   try ending.finish(interruption)
 }
 
 extension PostPlan {
+  /// Whether `-D -` and the body are both written to standard output.
+  fileprivate var hasHeadsOnSameOutput: Bool {
+    if case .standardOutput? = responseTarget { printing.isOnStandardOutput } else { false }
+  }
+
   /// The body of the request. No file is opened yet, except to detect the type of a file that is the complete body.
   fileprivate func transferBody() throws(Failure) -> TransferBody? {
     switch body {

@@ -1,3 +1,4 @@
+import FormStreamIntake
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamTransfer
@@ -26,6 +27,9 @@ struct PostPlan {
   let cookieJar: LocalPath?
   /// Where the response's body goes; nil if it goes into the record.
   let responseTarget: OutputTarget?
+  /// The directory that is made for it, if it does not exist.
+  let madeDirectory: LocalPath?
+  let printing: PlannedPrinting
   /// Whether a file gets the response of a refused request, too.
   let outputsAnyStatus: Bool
   /// How many bytes of the response's body the record holds.
@@ -40,19 +44,23 @@ extension LowArguments {
   func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
     try checkRequest()
     let body = try plannedBody().growing(growth)
+    try checkMethod(body)
     var notes = self.notes(on: body, for: verb)
     var (planned, configuration) = try plannedRequest(verb, body, &notes)
     planned.options = try options()
     // The session's own limit is for many requests; here --retry sets the limit.
     configuration.retryBudget = max(
       configuration.retryBudget, planned.options.retry.attempts - 1)
+    let responseTarget = try responseTarget(of: planned.url)
     return PostPlan(
       request: planned, body: body, configuration: configuration,
       sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
       product: isDryRun
         ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
       printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
-      responseTarget: try responseTarget(),
+      responseTarget: responseTarget,
+      madeDirectory: downloading.makesDirectories ? responseTarget?.directory : nil,
+      printing: try plannedPrinting(),
       outputsAnyStatus: request.outputsAnyStatus,
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
@@ -64,14 +72,32 @@ extension LowArguments {
     _ verb: Verb, _ body: PlannedBody, _ notes: inout [String]
   ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
     var url = try url(for: verb, notes: &notes)
-    if case .none = body, verb == .put {
+    if case .none = body, verb == .put, !request.asksForHead, !request.putsDataIntoURL {
       throw .usage(
         "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
     }
     if let upload = request.upload { url = url.appendingName(of: upload) }
     // With the query, so that the record shows it too.
+    let method: HTTPMethod =
+      request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
     return try plannedRequest(
-      verb == .put ? .put : .post, to: try url.url(appending: try query()), body, &notes)
+      method, to: try resolved([url])[0], body, &notes)
+  }
+
+  /// The URLs with what flags append to their queries.
+  func resolved(_ arguments: [URLArgument]) throws(Failure) -> [HTTPURL] {
+    let (query, data) = (try query(), try queryData())
+    var urls: [HTTPURL] = []
+    for argument in arguments {
+      let url = try argument.url(appending: query, data)
+      guard !request.requiresHTTPS || url.origin.scheme == "https" else {
+        throw .usage(
+          "The URL begins with \(url.origin.scheme):, and --proto allows only https: write https, or leave --proto out."
+        )
+      }
+      urls.append(url)
+    }
+    return urls
   }
 
   /// The same for a URL.
@@ -128,6 +154,7 @@ extension LowArguments {
     let readers =
       parts.filter(\.isStandardInput).map { "part \"\($0.name)\"" } + request.standardInputUses
       + pathLists.filter(\.file.isDash).map { _ in "a list of files" }
+      + (readsConfigFromStandardInput ? ["--config"] : [])
     guard readers.count < 2 else {
       throw .usage(
         "Standard input is named twice, for \(readers[0]) and \(readers[1]): it can be read once.")
@@ -153,7 +180,7 @@ extension LowArguments {
 
   func notes(on body: PlannedBody, for verb: Verb) -> [String] {
     var notes: [String] = []
-    if case .none = body, verb != .get {
+    if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead {
       notes.append(
         "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
     }
@@ -163,6 +190,45 @@ extension LowArguments {
       )
     }
     return notes
+  }
+
+  /// The text of `--url-query` and `-G`, which is appended as it is.
+  private func queryData() throws(Failure) -> [String] {
+    let data = request.queryData + (request.putsDataIntoURL ? request.data : [])
+    var texts: [String] = []
+    for piece in data {
+      guard sendsRequest || !piece.isStandardInput else {
+        throw .usage(
+          "The data of \(piece.spelling) is part of the URL, and comes from standard input, which is read only to send it: use a file."
+        )
+      }
+      let bytes = try piece.bytes()
+      guard !bytes.isEmpty else { continue }
+      guard let text = String(validating: bytes, as: UTF8.self) else {
+        throw .usage(
+          "The data of \(piece.spelling) is not UTF-8, so that it can't stand in a URL: --data-urlencode encodes it."
+        )
+      }
+      texts.append(text)
+    }
+    return texts
+  }
+
+  /// Checks that the flags that choose a method agree with each other and with the body.
+  func checkMethod(_ body: PlannedBody) throws(Failure) {
+    if request.asksForHead, request.method != nil {
+      throw .usage("-I and -X both name the method: leave one out.")
+    }
+    if case .none = body { return }
+    guard !request.asksForHead else {
+      throw .usage(
+        "-I asks for the head of a response, and sends no body: leave the data out, or put it into the URL with -G."
+      )
+    }
+    guard !request.putsDataIntoURL else {
+      throw .usage(
+        "-G puts the data of -d into the URL, and nothing else: leave out -F, -T and --json-body.")
+    }
   }
 
   func query() throws(Failure) -> [URLEncodedField] {
@@ -206,14 +272,25 @@ extension LowArguments {
     return options
   }
 
-  private func responseTarget() throws(Failure) -> OutputTarget? {
-    let target = try outputTarget()
+  private func responseTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
+    let target = try outputTarget(of: url)
     if printsJSON, case .standardOutput = target {
       throw .usage(
         "--json and -o - both print to standard output: leave out -o, and the record holds the response."
       )
     }
     return printsJSON ? target : target ?? .standardOutput
+  }
+
+  /// What `-o` or `-O` names; nil if neither was given.
+  private func outputTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
+    switch downloading.outputs.last {
+    case .remoteName?:
+      return .path(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
+    case .file?, nil:
+      guard case .path(let path)? = try outputTarget() else { return try outputTarget() }
+      return .path(pathInDirectory(path.bytes))
+    }
   }
 }
 
@@ -222,9 +299,10 @@ extension RequestArguments {
   fileprivate var standardInputUses: [String] {
     var uses: [String] = []
     if let upload, upload.isDash { uses.append("-T") }
-    if let json, DataOrFile(json, of: "--json-body").file?.isDash ?? false {
-      uses.append("--json-body")
-    }
+    uses += json.filter { DataOrFile($0, of: "--json-body").file?.isDash ?? false }
+      .map { _ in "--json-body" }
+    if let writeOut, DataOrFile(writeOut, of: "-w").file?.isDash ?? false { uses.append("-w") }
+    uses += queryData.filter(\.isStandardInput).map { _ in "--url-query" }
     uses += data.filter(\.isStandardInput).map(\.spelling)
     for case .file(let file) in headers where file.isDash { uses.append("--header-file") }
     if let urlFile, urlFile.isDash { uses.append("--url-file") }

@@ -10,6 +10,8 @@ struct RequestRun {
   /// What the response must be beyond its status.
   var check: ExpectedResponse?
   let report: ResultReport
+  /// Receives the heads of all responses.
+  let heads: ReceivedHeads
 
   func perform(
     in session: TransferSession, _ display: ProgressDisplay, _ interruption: Interruption
@@ -25,6 +27,7 @@ struct RequestRun {
       } else {
         .memory(limit: responseLimit)
       }
+    if report.printing.needsHeads { request.options.receiveHead = heads.add }
     let task = session.start(request)
     interruption.onSignal { _ in task.cancel() }
     let result = try runBlocking { () async throws(Failure) in
@@ -35,7 +38,8 @@ struct RequestRun {
     }
     let last = task.progress.current
     display.finish(last)
-    return report.end(result, received: last.received, output: output, check: check, interruption)
+    return report.end(
+      result, received: last.received, output: output, heads: heads, check: check, interruption)
   }
 }
 

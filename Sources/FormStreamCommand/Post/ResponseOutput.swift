@@ -19,6 +19,8 @@ final class ResponseOutput: Sendable {
   /// Whether it receives the response of a refused request, too.
   let includesRefused: Bool
   private let check: ExpectedResponse?
+  /// The heads that come before the body; nil if they don't.
+  private let heads: ReceivedHeads?
   private let state = Guarded(State())
   /// Whether the output is a terminal, which the server must not be able to steer.
   let isTerminal: Bool
@@ -26,32 +28,50 @@ final class ResponseOutput: Sendable {
   /// - Parameters:
   ///   - outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and devices
   ///     always do, unless there is a range.
+  ///   - hidesRefused: whether the response of a refused request goes nowhere.
+  ///   - heads: the heads that come before the body; nil if they don't.
   ///   - check: what the response must be beyond its status.
   init(
     _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool,
-    check: ExpectedResponse? = nil
+    hidesRefused: Bool = false, heads: ReceivedHeads? = nil, check: ExpectedResponse? = nil
   ) throws(Failure) {
     self.options = options
-    (self.target, self.check) = (target, check)
+    (self.target, self.heads, self.check) = (target, heads, check)
     file = try OutputFile(target)
     // A server may send the complete resource in place of a range, as a success of another kind.
-    includesRefused = outputsAnyStatus || !file.isNamedAtEnd && check?.hasRange != true
+    includesRefused =
+      outputsAnyStatus || !hidesRefused && !file.isNamedAtEnd && check?.hasRange != true
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
     isTerminal = file.isTerminal
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
-    let shown = state.withLock { state in
-      if !bytes.isEmpty { state.hasReceivedBytes = true }
-      return isTerminal ? state.text.visible(bytes) : nil
-    }
+    if !bytes.isEmpty { state.withLock { $0.hasReceivedBytes = true } }
     do throws(Failure) {
-      if let shown { try file.write(shown) } else { try file.write(bytes) }
+      try writeHeads()
+      try put(bytes)
       try check?.update(bytes)
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
       throw error
     }
+  }
+
+  private func put(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    guard isTerminal else { return try file.write(bytes) }
+    try file.write(state.withLock { $0.text.visible(bytes) })
+  }
+
+  /// Writes the heads that have arrived since the last time.
+  private func writeHeads() throws(Failure) {
+    guard let bytes = heads?.takeUnwritten(), !bytes.isEmpty else { return }
+    // A terminal needs no CR, which would be spelled out there.
+    let shown = isTerminal ? bytes.filter { $0 != 0x0D } : bytes
+    var failure: Failure?
+    shown.withUnsafeBytes { shown in
+      do throws(Failure) { try put(shown) } catch { failure = error }
+    }
+    if let failure { throw failure }
   }
 
   /// Gives a file its name if it holds the complete final response. Otherwise an existing file stays unchanged.
@@ -63,6 +83,8 @@ final class ResponseOutput: Sendable {
       file.discard()
       throw failure
     }
+    // Those of a response that has no body.
+    if result.outcome != .cancelled { try writeHeads() }
     // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
@@ -84,6 +106,9 @@ final class ResponseOutput: Sendable {
       "The server accepted the request, but the page that it names as its result could not be fetched. "
       + "\(file.name) is not written."
   }
+
+  /// Whether the heads of responses come before the body.
+  var includesHeads: Bool { heads != nil }
 
   /// Completes what is shown on a terminal.
   func finish() throws(Failure) {

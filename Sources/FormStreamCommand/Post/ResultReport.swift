@@ -26,6 +26,7 @@ struct ResultReport {
   }
 
   let printsRecord: Bool
+  let printing: PlannedPrinting
   let isQuiet: Bool
   /// The socket of `--unix-socket`.
   let socket: LocalPath?
@@ -33,16 +34,20 @@ struct ResultReport {
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
   ///   - output: where it went; nil if it is in the result.
+  ///   - heads: the heads of all responses.
   ///   - check: what it must be beyond its status.
   func end(
-    _ result: TransferResult, received: Int64, output: ResponseOutput?, check: ExpectedResponse?,
-    _ interruption: Interruption
+    _ result: TransferResult, received: Int64, output: ResponseOutput?, heads: ReceivedHeads,
+    check: ExpectedResponse?, _ interruption: Interruption
   ) -> Ending {
     let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
     var outputFailure: Failure?
     do throws(Failure) {
       if let held, !printsRecord, output?.explains(held) == true {
-        try interruption.performBlocking { () throws(Failure) in try print(held) }
+        let heads = output?.includesHeads == true ? heads : nil
+        try interruption.performBlocking { () throws(Failure) in
+          try print(held, after: heads, withBody: !printing.hidesRefused)
+        }
       }
       if let note = try output?.finish(result), !isQuiet { StandardError.note(note) }
       if output == nil, let response = result.response, result.outcome == .ok {
@@ -53,18 +58,19 @@ struct ResultReport {
     }
     let stored = outputFailure == nil ? output?.stored : nil
     return end(
-      result, received: received, stored: stored, includesBody: output == nil || held != nil,
-      outputFailure, interruption)
+      result, received: received, stored: stored, heads: heads,
+      includesBody: output == nil || held != nil, outputFailure, interruption)
   }
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
   ///   - stored: the file that the response became.
+  ///   - heads: the heads of all responses.
   ///   - includesBody: whether the result holds the response's body.
   ///   - outputFailure: why the response is not where it should be.
   func end(
-    _ result: TransferResult, received: Int64, stored: StoredResponse?, includesBody: Bool,
-    _ outputFailure: Failure?, _ interruption: Interruption
+    _ result: TransferResult, received: Int64, stored: StoredResponse?, heads: ReceivedHeads,
+    includesBody: Bool, _ outputFailure: Failure?, _ interruption: Interruption
   ) -> Ending {
     let failure = Failure(result, socket: socket)
     var outputFailure = outputFailure
@@ -81,6 +87,23 @@ struct ResultReport {
         outputFailure = outputFailure ?? error
       }
     }
+    var ending = ending(of: result, failure, outputFailure)
+    guard let writeOut = printing.writeOut, failure?.exit != .usage, interruption.signal == nil
+    else { return ending }
+    do throws(Failure) {
+      let request = EndedRequest(
+        result: result, received: received, file: stored?.path, exit: ending.failure?.exit ?? .ok,
+        message: ending.failure?.message, heads: try heads.all())
+      try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
+    } catch {
+      ending.failure = ending.failure ?? error
+    }
+    return ending
+  }
+
+  private func ending(
+    of result: TransferResult, _ failure: Failure?, _ outputFailure: Failure?
+  ) -> Ending {
     // The library reports a failed output as the request's error if nothing else is wrong.
     guard let outputFailure, !(result.error?.underlying is Failure) else {
       return Ending(failure: failure, verdict: result.verdict, status: result.status)
@@ -103,11 +126,17 @@ struct StoredResponse {
 }
 
 /// Prints a response that doesn't become the file of `-o`.
-func print(_ response: TransferResponse) throws(Failure) {
+///
+/// - Parameters:
+///   - heads: the heads that come before the body; nil if they don't.
+///   - printsBody: whether the body is printed.
+func print(
+  _ response: TransferResponse, after heads: ReceivedHeads?, withBody printsBody: Bool
+) throws(Failure) {
   let output = try ResponseOutput(
-    .standardOutput, following: TransferOptions(), outputsAnyStatus: true)
+    .standardOutput, following: TransferOptions(), outputsAnyStatus: true, heads: heads)
   var failure: Failure?
-  Array(response.body).withUnsafeBytes { bytes in
+  (printsBody ? Array(response.body) : []).withUnsafeBytes { bytes in
     do throws(Failure) { try output.write(bytes) } catch { failure = error }
   }
   if let failure { throw failure }

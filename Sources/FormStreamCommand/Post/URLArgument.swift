@@ -39,10 +39,10 @@ struct URLArgument {
     )
   }
 
-  /// The URL with names and values appended to its query.
-  func url(appending query: [URLEncodedField]) throws(Failure) -> HTTPURL {
+  /// The URL with names and values appended to its query, and text that is appended as it is.
+  func url(appending query: [URLEncodedField], _ data: [String]) throws(Failure) -> HTTPURL {
     do throws(TransferError) {
-      var url = try HTTPURL(text).appending(query)
+      var url = try HTTPURL(text).appending(query).appending(query: data)
       url.isSecret = file != nil
       return url
     } catch {

@@ -15,12 +15,13 @@ package enum Backoff {
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 
-  /// Returns what a server asked for, or else a random duration. A `Retry-After` of zero is no reason to come back at
+  /// Returns what a server asked for, or else the policy's fixed duration or a random one. A `Retry-After` of zero is no reason to come back at
   /// once, again and again.
-  static func wait(
+  package static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration?
   ) -> Duration {
     if let retryAfter, retryAfter > .zero { return retryAfter }
+    if let fixedDelay = policy.fixedDelay { return max(fixedDelay, .zero) }
     var generator = SystemRandomNumberGenerator()
     return wait(before: attempt, policy, using: &generator)
   }

@@ -54,10 +54,15 @@ public struct HTTPURL: Hashable, Sendable {
 
   /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
   package func appending(_ query: [URLEncodedField]) throws(TransferError) -> HTTPURL {
-    guard !query.isEmpty else { return self }
+    try appending(query: query.isEmpty ? [] : [URLEncodedField.text(of: query)])
+  }
+
+  /// Returns the URL with texts appended to its query, joined by `&`. Only characters that can't occur in a URL are encoded.
+  package func appending(query texts: [String]) throws(TransferError) -> HTTPURL {
+    guard !texts.isEmpty else { return self }
     // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.
     let (text, end) = (absoluteString, absoluteString.hasSuffix("?") ? "" : "&")
-    let extended = text + (text.contains("?") ? end : "?") + URLEncodedField.text(of: query)
+    let extended = text + (text.contains("?") ? end : "?") + texts.joined(separator: "&")
     _ = try CurlURL(parsing: extended)
     return HTTPURL(self, extended)
   }

@@ -44,6 +44,7 @@ extension CurlEasy {
   private func setAddresses(_ configuration: TransferSession.Configuration) {
     if let path = configuration.unixSocket { set(CURLOPT_UNIX_SOCKET_PATH, path: path) }
     set(CURLOPT_RESOLVE, list: configuration.addresses.map(\.text))
+    set(CURLOPT_CONNECT_TO, list: configuration.replacedHosts.map(\.text))
     let family =
       switch configuration.addressFamily.kind {
       case .any: CURL_IPRESOLVE_WHATEVER

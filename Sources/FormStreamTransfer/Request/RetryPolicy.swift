@@ -11,6 +11,8 @@ public struct RetryPolicy: Sendable, Hashable {
   public var baseDelay: Duration = .seconds(1)
   /// The limit for that doubling.
   public var maximumDelay: Duration = .seconds(30)
+  /// The wait before each further attempt, instead of a random one; random if nil.
+  public var fixedDelay: Duration?
   /// The longest `Retry-After` of a server to wait for. If it asks for more, the transfer ends.
   public var maximumRetryAfter: Duration = .seconds(120)
   /// How long after the start of the transfer an attempt may begin; no limit if nil.

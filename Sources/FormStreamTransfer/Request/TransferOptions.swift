@@ -48,6 +48,9 @@ public struct TransferOptions: Sendable {
   public var progressPace = ProgressPace.smooth
   /// Receives a trace of the traffic, with secrets masked. It is called on the engine's thread, which waits for it.
   public var trace: (@Sendable (TransferTrace) -> Void)?
+  /// Receives the head of each response as it arrived, secrets included: informational ones, and those before a
+  /// redirect or a retry. It is called on the engine's thread, which waits for it.
+  package var receiveHead: (@Sendable ([UInt8]) -> Void)?
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
   public init() {}

@@ -47,6 +47,8 @@ extension TransferSession {
     public var unixSocket: LocalPath?
     /// Addresses of hosts. They take precedence over the resolver.
     public var addresses: [HostAddress] = []
+    /// Hosts and ports that are connected to in place of others; see ``HostReplacement``.
+    public var replacedHosts: [HostReplacement] = []
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.

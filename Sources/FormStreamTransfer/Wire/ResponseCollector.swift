@@ -68,6 +68,8 @@ final class ResponseCollector {
   private var headSize = 0
   private var informationalCount = 0
   private var statusLine = ""
+  /// The lines of the head so far, if the caller receives heads.
+  private var receivedLines: [UInt8] = []
 
   /// - Parameters:
   ///   - isToHEAD: whether the response has a head only.
@@ -204,6 +206,10 @@ final class ResponseCollector {
           + "server.")
     }
     let line = bytes.trimmingLineBreak
+    if options.receiveHead != nil, isInHead || line.starts(with: "HTTP/".utf8) {
+      receivedLines += line
+      receivedLines += [0x0D, 0x0A]
+    }
     if isInHead {
       if line.isEmpty { return endHead() }
       appendHeader(line)
@@ -252,6 +258,8 @@ final class ResponseCollector {
   private func endHead() -> Bool {
     isInHead = false
     traceHead?(shownHead)
+    options.receiveHead?(receivedLines)
+    receivedLines = []
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
         .malformedResponse,

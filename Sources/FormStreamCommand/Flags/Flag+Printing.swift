@@ -1,0 +1,51 @@
+import FormStreamTransfer
+
+/// The flags about what is printed besides the body of the response, and what is not.
+extension Flag {
+  static let printingFlags = [
+    Flag(
+      long: "include", short: "i", group: .output, verbs: Verb.likeCurl,
+      summary: "Write the head of the response before its body",
+      detail: """
+        The head is written as it arrived, cookies and other secrets in it included; those of redirects and retries come \
+        before it. With -o, it goes into the file.
+        """
+    ) { (arguments, _) in arguments.request.includesHeads = true },
+    Flag(
+      long: "dump-header", short: "D", value: Value(placeholder: "FILE", completion: .path),
+      group: .output, verbs: Verb.likeCurl,
+      summary: "Write the heads of responses to FILE; - is standard output",
+      detail: """
+        They are written as by -i, at the end, also if the request fails. If there was no response, the file is empty.
+        """
+    ) { (arguments, argument) in arguments.request.headFile = argument },
+    Flag(
+      long: "write-out", short: "w", value: Value(placeholder: "FORMAT"), group: .output,
+      verbs: Verb.likeCurl,
+      summary: "Print FORMAT at the end, such as '%{http_code}\\n'; @FILE reads it",
+      detail: """
+        %{NAME} is a value, \\n, \\t and \\r are a line feed, a tab and a carriage return, and %% is a percent sign. The values \
+        have curl's names: \(WriteOutValue.allCases.map(\.rawValue).joined(separator: ", ")). %header{NAME} is a header of the \
+        response. What follows %{stderr} goes to standard error. exitcode is the exit code of formstream. Secrets in URLs \
+        are masked.
+        """
+    ) { (arguments, argument) in arguments.request.writeOut = argument },
+    Flag(
+      long: "fail", short: "f", group: .output, verbs: Verb.likeCurl,
+      summary: "Don't print the response of a refused request",
+      detail:
+        "Without the flag it is printed. The exit code and a message say in any case that the request was refused."
+    ) { (arguments, _) in arguments.request.hidesRefused = true },
+    Flag(
+      long: "silent", short: "s", group: .output, verbs: Verb.likeCurl,
+      summary: "Print no notes, no progress, and not why a request failed",
+      detail: "The exit code says it. A wrong command line is always explained."
+    ) { (arguments, _) in
+      (arguments.request.isSilent, arguments.request.isQuiet) = (true, true)
+    },
+    Flag(
+      long: "show-error", short: "S", group: .output, verbs: Verb.likeCurl,
+      summary: "With -s, print why a request failed"
+    ) { (arguments, _) in arguments.request.showsErrors = true },
+  ]
+}

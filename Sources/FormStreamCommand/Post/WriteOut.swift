@@ -1,0 +1,118 @@
+import FormStreamTransfer
+
+/// The format of `-w`: text, and values that are known when a request has ended.
+struct WriteOut {
+  enum Piece: Equatable {
+    case text(String)
+    case value(WriteOutValue)
+    /// `%header{NAME}`
+    case header(String)
+    /// `%{onerror}`: nothing follows if the request succeeded.
+    case onError
+    /// `%{stdout}` and `%{stderr}`: where the following goes.
+    case standardOutput, standardError
+  }
+
+  /// A larger file is a mistake.
+  private static let maximumSize = 1024 * 1024
+
+  private let pieces: [Piece]
+
+  /// Reads the format, or the file that the argument names.
+  init(_ argument: Argument) throws(Failure) {
+    let file = DataOrFile(argument, of: "-w").file
+    var format = argument
+    if let file {
+      // curl leaves line breaks out of a file, too: \n is one.
+      let contents = try DataArgument.contents(of: file, for: "-w", limit: Self.maximumSize)
+      format = Argument(
+        bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, place: argument.place)
+    }
+    pieces = try Self.pieces(try format.text(for: "-w"), format.named("-w"))
+  }
+
+  // MARK: Reading
+
+  private static func pieces(_ format: String, _ flag: String) throws(Failure) -> [Piece] {
+    var pieces: [Piece] = []
+    var text = ""
+    var rest = Substring(format)
+    func flush() {
+      if !text.isEmpty { pieces.append(.text(text)) }
+      text = ""
+    }
+    while let first = rest.first {
+      if first == "\\", let escaped = rest.dropFirst().first {
+        text += ["n": "\n", "r": "\r", "t": "\t"][escaped] ?? "\\\(escaped)"
+        rest = rest.dropFirst(2)
+      } else if rest.hasPrefix("%%") {
+        text += "%"
+        rest = rest.dropFirst(2)
+      } else if let (name, after) = word(after: "%{", in: rest) {
+        flush()
+        pieces.append(try piece(name, flag))
+        rest = after
+      } else if let (name, after) = word(after: "%header{", in: rest) {
+        flush()
+        pieces.append(.header(name))
+        rest = after
+      } else {
+        text.append(first)
+        rest = rest.dropFirst()
+      }
+    }
+    flush()
+    return pieces
+  }
+
+  /// What stands between an opening and the next closing brace, and what follows; nil if the text does not begin so.
+  private static func word(
+    after opening: String, in text: Substring
+  ) -> (name: String, after: Substring)? {
+    guard text.hasPrefix(opening), let end = text.firstIndex(of: "}") else { return nil }
+    return (
+      String(text[..<end].dropFirst(opening.count)), text[text.index(after: end)...]
+    )
+  }
+
+  private static func piece(_ name: String, _ flag: String) throws(Failure) -> Piece {
+    switch name {
+    case "stdout": return .standardOutput
+    case "stderr": return .standardError
+    case "onerror": return .onError
+    default: break
+    }
+    if let value = WriteOutValue(rawValue: name) { return .value(value) }
+    let known = WriteOutValue.allCases.map(\.rawValue)
+    throw .usage(
+      "\(flag) has a value that is not known; these are: \(known.joined(separator: ", "))."
+        + Suggestion.text(for: name, among: known))
+  }
+
+  // MARK: Writing
+
+  func write(_ request: EndedRequest) throws(Failure) {
+    var (output, errors) = ("", "")
+    var isOnOutput = true
+    pieces: for piece in pieces {
+      let text: String
+      switch piece {
+      case .standardOutput, .standardError:
+        isOnOutput = piece == .standardOutput
+        continue
+      case .onError where request.exit == .ok: break pieces
+      case .onError: continue
+      case .text(let plain): text = plain
+      case .value(let value): text = value.text(of: request)
+      case .header(let name): text = request.result.response?.headers[name] ?? ""
+      }
+      if isOnOutput { output += text } else { errors += text }
+    }
+    MessageStream.standardError.write(record: Array(errors.utf8))
+    let file = try OutputFile(.standardOutput)
+    guard file.isTerminal else { return try file.write(output) }
+    var terminal = TerminalStream()
+    let shown = Array(output.utf8).withUnsafeBytes { terminal.visible($0) }
+    try file.write(shown + terminal.rest())
+  }
+}

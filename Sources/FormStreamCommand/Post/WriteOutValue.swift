@@ -1,0 +1,120 @@
+import FormStreamMultipart
+import FormStreamRecords
+import FormStreamTransfer
+
+/// A request that has ended, for `-w`.
+struct EndedRequest {
+  let result: TransferResult
+  /// How many bytes of the response's body arrived.
+  let received: Int64
+  /// The file that the response became; nil if it became none.
+  let file: LocalPath?
+  /// How the command ends because of it.
+  let exit: ExitCode
+  let message: String?
+  /// The heads of all responses.
+  let heads: [UInt8]
+}
+
+/// A value that `-w` can print, with curl's name and meaning.
+enum WriteOutValue: String, CaseIterable {
+  case contentType = "content_type"
+  case errorMessage = "errormsg"
+  case exitCode = "exitcode"
+  case file = "filename_effective"
+  case headers = "header_json"
+  case status = "http_code"
+  case version = "http_version"
+  case json
+  case method
+  case headerCount = "num_headers"
+  case redirects = "num_redirects"
+  case retries = "num_retries"
+  case responseCode = "response_code"
+  case sizeOfDownload = "size_download"
+  case sizeOfHeads = "size_header"
+  case sizeOfUpload = "size_upload"
+  case speedOfDownload = "speed_download"
+  case speedOfUpload = "speed_upload"
+  case time = "time_total"
+  case url
+  case effectiveURL = "url_effective"
+
+  func text(of request: EndedRequest) -> String {
+    switch self {
+    case .status, .responseCode:
+      let digits = String(request.result.status ?? 0)
+      return String(repeating: "0", count: max(3 - digits.utf8.count, 0)) + digits
+    case .time:
+      let millionths = Self.millionths(request.result.duration)
+      let fraction = String(millionths % 1_000_000)
+      return "\(millionths / 1_000_000)."
+        + String(repeating: "0", count: max(6 - fraction.utf8.count, 0)) + fraction
+    default:
+      switch json(of: request) {
+      case .string(let text): return text
+      case .null: return ""
+      case let value: return value.description
+      }
+    }
+  }
+
+  /// The value in `%{json}`.
+  private func json(of request: EndedRequest) -> JSONValue {
+    let result = request.result
+    let headers = result.response?.headers
+    switch self {
+    case .contentType: return .string(orNull: headers?["Content-Type"])
+    case .errorMessage: return .string(orNull: request.message)
+    case .exitCode: return .integer(Int64(request.exit.rawValue))
+    case .file: return .string(orNull: request.file?.description)
+    case .headers: return Self.object(of: headers ?? HTTPHeaders())
+    case .status, .responseCode: return .integer(Int64(result.status ?? 0))
+    case .version: return .string(result.response?.version ?? "0")
+    case .json:
+      return .object(
+        Self.allCases.filter { $0 != .json && $0 != .headers }
+          .map { JSONValue.Member($0.rawValue, $0.json(of: request)) })
+    case .method: return .string(result.method.description)
+    case .headerCount: return .integer(Int64(headers?.fields.count ?? 0))
+    case .redirects: return .integer(Int64(result.redirects))
+    case .retries: return .integer(Int64(max(result.attempts - 1, 0)))
+    case .sizeOfDownload: return .integer(request.received)
+    case .sizeOfHeads: return .integer(Int64(request.heads.count))
+    case .sizeOfUpload: return .integer(result.bytesSent)
+    case .speedOfDownload: return Self.rate(request.received, result.duration)
+    case .speedOfUpload: return Self.rate(result.bytesSent, result.duration)
+    case .time: return .millionths(Self.millionths(result.duration))
+    case .url: return .string(result.url.description)
+    case .effectiveURL: return .string((result.response?.url ?? result.url).description)
+    }
+  }
+
+  /// Each name in small letters, and a list of its values.
+  private static func object(of headers: HTTPHeaders) -> JSONValue {
+    var members: [JSONValue.Member] = []
+    var places: [String: Int] = [:]
+    for field in headers.fields {
+      let name = field.name.lowercased()
+      if let place = places[name] {
+        let earlier = members[place].value.elements ?? []
+        members[place].value = .array(earlier + [.string(field.value)])
+      } else {
+        places[name] = members.count
+        members.append(JSONValue.Member(name, .array([.string(field.value)])))
+      }
+    }
+    return .object(members)
+  }
+
+  private static func millionths(_ duration: Duration) -> Int64 {
+    let (seconds, attoseconds) = duration.components
+    return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
+  }
+
+  /// Bytes a second.
+  private static func rate(_ bytes: Int64, _ duration: Duration) -> JSONValue {
+    let seconds = Double(millionths(duration)) / 1e6
+    return .integer(rounding: seconds > 0 ? Double(bytes) / seconds : 0)
+  }
+}

@@ -1,0 +1,29 @@
+import FormStreamPlatform
+
+/// A host and port that are connected to in place of those of a URL, such as `example.org:443:staging.example.org:8443`.
+/// The URL, the `Host` header and the name in the server's certificate stay those of the URL.
+public struct HostReplacement: Sendable, Hashable {
+  package let text: String
+
+  /// Reads `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text is not of this form. Each of the four may be empty: in the
+  /// first two that means any, in the last two that of the URL. An address of IPv6 is in brackets.
+  public init?(_ text: String) {
+    guard text.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else { return nil }
+    var fields = [""]
+    var isInBrackets = false
+    for character in text {
+      if character == "[" { isInBrackets = true }
+      if character == "]" { isInBrackets = false }
+      if character == ":", !isInBrackets {
+        fields.append("")
+      } else {
+        fields[fields.count - 1].append(character)
+      }
+    }
+    let isPort = { (port: String) in
+      port.isEmpty || port.isASCIIDigits && Int(port).map((1...65535).contains) ?? false
+    }
+    guard fields.count == 4, !isInBrackets, isPort(fields[1]), isPort(fields[3]) else { return nil }
+    self.text = text
+  }
+}

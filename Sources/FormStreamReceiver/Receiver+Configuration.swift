@@ -25,10 +25,24 @@ extension Receiver {
     public var escaping: EscapingProfile?
     /// Whether a page for uploads is served at `/`.
     public var servesPage = true
+    /// What the page says and offers. It names the limits in any case.
+    public var page = Page()
     /// The limits for clients.
     public var limits = Limits()
 
     /// Settings for a receiver on any free port of 127.0.0.1.
+    public init() {}
+  }
+
+  /// What the page for uploads says and offers.
+  public struct Page: Hashable, Sendable {
+    /// Whose machine it is that the files go to, such as `anna on sunbox`; nil if the page doesn't say it.
+    public var owner: String?
+    /// Whether directories can be chosen and dropped. Their files are sent one by one, each with its path as its file
+    /// name; a handler that keeps paths is needed for them.
+    public var takesDirectories = false
+
+    /// A page that names no owner, and takes files only.
     public init() {}
   }
 

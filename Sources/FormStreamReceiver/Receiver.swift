@@ -25,6 +25,10 @@ public final class Receiver: Sendable {
   /// The URL that clients can use, such as `http://127.0.0.1:8080/`. If the receiver listens on all addresses, the URL
   /// is for clients on this machine.
   public let url: String
+  let scheme: String
+  /// The address that it was told to listen on.
+  let address: String
+  let isLoopbackOnly: Bool
 
   private let connections: ConnectionTable
   private let ending = Guarded(Ending())
@@ -35,12 +39,17 @@ public final class Receiver: Sendable {
   ///   - configuration: the address, who may upload, and the limits.
   ///   - handler: what happens to uploads.
   ///   - onRequest: called after each upload and each refused request, on the thread of the connection.
+  ///   - onHead: called with the head of each request, before anything is decided on it, on the thread of the connection.
+  ///     A head that is too broken to be read is not reported.
   /// - Throws: `addressUnusable`, `certificateUnusable`, `tokenUnusable` or `startFailed`.
   public static func start(
     _ configuration: Configuration = Configuration(), handler: some UploadHandler,
-    onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in }
+    onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in },
+    onHead: @escaping @Sendable (UploadRequest) -> Void = { _ in }
   ) throws(ReceiverError) -> Receiver {
-    try Receiver(configuration, Service(configuration, handler: handler, onRequest: onRequest))
+    try Receiver(
+      configuration,
+      Service(configuration, handler: handler, onRequest: onRequest, onHead: onHead))
   }
 
   private init(_ configuration: Configuration, _ service: Service) throws(ReceiverError) {
@@ -57,11 +66,13 @@ public final class Receiver: Sendable {
       limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors)
     self.connections = connections
     port = socket.port
-    let address = configuration.address
+    address = configuration.address
+    isLoopbackOnly = configuration.isLoopbackOnly
+    scheme = configuration.tls == nil ? "http" : "https"
     let host =
-      ["0.0.0.0", "::"].contains(address)
+      AddressKind(address) == .unspecified
       ? "localhost" : address.contains(":") ? "[\(address)]" : address
-    url = "\(configuration.tls == nil ? "http" : "https")://\(host):\(socket.port)/"
+    url = "\(scheme)://\(host):\(socket.port)/"
     let daemon: Daemon
     do throws(Daemon.NotStarted) {
       daemon = try Daemon(tls: configuration.tls, connections: connections, service: service)

@@ -1,9 +1,11 @@
 """Tests the page of `formstream receive`: by mouse, by keyboard, and without JavaScript."""
 
 import base64
+import getpass
 import hashlib
 import os
 import pathlib
+import socket
 import tempfile
 
 from receiving import receiving, relaying
@@ -281,7 +283,8 @@ def after_a_broken_connection_the_result_is_unknown_and_can_be_retried(stage):
 def a_refusal_shows_the_servers_message_and_is_retried_by_keyboard(stage):
     with receiving(stage.formstream, "--max-body", "1000") as (url, directory), browsing(stage.driver) as browser:
         browser.go(url)
-        browser.send_keys("#file", str(stage.file("large", bytes(3 << 20))))
+        # The page can't know that the file is too large: only its name and type make it so.
+        browser.send_keys("#file", str(stage.file("large", bytes(1000))))
         rows = wait_for(browser, "failed")
         assert "1000 bytes" in rows[0]["details"] and not rows[0]["bar"], rows
         stage.picture(browser, "refused")
@@ -293,6 +296,104 @@ def a_refusal_shows_the_servers_message_and_is_retried_by_keyboard(stage):
         assert browser.run("return seen.some(([state]) => state === 'sending')")
         assert stored(directory) == []
         is_quiet(browser, allowed=["413"])
+
+
+@check
+def a_file_over_the_limit_is_not_sent(stage):
+    paths = [stage.file("fits", bytes(500)), stage.file("over", bytes(1001)), stage.file("far-over", bytes(3 << 20))]
+    for limit in (["--max-body", "1000"], ["--limit", "part-bytes=1000"], ["--max-body", "9M", "--limit", "part-bytes=1000"]):
+        with receiving(stage.formstream, *limit) as (url, directory), browsing(stage.driver) as browser:
+            browser.go(url)
+            text = browser.run("return document.querySelector('#limits').innerText")
+            assert "1,000 bytes" in text and "all files" not in text, text
+            browser.run("window.sent = []; const send = XMLHttpRequest.prototype.send;"
+                        "XMLHttpRequest.prototype.send = function(body) {"
+                        "sent.push(body.get('file').name); return send.call(this, body); }")
+            browser.send_keys("#file", "\n".join(map(str, paths)))
+            rows = wait_for(browser, "arrived", "failed", "failed")
+            assert rows[1]["details"] == "Not sent: the file has 1,001 bytes, and 1,000 bytes is the limit.", rows
+            assert browser.run("return sent") == ["fits"]
+            assert browser.run("return document.querySelector('#retry').hidden"), "there is nothing to retry"
+            assert status(browser) == "1 of 3 arrived, 2 failed.", status(browser)
+            assert stored(directory) == digests(paths[:1])
+            # Not even the console has a message: nothing was refused.
+            is_quiet(browser)
+
+
+@check
+def the_page_says_whose_machine_it_is_and_what_it_takes(stage):
+    for scripts in (True, False):
+        with receiving(stage.formstream, "--max-body", "1M") as (url, _):
+            with browsing(stage.driver, scripts=scripts) as browser:
+                browser.go(url)
+                owner = browser.run("return document.querySelector('#owner').innerText")
+                assert owner == f"They go to {getpass.getuser()} on {socket.gethostname()}.", owner
+                whose = "each file" if scripts else "all files together"
+                text = browser.run("return document.querySelector('#limits').innerText")
+                assert text == f"At most 1,048,576 bytes are accepted for {whose}, names included.", text
+                assert browser.run("return document.querySelector('#folder')") is None
+                stage.picture(browser, "limits")
+
+
+def folder(stage):
+    """A directory with files below it, one of them empty, and a directory without files."""
+    root = stage.files / "trip"
+    (root / "day 1" / "raw").mkdir(parents=True)
+    (root / "none").mkdir()
+    contents = {f"day 1/raw/{number}.bin": os.urandom(number) for number in range(130)}
+    contents |= {"note.txt": b"hi", "day 1/\u05d0.txt": b"aleph"}
+    for name, content in contents.items():
+        (root / name).write_bytes(content)
+    return root, {f"trip/{name}": digest(content) for name, content in contents.items()}
+
+
+def tree(directory):
+    return {str(path.relative_to(directory)): digest(path.read_bytes())
+            for path in directory.rglob("*") if path.is_file()}
+
+
+@check
+def a_folder_that_is_dropped_arrives_with_its_paths(stage):
+    root, expected = folder(stage)
+    single = stage.file("beside", b"b")
+    with receiving(stage.formstream, "--keep-paths") as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        drop(browser, [root, single])
+        text = f"{len(expected) + 1} of {len(expected) + 1} arrived, 1 empty folder left out."
+        until(lambda: status(browser) == text, text)
+        assert tree(directory) == expected | {"beside": digest(b"b")}
+        stage.picture(browser, "folder-dropped")
+        is_quiet(browser)
+
+
+@check
+def a_folder_that_is_chosen_arrives_with_its_paths(stage):
+    root, expected = folder(stage)
+    for scripts in (True, False):
+        with receiving(stage.formstream, "--keep-paths") as (url, directory):
+            with browsing(stage.driver, scripts=scripts) as browser:
+                browser.go(url)
+                stage.picture(browser, f"folder-{'script' if scripts else 'plain'}")
+                browser.send_keys("#folder", str(root))
+                if scripts:
+                    text = f"{len(expected)} of {len(expected)} arrived."
+                    until(lambda: status(browser) == text, text)
+                else:
+                    browser.click("#send-folder")
+                    until(lambda: browser.run("return document.title") == "Upload complete", "the response page")
+                assert tree(directory) == expected
+                is_quiet(browser)
+
+
+@check
+def without_keep_paths_a_folder_is_not_taken(stage):
+    root, _ = folder(stage)
+    with receiving(stage.formstream) as (url, directory), browsing(stage.driver) as browser:
+        browser.go(url)
+        drop(browser, [root, stage.file("beside", b"b")])
+        rows = wait_for(browser, "failed", "arrived")
+        assert "is a folder" in rows[0]["details"], rows
+        assert tree(directory) == {"beside": digest(b"b")}
 
 
 @check

@@ -57,6 +57,13 @@ import Testing
       expected: "\"stored_as\":\"n\""),
     "no-digest": Effect(
       flags: ["--no-digest"], line: "$F post -F a=b $U", expected: "\"sha256\":null"),
+    "answer": Effect(
+      flags: ["--answer", "418"], line: "\(curl) -d a=b $U", expected: "418"),
+    // How long it waits, and that it ends early, is tested in `ReceiveAnswerTests`.
+    "delay": Effect(
+      flags: ["--delay", "0.1"], line: "\(curl) -d a=b $U", expected: "200"),
+    "verbose": Effect(
+      flags: ["-v"], line: "\(curl) -d a=b $U", expected: " > POST / HTTP/1.1\n"),
     "escaping": Effect(
       flags: ["--escaping", "browser"], line: "$F post --field 'a\"=b' $U",
       expected: #""name":"a\"""#),

@@ -14,8 +14,9 @@ import Testing
     _ = try receiver.shell(
       "printf abc | $F put -T - $U/p/q; \(curl) -H Content-Encoding:gzip -d a=b $U/z")
     let lines = try (0..<3).map { _ in
-      try receiver.record().replacing(#/^127\.0\.0\.1:\d+ /#, with: "").replacing(
-        #/in \d+ ms/#, with: "in 0 ms")
+      try receiver.record().replacing(
+        #/^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z 127\.0\.0\.1:\d+ /#, with: ""
+      ).replacing(#/in \d+ ms/#, with: "in 0 ms")
     }
     #expect(
       lines[0].hasPrefix("POST / 200 4") && lines[0].hasSuffix(" B in 0 ms, 3 parts: a=b, n, n-2"),

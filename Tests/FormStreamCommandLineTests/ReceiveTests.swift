@@ -9,7 +9,7 @@ import Testing
     try receiver.place.write("f.txt", "words\n")
     #expect(
       receiver.listening
-        == #"{"schema":"formstream.listening/1","url":"\#(receiver.url)/","directory":"kept","directory_b64":null}"#
+        == #"{"schema":"formstream.listening/1","url":"\#(receiver.url)/","urls":[],"directory":"kept","directory_b64":null}"#
     )
     let result = try receiver.post(
       "--boundary", "B", "-F", "a=b", "--file", "f=f.txt", "--type", "text/x")

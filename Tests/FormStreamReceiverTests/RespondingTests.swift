@@ -55,6 +55,34 @@ import Testing
     var names: [String] { directory.names.sorted() }
   }
 
+  @Test(arguments: [201, 202, 302])
+  func `the receiver's own response can have another status`(_ status: Int) async throws {
+    let server = try Server { _ in try .record(status: status) }
+    let (response, request) = try await server.post()
+    #expect(response.status == status)
+    #expect(response.text == request.json && request.status == status && request.isComplete)
+    #expect(server.names == ["x.txt"])
+  }
+
+  @Test func `a record that refuses says so, and nothing is kept`() async throws {
+    let server = try Server { _ in try .record(status: 507) }
+    let (response, request) = try await server.post()
+    #expect(response.status == 507 && response.text == request.json)
+    #expect(request.error?.code == "refused" && request.parts.count == 3 && !request.isComplete)
+    #expect(server.names.isEmpty)
+  }
+
+  @Test(arguments: [204, 205, 304])
+  func `a record is not sent with a status that has no body`(_ status: Int) async throws {
+    let server = try Server { _ in try .record(status: status) }
+    let (response, request) = try await server.post()
+    #expect(response.status == status && response.text.isEmpty && request.isComplete)
+  }
+
+  @Test(arguments: [199, 600]) func `a record has a status from 200 to 599`(_ status: Int) {
+    #expect(throws: ReceiverError.self) { try UploadResponse.record(status: status) }
+  }
+
   @Test func `status, headers and body are the handler's, and the record has the status`()
     async throws
   {

@@ -1,5 +1,6 @@
 import FormStreamPlatform
 import FormStreamDigest
+import FormStreamMultipart
 import FormStreamRecords
 import Testing
 
@@ -13,10 +14,11 @@ import Testing
   {
     var hashes: [String] = []
     for tag in ["style", "script"] {
-      let opened = try #require(UploadPage.html.firstRange(of: "<\(tag)>"))
-      let closed = try #require(UploadPage.html.firstRange(of: "</\(tag)>"))
+      let page = UploadPage.html(for: Receiver.Configuration())
+      let opened = try #require(page.firstRange(of: "<\(tag)>"))
+      let closed = try #require(page.firstRange(of: "</\(tag)>"))
       var hash = try SHA256()
-      let text = Array(UploadPage.html[opened.upperBound..<closed.lowerBound].utf8)
+      let text = Array(page[opened.upperBound..<closed.lowerBound].utf8)
       try text.withUnsafeBytes { try hash.update($0) }
       hashes.append(base64(try hash.finalize().bytes))
     }
@@ -24,6 +26,44 @@ import Testing
       UploadPage.contentSecurityPolicy
         == "default-src 'none'; style-src 'sha256-\(hashes[0])'; script-src 'sha256-\(hashes[1])'; "
         + "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'")
+  }
+
+  @Test func `the page says whose machine it is, as text`() {
+    var configuration = Receiver.Configuration()
+    #expect(!UploadPage.html(for: configuration).contains("They go to"))
+    configuration.page.owner = "a<b> on \u{202E}c"
+    #expect(
+      UploadPage.html(for: configuration).contains(
+        "<h1>Send files</h1>\n<p id=\"owner\">They go to <b><bdi>a&lt;b&gt; on \\u{202E}c</bdi></b>.</p>\n"
+      ))
+  }
+
+  @Test func `the page names the limits, and has the lowest for its script`() {
+    var configuration = Receiver.Configuration()
+    let none = UploadPage.html(for: configuration)
+    #expect(none.contains("<p id=\"limits\">Files may have any size.</p>"))
+    #expect(!none.contains("data-limit"))
+    configuration.limits.body = 1_234_567
+    let body = UploadPage.html(for: configuration)
+    #expect(
+      body.contains(
+        "<p id=\"limits\">At most 1,234,567 bytes are accepted for <span id=\"each\">all files together</span>, names included.</p>"
+      ))
+    #expect(
+      body.contains(
+        "<form method=\"post\" action=\"/\" enctype=\"multipart/form-data\" data-limit=\"1234567\">"
+      ))
+    configuration.limits.form.partBytes = 1
+    let part = UploadPage.html(for: configuration)
+    #expect(part.contains("<p id=\"limits\">A file may have at most 1 byte. At most 1,234,567"))
+    #expect(part.contains("data-limit=\"1\""))
+  }
+
+  @Test func `folders can be chosen only if that is configured`() {
+    var configuration = Receiver.Configuration()
+    #expect(!UploadPage.html(for: configuration).contains(" webkitdirectory "))
+    configuration.page.takesDirectories = true
+    #expect(UploadPage.html(for: configuration).contains(" webkitdirectory "))
   }
 
   @Test func `names from clients are only text in the response page`() {

@@ -33,7 +33,8 @@ extension Flag {
       long: "max-body", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
       summary: "Refuse bodies of more than N bytes; N may end in K, M, G or T",
       detail: """
-        The same as --limit body=N. A body that announces its length is refused before it is sent.
+        The same as --limit body=N. Without it, a URL-encoded body may have 16 MiB, and others have no limit. A body that \
+        announces its length is refused when its head has arrived.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown) else {
@@ -95,8 +96,37 @@ extension Flag {
     ) { (arguments, _) in arguments.receiving.synchronizes = true },
     Flag(
       long: "no-digest", group: .receiving, verbs: [.receive],
-      summary: "Compute no SHA-256 of what is received, for speed"
+      summary: "Compute no SHA-256 of what is received, for speed",
+      detail: "A digest that a client announces is compared nevertheless."
     ) { (arguments, _) in arguments.receiving.makesDigests = false },
+    Flag(
+      long: "answer", value: Value(placeholder: "STATUS"), group: .receiving, verbs: [.receive],
+      summary: "Respond with STATUS to each upload that has arrived, to test a client",
+      detail: """
+        From 200 to 599. The record says what has arrived, and is the body of the response, except with 204, 205 and 304, \
+        which have none. With 400 and above, the upload counts as refused: nothing of it is kept, and --once does not end. \
+        What is refused for another reason gets its own status.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      guard argument.shown.isASCIIDigits, let status = Int(argument.shown),
+        (200...599).contains(status)
+      else {
+        throw .usage(
+          "\(argument.named("--answer")) is not the status of a response: write a number from 200 to 599."
+        )
+      }
+      arguments.receiving.response.status = status
+    },
+    Flag(
+      long: "delay", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
+      summary: "Wait S seconds before the response to each upload, to test a client",
+      detail: """
+        A fraction may follow a dot. Files have their names before that, unless --answer refuses the upload. When the \
+        receiver ends, it does not wait any longer.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.receiving.response.delay = try argument.seconds(for: "--delay")
+    },
   ]
 }
 

@@ -105,8 +105,12 @@ extension Flag {
       detail: "Errors are printed in any case."
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
-      long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send],
-      summary: "Print the headers of requests and responses; secrets are masked"
+      long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send, .receive],
+      summary: "Print headers as they are sent and received; secrets are masked",
+      detail: """
+        They go to standard error. receive prints the head of each request when it has arrived, and later how many bytes \
+        of its body have.
+        """
     ) { (arguments, _) in arguments.request.isVerbose = true },
   ]
 }

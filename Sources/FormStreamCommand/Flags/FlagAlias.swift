@@ -36,6 +36,12 @@ enum FlagAlias {
       "-u", "--user", "--user-file", "--token", "--auth", "--password",
       hint: "--token-file FILE requires a token, which may also be the password of any user."),
     Entry(
+      "--status", "--status-code", "--response-code",
+      hint: "--answer STATUS is the status of the responses."),
+    Entry(
+      "--latency", "--sleep", "--wait",
+      hint: "--delay S waits before each response."),
+    Entry(
       "-E", "--cert", "--key", "--certificate", "--private-key", "--tls", "--ssl", "--https",
       hint: "--tls-cert FILE and --tls-key FILE turn on TLS."),
   ]

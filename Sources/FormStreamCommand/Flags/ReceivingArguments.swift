@@ -11,4 +11,5 @@ struct ReceivingArguments {
   var overwrites = false
   var synchronizes = false
   var makesDigests = true
+  var response = ChosenResponse()
 }

@@ -181,6 +181,21 @@ func environmentVariable(_ name: String) -> String? {
   getenv(name).map { String(cString: $0) }
 }
 
+/// The name of the user that the process acts as; nil if the system knows none.
+///
+/// C: `geteuid`, `getpwuid_r`
+func userName() -> String? {
+  withUnsafeTemporaryAllocation(of: CChar.self, capacity: 16 * 1024) { buffer in
+    var entry = passwd()
+    var found: UnsafeMutablePointer<passwd>?
+    guard let start = buffer.baseAddress,
+      getpwuid_r(geteuid(), &entry, start, buffer.count, &found) == 0, found != nil,
+      let name = entry.pw_name
+    else { return nil }
+    return String(cString: name)
+  }
+}
+
 // MARK: Output
 
 /// An open descriptor that is written to. The descriptors that this process opened are closed with their owner.

@@ -31,11 +31,14 @@ final class LogQueue: Sendable {
     case output([UInt8])
     /// A message for people, which goes to standard error.
     case note(String)
+    /// Lines about a request for `-v`, which go there as they are.
+    case trace([String])
 
     fileprivate var size: Int {
       switch self {
       case .output(let bytes): bytes.count
       case .note(let message): message.utf8.count
+      case .trace(let lines): lines.reduce(0) { $0 + $1.utf8.count }
       }
     }
   }
@@ -117,6 +120,7 @@ final class LogQueue: Sendable {
   private func write(_ line: Line) throws(Failure) {
     switch line {
     case .note(let message): StandardError.note(message)
+    case .trace(let lines): for line in lines { StandardError.write(line) }
     case .output(let bytes):
       var rest = bytes[...]
       while !rest.isEmpty {

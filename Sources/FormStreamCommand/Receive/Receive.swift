@@ -18,8 +18,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesHangup: true)
   interruption.onSignal { end.addReason(.signal($0)) }
   let queue = LogQueue(to: output) { end.addReason(.failure($0)) }
-  let log = RequestLog(to: queue, asRecords: plan.printsJSON)
-  let receiver = try start(plan, queue) { request in
+  let log = RequestLog(to: queue, asRecords: plan.printsJSON, isVerbose: plan.isVerbose)
+  let receiver = try start(plan, queue, until: end, log) { request in
     log.report(request)
     if plan.isOnce, request.isComplete { end.addReason(.once) }
   }
@@ -68,20 +68,34 @@ private func finish(
 /// What is written before all requests.
 private func firstLines(_ plan: ReceivePlan, _ receiver: Receiver) -> [LogQueue.Line] {
   var lines: [LogQueue.Line] = []
+  let urls = plan.isQuiet && !plan.printsJSON ? [] : receiver.urlsForOthers()
   if !plan.isQuiet {
     let storageNote = plan.directory.map { ", storing files in \"\($0)\"" } ?? ""
     lines = plan.notes.map { .note($0) }
     lines.append(.note("Listening at \(receiver.url)\(storageNote). Ctrl-C ends it."))
+    if !plan.configuration.isLoopbackOnly, urls != [receiver.url] {
+      lines.append(.note(placesForOthers(urls)))
+    }
   }
   if plan.printsJSON {
     lines.append(
-      .output(ListeningRecord(url: receiver.url, directory: plan.directory).json.line()))
+      .output(
+        ListeningRecord(url: receiver.url, urls: urls, directory: plan.directory).json.line()))
   }
   return lines
 }
 
+/// What people on other machines can type.
+private func placesForOthers(_ urls: [String]) -> String {
+  /// A machine with containers may have hundreds.
+  let maximum = 6
+  if urls.isEmpty { return "This machine has no address that others could reach." }
+  let rest = urls.count > maximum ? " and \(urls.count - maximum) more" : ""
+  return "Others reach it at \(urls.prefix(maximum).joined(separator: " "))\(rest)"
+}
+
 private func start(
-  _ plan: ReceivePlan, _ queue: LogQueue,
+  _ plan: ReceivePlan, _ queue: LogQueue, until end: ReceiverEnd, _ log: RequestLog,
   onRequest: @escaping @Sendable (ReceivedRequest) -> Void
 ) throws(Failure) -> Receiver {
   do throws(ReceiverError) {
@@ -93,9 +107,14 @@ private func start(
       } else {
         DiscardHandler()
       }
+    let logged = LoggedHandler(queue: queue, handler: handler)
+    let tested = logged.responding { upload in
+      try plan.response.respond(to: upload) { end.isReached }
+    }
+    let complete: any UploadHandler = plan.response.isChosen ? tested : logged
     return try .start(
-      plan.configuration, handler: LoggedHandler(queue: queue, handler: handler),
-      onRequest: onRequest)
+      plan.configuration, handler: complete, onRequest: onRequest,
+      onHead: { log.report(head: $0) })
   } catch {
     if let directory = plan.directory, error.code == .directoryUnusable {
       throw .unusableDirectory(directory, cause: error.underlying, description: error.description)
@@ -136,6 +155,9 @@ private final class ReceiverEnd: Sendable {
       }
     }
   }
+
+  /// Whether there is a reason.
+  var isReached: Bool { reason.withLock { $0 != nil } }
 
   /// Waits until there is a reason.
   func wait() -> Reason {

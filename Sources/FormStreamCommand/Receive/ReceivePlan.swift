@@ -10,8 +10,10 @@ struct ReceivePlan {
   let overwrites: Bool
   let synchronizes: Bool
   let isOnce: Bool
+  let response: ChosenResponse
   let printsJSON: Bool
   let isQuiet: Bool
+  let isVerbose: Bool
   /// Messages that are printed before the work starts.
   let notes: [String]
 }
@@ -40,6 +42,9 @@ extension LowArguments {
       configuration.token = try secrets.token()
     }
     configuration.makesDigests = receiving.makesDigests
+    let names = [userName(), hostName()].compactMap(\.self)
+    configuration.page.owner = names.isEmpty ? nil : names.joined(separator: " on ")
+    configuration.page.takesDirectories = receiving.keepsPaths
     // A record of a request may take less memory than the record of a file that parse reads.
     let allHeaders = configuration.limits.form.allHeaders
     configuration.limits.form = limits
@@ -65,8 +70,8 @@ extension LowArguments {
     return ReceivePlan(
       configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,
       overwrites: receiving.overwrites, synchronizes: receiving.synchronizes,
-      isOnce: receiving.isOnce, printsJSON: printsJSON,
-      isQuiet: request.isQuiet, notes: notes)
+      isOnce: receiving.isOnce, response: receiving.response, printsJSON: printsJSON,
+      isQuiet: request.isQuiet, isVerbose: request.isVerbose, notes: notes)
   }
 
   private func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {

@@ -11,11 +11,14 @@ final class RequestLog: Sendable {
 
   private let queue: LogQueue
   private let asRecords: Bool
+  /// Whether heads and the sizes of bodies are shown too.
+  private let isVerbose: Bool
   private let omittedCount = Guarded(0)
 
-  init(to queue: LogQueue, asRecords: Bool) {
+  init(to queue: LogQueue, asRecords: Bool, isVerbose: Bool) {
     self.queue = queue
     self.asRecords = asRecords
+    self.isVerbose = isVerbose
   }
 
   /// How many requests were not reported, because the lines before were not read.
@@ -25,7 +28,10 @@ final class RequestLog: Sendable {
   /// ones are refused. Refusals would fill the memory.
   func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {
-      queue.add(.note("\(request.peer): \(cause)"))
+      queue.add(.note("\(request.time) \(request.peer): \(cause)"))
+    }
+    if isVerbose, !queue.isStalled {
+      queue.add(.trace(["\(request.peer) > [\(Self.size(ofBodyOf: request))]"]))
     }
     if !request.isComplete, queue.isStalled {
       omittedCount.withLock { $0 += 1 }
@@ -35,9 +41,33 @@ final class RequestLog: Sendable {
       .output(asRecords ? request.line : Array("\(visible(Self.line(of: request)))\n".utf8)))
   }
 
+  /// Shows the head of a request as it arrives, with secrets masked, if that was asked for. What clients send is made
+  /// safe where lines are written.
+  func report(head: UploadRequest) {
+    guard isVerbose, !queue.isStalled else { return }
+    let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)"
+    let headers = head.headers.map { header in
+      SecretNames.contains(header.name.utf8)
+        ? "\(header.name): ***" : "\(header.name): \(header.value.hidingURLSecrets)"
+    }
+    queue.add(
+      .trace(
+        ["\(recordTime()) \(head.peer) > \(first)"] + headers.map { "\(head.peer) > \($0)" }))
+  }
+
+  /// How much of the body has arrived: `body: 100 of 291 bytes`.
+  private static func size(ofBodyOf request: ReceivedRequest) -> String {
+    let arrived = request.arrivedBytes
+    if let announced = request.contentLength, announced != arrived {
+      return "body: \(arrived) of \(announced) bytes"
+    }
+    return "body: \(arrived) bytes\(request.framing == .chunked ? ", in chunks" : "")"
+  }
+
   private static func line(of request: ReceivedRequest) -> String {
     let status = request.status.map(String.init) ?? "-"
-    let head = "\(request.peer) \(request.method) \(request.target.hidingURLSecrets) \(status)"
+    let head =
+      "\(request.time) \(request.peer) \(request.method) \(request.target.hidingURLSecrets) \(status)"
     if let error = request.error { return "\(head) \(error.code): \(error.message)" }
     let size = HumanReadable.size(request.bodyBytes)
     let seconds = request.duration / .seconds(1)

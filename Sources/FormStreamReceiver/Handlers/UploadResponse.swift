@@ -10,6 +10,8 @@ public struct UploadResponse: Hashable, Sendable {
   public let headers: [PartDescription.Header]
   /// The body.
   public let body: [UInt8]
+  /// Whether the receiver's own body is sent.
+  private(set) var isRecord = false
 
   /// Whether it refuses the upload: then nothing of the upload is kept.
   public var isRefusal: Bool { status >= 400 }
@@ -46,13 +48,26 @@ public struct UploadResponse: Hashable, Sendable {
     try self.init(status: status, headers: headers, type: type, body: text.utf8)
   }
 
+  /// The receiver's own response, which is the record or a page for browsers, with another status.
+  ///
+  /// - Parameter status: the status. 204, 205 and 304 have no body, and so no record.
+  /// - Throws: `invalidResponse`.
+  public static func record(status: Int) throws(ReceiverError) -> UploadResponse {
+    var response = try UploadResponse(status: status)
+    response.isRecord = !withoutBody.contains(status)
+    return response
+  }
+
+  /// RFC 9110 §15.3.5, §15.3.6 and §15.4.5.
+  private static let withoutBody = [204, 205, 304]
+
   private var flaw: String? {
     guard (200...599).contains(status) else { return "use a status from 200 to 599" }
     guard headers.count(where: { $0.name.isSameHeaderName(as: "Content-Type") }) <= 1 else {
       return
         "it has more than one Content-Type; give the type of the body once, as its type or as a header"
     }
-    if !body.isEmpty, [204, 205, 304].contains(status) { return "this status has no body" }
+    if !body.isEmpty, Self.withoutBody.contains(status) { return "this status has no body" }
     for header in headers {
       guard HTTPSyntax.isToken(header.name.utf8) else {
         return "the header name \(header.name.quoted) is not valid"

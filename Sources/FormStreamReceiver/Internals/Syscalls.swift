@@ -1,4 +1,4 @@
-// The only file of this module that calls the C library.
+// This file and NetworkInterfaces.swift are the only ones of this module that call the C library.
 
 // libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
 // their owner changes from build to build, so both are imported.
@@ -218,9 +218,13 @@ struct SocketAddress: CustomStringConvertible {
     }
   }
 
+  var isIPv6: Bool { family == AF_INET6 }
+
+  /// The numeric address, without brackets; nil if it is of another kind.
+  ///
   /// C: `inet_ntop`
-  var description: String {
-    let host = withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text -> String in
+  var host: String? {
+    withUnsafeTemporaryAllocation(of: CChar.self, capacity: 64) { text in
       withUnsafeBytes(of: storage) { bytes in
         let offset =
           family == AF_INET
@@ -228,11 +232,15 @@ struct SocketAddress: CustomStringConvertible {
           : MemoryLayout<sockaddr_in6>.offset(of: \.sin6_addr)
         guard let base = bytes.baseAddress, let offset, let start = text.baseAddress,
           inet_ntop(family, base + offset, start, 64) != nil
-        else { return "?" }
+        else { return nil }
         return String(cString: start)
       }
     }
-    return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
+  }
+
+  var description: String {
+    let host = host ?? "?"
+    return isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)"
   }
 
   func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
@@ -268,6 +276,12 @@ extension SocketAddress {
     let bytes = hostBytes
     let four = Self.mappedIPv4(bytes) ?? bytes
     return four.count == 4 ? four[0] == 127 : four == [UInt8](repeating: 0, count: 15) + [1]
+  }
+
+  /// Whether the address counts on one link only, and has to be written with the name of an interface: fe80::/10.
+  var isOfOneLink: Bool {
+    let bytes = hostBytes
+    return bytes.count == 16 && bytes[0] == 0xFE && bytes[1] & 0xC0 == 0x80
   }
 
   /// The 4 or 16 bytes of the address; none if it is of another kind.
@@ -376,7 +390,7 @@ func httpDate() -> String {
 /// The current time as RFC 3339 writes it, in UTC: `1994-11-06T08:49:37.123Z`.
 ///
 /// C: `clock_gettime`, `gmtime_r`
-func recordTime() -> String {
+package func recordTime() -> String {
   var now = timespec()
   clock_gettime(CLOCK_REALTIME, &now)
   var fields = tm()

@@ -45,7 +45,7 @@ extension UploadPage {
   }
 
   /// A number of bytes for people, with the digits in groups of three.
-  private static func byteCount(_ count: Int64) -> String {
+  static func byteCount(_ count: Int64) -> String {
     var digits = ""
     for (index, digit) in String(count).reversed().enumerated() {
       if index > 0, index % 3 == 0 { digits.append(",") }

@@ -7,12 +7,8 @@ import FormStreamPlatform
 /// JavaScript each file is sent in its own request, and counts as arrived only when the server's response says so.
 ///
 /// The files beside this one are embedded at build time: `page.html` surrounds both pages, `upload.html` is the form,
-/// `page.css` and `page.js` are inserted into them.
+/// with `folder.html` if folders are accepted, and `page.css` and `page.js` are inserted into them.
 package enum UploadPage {
-  /// The page with the form.
-  package static let html = page(
-    title: "Send files", main: filled(text(PackageResources.upload_html), ["script": script]))
-
   /// What the pages may do: run this script, use this style, and send requests to their own server. Text in a file name
   /// can do none of that. If the digests can't be made, neither script nor style is allowed, and the form still works.
   package static let contentSecurityPolicy = """
@@ -39,7 +35,7 @@ package enum UploadPage {
 
   /// Replaces each `{{name}}` by its value. The values are in the order of their placeholders in the template. They are
   /// not searched, so text from a client can't contain a placeholder.
-  private static func filled(
+  static func filled(
     _ template: String, _ values: KeyValuePairs<String, String>
   ) -> String {
     var result = ""
@@ -57,7 +53,9 @@ package enum UploadPage {
 
   private static let frame = text(PackageResources.page_html)
   private static let style = text(PackageResources.page_css)
-  private static let script = text(PackageResources.page_js)
+  static let script = text(PackageResources.page_js)
+  static let form = text(PackageResources.upload_html)
+  static let folder = text(PackageResources.folder_html)
 
   private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 }

@@ -48,6 +48,8 @@ final class IncomingRequest {
   private var state = State.head
   private var isBodyBegun = false
   private var bodyBytes: Int64 = 0
+  /// The bytes of the body that have arrived, those that were discarded included.
+  private var arrivedBytes: Int64 = 0
   private var bodyLimit = Int64.max
   private var collector: PartCollector?
   private var announcedDigest: AnnouncedDigest?
@@ -85,6 +87,8 @@ final class IncomingRequest {
     connection.beginBody { [unowned self] in cutOff($0) }
     guard connection.beginHandling(0) else { return .close }
     defer { connection.endHandling() }
+    let request = head.request(from: connection.peer)
+    service.onHead(request)
     do {
       let limits = service.configuration.limits
       if let refusal = head.refusal(limit: limits.head) {
@@ -106,7 +110,7 @@ final class IncomingRequest {
       }
       if head.contentLength ?? 0 > bodyLimit { throw tooLarge(bodyLimit) }
       let collector = PartCollector(
-        try service.handler.begin(head.upload(from: connection.peer)),
+        try service.handler.begin(request),
         options: service.collectorOptions(reserving: memory.grow(by:)))
       self.collector = collector
       announcedDigest = try AnnouncedDigest(head)
@@ -128,6 +132,7 @@ final class IncomingRequest {
     guard connection.beginHandling(bytes.count) else { return .close }
     defer { connection.endHandling() }
     isBodyBegun = true
+    arrivedBytes += Int64(bytes.count)
     switch state {
     case .body(let decoder, let collector):
       do {
@@ -199,7 +204,8 @@ final class IncomingRequest {
     service.onRequest(
       ReceivedRequest(
         peer: connection.peer, method: head.method, target: target, status: status,
-        duration: duration ?? .now - began, underlying: cause, record: record, line: line))
+        duration: duration ?? .now - began, underlying: cause, arrivedBytes: arrivedBytes,
+        record: record, line: line))
   }
 }
 
@@ -255,7 +261,7 @@ extension IncomingRequest {
       memory.release()
     }
     makeRecord(isComplete: false, status: refusal.status)
-    var response = refusal.response.map { Response($0) } ?? response(status: refusal.status)
+    var response = own(refusal.response) ?? response(status: refusal.status)
     response.closes = closesAfterResponse
     if refusal.response == nil {
       if refusal.status == 401 { response.headers += AccessControl.challenges }
@@ -304,7 +310,7 @@ extension IncomingRequest {
     makeRecord(isComplete: true, status: status)
     // The collector's memory is not needed while the client reads.
     collector = nil
-    var response = own.map { Response($0) } ?? response(status: status)
+    var response = self.own(own) ?? response(status: status)
     response.closes = closesAfterResponse
     state = .discarding(response, remaining: 0)
     return end()
@@ -313,6 +319,12 @@ extension IncomingRequest {
   /// libmicrohttpd does not show how chunks were framed: where it sees the end of the body, a proxy may see a part of
   /// it. What follows is therefore never read as a request.
   private var closesAfterResponse: Bool { head?.framing == .chunked }
+
+  /// The response of a handler; nil if it is the receiver's.
+  private func own(_ response: UploadResponse?) -> Response? {
+    guard let response, !response.isRecord else { return nil }
+    return Response(response)
+  }
 
   /// The response with the record that was made.
   private func response(status: Int) -> Response {
@@ -343,10 +355,10 @@ extension IncomingRequest {
 }
 
 extension RequestHead {
-  fileprivate func upload(from peer: String) -> UploadRequest {
+  fileprivate func request(from peer: String) -> UploadRequest {
     UploadRequest(
-      peer: peer, method: method, target: target, path: "/\(decodedPath)", headers: fields,
-      framing: framing, contentLength: contentLength)
+      peer: peer, method: method, target: target, version: version, path: "/\(decodedPath)",
+      headers: fields, framing: framing, contentLength: contentLength)
   }
 
   /// The part that stands for a body that is not a form. A PUT names it by its path.

@@ -24,10 +24,14 @@ public struct ReceivedRequest: Sendable {
   /// The error that the handler or the system threw. Its details are sent to the client only if it is an
   /// ``UploadRefusal``.
   public let underlying: (any Error)?
+  /// The bytes of the body that have arrived, whatever became of them.
+  package let arrivedBytes: Int64
   package let record: ReceivedRecord
   /// The record in one line, with a line feed at its end.
   package let line: [UInt8]
 
+  /// When the head had arrived, as RFC 3339 writes it, in UTC.
+  public var time: String { record.time }
   /// How the end of the body was marked.
   public var framing: UploadRequest.Framing { .init(rawValue: record.framing) ?? .none }
   /// The announced length of the body; nil if none was announced.

@@ -6,6 +6,9 @@ final class Service: Sendable {
   let configuration: Receiver.Configuration
   let handler: any UploadHandler
   let onRequest: @Sendable (ReceivedRequest) -> Void
+  let onHead: @Sendable (UploadRequest) -> Void
+  /// The page for uploads.
+  private let page: Response
   /// The memory that the records of all requests share.
   let memory: MemoryBudget
   private let access: AccessControl
@@ -13,11 +16,14 @@ final class Service: Sendable {
 
   init(
     _ configuration: Receiver.Configuration, handler: any UploadHandler,
-    onRequest: @escaping @Sendable (ReceivedRequest) -> Void
+    onRequest: @escaping @Sendable (ReceivedRequest) -> Void,
+    onHead: @escaping @Sendable (UploadRequest) -> Void
   ) {
     self.configuration = configuration
     self.handler = handler
     self.onRequest = onRequest
+    self.onHead = onHead
+    page = .page(UploadPage.html(for: configuration))
     memory = MemoryBudget(configuration.limits.allRecords)
     access = AccessControl(configuration)
   }
@@ -88,7 +94,7 @@ final class Service: Sendable {
         .notFound, status: 404,
         "There is nothing at \(String(head.path).quoted): upload by POST or PUT.")
     }
-    return .page(UploadPage.html)
+    return page
   }
 }
 

@@ -1,7 +1,7 @@
 public import FormStreamIntake
 import FormStreamMultipart
 
-/// The head of a request that uploads something.
+/// The head of a request. Handlers get those of requests that upload something.
 public struct UploadRequest: Hashable, Sendable {
   /// How the end of a body is marked (RFC 9112 §6).
   public enum Framing: String, Hashable, Sendable {
@@ -15,10 +15,12 @@ public struct UploadRequest: Hashable, Sendable {
 
   /// The client's address and port, such as `127.0.0.1:50312`.
   public let peer: String
-  /// `POST` or `PUT`.
+  /// The method, which is `POST` or `PUT` if the request uploads something.
   public let method: String
   /// The target as the client sent it: path and query.
   public let target: String
+  /// The version of HTTP, such as `HTTP/1.1`.
+  public let version: String
   /// The path, percent-decoded. It may contain anything, such as `..`. Bytes that are not UTF-8 are replaced by U+FFFD.
   public let path: String
   /// The headers in order, with their names as the client wrote them.
@@ -35,12 +37,14 @@ public struct UploadRequest: Hashable, Sendable {
   /// Creates a head, for tests of a handler.
   public init(
     peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",
-    path: String = "/", headers: [PartDescription.Header] = [], framing: Framing = .none,
+    version: String = "HTTP/1.1", path: String = "/", headers: [PartDescription.Header] = [],
+    framing: Framing = .none,
     contentLength: Int64? = nil
   ) {
     self.peer = peer
     self.method = method
     self.target = target
+    self.version = version
     self.path = path
     self.headers = headers
     self.framing = framing

@@ -1,0 +1,39 @@
+import FormStreamMultipart
+
+extension UploadPage {
+  /// The page with the form: whose machine it is, and what the limits are.
+  package static func html(for configuration: Receiver.Configuration) -> String {
+    let page = configuration.page
+    let owner = page.owner.map {
+      "<p id=\"owner\">They go to <b><bdi>\(escaped($0))</bdi></b>.</p>\n"
+    }
+    let main = filled(
+      form,
+      [
+        "owner": owner ?? "", "limit": limitAttribute(configuration.limits),
+        "folder": page.takesDirectories ? folder : "",
+        "limits": limitText(configuration.limits), "script": script,
+      ])
+    return self.page(title: "Send files", main: main)
+  }
+
+  /// For the script, which does not send a file that is certainly too large.
+  private static func limitAttribute(_ limits: Receiver.Limits) -> String {
+    let limit = [limits.body, limits.form.partBytes].compactMap(\.self).min()
+    return limit.map { " data-limit=\"\($0)\"" } ?? ""
+  }
+
+  /// The body of a request holds names and types, too. The script sends each file in a request of its own, and says so.
+  private static func limitText(_ limits: Receiver.Limits) -> String {
+    var sentences: [String] = []
+    if let limit = limits.form.partBytes {
+      sentences.append("A file may have at most \(byteCount(limit)).")
+    }
+    if let limit = limits.body {
+      sentences.append(
+        "At most \(byteCount(limit)) are accepted for <span id=\"each\">all files together</span>, names included."
+      )
+    }
+    return sentences.isEmpty ? "Files may have any size." : sentences.joined(separator: " ")
+  }
+}

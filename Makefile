@@ -118,7 +118,7 @@ bench:
 	@.ci/install bench
 	Benchmarks/run $(BENCH)
 
-# Installs the command, its man page and its completions. DESTDIR is honoured.
+# Installs the command, its pages of the manual and its completions. DESTDIR is honoured.
 install:
 	@.ci/install demo
 	@.ci/install-command "$(DESTDIR)$(PREFIX)"

@@ -1,71 +1,72 @@
 import Testing
 import FormStreamTestSupport
 
-/// The man page and the completions, tried with the programs that read them.
+/// The pages of the manual, tried with the programs that read them.
 @Suite struct DocumentTests {
-  @Test func `the man page names every flag and has no errors`() throws {
+  static let verbs = [
+    "post", "put", "get", "send", "plan", "report", "receive", "encode", "parse", "sniff", "demo",
+  ]
+
+  @Test(arguments: [""] + verbs)
+  func `no program that reads the manual finds an error in a page`(_ verb: String) throws {
     let run = try shell(
       """
-      $F --generate man > page.1
+      $F \(verb) --generate man > page.1
       groff -man -Tutf8 -ww -z page.1 2>&1
-      groff -man -Tutf8 -P-cbou page.1
+      man --warnings -l page.1 2>&1 > text
+      # A date would change with each release, and not with the page.
+      mandoc -T lint -W warning page.1 | grep -v 'missing date'
       """)
-    #expect(!run.output.contains("warning") && !run.output.contains("error:"), "\(run.output)")
-    for flag in ["-F, --form NAME=CONTENT", "--part-header", "--verify-boundary", "-V, --version"] {
-      #expect(run.output.contains(flag), "\(flag)")
-    }
-    #expect(run.output.contains(#"with \" and \\ for a quote and a backslash"#.prefix(20)))
+    #expect(run.output.isEmpty && run.stderr.isEmpty, "\(run.output) \(run.stderr)")
   }
 
-  @Test func `bash completes flags, choices, verbs and paths`() throws {
-    let run = try shell(
-      """
-      source <($F --generate bash)
-      compopt() { COMPREPLY=(paths); }
-      complete_line() { COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); COMPREPLY=(); _formstream 2> /dev/null; echo "${COMPREPLY[*]}"; }
-      complete_line formstream en
-      complete_line formstream encode --br
-      complete_line formstream encode --escaping b
-      complete_line formstream encode --field x
-      complete_line formstream encode --escaping = ba
-      complete_line formstream encode --file photo = sun
-      touch sunset.jpg
-      complete_line formstream encode -F photo =@ sun
-      complete_line formstream encode -F photo =@
-      complete_line formstream encode -F photo '=<' sun
-      complete_line formstream encode -F photo = sun
-      complete_line formstream encode --output = s
-      complete_line formstream parse bo
-      complete -p formstream
-      """)
+  /// The names of the sections of a page.
+  private static func sections(of page: String) -> [String] {
+    page.matches(of: /\n\.SH "(?<name>[A-Z ]+)"\n/).map { String($0.name) }
+  }
+
+  @Test(arguments: verbs)
+  func `the page of a command has the usual sections, and the flags of its help`(
+    _ verb: String
+  ) throws {
+    let page = try formstream(verb, "--generate", "man").output
+    let all = [
+      "NAME", "SYNOPSIS", "DESCRIPTION", "FLAGS", "EXAMPLES", "EXIT STATUS", "ENVIRONMENT",
+      "FILES", "SEE ALSO",
+    ]
+    let found = Self.sections(of: page)
+    #expect(found == all.filter(found.contains))
+    #expect(Set(all).subtracting(found).isSubset(of: ["ENVIRONMENT", "FILES"]), "\(found)")
+    let listed = page.matches(of: /\n\.TP\n[^\n]*\\fB\\-\\-(?<name>[^\n]*?)\\fR/)
+      .map { String($0.name).replacing("\\-", with: "-").replacing("\\&", with: "") }
     #expect(
-      run.output
-        == "encode\n--browser-text\nbrowser backslash\n\nbackslash\npaths\n@sunset.jpg\n@sunset.jpg\npaths\n\npaths\npaths\ncomplete -F _formstream formstream\n"
-    )
+      Set(listed).subtracting(generalFlags) == (try flags(inHelpOf: verb)), "\(listed.sorted())")
+    let pages = Set(Self.verbs.map { "formstream-\($0)" } + ["formstream"])
+    let named = page.matches(of: /\\fB(?<name>formstream[a-z\\-]*)\\fR\(1\)/)
+      .map { String($0.name).replacing("\\-", with: "-") }
+    #expect(Set(named).isSubset(of: pages) && named.contains("formstream"), "\(named)")
   }
 
-  @Test func `zsh loads its completions`() throws {
-    let run = try shell(
-      """
-      $F --generate zsh > _formstream && zsh -n _formstream || exit 1
-      zsh -fc 'fpath=($PWD $fpath); autoload -Uz compinit; compinit -u -d dump; print $_comps[formstream]'
-      """)
-    #expect(run.exit == 0, "\(run.stderr)")
-    #expect(run.output == "_formstream\n", "\(run.stderr)")
+  @Test func `the main page names the page of each command, and only the flags of all`() throws {
+    let page = try formstream("--generate", "man").output.replacing("\\-", with: "-")
+    for verb in Self.verbs { #expect(page.contains("\\fBformstream-\(verb)\\fR(1)"), "\(verb)") }
+    for flag in generalFlags { #expect(page.contains("\\fB--\(flag)\\fR"), "\(flag)") }
+    #expect(!page.contains("\\fB--form\\fR"))
   }
 
-  @Test func `fish completes flags and choices`() throws {
+  /// What the sources ask the environment for, by the name in quotes.
+  @Test func `the manual names every environment variable that is read`() throws {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    let page = try formstream("--generate", "man").output
     let run = try shell(
       """
-      export HOME=$PWD
-      $F --generate fish > f.fish && fish --no-execute f.fish || exit 1
-      fish -c 'source f.fish; complete -C "formstream encode --escaping ba"; complete -C "formstream encode --brow"'
-      touch body.bin; fish -c 'source f.fish; complete -C "formstream parse bod"'
+      cd '\(root.joined(separator: "/"))/Sources'
+      grep -rhoE '(environmentVariable|environment|value)\\("[A-Za-z_]+"\\)' FormStreamCommand FormStreamTransfer/Session \
+        | grep -oE '"[^"]+"' | tr -d '"' | sort -u
       """)
-    #expect(run.exit == 0, "\(run.stderr)")
-    #expect(run.output.contains("backslash"), "\(run.output)")
-    #expect(run.output.contains("--browser-text\tMake lone CR"), "\(run.output)")
-    #expect(run.output.hasSuffix("body.bin\n"), "\(run.output)")
+    let names = run.output.split(separator: "\n")
+    #expect(names.count >= 7, "\(names)")
+    for name in names { #expect(page.contains(name), "\(name)") }
   }
 
   @Test func `the version is that of the changelog's newest heading`() throws {

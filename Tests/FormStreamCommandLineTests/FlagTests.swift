@@ -48,7 +48,7 @@ import FormStreamTestSupport
     "parse json": (["--boundary", "B", "--json", "body"], "{\"schema\":\"formstream.parsed/1\""),
     "parse into": (["--boundary", "B", "--into", "d", "body"], "stored as one.flags"),
     "config": (["encode", "--config", "one.flags"], "--from-file--"),
-    "generate": (["--generate", "man"], ".TH FORMSTREAM"),
+    "generate": (["--generate", "man"], ".TH \"FORMSTREAM\""),
     "help": (["--help"], "Examples:"),
     "version": (["--version"], "formstream 0."),
   ]

@@ -5,9 +5,11 @@ enum Document: String, CaseIterable {
   case zsh
   case fish
 
-  var text: String {
+  /// - Parameter verb: the command whose page of the manual is meant; nil for the main page. Completions are for all
+  ///   commands.
+  func text(for verb: Verb?) -> String {
     switch self {
-    case .man: Self.manPage
+    case .man: Self.manPage(of: verb)
     case .bash: Self.bashCompletions
     case .zsh: Self.zshCompletions
     case .fish: Self.fishCompletions

@@ -19,8 +19,8 @@ extension Document {
     \(Verb.allCases.map { row($0.rawValue, $0.summary) }.joined())
     Examples:
     \(text(of: Verb.overviewExamples))\(groups { $0.verbs.isEmpty })
-    "formstream COMMAND --help" lists the flags of a command. "formstream --generate man" prints the
-    manual.
+    "formstream COMMAND --help" lists the flags of a command. "formstream COMMAND --generate man"
+    prints its page of the manual.
 
     """
   }

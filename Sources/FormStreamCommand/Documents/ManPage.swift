@@ -1,79 +1,107 @@
 extension Document {
-  /// The manual in roff, in the order of the help: usage, commands, examples, flags.
-  static var manPage: String {
-    var page = """
-      .TH FORMSTREAM 1 "" "formstream \(version)" "User Commands"
-      .SH NAME
-      formstream \\- send, receive and inspect multipart/form\\-data, streamed
-      .SH SYNOPSIS
-
-      """
-    for verb in Verb.allCases {
-      let operand = verb.operand.map { " \\fI\($0.usage)\\fR" } ?? ""
-      let flags = verb == .demo ? "" : "[\\fIFLAG\\fR]..."
-      page += ".B formstream \(verb.rawValue)\n\(flags)\(operand)\n.br\n"
-    }
-    page += """
-      .SH DESCRIPTION
-      Makes forms of text and files, and streams them: the length that is announced is the length that is
-      sent, memory does not grow with the body, and a file that changes while it is read is an error. Reads
-      forms back, within limits.
-      .SH COMMANDS
-
-      """
-    for verb in Verb.allCases {
-      page += ".SS \"formstream \(verb.rawValue)\"\n\(roff(verb.summary)).\n"
-      if let note = verb.note { page += roff(note) + "\n" }
-      page += commonFlags(of: verb)
-    }
-    page += ".SH EXAMPLES\n"
-    for example in Verb.allCases.flatMap(\.examples) {
-      page += ".PP\n\(roff(example.purpose)):\n.PP\n.RS 4\n.nf\n\(roff(example.line))\n.fi\n.RE\n"
-    }
-    for group in Flag.Group.allCases {
-      page += ".SH \"\(group.rawValue.uppercased())\"\n"
-      for flag in Flag.all where flag.group == group { page += entry(of: flag) }
-    }
-    page += ".SH EXIT STATUS\n"
-    for code in ExitCode.documented {
-      page += ".TP\n\(code.rawValue)\n\(roff(code.meaning)).\n"
-    }
-    page +=
-      ".TP\n129, 130, 131, 143\nWhat shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half\\-written file has its name. receive ends with 0 after SIGTERM.\n"
-    return page
+  /// A page of the manual in roff: that of a command, or the main page if nil.
+  static func manPage(of verb: Verb?) -> String {
+    verb.map(page) ?? mainPage
   }
 
-  private static func commonFlags(of verb: Verb) -> String {
-    let names = Flag.all.filter { $0.common.contains(verb) }
-      .map { "\\fB\(roff("--\($0.long)"))\\fR" }
-    return names.isEmpty ? "" : "Common flags: \(names.joined(separator: ", ")).\n"
+  private static var mainPage: String {
+    let commands = Verb.allCases.map { verb in
+      Roff.entry(Roff.bold(verb.pageName) + "(1)", [verb.summary + "."])
+    }
+    let more =
+      "Each command has a page of its own, with its flags. These flags are known to all of them."
+    return head("formstream", "send, receive and inspect multipart/form-data, streamed")
+      + Roff.section(
+        "SYNOPSIS",
+        "\(Roff.bold("formstream")) \(Roff.italic("COMMAND")) [\(Roff.italic("FLAG"))]... "
+          + "[\(Roff.italic("OPERAND"))]...\n.br\n\(Roff.bold("formstream help")) [\(Roff.italic("COMMAND"))]\n"
+      )
+      + Roff.section(
+        "DESCRIPTION",
+        Roff.paragraphs([
+          "Makes forms of text and files, and streams them: the length that is announced is the length that is "
+            + "sent, memory does not grow with the body, and a file that changes while it is read is an error. "
+            + "Reads forms back, within limits.",
+          "Data goes to standard output. Notes, progress and errors go to standard error.",
+        ]))
+      + Roff.section("COMMANDS", commands.joined())
+      + Roff.section(
+        "FLAGS", Roff.paragraphs([more]) + Flag.known(to: nil).map(entry).joined())
+      + Roff.section("EXAMPLES", Verb.overviewExamples.map(example).joined(separator: ".PP\n"))
+      + exitStatus(of: nil)
+      + Roff.section("ENVIRONMENT", ManualEntry.environment.map(entry).joined())
+      + Roff.section("FILES", ManualEntry.files.map(entry).joined())
+      + seeAlso(Verb.allCases.map(\.pageName), foreign: ["curl"])
+  }
+
+  private static func page(of verb: Verb) -> String {
+    let groups = Flag.Group.allCases.map { group in
+      let flags = Flag.known(to: verb).filter { $0.group == group }
+      return flags.isEmpty
+        ? "" : ".SS \(Roff.quoted(group.rawValue))\n" + flags.map(entry).joined()
+    }
+    let common = Flag.all.filter { $0.common.contains(verb) }
+      .map { "\(Roff.bold("--\($0.long)"))" }
+    let commonFlags =
+      common.isEmpty ? "" : "The most common ones are \(common.joined(separator: ", "))\\&.\n"
+    return head(verb.pageName, verb.summary)
+      + Roff.section("SYNOPSIS", synopsis(of: verb))
+      + Roff.section("DESCRIPTION", Roff.paragraphs(verb.explanation))
+      + Roff.section("FLAGS", commonFlags + groups.joined())
+      + Roff.section("EXAMPLES", verb.examples.map(example).joined(separator: ".PP\n"))
+      + exitStatus(of: verb)
+      + Roff.section(
+        "ENVIRONMENT",
+        ManualEntry.environment.filter { $0.verbs.contains(verb) }.map(entry).joined())
+      + Roff.section(
+        "FILES", ManualEntry.files.filter { $0.verbs.contains(verb) }.map(entry).joined())
+      + seeAlso(["formstream"] + verb.related.map(\.pageName), foreign: verb.foreignPages)
+  }
+
+  private static func head(_ name: String, _ summary: String) -> String {
+    let start = summary.prefix(1).lowercased() + summary.dropFirst()
+    return ".TH \(Roff.quoted(name.uppercased())) 1 \"\" "
+      + "\(Roff.quoted("formstream \(version)")) \(Roff.quoted("User Commands"))\n"
+      + Roff.section("NAME", "\(Roff.text(name)) \\- \(Roff.text(start))\n")
+  }
+
+  private static func synopsis(of verb: Verb) -> String {
+    let flags = verb == .demo ? "" : " [\(Roff.italic("FLAG"))]..."
+    let operand = verb.operand.map { " \(Roff.italic($0.usage))" } ?? ""
+    return "\(Roff.bold("formstream \(verb.rawValue)"))\(flags)\(operand)\n"
+  }
+
+  private static func example(_ example: Verb.Example) -> String {
+    let purpose = example.purpose.prefix(1).uppercased() + example.purpose.dropFirst()
+    return "\(Roff.text(purpose)):\n.PP\n.RS 4\n.nf\n\(Roff.text(example.line))\n.fi\n.RE\n"
   }
 
   private static func entry(of flag: Flag) -> String {
-    let verbs = flag.verbs.map(\.rawValue).joined(separator: ", ")
-    return ".TP\n\(term(flag))\n\(roff(flag.summary)).\n"
-      + (flag.detail.isEmpty ? "" : roff(flag.detail) + "\n")
-      + (verbs.isEmpty ? "" : "(\(verbs))\n")
+    let names = ((flag.short.map { ["-\($0)"] } ?? []) + ["--\(flag.long)"]).map(Roff.bold)
+      .joined(separator: ", ")
+    let term = flag.value.map { "\(names) \(Roff.italic($0.placeholder))" } ?? names
+    return Roff.entry(term, ["\(flag.summary)."] + (flag.detail.isEmpty ? [] : [flag.detail]))
   }
 
-  private static func term(_ flag: Flag) -> String {
-    let names = [flag.short.map { "\\fB\\-\($0)\\fR" }, "\\fB\(roff("--\(flag.long)"))\\fR"]
-      .compactMap(\.self).joined(separator: ", ")
-    return flag.value.map { "\(names) \\fI\(roff($0.placeholder))\\fR" } ?? names
+  private static func entry(of entry: ManualEntry) -> String {
+    Roff.entry(Roff.bold(entry.name), [entry.meaning])
   }
 
-  /// Escapes text for roff: backslashes, hyphens, and the characters that begin a request.
-  private static func roff(_ text: String) -> String {
-    var result = ""
-    for character in text {
-      switch character {
-      case "\\": result += "\\e"
-      case "-": result += "\\-"
-      case "'": result += "\\(aq"
-      case ".": result += "\\&."
-      default: result.append(character)
-      }
-    }
-    return result
+  private static func exitStatus(of verb: Verb?) -> String {
+    var signals =
+      "What shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half-written file has its name."
+    if let exception = verb?.afterSIGTERM { signals += " \(exception)" }
+    let notes = verb?.exitNote.map { Roff.paragraphs([$0]) } ?? ""
+    return Roff.section(
+      "EXIT STATUS",
+      notes
+        + ExitCode.documented.map { Roff.entry("\($0.rawValue)", ["\($0.meaning)."]) }.joined()
+        + Roff.entry("129, 130, 131, 143", [signals]))
+  }
+
+  private static func seeAlso(_ own: [String], foreign: [String]) -> String {
+    Roff.section(
+      "SEE ALSO",
+      (own + foreign).map { "\(Roff.bold($0))(1)" }.joined(separator: ",\n") + "\n")
   }
 }

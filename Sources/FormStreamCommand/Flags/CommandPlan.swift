@@ -19,7 +19,7 @@ extension LowArguments {
     switch document {
     case .help: return .document(Document.help(for: verb))
     case .version: return .document("formstream \(version)\n")
-    case .generated(let document): return .document(document.text)
+    case .generated(let document): return .document(document.text(for: verb))
     case nil: break
     }
     switch verb {

@@ -34,7 +34,8 @@ extension Flag {
       "data-urlencode", nil, .encoded, "Encode CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE",
       "Only the content is encoded, not the name."),
     Flag(
-      long: "json-body", value: Value(placeholder: "DATA"), group: .body, verbs: bodyVerbs,
+      long: "json-body", value: Value(placeholder: "DATA", completion: .dataPath), group: .body,
+      verbs: bodyVerbs,
       summary: "Send JSON: DATA, or @FILE as it is",
       detail: """
         Content-Type and Accept are application/json. The data is not checked to be JSON. If the flag is repeated, the data \
@@ -65,9 +66,9 @@ extension Flag {
     _ detail: String
   ) -> Flag {
     Flag(
-      long: long, short: short, value: Value(placeholder: "DATA"), group: .body,
-      verbs: Verb.likeCurl,
-      summary: summary, detail: detail
+      long: long, short: short,
+      value: Value(placeholder: "DATA", completion: kind == .raw ? .none : .dataPath),
+      group: .body, verbs: Verb.likeCurl, summary: summary, detail: detail
     ) { (arguments, argument) in
       arguments.request.data.append(DataArgument(kind: kind, argument: argument))
     }

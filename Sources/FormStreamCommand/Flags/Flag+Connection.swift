@@ -89,7 +89,7 @@ extension Flag {
     Flag(
       long: "keepalive-time", value: Value(placeholder: "S"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Probe connections after S seconds without a byte [60]"
+      summary: "Probe connections after S seconds without a byte (default: 60)"
     ) { (arguments, argument) throws(Failure) in
       let time = try argument.seconds(for: "--keepalive-time")
       guard (.seconds(1) ... .seconds(32767)).contains(time) else {

@@ -68,9 +68,9 @@ extension Flag {
       long: "location", short: "L", group: .delivery, verbs: Verb.requesting,
       summary: "Follow redirects to other servers too",
       detail: """
-        Without the flag, 307 and 308 within the same server are followed, and the complete body is sent \
-        again. Another server gets no headers of -H and no credentials. A redirect from https to http is \
-        never followed. get follows 301, 302 and 303 as well.
+        Without the flag, redirects within the same server are followed: 307 and 308, for which the complete body is sent \
+        again, and 303, whose page is fetched. get follows 301 and 302 as well. Another server gets no headers of -H and no \
+        credentials. A redirect from https to http is never followed.
         """
     ) { (arguments, _) in arguments.request.options.redirects.allowsOtherOrigins = true },
     Flag(

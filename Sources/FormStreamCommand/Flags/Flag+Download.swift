@@ -40,7 +40,7 @@ extension Flag {
       detail: """
         Until a file is complete, it is named FILE.part, and a second one beside it says what is known of the \
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
-        is never put together from two. Without the flag, it is begun again in any case.
+        is never put together from two. Without the flag, what an earlier run has left is begun again in any case.
         """
     ) { (arguments, argument) throws(Failure) in
       guard argument.isDash else {

@@ -39,11 +39,11 @@ extension Flag {
       summary: "Store the files in DIR, under safe names",
       detail: """
         DIR is made if it does not exist. Only the part of a file name after the last slash or backslash \
-        is used. Characters that other systems forbid, and . - ~ + @ at the start, become _. If a name is \
-        taken, the file gets a number: no file is replaced. parse names a file when its part is complete, \
+        is used, unless receive has --keep-paths. Characters that other systems forbid, and . - ~ + @ at the start, \
+        become _. If a name is taken, the file gets a number, and no file is replaced, unless receive has --overwrite. \
+        parse names a file when its part is complete, \
         and keeps it if the body turns out to be malformed later. receive names the files when the complete \
-        request has arrived: a request that is cut off or refused leaves none. For receive, --overwrite \
-        lets a file replace another, and --keep-paths keeps directories. Text fields that are too long for \
+        request has arrived: a request that is cut off or refused leaves none. Text fields that are too long for \
         the record are stored too: over 64 KiB, or 16 MiB in all (receive: 256 KiB). kill -9 may leave \
         files whose names begin with .formstream-.
         """
@@ -86,7 +86,11 @@ extension Flag {
       long: "generate",
       value: Value(placeholder: "KIND", completion: .choices(Document.allCases.map(\.rawValue))),
       group: .general,
-      summary: "Print the man page or completions: man, bash, zsh or fish"
+      summary: "Print a page of the manual, or completions: man, bash, zsh or fish",
+      detail: """
+        man prints the page of the command that is given, and the main page if none is. The others print what completes \
+        all commands in that shell.
+        """
     ) { (arguments, argument) throws(Failure) in
       guard let document = Document(rawValue: argument.shown) else {
         let known = Document.allCases.map(\.rawValue)

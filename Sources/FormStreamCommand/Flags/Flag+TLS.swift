@@ -39,8 +39,8 @@ extension Flag {
       summary: "A file that holds the passphrase of the key; - is standard input"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.file(argument)) },
     Flag(
-      long: "pinnedpubkey", value: Value(placeholder: "KEYS|FILE"), group: .connection,
-      verbs: Verb.requesting,
+      long: "pinnedpubkey", value: Value(placeholder: "KEYS|FILE", completion: .path),
+      group: .connection, verbs: Verb.requesting,
       summary: "Accept only this public key: sha256//BASE64, or a file",
       detail: """
         Several digests are separated by semicolons. The file holds the key as PEM or DER. The certificate is still \

@@ -12,6 +12,8 @@ struct Flag: Sendable {
       case namedPath
       /// A path after `NAME=@` or `NAME=<`.
       case formPath
+      /// A path after `@` or `NAME@`.
+      case dataPath
       case choices([String])
     }
   }
@@ -67,11 +69,6 @@ extension Flag {
   static func named(_ long: String, for verb: Verb? = nil) -> Flag? {
     let flags = all.filter { $0.long == long }
     return verb.flatMap { verb in flags.first { $0.isKnown(to: verb) } } ?? flags.first
-  }
-  /// The flags, each name once, for shells that complete the flags of all commands.
-  static var allNames: [Flag] {
-    var names: Set<String> = []
-    return all.filter { names.insert($0.long).inserted }
   }
   static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }
 

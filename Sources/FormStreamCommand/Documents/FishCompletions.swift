@@ -1,0 +1,60 @@
+extension Document {
+  static var fishCompletions: String {
+    var text = """
+      # fish completion for formstream
+      function __formstream_verb
+        for word in (commandline -opc)[2..-1]
+          if contains -- $word \(verbNames)
+            echo $word
+            return
+          end
+        end
+        return 1
+      end
+      function __formstream_has_verb
+        set -l verb (__formstream_verb)
+        and contains -- $verb $argv
+      end
+      # The word with a path at its end: the path follows the first match of the expression.
+      function __formstream_paths
+        set -l value (commandline -ct | string replace -r '^(--[^=]*=|-[^-])' '')
+        set -l head (string match -r -- $argv[1] $value)
+        or return
+        set -l path (string sub -s (math 1 + (string length -- $head[1])) -- $value)
+        for found in (__fish_complete_path $path)
+          echo $head[1]$found
+        end
+      end
+      complete -c formstream -f
+
+      """
+    for (word, summary) in firstWords {
+      text +=
+        "complete -c formstream -n 'not __formstream_verb >/dev/null' -a \(word) -d \(summary.fishQuoted)\n"
+    }
+    text +=
+      "complete -c formstream -n '__formstream_has_verb \(operandVerbs.joined(separator: " "))' -F\n"
+    for flag in Flag.all {
+      text += "complete -c formstream"
+      if !flag.verbs.isEmpty {
+        let verbs = flag.verbs.map(\.rawValue).joined(separator: " ")
+        text += " -n '__formstream_has_verb \(verbs)'"
+      }
+      text += " -l \(flag.long)" + (flag.short.map { " -s \($0)" } ?? "")
+      text += flag.value.map { fishValue($0.completion) } ?? ""
+      text += " -d \(flag.summary.fishQuoted)\n"
+    }
+    return text
+  }
+
+  private static func fishValue(_ completion: Flag.Value.Completion) -> String {
+    switch completion {
+    case .none: " -x"
+    case .path: " -r -F"
+    case .namedPath: " -x -a '(__formstream_paths \"^[^=]*=\")'"
+    case .formPath: " -x -a '(__formstream_paths \"^[^=]*=[@<]\")'"
+    case .dataPath: " -x -a '(__formstream_paths \"^[A-Za-z0-9_.-]*@\")'"
+    case .choices(let choices): " -x -a \(choices.joined(separator: " ").fishQuoted)"
+    }
+  }
+}

@@ -1,0 +1,135 @@
+/// What the manual says of each command, beside its flags.
+extension Verb {
+  /// The name of the command's page: `formstream-post`.
+  var pageName: String { "formstream-\(rawValue)" }
+
+  /// The paragraphs under "description".
+  var explanation: [String] {
+    switch self {
+    case .post:
+      [
+        "Sends one request by POST, and prints the response. Its body is a form (-F, --field, --file), a file (-T), "
+          + "data as curl's -d sends it, or JSON (--json-body).",
+        "Nothing is sent if an input is missing. A file that changes while it is sent ends the request as an error, "
+          + "before its last byte: no server takes it for the complete file.",
+      ]
+    case .put:
+      [
+        "Sends one request by PUT, and prints the response. Its body is a file (-T), data, JSON or a form. If the URL "
+          + "ends in a slash, the name of the file is added."
+      ]
+    case .get:
+      [
+        "Prints what is at a URL, or stores it in a file. A file gets its name when all of it has arrived and is on the "
+          + "disk; until then it is FILE.part. A file is never put together from two versions of what is on the server.",
+        "Several URLs are requested one after another. If one fails, the others are requested anyway.",
+      ]
+    case .send:
+      [
+        "Sends many files over a few connections that are used again and again: each in a form of its own, several in a "
+          + "form, in slices, or as they are by PUT. The files are those on the command line, all below the directories "
+          + "there, and those of --files-from and --files-from0. Sending begins while files are still being listed, and "
+          + "memory does not grow with their number, except with --per-request and --together.",
+        "With --journal, the same command goes on where it ended, even after kill -9 or a power failure.",
+      ]
+    case .plan:
+      [
+        "Lists files in a manifest, a line of JSON for each, which formstream send takes, in parts (--shard) or completely. "
+          + "The manifest is written completely or not at all.",
+        "Names are bytes: they may be invalid UTF-8, and with --files-from0 hold line breaks. The part of a path before "
+          + "/./ is the directory that the file must not leave; relative paths without that are below the current "
+          + "directory.",
+      ]
+    case .report:
+      [
+        "Reads the journals that runs of formstream send have written below the directories DIR, and says what became of "
+          + "each file of the manifest: how many were accepted, accepted twice or more, may have been, failed, or were not "
+          + "sent."
+      ]
+    case .receive:
+      [
+        "Is a server that accepts forms, URL-encoded fields and bodies of any type, by POST or PUT, at any path. It "
+          + "responds to each upload with a record of what has arrived, prints a line for each, and has a page for browsers "
+          + "at /.",
+        "By default only programs on this machine can reach it, and nothing is stored: --listen and --into change "
+          + "that. It uses HTTP/1.1, with TLS if --tls-cert is given.",
+        "The first Ctrl-C or SIGTERM gives uploads in progress 10 seconds; a second one ends it at once.",
+      ]
+    case .encode:
+      [
+        "Makes the body of a form, and writes it to standard output or a file. --headers prints the Content-Type and the "
+          + "Content-Length that belong to it, --dry-run an outline.",
+        "In -F, some characters are special, as in curl. In --field and --file, everything after the first = is the value "
+          + "or the path. Flags that describe a part follow it.",
+      ]
+    case .parse:
+      [
+        "Reads the body of a form from FILE, or from standard input if FILE is - or is not given, and lists its parts. "
+          + "With --into, it stores the files.",
+        "A body that is malformed, cut off or over a limit ends with 1, after the parts that could be read, and the "
+          + "message names the byte.",
+      ]
+    case .sniff:
+      [
+        "Prints a line for each file: its path, its media type, and what decided it. The first 64 KiB of a file are read."
+      ]
+    case .demo:
+      [
+        "Sends files of several kinds to a receiver on this machine, and compares what has arrived with what was sent."
+      ] + (note.map { [$0] } ?? [])
+    }
+  }
+
+  /// The commands on its page under "see also".
+  var related: [Verb] {
+    switch self {
+    case .post: [.put, .send, .encode, .receive]
+    case .put: [.post, .send, .get]
+    case .get: [.put]
+    case .send: [.plan, .report, .post]
+    case .plan: [.send, .report, .sniff]
+    case .report: [.send, .plan]
+    case .receive: [.post, .parse]
+    case .encode: [.parse, .post, .sniff]
+    case .parse: [.encode, .receive]
+    case .sniff: [.encode]
+    case .demo: [.post, .receive]
+    }
+  }
+
+  /// The pages of other programs there.
+  var foreignPages: [String] {
+    switch self {
+    case .post, .put, .get: ["curl"]
+    case .send, .plan: ["find"]
+    case .sniff: ["file"]
+    default: []
+    }
+  }
+
+  /// What is special about its exit code.
+  var exitNote: String? {
+    switch self {
+    case .send:
+      "The code is the first of these that applies to any file: 70, 3, 1, 74, 66, 64, 75, 0. It does not depend on the "
+        + "order in which files are sent."
+    case .get:
+      "With several URLs, the code is the first of these that applies to any: 70, 3, 1, 74, 66, 75, 0."
+    case .report:
+      "The code is 0 only if each file was accepted exactly once, and otherwise the first of these that applies to any "
+        + "file: 3 if it may have been accepted, or accepted twice; 1 if it failed, or was accepted twice; 74 if it has "
+        + "changed; 66 if it is missing; 75 if it was not sent."
+    default: nil
+    }
+  }
+
+  /// Where its end after SIGTERM differs from that of other commands.
+  var afterSIGTERM: String? {
+    switch self {
+    case .send: "With --journal, the code after SIGTERM is 75."
+    case .receive: "After SIGTERM the code is 0 if nothing was cut off, unless --once is given."
+    case .get: "FILE.part of a download stays."
+    default: nil
+    }
+  }
+}

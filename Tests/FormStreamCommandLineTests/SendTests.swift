@@ -192,4 +192,17 @@ import Testing
     let records = result.output.split(separator: "\n").count { $0.contains("formstream.record/1") }
     #expect((10..<30).contains(records), "\(records)")
   }
+
+  @Test func `a file is not sent twice to a server that does not get its key`() throws {
+    let there = try ScriptedServer { $0.number == 0 ? [.readBody, .close] : .good() }
+    let here = try ScriptedServer { [url = there.url] _ in
+      .good(307, headers: [("Location", url)])
+    }
+    let place = try TemporaryDirectory()
+    try place.write("a.txt", "words")
+    let result = try formstream(
+      "send", "-L", "--retry", "2", "--idempotency-key", "auto", here.url, "a.txt", in: place)
+    #expect(result.exit == 3, "\(result.stderr)")
+    #expect(there.requests.count == 1)
+  }
 }

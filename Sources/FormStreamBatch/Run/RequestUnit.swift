@@ -87,7 +87,7 @@ struct RequestUnit {
     if isShrunk { return isUnsafeAllowed || members.allSatisfy { $0.ending.state == .retryable } }
     return switch result.outcome {
     case .retryable: true
-    case .unknown: isUnsafeAllowed || plan.sendsIdempotencyKeys
+    case .unknown: isUnsafeAllowed || result.idempotencyKey != nil
     case .ok, .failed, .sourceChanged, .cancelled: false
     }
   }

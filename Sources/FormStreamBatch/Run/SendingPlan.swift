@@ -51,13 +51,11 @@ package struct SendingPlan: Sendable {
     self.sniffer = sniffer
   }
 
-  /// Whether a request that is sent twice is carried out once.
-  package var isHarmlessTwice: Bool { request.method.isIdempotent || sendsIdempotencyKeys }
-
   /// Whether a file that is sent again by another run is stored once. With several files in a request, that may have
-  /// other ones, and so another key.
+  /// other ones, and so another key. A redirect to another origin leaves the key out.
   package var isHarmlessInLaterRuns: Bool {
-    request.method.isIdempotent || sendsIdempotencyKeys && !packing.isShared
+    request.method.isIdempotent
+      || sendsIdempotencyKeys && !packing.isShared && !request.options.redirects.allowsOtherOrigins
   }
 
   /// Whether a digest of each file is needed.

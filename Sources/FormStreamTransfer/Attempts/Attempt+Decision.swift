@@ -168,6 +168,9 @@ extension Attempt {
 
   /// Whether the server may carry out the request twice.
   private var isSafeToRepeat: Bool { isHarmlessTwice || options.retry.retriesUnsafe }
+
+  /// Whether a server that doesn't get the idempotency key may carry out the request twice.
+  var isSafeWithoutKey: Bool { method.isIdempotent || options.retry.retriesUnsafe }
 }
 
 extension Attempt {

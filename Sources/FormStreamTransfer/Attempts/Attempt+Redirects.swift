@@ -55,6 +55,10 @@ extension Attempt {
       return "that is another server, and redirects to other servers are not allowed "
         + "(\(SettingName.otherOrigins) allows them)"
     }
+    if target.origin != url.origin, changesSomething, earlierDoubt != .none, !isSafeWithoutKey {
+      return
+        "that is another server, which does not get the idempotency key, so it might carry out the request once more"
+    }
     return nil
   }
 

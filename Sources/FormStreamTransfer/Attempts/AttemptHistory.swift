@@ -10,6 +10,8 @@ struct AttemptHistory: Sendable {
   /// How often the request was sent to the present URL.
   private(set) var tries = 0
   private(set) var redirects = 0
+  /// Whether all attempts sent the request's idempotency key, if it has one.
+  private(set) var sendsKey = true
   /// Whether an attempt may have been carried out.
   private(set) var doubt = Doubt.none
   private(set) var response: TransferResponse?
@@ -72,7 +74,9 @@ struct AttemptHistory: Sendable {
     tries -= 1
   }
 
-  mutating func noteRedirect() {
+  /// - Parameter sendsKey: whether what is sent to the new URL has the idempotency key.
+  mutating func noteRedirect(sendsKey: Bool) {
+    self.sendsKey = sendsKey
     redirects += 1
     tries = 0
   }

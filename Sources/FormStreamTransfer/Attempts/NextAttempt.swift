@@ -27,7 +27,7 @@ struct NextAttempt: Sendable {
   /// How often it was sent again with credentials.
   private(set) var authentications = 0
   /// Whether the request's own headers are sent; they are not sent to another origin.
-  private var sendsOwnHeaders = true
+  private(set) var sendsOwnHeaders = true
   private var usesIdleConnection = true
   /// The version of HTTP that the server demands; nil if it leaves the choice.
   private var demandedVersion: DemandedVersion?
@@ -60,14 +60,17 @@ struct NextAttempt: Sendable {
     tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
     asksForCredentials: Bool
   ) -> Attempt {
-    Attempt(
+    var options = request.options
+    // A server that doesn't get the key may carry out the request twice.
+    if !sendsOwnHeaders { options.idempotencyKey = nil }
+    return Attempt(
       method, url, changesSomething: sendsBody || !method.isSafe, isPage: isPage,
       bodyLength: body?.contentLength, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
       earlierDoubt: earlierDoubt,
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
-      sentScheme: authorization.scheme, options: request.options)
+      sentScheme: authorization.scheme, options: options)
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.

@@ -81,7 +81,7 @@ final class TransferRun: Sendable {
           return await conclude(history, verdict.after(history.doubt))
         }
         next.follow(url)
-        history.noteRedirect()
+        history.noteRedirect(sendsKey: next.sendsOwnHeaders)
       case .repeatWithoutExpect:
         next.repeatWithoutExpect()
         history.noteRepetition()
@@ -309,7 +309,7 @@ final class TransferRun: Sendable {
     // The page's own attempts are not counted in the result.
     var pageHistory = history
     next.fetchPage(url)
-    pageHistory.noteRedirect()
+    pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
     while let result = try? await send(&next, pageHistory) {
       var facts = AttemptFacts(result)
       if let question = result.trustQuestion {
@@ -322,7 +322,7 @@ final class TransferRun: Sendable {
           return await conclude(history, .init(.ok, nil))
         }
         next.follow(url)
-        pageHistory.noteRedirect()
+        pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
       case .conclude(let verdict):
         guard let page = result.response else { return await conclude(history, .init(.ok, nil)) }
         var history = history
@@ -396,7 +396,7 @@ final class TransferRun: Sendable {
     var (history, verdict) = (history, verdict)
     connection.release()
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
-    if let key = request.options.idempotencyKey,
+    if let key = request.options.idempotencyKey, history.sendsKey,
       verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none
     {
       verdict.error = verdict.error?.adding(
@@ -412,7 +412,8 @@ final class TransferRun: Sendable {
     }
     let result = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome,
-      response: history.response, idempotencyKey: request.options.idempotencyKey,
+      response: history.response,
+      idempotencyKey: history.sendsKey ? request.options.idempotencyKey : nil,
       attempts: history.attempts, redirects: history.redirects,
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,

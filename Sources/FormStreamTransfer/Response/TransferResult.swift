@@ -42,7 +42,8 @@ public struct TransferResult: Sendable {
   public let outcome: Outcome
   /// The final response; nil if none arrived.
   public let response: TransferResponse?
-  /// The key that was sent; nil if there was none. A request that is sent again needs the same key.
+  /// The key that was sent; nil if there was none, or if a redirect led to another origin, which doesn't get it. A request
+  /// that is sent again needs the same key.
   public let idempotencyKey: IdempotencyKey?
   /// The number of attempts, including those that failed early and redirects that sent the body again.
   public let attempts: Int

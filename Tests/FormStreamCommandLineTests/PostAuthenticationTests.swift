@@ -158,6 +158,18 @@ import Testing
     #expect(server.faults == [])
   }
 
+  /// What `-o` does: a link stays a link, and what is no file is written as it is.
+  @Test func `a link, a device or a FIFO of -c stays what it is`() throws {
+    let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "a=1")]) }
+    let result = try shell(
+      """
+      mkfifo pipe; echo old > file; ln -s file link; ln -s /dev/null null
+      cat pipe > got & for jar in pipe link null; do $F post -c $jar -d a \(server.url) || echo $jar; done
+      wait; [ -p pipe ] && [ -L link ] && [ -L null ] && [ -c /dev/null ] && grep -c "a.1$" got file
+      """, in: TemporaryDirectory())
+    #expect(result.output == "got:1\nfile:1\n", "\(result.stderr)")
+  }
+
   @Test func `cookies that can't be read or written are errors`() throws {
     let server = try ScriptedServer { _ in .good(headers: [("Set-Cookie", "a=1")], body: "fine\n") }
     let place = try TemporaryDirectory()

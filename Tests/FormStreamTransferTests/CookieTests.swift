@@ -124,6 +124,19 @@ import Testing
     #expect(unwritable?.code == .cookiesUnusable)
   }
 
+  @Test func `a device or a FIFO is not replaced by a file of cookies`() throws {
+    let place = try TemporaryDirectory()
+    try makeFIFO(place.local("jar"))
+    let error = #expect(throws: TransferError.self) {
+      try session(.session()).saveCookies(to: place.local("jar"))
+    }
+    #expect(error?.code == .cookiesUnusable)
+    #expect(error?.description.contains("a FIFO") == true)
+    #expect(
+      try FileStatus(of: place.local("jar"), followsSymlinks: false).kind == .pipe)
+    #expect(try FileManager.default.contentsOfDirectory(atPath: place.path) == ["jar"])
+  }
+
   @Test func `many requests on several engines share one jar`() async throws {
     let server = try ScriptedServer { request in
       .good(headers: [("Set-Cookie", "c\(request.number)=1")])

@@ -47,10 +47,20 @@ extension Argument {
   var isCookie: Bool { bytes.contains(UInt8(ascii: "=")) }
 }
 
-/// Writes a session's cookies to the file of `-c`.
+/// Writes a session's cookies to the file of `-c`, which is treated as that of `-o`: a link stays, and so does a device or
+/// FIFO, which gets what a file would hold.
 func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failure) {
   guard let file else { return }
-  try convertingErrors { () throws(TransferError) in try session.saveCookies(to: file) }
+  let target: LocalPath
+  switch try? OutputPlace(at: file) {
+  case .deadLink, .standardOutput, .special:
+    let output = try OutputFile(.path(file))
+    return try output.write(
+      try convertingErrors { () throws(TransferError) in try session.cookieText() })
+  case .file: target = (try? resolved(file)) ?? file
+  case .nothing, nil: target = file
+  }
+  try convertingErrors { () throws(TransferError) in try session.saveCookies(to: target) }
 }
 
 extension ResultReport.Ending {

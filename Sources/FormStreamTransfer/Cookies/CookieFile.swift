@@ -44,22 +44,14 @@ extension TransferSession {
   /// Writes the session's cookies to a file in Netscape's format, which only its owner may read. Cookies of the session,
   /// which have no end, are in it, too. The file appears when it is complete.
   ///
-  /// - Throws: `invalidSetting` if the session keeps no cookies; `cookiesUnusable` if the file can't be written.
+  /// - Throws: `invalidSetting` if the session keeps no cookies; `cookiesUnusable` if the file can't be written, or if what
+  ///   has its name is a device or a FIFO.
   public func saveCookies(to path: LocalPath) throws(TransferError) {
-    guard let cookieJar else {
-      throw TransferError(
-        .invalidSetting, on: "cookies",
-        "The session keeps no cookies, so there are none to save: set its configuration's cookies.")
-    }
-    let lines = ["# Netscape HTTP Cookie File", ""] + (try cookieJar.lines())
-    let text = Array(lines.joined(separator: "\n").utf8) + [0x0A]
-    do throws(SystemError) {
+    let text = try cookieText()
+    do {
+      try path.checkReplaceable(or: "name a file")
       let file = try AtomicFile(for: path, permissions: 0o600)
-      var failure: SystemError?
-      text.withUnsafeBytes { bytes in
-        do throws(SystemError) { try file.write(bytes) } catch { failure = error }
-      }
-      if let failure { throw failure }
+      try text.withUnsafeBytes { try file.write($0) }
       try file.replace(path.name)
     } catch {
       throw TransferError(
@@ -67,5 +59,18 @@ extension TransferSession {
         "The cookies could not be written to \(path.description.quoted): \(error).",
         underlying: error)
     }
+  }
+
+  /// The session's cookies in Netscape's format.
+  ///
+  /// - Throws: `invalidSetting` if it keeps none.
+  package func cookieText() throws(TransferError) -> [UInt8] {
+    guard let cookieJar else {
+      throw TransferError(
+        .invalidSetting, on: "cookies",
+        "The session keeps no cookies, so there are none to save: set its configuration's cookies.")
+    }
+    let lines = ["# Netscape HTTP Cookie File", ""] + (try cookieJar.lines())
+    return Array(lines.joined(separator: "\n").utf8) + [0x0A]
   }
 }

@@ -18,23 +18,9 @@ enum ResponseSink {
     case .stream(let receive): self = .stream(receive)
     case .file(let result):
       let path = try result.get()
-      try Self.checkReplaceable(path)
+      try path.checkReplaceable(or: "a stream as the target can write to it")
       self = .file(try AtomicFile(for: path), path.name)
     }
-  }
-
-  /// A file takes the place of what has its name. That must not be a device, such as `/dev/null`, or a FIFO.
-  private static func checkReplaceable(_ path: LocalPath) throws {
-    guard let status = try? FileStatus(of: path, followsSymlinks: false) else { return }
-    switch status.kind {
-    case .regular, .symlink, .directory: break
-    case .pipe, .socket, .device: throw NotReplaceable()
-    }
-  }
-
-  private struct NotReplaceable: Error, CustomStringConvertible {
-    let description =
-      "it is a device, a FIFO or a socket, which a file would replace; a stream as the target can write to it"
   }
 
   func write(_ bytes: UnsafeRawBufferPointer) throws {

@@ -71,6 +71,35 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
+  @Test func `another origin does not see the client's certificate after a redirect`() async throws
+  {
+    var options = TLSProxy.Options()
+    options.clientAuthority = made.authority
+    let there = try TLSProxy(to: server.port, made.server, options)
+    let redirecting = try ScriptedServer { [url = there.url] request in
+      .good(307, headers: [("Location", request.target == "/here" ? "/away" : url)])
+    }
+    let here = try TLSProxy(to: redirecting.port, made.server, options)
+    var configuration = TransferSession.Configuration()
+    configuration.idleLimit = .seconds(600)
+    configuration.tls.authorities = LocalPath(made.authority)
+    configuration.tls.certificate = LocalPath(made.client.certificate)
+    configuration.tls.key = LocalPath(made.client.key)
+    let session = try TransferSession(configuration)
+    var request = try makeRequest(here.url + "/here")
+    request.options.redirects.allowsOtherOrigins = true
+    // A connection that another request left must not be used, either.
+    for url in [nil, there.url] {
+      if let url { #expect(try await session.result(of: makeRequest(url)).outcome == .ok) }
+      let requests = server.requests.count
+      let result = await session.result(of: request)
+      #expect(result.error?.code == .clientCertificateRefused, "\(result)")
+      #expect(result.error?.description.contains("is not shown") == true, "\(result)")
+      #expect(server.requests.count == requests)
+    }
+    #expect(redirecting.requests.map(\.target) == ["/here", "/away", "/here", "/away"])
+  }
+
   @Test func `TLS versions before 1_2 are refused`() async throws {
     var options = TLSProxy.Options()
     options.newestVersion = "1.1"

@@ -91,6 +91,8 @@ struct NextAttempt: Sendable {
     var configuration = configuration
     let prefersHTTP11 = prefersHTTP11(configuration.version) && !refusesHTTP11
     if prefersHTTP11 || demandedVersion == .http11 { configuration.version = .http11 }
+    // libcurl doesn't use a connection that was made with other settings.
+    if !sendsOwnHeaders { configuration.tls.withholdCertificate() }
     return WireRequest(
       method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
       body: sendsBody ? body : nil, announcesBody: announcesBody, expectTimeout: expectTimeout,

@@ -22,7 +22,8 @@ public struct TLSSettings: Sendable, Hashable {
   public var authorities: LocalPath?
   /// A directory with the certificates of the trusted authorities, under the names that `openssl rehash` gives them.
   public var authoritiesDirectory: LocalPath?
-  /// A PEM file with the client's certificate.
+  /// A PEM file with the client's certificate. It is shown to the origin of a request's own URL, and to no other that a
+  /// redirect leads to.
   public var certificate: LocalPath?
   /// A PEM file with the key of the client's certificate; if nil, the key is in the certificate's file.
   public var key: LocalPath?
@@ -44,6 +45,14 @@ public struct TLSSettings: Sendable, Hashable {
 
   /// The system's authorities, and no client certificate.
   public init() {}
+
+  /// Whether the certificate is not shown, as it is for another origin.
+  private(set) var withholdsCertificate = false
+
+  mutating func withholdCertificate() {
+    withholdsCertificate = certificate != nil
+    (certificate, key, hiddenPassphrase) = (nil, nil, nil)
+  }
 
   /// The versions that are used, for messages.
   var versions: String {

@@ -147,7 +147,13 @@ struct FailureExplanation {
   private func clientCertificateRefused(
     _ failure: CurlFailure
   ) -> (TransferError, isTransient: Bool) {
-    permanent(
+    if encryption.settings.withholdsCertificate {
+      return permanent(
+        .clientCertificateRefused, failure,
+        "was not carried out: the server demands a client certificate (\(failure.message)), and yours is not shown to a "
+          + "server that a redirect led to. Send the request to that URL if that is right.")
+    }
+    return permanent(
       .clientCertificateRefused, failure,
       encryption.settings.certificate == nil
         ? "was not carried out: the server demands a client certificate (\(failure.message)). Name one "

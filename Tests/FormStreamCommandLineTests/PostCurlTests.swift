@@ -119,6 +119,11 @@ import Testing
     (["-d", "a", "-H", "Authorization: canary"], "would be printed"),
     (["-d", "a", "-E", "c", "--pass", "canary"], "would be printed"),
     (["-d", "a", "-x", "http://me:canary@p"], "would be printed"),
+    (["-d", "a", "--socks5", "me:canary@p"], "would be printed"),
+    (["-d", "a", "--socks5-hostname", "me:canary@p:1"], "would be printed"),
+    (["-d", "a", "-H", "Referer: https://me:canary@h/"], "would be printed"),
+    (["-d", "a", "-H", "X-Callback: https://h/?token=canary"], "would be printed"),
+    (["-d", "a", "-A", "robot https://me:canary@h/"], "would be printed"),
   ])
   func `what curl can't send is an error`(_ arguments: [String], _ says: String) throws {
     let result = try run("formstream", ["post", "--to-curl"] + arguments + ["http://h/"])

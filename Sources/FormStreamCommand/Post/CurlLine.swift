@@ -145,16 +145,15 @@ struct CurlLine {
       switch header {
       case .line(let argument):
         let line = try HeaderLine(argument)
-        guard !SecretNames.contains(line.name.utf8) else {
-          throw .usage(
-            "The header \"\(line.name)\" is a secret, and would be printed: put it into a file for "
-              + "--header-file.")
-        }
+        try check(line)
         add("-H", line.value.isEmpty ? "\(line.name);" : "\(line.name): \(line.value)")
       case .file(let file): add("-H", [UInt8(ascii: "@")] + file.bytes)
       }
     }
-    if let agent = arguments.request.userAgent { add("-A", agent.bytes) }
+    if let agent = arguments.request.userAgent {
+      try check(HeaderLine(name: "User-Agent", value: agent.text(for: "-A")))
+      add("-A", agent.bytes)
+    }
     switch arguments.request.credentials {
     // Without the password: curl asks for it.
     case .user(let user): add("-u", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
@@ -173,6 +172,17 @@ struct CurlLine {
     }
     if plan.request.options.sendsDigest {
       addDifference("--content-digest", "curl does not send this header")
+    }
+  }
+
+  /// Fails if a header would be printed and is a secret, or holds one in a URL.
+  private func check(_ line: HeaderLine) throws(Failure) {
+    var headers = HTTPHeaders()
+    headers.append(line.name, line.value)
+    guard headers.shown(at: plan.request.url).allSatisfy({ $0.value == headers[$0.name] }) else {
+      throw .usage(
+        "The header \"\(line.name)\" is a secret, or holds one, and would be printed: put it into a file for "
+          + "--header-file.")
     }
   }
 
@@ -297,15 +307,9 @@ struct CurlLine {
     let proxy = arguments.request.proxy
     // Without the flag, curl reads the same variables of the environment.
     switch proxy.address {
-    case .url(let argument):
-      guard !argument.bytes.contains(UInt8(ascii: "@")) else {
-        throw .usage(
-          "The proxy's URL holds a user, which would be printed: put user and password into a file for --proxy-user-file."
-        )
-      }
-      add("--proxy", argument.bytes)
+    case .url(let argument): try addProxy("--proxy", argument)
     case .host(let scheme, let argument):
-      add(scheme == "socks5" ? "--socks5" : "--socks5-hostname", argument.bytes)
+      try addProxy(scheme == "socks5" ? "--socks5" : "--socks5-hostname", argument)
     case nil: break
     }
     if let hosts = proxy.exceptions { add("--noproxy", hosts.bytes) }
@@ -316,6 +320,15 @@ struct CurlLine {
     default: break
     }
     if let file = proxy.authorities { add("--proxy-cacert", file.bytes) }
+  }
+
+  private mutating func addProxy(_ flag: String, _ address: Argument) throws(Failure) {
+    guard !address.bytes.contains(UInt8(ascii: "@")) else {
+      throw .usage(
+        "The proxy's URL holds a user, which would be printed: put user and password into a file for --proxy-user-file."
+      )
+    }
+    add(flag, address.bytes)
   }
 
   private mutating func addOutput() {

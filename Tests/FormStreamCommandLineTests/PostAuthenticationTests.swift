@@ -66,6 +66,18 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a", "a"])
   }
 
+  @Test func `a challenge with a control character is a response, and has a record`() throws {
+    let server = try ScriptedServer { _ in
+      .good(
+        401, headers: [("WWW-Authenticate", "Digest realm=\"a\", nonce=\"\u{1}\", qop=auth")])
+    }
+    let result = try formstream(
+      "post", "--json", "--digest", "-u", "me:canary", "-d", "a", server.url)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(result.output.contains("\"status\":401,\"outcome\":\"failed\""), "\(result.output)")
+    #expect(server.requests.count == 1)
+  }
+
   @Test func `a pipe is not begun before the server has asked`() throws {
     let server = try ScriptedServer { request in
       request.header("Authorization") == nil

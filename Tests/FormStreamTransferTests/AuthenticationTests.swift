@@ -91,6 +91,51 @@ import Testing
     #expect("\(String(describing: none.error))".contains("asks for credentials (Digest, realm"))
   }
 
+  /// What can't be sent back, or not as it came. The 401 is the response.
+  @Test(arguments: [
+    [0x01], [0x7F], [0xE9], [0xC3],
+  ])
+  func `a challenge that can't be repeated is not answered`(bytes: [UInt8]) async throws {
+    for name in ["realm", "nonce", "opaque"] {
+      let values = ["realm", "nonce", "opaque"].map { ($0, $0 == name ? bytes : []) }
+      let challenge = values.flatMap { Array("\($0)=\"a".utf8) + $1 + Array("\", ".utf8) }
+      let server = try ScriptedServer { _ in
+        [
+          .readBody,
+          .sendBytes(
+            Array("HTTP/1.1 401 x\r\nContent-Length: 0\r\nWWW-Authenticate: Digest ".utf8)
+              + challenge + Array("qop=auth\r\n\r\n".utf8)),
+        ]
+      }
+      let result = try await makeSession().result(of: request(server.url))
+      #expect(result.outcome == .failed && result.status == 401, "\(result)")
+      #expect(result.error?.code == .statusRefused)
+      #expect(result.error?.description.contains("can't be answered") == true, "\(result)")
+      #expect(server.requests.count == 1)
+    }
+  }
+
+  @Test(arguments: [[0x01], [0xE9]] as [[UInt8]])
+  func `a next nonce that can't be sent is not used`(bytes: [UInt8]) async throws {
+    let server = try ScriptedServer { request in
+      request.header("Authorization") == nil
+        ? .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
+        : [
+          .readBody,
+          .sendBytes(
+            Array("HTTP/1.1 200 x\r\nContent-Length: 0\r\nAuthentication-Info: nextnonce=\"".utf8)
+              + bytes + Array("\"\r\n\r\n".utf8)),
+        ]
+    }
+    let session = try makeSession()
+    for _ in 0..<2 {
+      let result = try await session.result(of: request(server.url))
+      #expect(result.outcome == .ok, "\(result)")
+    }
+    let sent = server.requests.compactMap { $0.header("Authorization") }
+    #expect(sent.count == 2 && sent.allSatisfy { $0.contains("nonce=\"n\"") }, "\(sent)")
+  }
+
   @Test func `a nonce that is too old is replaced, and not for ever`() async throws {
     let server = try Self.asking(["n1", "n2", "n3"])
     let result = try await makeSession().result(of: request(server.url))

@@ -81,6 +81,25 @@ import FormStreamTransfer
     #expect((error?.description.utf8.count ?? 0) < 1000)
   }
 
+  /// The examples of RFC 3986 §5.4. A fragment is not requested, and a segment such as `g;x` is one like others.
+  @Test(arguments: [
+    ("g", "/b/c/g"), ("./g", "/b/c/g"), ("g/", "/b/c/g/"), ("/g", "/g"), ("?y", "/b/c/d;p?y"),
+    ("g?y", "/b/c/g?y"), ("#s", "/b/c/d;p?q"), ("#", "/b/c/d;p?q"), ("g#s", "/b/c/g"),
+    ("g?y#s", "/b/c/g?y"),
+    (";x", "/b/c/;x"), ("g;x?y#s", "/b/c/g;x?y"), (".", "/b/c/"), ("./", "/b/c/"), ("..", "/b/"),
+    ("../", "/b/"), ("../g", "/b/g"), ("../..", "/"), ("../../", "/"), ("../../g", "/g"),
+    ("../../../g", "/g"), ("/./g", "/g"), ("/../g", "/g"), ("g.", "/b/c/g."), ("..g", "/b/c/..g"),
+    ("./../g", "/b/g"), ("./g/.", "/b/c/g/"), ("g/./h", "/b/c/g/h"), ("g/../h", "/b/c/h"),
+    ("g;x=1/../y", "/b/c/y"), ("g?y/../x", "/b/c/g?y/../x"), ("g#s/../x", "/b/c/g"),
+    ("?y#s", "/b/c/d;p?y"), ("?", "/b/c/d;p?"), ("#a/../b?c", "/b/c/d;p?q"),
+  ])
+  func `references are resolved`(reference: String, target: String) throws {
+    let url = try HTTPURL("http://a/b/c/d;p?q")
+    #expect(try url.resolving(reference).absoluteString == "http://a" + target)
+    #expect(try url.resolving("//g").absoluteString == "http://g/")
+    #expect(throws: TransferError.self) { try url.resolving("") }
+  }
+
   @Test func `a Foundation URL is converted unchanged`() throws {
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     #expect(try HTTPURL(url) == HTTPURL("https://example.org/a?b=c"))

@@ -42,9 +42,35 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
+  /// As curl writes them, too. U+FFFD in their place would name another URL.
+  @Test(arguments: [HTTPMethod.put, .post])
+  func `bytes that are not UTF-8 are percent-encoded`(method: HTTPMethod) async throws {
+    let server = try ScriptedServer { request in
+      guard request.target == "/" else { return .good() }
+      return [
+        .readBody,
+        .sendBytes(
+          Array("HTTP/1.1 307 x\r\nContent-Length: 0\r\nLocation: /caf".utf8) + [0xE9]
+            + Array("\r\n  %41?ä".utf8) + [0xFF, 0x0D, 0x0A, 0x0D, 0x0A]),
+      ]
+    }
+    let result = try await makeSession().result(of: makeRequest(method, server.url))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.map(\.target) == ["/", "/caf%e9%20%41?%c3%a4%ff"])
+  }
+
+  @Test func `the URL of a reference that is only a fragment is the same`() async throws {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? .good(307, headers: [("Location", "#f")]) : .good()
+    }
+    let result = try await makeSession().result(of: makeRequest(server.url + "/a/b?q"))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.map(\.target) == ["/a/b?q", "/a/b?q"])
+  }
+
   @Test(
     arguments: [
-      "file:///etc/passwd", "file://HERE/etc/passwd", "ftp://HERE/", "javascript:alert(1)",
+      "", "file:///etc/passwd", "file://HERE/etc/passwd", "ftp://HERE/", "javascript:alert(1)",
       "data:text/plain,a", "gopher://HERE/", "mailto:a@example.org", "ws://HERE/", "scp://HERE/",
       "dict://HERE/", "http://", "http:///", "//", "http://:80/", "http://HERE:99999/",
       "http://[::1/",

@@ -29,9 +29,17 @@ extension Attempt {
     guard let sentScheme else {
       return offered.isEmpty
         ? "It doesn't say which credentials it asks for."
-        : "It asks for credentials (\(offered.joined(separator: "; ")))."
+        : "It asks for credentials (\(offered.joined(separator: "; "))).\(unanswerable(offers))"
     }
     let named = zip(offers, offered).first { $0.0.isScheme(sentScheme) }?.1 ?? sentScheme
-    return "It refused the credentials (\(named)): check them. They are not sent again."
+    return
+      "It refused the credentials (\(named)): check them. This request does not send them again."
+  }
+
+  private func unanswerable(_ offers: [OfferedScheme]) -> String {
+    guard offers.contains(where: { $0.isScheme("Digest") && !$0.isRepeatable }) else {
+      return ""
+    }
+    return " The challenge can't be answered: it has a control character in it, or is not UTF-8."
   }
 }

@@ -106,7 +106,7 @@ extension AttemptFacts {
 extension AttemptFacts.Response {
   fileprivate init(_ status: Int, _ headers: HTTPHeaders, isTruncated: Bool = false) {
     self.init(
-      status: status, location: headers["Location"], retryAfter: RetryAfter.duration(headers),
+      status: status, location: headers.location, retryAfter: RetryAfter.duration(headers),
       offers: status == 401 ? OfferedScheme.all(in: headers) : [],
       isFromGateway: headers.contains("Via") || headers.contains("Proxy-Status"),
       isTruncated: isTruncated)

@@ -293,8 +293,7 @@ final class TransferRun: Sendable {
       session.knownServers.note(peer, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
       if let challenge = next.authorization.challenge,
-        let information = response.headers["Authentication-Info"],
-        let nonce = OfferedScheme.parameter("nextnonce", in: information)
+        let nonce = OfferedScheme.nextNonce(in: response.headers)
       {
         session.protectionSpaces.replaceNonce(of: challenge, with: nonce, at: origin)
       }

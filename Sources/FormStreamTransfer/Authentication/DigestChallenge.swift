@@ -27,12 +27,12 @@ struct DigestChallenge: Sendable, Hashable {
     return known.first { $0.hash == .sha256 } ?? known.first
   }
 
-  /// Nil if the offer is another scheme, or can't be answered: an unknown algorithm, or only `auth-int`, which would need
-  /// the digest of the body before it is sent.
+  /// Nil if the offer is another scheme, or can't be answered: an unknown algorithm, only `auth-int`, which would need the
+  /// digest of the body before it is sent, or parameters that can't be sent back.
   init?(_ offer: OfferedScheme) {
     let parameters = offer.parameters
     guard offer.isScheme("Digest"), let realm = parameters["realm"],
-      let nonce = parameters["nonce"]
+      let nonce = parameters["nonce"], offer.isRepeatable
     else { return nil }
     algorithm = parameters["algorithm"]
     switch (algorithm ?? "MD5").lowercased() {

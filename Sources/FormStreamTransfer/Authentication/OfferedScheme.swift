@@ -6,6 +6,8 @@ public struct OfferedScheme: Sendable, Hashable {
   public let scheme: String
   /// The parameters; their names are in lower case.
   public fileprivate(set) var parameters: [String: String] = [:]
+  /// Whether the parameters that an answer repeats can be sent back: they are UTF-8, and have no control character in them.
+  fileprivate(set) var isRepeatable = true
 
   /// The name of the protected area; nil if the server gives none.
   public var realm: String? { parameters["realm"] }
@@ -21,17 +23,22 @@ extension OfferedScheme {
   /// "Implementers should note that the field value might contain more than one challenge".
   static func all(in headers: HTTPHeaders) -> [OfferedScheme] {
     headers.fields.filter { $0.name.isSameHeaderName(as: "WWW-Authenticate") }
-      .flatMap { parsing($0.value) }
+      .flatMap { parsing($0.bytes) }
   }
 
   /// What is not a challenge ends the list: what came before it still counts.
-  private static func parsing(_ value: String) -> [OfferedScheme] {
+  private static func parsing(_ value: [UInt8]) -> [OfferedScheme] {
     var scanner = ChallengeScanner(value)
     var offers: [OfferedScheme] = []
     while let word = scanner.nextWord() {
       if let last = offers.indices.last, let parameter = scanner.takeValue() {
         let name = word.lowercased()
-        if offers[last].parameters[name] == nil { offers[last].parameters[name] = parameter }
+        if offers[last].parameters[name] == nil {
+          offers[last].parameters[name] = parameter.text
+          if !parameter.isRepeatable, ["realm", "nonce", "opaque"].contains(name) {
+            offers[last].isRepeatable = false
+          }
+        }
       } else {
         offers.append(OfferedScheme(scheme: word))
         scanner.skipToken68()
@@ -40,14 +47,33 @@ extension OfferedScheme {
     return offers
   }
 
-  /// The value of a parameter in a list of them, as in `Authentication-Info`.
-  static func parameter(_ name: String, in value: String) -> String? {
-    var scanner = ChallengeScanner(value)
+  /// The nonce for the next request that an `Authentication-Info` has (RFC 7616 §3.5); nil if there is none, or if it
+  /// can't be sent back.
+  static func nextNonce(in headers: HTTPHeaders) -> String? {
+    guard
+      let field = headers.fields.first(where: {
+        $0.name.isSameHeaderName(as: "Authentication-Info")
+      })
+    else { return nil }
+    var scanner = ChallengeScanner(field.bytes)
     while let word = scanner.nextWord() {
       guard let value = scanner.takeValue() else { return nil }
-      if word.lowercased() == name { return value }
+      if word.lowercased() == "nextnonce" { return value.isRepeatable ? value.text : nil }
     }
     return nil
+  }
+}
+
+/// The value of a parameter.
+private struct ParameterValue {
+  let text: String
+  /// Whether it can be sent back.
+  let isRepeatable: Bool
+
+  init(_ bytes: some Collection<UInt8>) {
+    text = String(decoding: bytes, as: UTF8.self)
+    isRepeatable =
+      HTTPSyntax.isFieldValue(bytes) && String(validating: bytes, as: UTF8.self) != nil
   }
 }
 
@@ -55,8 +81,8 @@ extension OfferedScheme {
 private struct ChallengeScanner {
   private var rest: ArraySlice<UInt8>
 
-  init(_ value: String) {
-    rest = Array(value.utf8)[...]
+  init(_ value: [UInt8]) {
+    rest = value[...]
   }
 
   /// The next token after blanks and commas; nil if something else follows, or nothing.
@@ -66,13 +92,17 @@ private struct ChallengeScanner {
   }
 
   /// The value after `=`: a token or a quoted string. Nil if there is none; then nothing is taken.
-  mutating func takeValue() -> String? {
+  mutating func takeValue() -> ParameterValue? {
     let before = rest
     skipBlanks()
     if rest.first == UInt8(ascii: "=") {
       rest.removeFirst()
       skipBlanks()
-      if let value = rest.first == UInt8(ascii: "\"") ? takeQuoted() : takeToken() { return value }
+      if rest.first == UInt8(ascii: "\"") {
+        if let value = takeQuoted() { return ParameterValue(value) }
+      } else if let value = takeToken() {
+        return ParameterValue(value.utf8)
+      }
     }
     rest = before
     return nil
@@ -102,13 +132,13 @@ private struct ChallengeScanner {
 
   /// RFC 9110 §5.6.4: "Recipients that process the value of a quoted-string MUST handle a quoted-pair as if it were
   /// replaced by the octet following the backslash."
-  private mutating func takeQuoted() -> String? {
+  private mutating func takeQuoted() -> [UInt8]? {
     var text: [UInt8] = []
     var inside = rest.dropFirst()
     while let byte = inside.popFirst() {
       if byte == UInt8(ascii: "\"") {
         rest = inside
-        return String(decoding: text, as: UTF8.self)
+        return text
       }
       guard byte == UInt8(ascii: "\\") else {
         text.append(byte)

@@ -97,7 +97,6 @@ final class ProtectionSpaces: Sendable {
         } catch {
           throw .digestFailed(error)
         }
-        guard HTTPSyntax.isFieldValue(header.utf8) else { throw .badUser }
         result.header = Hidden(header)
         (result.scheme, result.challenge) = ("Digest", challenge)
       }
@@ -153,8 +152,7 @@ extension Credentials {
 extension TransferError {
   fileprivate static let badUser = TransferError(
     .invalidHeader, on: "Authorization",
-    "The user, or what the server asks to be sent with it, contains a control character: remove line breaks."
-  )
+    "The user contains a control character: remove line breaks.")
 }
 
 extension HTTPURL {

@@ -20,6 +20,25 @@ public struct HTTPHeaders: Sendable, Hashable {
     public let value: String
     /// Whether the caller said that the value is a secret.
     let isMarkedSecret: Bool
+    /// The value as it was received, if that is not UTF-8; nil otherwise.
+    let undecodable: [UInt8]?
+
+    init(name: String, value: String, isMarkedSecret: Bool = false) {
+      (self.name, self.value, self.isMarkedSecret) = (name, value, isMarkedSecret)
+      undecodable = nil
+    }
+
+    /// A line that was received. The value's text is repaired if it is not UTF-8.
+    init(name: String, received bytes: [UInt8]) {
+      let text = String(validating: bytes, as: UTF8.self)
+      (self.name, value, isMarkedSecret) = (
+        name, text ?? String(decoding: bytes, as: UTF8.self), false
+      )
+      undecodable = text == nil ? bytes : nil
+    }
+
+    /// The value as it was received.
+    var bytes: [UInt8] { undecodable ?? Array(value.utf8) }
     /// Whether the value is a secret: a trace shows the name, and masks the value. Found out when it is asked for: most
     /// headers are never shown.
     public var isSecret: Bool { isMarkedSecret || SecretNames.contains(name.utf8) }
@@ -80,16 +99,35 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether there is a line with this name.
   public func contains(_ name: String) -> Bool { self[name] != nil }
 
-  /// Appends text to the value of the last line, which a server continued in the next one; ignored if there is none.
-  mutating func continueLastLine(_ text: String) {
+  /// Appends to the value of the last line, which a server continued in the next one; ignored if there is none.
+  mutating func continueLastLine(_ bytes: some BidirectionalCollection<UInt8>) {
     guard let last = fields.popLast() else { return }
-    let value = String("\(last.value) \(text.trimmingBlanks())".trimmingBlanks())
-    fields.append(Field(name: last.name, value: value, isMarkedSecret: last.isMarkedSecret))
+    let value = last.bytes + [0x20] + bytes.trimmingBlanks()
+    fields.append(Field(name: last.name, received: Array(value.trimmingBlanks())))
+  }
+
+  /// Appends a line as it is.
+  mutating func appendUnchanged(name: String, value: String) {
+    fields.append(Field(name: name, value: value))
   }
 
   /// Appends a line as it was received.
-  mutating func appendUnchanged(name: String, value: String) {
-    fields.append(Field(name: name, value: value, isMarkedSecret: false))
+  mutating func append(_ name: String, received bytes: [UInt8]) {
+    fields.append(Field(name: name, received: bytes))
+  }
+
+  /// The first `Location`. What is not UTF-8 in it is percent-encoded byte by byte, so that it names the same URL.
+  var location: String? {
+    guard let field = fields.first(where: { $0.name.isSameHeaderName(as: "Location") }) else {
+      return nil
+    }
+    guard let bytes = field.undecodable else { return field.value }
+    let encoded = bytes.flatMap { byte in
+      byte < 0x80
+        ? [byte]
+        : [UInt8(ascii: "%"), Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 0x0F)]
+    }
+    return String(decoding: encoded, as: UTF8.self)
   }
 
   mutating func appendUnchanged(_ field: Field) {

@@ -44,9 +44,10 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
-  func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
+  package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
     let handle = try CurlURL(parsing: absoluteString)
-    try handle.set(.url, reference, subject: reference)
+    // libcurl 7.88 would take a reference that is only a fragment for an empty path (RFC 3986 §5.2.2).
+    if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
     var url = try HTTPURL(handle, subject: reference)
     url.isSecret = isSecret
     return url

@@ -238,15 +238,12 @@ final class ResponseCollector {
     // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
     // "consume each whitespace-preceded line without further processing".
     if line.first?.isBlank == true {
-      return headers.continueLastLine(String(decoding: line, as: UTF8.self))
+      return headers.continueLastLine(line)
     }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
-    var value = line[(colon + 1)...]
-    while value.first?.isBlank == true { value.removeFirst() }
-    while value.last?.isBlank == true { value.removeLast() }
-    headers.appendUnchanged(
-      name: String(decoding: line[..<colon], as: UTF8.self),
-      value: String(decoding: value, as: UTF8.self))
+    headers.append(
+      String(decoding: line[..<colon], as: UTF8.self),
+      received: Array(line[(colon + 1)...].trimmingBlanks()))
   }
 
   /// The head for people, with secrets masked.

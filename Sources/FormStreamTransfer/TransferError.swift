@@ -32,6 +32,8 @@ public struct TransferError: Error, Sendable {
     public static let decisionFailed = Code(rawValue: "decision-failed")
     /// Credentials would be sent without encryption; see ``TransferOptions/requiresEncryptionForCredentials``.
     public static let credentialsNotEncrypted = Code(rawValue: "credentials-not-encrypted")
+    /// The server has refused the same credentials before, and the session doesn't send them again.
+    public static let credentialsRefused = Code(rawValue: "credentials-refused")
     /// The resolver doesn't know the host.
     public static let hostNotFound = Code(rawValue: "host-not-found")
     /// Nothing is listening at the address, or it can't be reached.

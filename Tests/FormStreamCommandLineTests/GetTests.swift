@@ -197,4 +197,16 @@ import Testing
     let printed = try shell("$F get --compressed \(server.url) --max-filesize 20M | wc -c")
     #expect((Int(printed.output.filter(\.isNumber)) ?? .max) <= 20 << 20)
   }
+
+  @Test func `a password that was refused is not sent with the next URL`() throws {
+    let server = try ScriptedServer { _ in
+      .good(401, headers: [("WWW-Authenticate", "Basic realm=a")])
+    }
+    let result = try formstream(
+      "get", "-u", "me:canary", server.url + "/a", server.url + "/b", server.url + "/c")
+    #expect(result.exit == 1)
+    #expect(result.stderr.contains("were refused before"), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
+    #expect(server.requests.map(\.target) == ["/a"])
+  }
 }

@@ -205,4 +205,26 @@ import Testing
     #expect(result.exit == 3, "\(result.stderr)")
     #expect(there.requests.count == 1)
   }
+
+  @Test(arguments: [[], ["--digest"], ["--anyauth"]])
+  func `a password that was refused is not tried with every file`(_ flags: [String]) throws {
+    let server = try ScriptedServer { request in
+      .good(
+        401,
+        headers: [("WWW-Authenticate", "Digest realm=a, nonce=\"\(request.number)\", qop=auth")])
+    }
+    let place = try TemporaryDirectory()
+    let names = (0..<50).map { "f\($0)" }
+    for name in names { try place.write(name, "words") }
+    let result = try run(
+      "formstream", ["send", "-j", "2", "-u", "me:canary"] + flags + [server.url] + names, in: place
+    )
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(result.stderr.contains("so the run was ended"), "\(result.stderr)")
+    #expect(result.stderr.contains("not begun"), "\(result.stderr)")
+    #expect(!result.stderr.contains("canary"))
+    let tried = server.requests.count { $0.header("Authorization") != nil }
+    #expect((1...2).contains(tried))
+    #expect(server.requests.count <= 4)
+  }
 }

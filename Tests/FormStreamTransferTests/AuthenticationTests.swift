@@ -136,6 +136,51 @@ import Testing
     #expect(sent.count == 2 && sent.allSatisfy { $0.contains("nonce=\"n\"") }, "\(sent)")
   }
 
+  /// Credentials of a netrc file are those of the session.
+  @Test(arguments: [PasswordScheme.basic, .digest, .strongestOffered])
+  func `credentials of the session that were refused are not sent again to that origin`(
+    scheme: PasswordScheme
+  ) async throws {
+    let script: ScriptedServer.Script = { request in
+      .good(
+        401,
+        headers: [("WWW-Authenticate", "Digest realm=a, nonce=\"\(request.number)\", qop=auth")])
+    }
+    let (server, other) = (try ScriptedServer(script: script), try ScriptedServer(script: script))
+    var configuration = TransferSession.Configuration()
+    var netrc = try Netrc(parsing: "machine 127.0.0.1 login canary password canary")
+    netrc.scheme = scheme
+    configuration.netrc = netrc
+    let session = try TransferSession(configuration)
+    for number in 0..<3 {
+      let result = try await session.result(of: makeRequest(server.url + "/\(number)"))
+      #expect(result.outcome == .failed)
+      if number == 0 { continue }
+      #expect(result.attempts == 0)
+      #expect(result.error?.code == .credentialsRefused, "\(result)")
+      #expect(!"\(result)".contains("canary"))
+    }
+    #expect(server.requests.count { $0.header("Authorization") != nil } == 1)
+    #expect(server.requests.count == (scheme == .basic ? 1 : 2))
+    // Others are.
+    _ = try await session.result(of: makeRequest(other.url))
+    #expect(other.requests.contains { $0.header("Authorization") != nil })
+    _ = try await session.result(of: request(server.url, .basic(user: "other", password: "p")))
+    #expect(server.requests.last?.header("Authorization") == "Basic b3RoZXI6cA==")
+  }
+
+  @Test func `a program that sends refused credentials with another request may do so`()
+    async throws
+  {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? .good(401, headers: [("WWW-Authenticate", "Basic realm=a")]) : .good()
+    }
+    let session = try makeSession()
+    let basic = Credentials.basic(user: "me", password: "p")
+    #expect(try await session.result(of: request(server.url, basic)).outcome == .failed)
+    #expect(try await session.result(of: request(server.url, basic)).outcome == .ok)
+  }
+
   @Test func `a nonce that is too old is replaced, and not for ever`() async throws {
     let server = try Self.asking(["n1", "n2", "n3"])
     let result = try await makeSession().result(of: request(server.url))

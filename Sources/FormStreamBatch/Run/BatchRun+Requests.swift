@@ -31,6 +31,7 @@ extension BatchRun {
       if !isRepeated { conclude(&unit) }
       notePace(result, begun: begun)
       noteReachability(result)
+      noteRefusal(of: sent)
       pace.leave()
       guard isRepeated else { return true }
       if !leaving.isEmpty {
@@ -114,5 +115,12 @@ extension BatchRun {
       return state.unreachable >= unreachableLimit
     }
     if isUnreachable { stop() }
+  }
+
+  /// Ends the run if the server refused the credentials: it would refuse them with each file, or lock the user.
+  private func noteRefusal(of request: TransferRequest) {
+    guard session.hasSeenRefusal(ofCredentialsOf: request) else { return }
+    state.withLock { $0.areCredentialsRefused = true }
+    stop()
   }
 }

@@ -46,6 +46,7 @@ package final class BatchRun: Sendable {
     var inFlight: [Int: InFlight] = [:]
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
+    var areCredentialsRefused = false
     /// The files that were listed and have not ended, by their indices, if the caller wants to know them.
     var unfinished: [Int: BatchFile] = [:]
   }
@@ -105,6 +106,8 @@ package final class BatchRun: Sendable {
   package var isStopped: Bool { state.withLock(\.isStopped) }
   /// Whether the run ended because nothing accepts connections.
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
+  /// Whether the run ended because a server refused the credentials.
+  package var areCredentialsRefused: Bool { state.withLock(\.areCredentialsRefused) }
 
   var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
 

@@ -7,6 +7,7 @@ extension LowArguments {
     for url: HTTPURL, _ notes: inout [String]
   ) throws(Failure) -> TransferSession.Configuration {
     var configuration = request.session
+    configuration.sharesCredentials = true
     configuration.tls.passphrase = try passphrase(&notes)
     configuration.proxy = try proxySettings(&notes)
     let name = try convertingErrors { () throws(TransferError) in

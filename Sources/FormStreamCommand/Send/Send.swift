@@ -69,7 +69,8 @@ func send(_ plan: SendPlan) throws(Failure) {
   let signal = interruption.end()
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
-    isUnreachable: run.isUnreachable, signal: signal, plan: plan, manifest: input.manifest,
+    isUnreachable: run.isUnreachable, areCredentialsRefused: run.areCredentialsRefused,
+    signal: signal, plan: plan, manifest: input.manifest,
     failedList: failedList)
   if let output {
     do throws(Failure) { try output.write(summary.record.json.line()) } catch {

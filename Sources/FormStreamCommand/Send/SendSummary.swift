@@ -8,6 +8,7 @@ struct SendSummary {
   private let duration: Duration
   private let failure: Failure?
   private let isUnreachable: Bool
+  private let areCredentialsRefused: Bool
   private let signal: Int32?
   private let plan: SendPlan
   /// The id of the manifest.
@@ -16,12 +17,14 @@ struct SendSummary {
 
   init(
     _ totals: BatchTotals, duration: Duration, failure: Failure?, isUnreachable: Bool,
+    areCredentialsRefused: Bool,
     signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
   ) {
     self.totals = totals
     self.duration = duration
     self.failure = failure
     self.isUnreachable = isUnreachable
+    self.areCredentialsRefused = areCredentialsRefused
     self.signal = signal
     self.plan = plan
     self.manifest = manifest
@@ -90,6 +93,9 @@ struct SendSummary {
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
     if isUnreachable {
       lines.append("Nothing accepts connections there, so the run was ended: try again later.")
+    }
+    if areCredentialsRefused {
+      lines.append("The server refused the credentials, so the run was ended: check them.")
     }
     if let journal = plan.journal, exit != .ok {
       lines.append("The journal is in \"\(journal)\": the same command goes on from there.")

@@ -76,6 +76,11 @@ extension TransferRun {
     if credentials == nil, decisions.challenge != nil {
       credentials = session.answeredCredentials.latest(for: answeredRequests(next))
     }
+    if credentials == nil, decisions.challenge == nil, let own = credentialsOfSession(next),
+      session.refusedCredentials.contains(own, at: next.url.origin)
+    {
+      throw .credentialsRefusedBefore(next.url)
+    }
     let authorization = try session.protectionSpaces.authorization(
       credentials ?? next.ownCredentials(session.configuration.netrc), next.method, next.url)
     if authorization.header != nil, authorization.challenge == nil,
@@ -85,6 +90,14 @@ extension TransferRun {
       throw .credentialsNotEncrypted(next.url)
     }
     return authorization
+  }
+
+  /// The credentials of a request that were given once for all requests; nil if it has others, or none.
+  private func credentialsOfSession(_ next: NextAttempt) -> Credentials? {
+    let configuration = session.configuration
+    let own = next.ownCredentials(configuration.netrc)
+    let isOfAll = configuration.sharesCredentials || own != nil && next.ownCredentials(nil) != own
+    return isOfAll ? own : nil
   }
 
   private func answeredRequests(_ next: NextAttempt) -> AnsweredCredentials.Requests {

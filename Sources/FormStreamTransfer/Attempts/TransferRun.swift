@@ -292,6 +292,12 @@ final class TransferRun: Sendable {
       let peer = peer(of: next.url, try? proxy(for: next.url))
       session.knownServers.note(peer, speaksHTTP10: response.version == "1.0")
       if response.status < 500, response.status != 429 { session.budget.noteSuccess() }
+      if response.status == 401, !request.options.accepts(401),
+        let credentials = next.authorization.credentials,
+        next.authorization.isRefused(by: OfferedScheme.all(in: response.headers))
+      {
+        session.refusedCredentials.note(credentials, at: origin)
+      }
       if let challenge = next.authorization.challenge,
         let nonce = OfferedScheme.nextNonce(in: response.headers)
       {

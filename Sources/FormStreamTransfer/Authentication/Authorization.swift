@@ -16,28 +16,31 @@ struct Authorization: Sendable {
 }
 
 extension Authorization {
+  /// Whether a 401 with these offers refuses what was sent. It doesn't if the server says that only the nonce was too old,
+  /// or asks in another realm.
+  func isRefused(by offers: [OfferedScheme]) -> Bool {
+    guard header != nil else { return false }
+    guard let answered = challenge, let asked = DigestChallenge.strongest(of: offers) else {
+      return true
+    }
+    return asked.isStale ? asked.nonce == answered.nonce : asked.realm == answered.realm
+  }
+
   /// Whether its credentials answer a 401; then they are remembered for where it came from.
   ///
-  /// They are not sent twice, except if the server says that only the nonce was too old, or asks for them in another realm:
-  /// many servers lock a user after a few wrong passwords.
+  /// If they were refused, they don't: many servers lock a user after a few wrong passwords.
   func answers(
     _ offers: [OfferedScheme], _ spaces: ProtectionSpaces, at url: HTTPURL
   ) -> Bool {
-    guard let credentials, credentials.waitsForChallenge else { return false }
+    guard let credentials, credentials.waitsForChallenge, !isRefused(by: offers) else {
+      return false
+    }
     func offersScheme(_ name: String) -> Bool { offers.contains { $0.isScheme(name) } }
     let takesDigest = credentials.kind == .digest || credentials.kind == .strongestOffered
     if takesDigest, let asked = DigestChallenge.strongest(of: offers) {
-      if let answered = challenge {
-        guard asked.isStale ? asked.nonce != answered.nonce : asked.realm != answered.realm else {
-          return false
-        }
-      } else if header != nil {
-        return false
-      }
       spaces.remember(asked, for: credentials, at: url)
       return true
     }
-    guard header == nil else { return false }
     switch credentials.kind {
     case .basic where offersScheme("Basic"), .strongestOffered where offersScheme("Basic"):
       spaces.remember(.basic, for: credentials, at: url)

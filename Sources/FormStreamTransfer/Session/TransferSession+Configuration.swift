@@ -52,7 +52,11 @@ extension TransferSession {
     /// The `User-Agent` header, unless a request has its own.
     public var userAgent = "FormStream"
     /// The users and passwords of hosts, for requests without credentials of their own; see ``Netrc``.
+    ///
+    /// Those that a server refused are not sent to it again.
     public var netrc: Netrc?
+    /// Whether the credentials of requests were given once for all of them, so that the same holds for them.
+    package var sharesCredentials = false
     /// Whether the session keeps cookies.
     public var cookies = CookiePolicy.none
     /// What the program decides about all requests.

@@ -25,6 +25,7 @@ public final class TransferSession: Sendable {
   /// What the program decides on servers' certificates; nil if the platform's check decides.
   let serverTrust: ServerTrustDecisions?
   let protectionSpaces = ProtectionSpaces()
+  let refusedCredentials = RefusedCredentials()
   let answeredCredentials = AnsweredCredentials()
   /// Nil if the session keeps no cookies.
   let cookieJar: CookieJar?

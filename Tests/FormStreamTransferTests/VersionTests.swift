@@ -119,6 +119,28 @@ import FormStreamTransfer
     #expect(older.connections.count == (how == "alert" ? 0 : 1), "the session remembers it")
   }
 
+  /// Without ALPN, a server speaks HTTP/1.1.
+  @Test(.timeLimit(.minutes(1)), arguments: [ContinuePolicy.always, .never])
+  func `a body that a server without ALPN has begun to read is not sent again unasked`(
+    expectation: ContinuePolicy
+  ) async throws {
+    let server = try ScriptedHTTP2Server { _ in .good(299) }
+    let older = try ScriptedServer { _ in
+      [.continueIfExpected, .readBody(upTo: 1000), .reset]
+    }
+    let proxy = try proxy(to: older, or: server) { $0.protocols = [] }
+    var request = try makeRequest(proxy.url, .bytes(noise(20_000_000)))
+    request.options.expectation = expectation
+    let result = try await session().result(of: request)
+    #expect(older.requests.count == 1)
+    #expect(server.requests.isEmpty)
+    #expect(result.attempts == 1)
+    #expect(result.bytesSent < 20_000_000)
+    // A response may be lost.
+    #expect(result.outcome == .unknown, "\(result)")
+    #expect(result.error?.description.contains("can't have") == false, "\(result)")
+  }
+
   @Test(.timeLimit(.minutes(1)))
   func `a 426 that asks for something else is the response`() async throws {
     let server = try ScriptedHTTP2Server { _ in .good(201) }

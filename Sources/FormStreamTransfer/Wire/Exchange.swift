@@ -587,10 +587,10 @@ extension Exchange {
   }
 
   /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client
-  /// offers refuses the handshake. Some complete it without a protocol, and end the connection after that: if they can't
-  /// have the complete request, no harm is done by sending it again.
+  /// offers refuses the handshake. Some complete it without a protocol, and end the connection after that. So may a server
+  /// that speaks HTTP/1.1 and doesn't know ALPN: once a part of the body was sent, it is an attempt.
   private var lacksHTTP11: Bool {
-    hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage != .sent
+    hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage == .notSent
   }
 
   /// How much of the request the server may have.

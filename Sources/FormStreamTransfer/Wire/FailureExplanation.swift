@@ -132,8 +132,11 @@ struct FailureExplanation {
       let total = total.map(String.init) ?? "an unknown number of"
       return transient(
         .connectionLost, failure,
-        "was sent only in part, \(handedOver) of \(total) bytes: the connection broke (\(reason)). The "
-          + "server can't have the complete request.")
+        "was sent only in part, \(handedOver) of \(total) bytes: the connection broke (\(reason)). "
+          // The outcome is then `unknown`.
+          + (url.origin.scheme == "https"
+            ? "What the server responded before may be lost with it: ask the server what it received."
+            : "The server can't have the complete request."))
     case .sent:
       return transient(
         .connectionLost, failure,

@@ -164,6 +164,39 @@ import Testing
     }
   }
 
+  /// A closure that had received everything before the chunks ended was not asked whether anything was missing.
+  @Test(arguments: ["cut in trailer", "surplus"], [HTTPMethod.get, .post])
+  func `damage is noticed also if the response ends after it was decoded`(
+    damage: String, method: HTTPMethod
+  ) async throws {
+    let plain = noise(1000)
+    let coded = try Self.gzip(plain)
+    let sent = damage == "surplus" ? coded + [31, 139] : Array(coded.dropLast(8))
+    let (decoded, isDecoded) = (Guarded(0), try Gate())
+    let server = try ScriptedServer { _ in
+      [
+        .readBody,
+        .send(
+          "HTTP/1.1 200 OK\r\nContent-Encoding: gzip\r\nTransfer-Encoding: chunked\r\n\r\n"
+            + "\(String(sent.count, radix: 16))\r\n"), .send(sent + Array("\r\n".utf8)),
+        .waitFor(isDecoded), .send("0\r\n\r\n"),
+      ]
+    }
+    var request = try makeRequest(method, server.url, method == .get ? nil : .bytes("b".utf8))
+    request.options.decompression = Decompression()
+    request.options.responseTarget = .stream { bytes in
+      let count = decoded.withLock { count in
+        count += bytes.count
+        return count
+      }
+      if count == plain.count { isDecoded.open() }
+    }
+    let result = await (try makeSession()).result(of: request)
+    #expect(result.error?.code == .decompressionFailed)
+    // The server has acted on a POST nevertheless.
+    #expect(result.outcome == (method == .get ? .failed : .ok))
+  }
+
   @Test func `a status that is refused says more than a damaged body`() async throws {
     let coded = try Self.gzip(Array("who?".utf8))
     let server = try ScriptedServer { request in

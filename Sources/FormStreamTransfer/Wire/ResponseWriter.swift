@@ -119,8 +119,11 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   }
 
   private func finishWriting(_ state: inout State) {
-    // A closure that has received everything needs no thread for its end.
-    if !target.isFile, !state.isWriting, state.filling.isEmpty { state.isFinished = true }
+    // A closure that has received everything needs no thread for its end, unless it may lack the end of what was coded.
+    let isChecked = decoder != nil && state.endsComplete == true && !state.isAbandoned
+    if !target.isFile, !isChecked, !state.isWriting, state.filling.isEmpty {
+      state.isFinished = true
+    }
     startWriting(&state)
   }
 

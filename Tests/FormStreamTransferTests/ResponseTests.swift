@@ -169,6 +169,54 @@ import FormStreamTransfer
     }
   }
 
+  /// They were all taken for `chunked`, whose end libcurl knows: so a part of such a body was a success.
+  @Test(arguments: [
+    "identity", "identity\r\nContent-Length: 100", "gzip", "gzip, chunked", "deflate, chunked",
+    "gzip\r\nTransfer-Encoding: chunked", "chunked, chunked", "chunked, gzip", "x", "",
+    "chunked;a=b",
+  ])
+  func `a transfer coding that was not asked for is not a success`(coding: String) async throws {
+    let coded = try DecompressionTests.gzip(noise(1000))
+    let body =
+      coding.hasSuffix("chunked") ? Array("4\r\nabcd\r\n0\r\n\r\n".utf8) : Array("part".utf8)
+    let gzipped =
+      Array("\(String(coded.count / 2, radix: 16))\r\n".utf8)
+      + coded.prefix(coded.count / 2) + Array("\r\n0\r\n\r\n".utf8)
+    let server = try ScriptedServer { _ in
+      [
+        .readBody, .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\n\r\n"),
+        .send(coding.hasPrefix("gzip") ? gzipped : body), .close,
+      ]
+    }
+    let place = try TemporaryDirectory()
+    for target in [ResponseTarget.memory(), .file(place.local("f")), .stream { _ in }] {
+      for method in [HTTPMethod.get, .post] {
+        var request = try makeRequest(method, server.url, method == .get ? nil : .bytes("b".utf8))
+        request.options.responseTarget = target
+        let result = await (try makeSession()).result(of: request)
+        #expect(result.outcome == (method == .get ? .retryable : .unknown))
+        #expect(result.error?.code == .malformedResponse)
+      }
+    }
+    let download = await (try makeSession()).downloadResult(
+      of: try makeRequest(.get, server.url, nil), DownloadSettings(.file(place.local("f"))))
+    #expect(download.outcome == .retryable)
+    #expect(download.error?.code == .malformedResponse)
+    #expect(try place.names == [])
+  }
+
+  /// RFC 9112 §6.3: they end with their heads "regardless of the header fields present in the message".
+  @Test func `a response without a body may name any transfer coding`() async throws {
+    let server = try ScriptedServer { request in
+      let status = request.method == "HEAD" ? "200 OK" : "204 No Content"
+      return [.readBody, .send("HTTP/1.1 \(status)\r\nTransfer-Encoding: identity\r\n\r\n")]
+    }
+    for method in [HTTPMethod.head, .get] {
+      let result = await (try makeSession()).result(of: try makeRequest(method, server.url, nil))
+      #expect(result.outcome == .ok, "\(method): \(String(describing: result.error))")
+    }
+  }
+
   @Test(arguments: [
     "HTTP/1.0 200 OK\r\n\r\nold", "HTTP/1.0 200 OK\r\nContent-Length: 3\r\n\r\nold",
     "HTTP/1.0 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nold",

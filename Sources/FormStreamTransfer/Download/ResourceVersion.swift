@@ -94,11 +94,3 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     return tag == entityTag
   }
 }
-
-extension HTTPHeaders {
-  /// All values of a header in one, as RFC 9110 §5.2 joins them; nil if there is none.
-  fileprivate func joined(_ name: String) -> String? {
-    let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
-    return values.isEmpty ? nil : values.joined(separator: ", ")
-  }
-}

@@ -96,6 +96,12 @@ public struct HTTPHeaders: Sendable, Hashable {
     set { if let newValue { set(name, newValue) } else { remove(name) } }
   }
 
+  /// All values of a header in one, as RFC 9110 §5.2 joins them; nil if there is none.
+  func joined(_ name: String) -> String? {
+    let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
+    return values.isEmpty ? nil : values.joined(separator: ", ")
+  }
+
   /// Whether there is a line with this name.
   public func contains(_ name: String) -> Bool { self[name] != nil }
 

@@ -274,11 +274,19 @@ final class ResponseCollector {
         .malformedResponse,
         "The response from \(url) has several lengths (Content-Length), or a malformed one.")
     }
-    status = lastStatus
     // RFC 9112 §6.3: some responses end with their heads, and Transfer-Encoding overrides Content-Length.
-    if !isToHEAD, lastStatus != 204, lastStatus != 304, !headers.contains("Transfer-Encoding") {
-      announcedLength = headers["Content-Length"].flatMap { Int64($0) }
+    if !isToHEAD, lastStatus != 204, lastStatus != 304 {
+      guard hasKnownTransferCoding else {
+        return fail(
+          .malformedResponse,
+          "The response from \(url) has a transfer coding that was not asked for, so that its end can't be known: "
+            + "\((headers.joined("Transfer-Encoding") ?? "").quoted).")
+      }
+      if !headers.contains("Transfer-Encoding") {
+        announcedLength = headers["Content-Length"].flatMap { Int64($0) }
+      }
     }
+    status = lastStatus
     isHeld = !isFinal(lastStatus, headers)
     if !isHeld, let askForTarget, let head = response {
       choice = askForTarget(head)
@@ -328,6 +336,12 @@ final class ResponseCollector {
 
   /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: a response is only as reliable as its framing.
   private var hasOneLength: Bool {
+  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. None is asked for, and
+  /// libcurl would decode some of them without a look at their ends.
+  private var hasKnownTransferCoding: Bool {
+    headers.joined("Transfer-Encoding").map { $0.lowercased() == "chunked" } ?? true
+  }
+
     guard let first = headers["Content-Length"] else { return true }
     return Int64(first) != nil && first.isASCIIDigits
       && headers.fields.allSatisfy {

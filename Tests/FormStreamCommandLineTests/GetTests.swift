@@ -119,7 +119,8 @@ import Testing
   ) throws {
     let server = try ScriptedServer { _ in
       .good(
-        206, headers: contentRange.isEmpty ? [] : [("Content-Range", contentRange)], body: "some")
+        206, headers: contentRange.isEmpty ? [] : [("Content-Range", contentRange)],
+        body: String(repeating: "b", count: count))
     }
     let place = try TemporaryDirectory()
     let result = try formstream("get", "-r", range, "-o", "f", server.url, in: place)
@@ -130,6 +131,9 @@ import Testing
 
   @Test func `the complete resource in place of a range is an error, and is not printed`() throws {
     let server = try ScriptedServer { request in
+    // As many bytes as the range has.
+    let ends = contentRange.split { " -/".contains($0) }.compactMap { Int($0) }
+    let count = ends.count > 1 && ends[1] < 100 ? ends[1] - ends[0] + 1 : 4
       .good(request.target == "/" ? 200 : 416, body: "text")
     }
     let result = try formstream("get", "-r", "0-1", server.url)
@@ -152,6 +156,70 @@ import Testing
       #expect(result.output == "\(exit)\nerr\n\(isStored ? "f\n" : "")out\n", "\(result.output)")
     }
     let record = try formstream(
+  /// The number of bytes was not looked at, and of several headers only the first.
+  @Test(arguments: [
+    (["bytes 4-7/9"], 3), (["bytes 4-7/9"], 5), (["bytes 4-7/9"], 0),
+    (["bytes 4-7/9", "bytes 4-7/9"], 4), (["bytes 4-7/9", "bytes 0-3/9"], 4),
+  ])
+  func `a range with another number of bytes than it says is an error`(
+    _ contentRanges: [String], _ count: Int
+  ) throws {
+    let server = try ScriptedServer { request in
+      [
+        .respond(
+          206, headers: contentRanges.map { ("Content-Range", $0) },
+          body: String(repeating: "b", count: count),
+          // The end of the connection, too, is the end of a body.
+          framing: request.target == "/" ? .contentLength : .close)
+      ]
+    }
+    let place = try TemporaryDirectory()
+    for path in ["/", "/close"] {
+      for output in [["-o", "f"], ["--json"], ["--json", "--max-response", "2"], []] {
+        let arguments = ["get", "-r", "4-7"] + output + [server.url + path]
+        let result = try run("formstream", arguments, in: place)
+        #expect(result.exit == 1, "\(output) \(result.stderr)")
+        #expect(try shell("ls", in: place).output == "")
+        #expect(
+          output.first != "--json" || result.output.contains(#""code":"malformed-answer""#),
+          "\(result.output)")
+      }
+    }
+  }
+
+  // MARK: Statuses
+
+  /// Only a plain download looked at the status: with any of these flags, each 2xx replaced the file.
+  @Test(arguments: [201, 202, 204, 206], ["-o f", "--compressed -o f", "--json -o f", "-O"])
+  func `a success for a file is the complete file`(_ status: Int, _ flags: String) throws {
+    let server = try ScriptedServer { _ in
+      .good(
+        status, headers: status == 206 ? [("Content-Range", "bytes 0-3/9")] : [],
+        body: status == 204 ? "" : "part")
+    }
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    let result = try shell("$F get \(flags) \(server.url)/f > out; echo $?; cat f; ls", in: place)
+    #expect(result.output == "1\noldf\nout\n", "\(result.output)")
+    let any = try shell(
+      "$F get --output-any-status \(flags) \(server.url)/f > out; echo $?; cat f", in: place)
+    #expect(any.output == "1\n\(status == 204 ? "" : "part")", "\(any.output)")
+  }
+
+  @Test func `without a file each success but a part is printed`() throws {
+    let server = try ScriptedServer { request in
+      let status = Int(request.target.dropFirst()) ?? 0
+      return .good(status, body: status == 204 ? "" : "body")
+    }
+    for (status, exit) in [(200, 0), (201, 0), (203, 0), (204, 0), (206, 1)] {
+      for flags in [[], ["--compressed"], ["--json"]] {
+        let result = try run("formstream", ["get"] + flags + ["\(server.url)/\(status)"])
+        #expect(result.exit == Int32(exit), "\(status) \(flags) \(result.stderr)")
+        if flags != ["--json"] { #expect(result.output == (status == 204 ? "" : "body")) }
+      }
+    }
+  }
+
       "get", "--json", "--sha256", String(repeating: "0", count: 64), server.url)
     #expect(record.output.contains(#""outcome":"failed""#), "\(record.output)")
     #expect(record.output.contains(#""code":"digest-mismatch""#))

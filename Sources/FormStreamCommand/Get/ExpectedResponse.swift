@@ -10,6 +10,8 @@ final class ExpectedResponse: @unchecked Sendable {
   private var running: SHA256?
   /// The digest of all that was written; nil before its end, or if none is expected.
   private(set) var digest: SHA256.Digest?
+  /// How many bytes were written.
+  private var written: Int64 = 0
 
   init(expectedDigest: SHA256.Digest?, range: RequestedRange?) throws(Failure) {
     (self.expectedDigest, self.range) = (expectedDigest, range)
@@ -22,18 +24,17 @@ final class ExpectedResponse: @unchecked Sendable {
 
   /// Adds the next bytes that are written.
   func update(_ bytes: UnsafeRawBufferPointer) throws(Failure) {
+    written += Int64(bytes.count)
     do throws(DigestError) { try running?.update(bytes) } catch { throw Self.failure(error) }
   }
 
-  /// Checks a complete response whose status is a success.
+  /// Checks a complete response whose status is a success, after all of it was written.
   func check(_ response: TransferResponse) throws(Failure) {
-    let contentRange = response.headers["Content-Range"]
-    if let range, response.status == 206, contentRange.map(range.isAnswered) != true {
-      throw Failure(
-        .failed,
-        "The server at \(response.url) sent other bytes than those of --range (Content-Range: "
-          + "\((contentRange ?? "").quoted)).", code: .malformedResponse)
-    }
+    try checkRange(of: response, written)
+    try checkDigest(of: response)
+  }
+
+  private func checkDigest(of response: TransferResponse) throws(Failure) {
     guard let expectedDigest, let running = running.take() else { return }
     do throws(DigestError) { digest = try running.finalize() } catch { throw Self.failure(error) }
     guard digest != expectedDigest else { return }
@@ -44,8 +45,32 @@ final class ExpectedResponse: @unchecked Sendable {
       code: .digestMismatch)
   }
 
+  /// - Parameter count: how many bytes the body has.
+  private func checkRange(of response: TransferResponse, _ count: Int64) throws(Failure) {
+    guard let range, response.status == 206 else { return }
+    let header = "Content-Range: \((response.headers["Content-Range"] ?? "").quoted)"
+    guard let content = ContentRange(response.headers), let bytes = content.bytes,
+      range.isAnswered(by: bytes, of: content.total)
+    else {
+      throw Failure(
+        .failed,
+        "The server at \(response.url) sent other bytes than those of --range (\(header)).",
+        code: .malformedResponse)
+    }
+    // Without a length, the end of the connection is the end of the response, wherever it is.
+    guard count == bytes.upperBound - bytes.lowerBound else {
+      throw Failure(
+        .failed,
+        "The server at \(response.url) sent \(count) bytes in place of those that it announced (\(header)).",
+        code: .malformedResponse)
+    }
+  }
+
   /// The same for a response whose body was kept.
-  func check(kept response: TransferResponse) throws(Failure) {
+  ///
+  /// - Parameter received: how many bytes its body has; no more are kept than --max-response allows.
+  func check(kept response: TransferResponse, received: Int64) throws(Failure) {
+    try checkRange(of: response, received)
     if expectedDigest != nil {
       guard !response.isTruncated else {
         throw Failure(
@@ -55,7 +80,7 @@ final class ExpectedResponse: @unchecked Sendable {
       }
       try update(Array(response.body))
     }
-    try check(response)
+    try checkDigest(of: response)
   }
 
   private func update(_ bytes: [UInt8]) throws(Failure) {

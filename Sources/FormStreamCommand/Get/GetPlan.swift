@@ -87,10 +87,11 @@ extension LowArguments {
       {
         notes.append(note)
       }
+      let destination = try destination(index < outputs.count ? outputs[index] : nil, of: url)
+      request.options.acceptedStatuses = acceptedStatuses(for: destination, planned.options)
       items.append(
         GetPlan.Item(
-          request: request,
-          destination: try destination(index < outputs.count ? outputs[index] : nil, of: url),
+          request: request, destination: destination,
           expectedDigest: digests.isEmpty ? nil : digests[index]))
     }
     try checkFiles(items)
@@ -158,10 +159,6 @@ extension LowArguments {
     // A GET may always be sent again.
     if !request.isRetryGiven { options.retry.attempts = TransferOptions.download.retry.attempts }
     if let limit = options.maximumResponseSize { options.decompression?.limit = limit }
-    if downloading.range != nil, options.acceptedStatuses == nil {
-      // RFC 9110 §14.2: "A server MAY ignore the Range header field", and then sends all with 200.
-      options.acceptedStatuses = [206]
-    }
     return options
   }
 
@@ -170,6 +167,17 @@ extension LowArguments {
   private func destination(
     _ output: DownloadArguments.Output?, of url: HTTPURL
   ) throws(Failure) -> GetPlan.Destination {
+  /// The statuses that are a success.
+  private func acceptedStatuses(
+    for destination: GetPlan.Destination, _ options: TransferOptions
+  ) -> Set<Int> {
+    // RFC 9110 §14.2: "A server MAY ignore the Range header field", and then sends all with 200.
+    if downloading.range != nil { return options.acceptedStatuses ?? [206] }
+    guard destination.isOutput else { return options.statusesOfCompleteResource }
+    // What is printed may be of any kind, but not a part that was not asked for.
+    return (options.acceptedStatuses ?? Set(200...299)).subtracting([206])
+  }
+
     let namesByURL = downloading.namesAll || downloading.usesServerNames
     guard let output = output ?? (namesByURL ? .remoteName : nil) else {
       if downloading.resumes {

@@ -26,24 +26,18 @@ enum RequestedRange: Hashable, Sendable {
     }
   }
 
-  /// Whether a `Content-Range` is what was asked for. It may end with the resource, before the range does.
+  /// Whether the bytes of a response are those that were asked for. They may end with the resource, before the range does.
   ///
-  /// RFC 9110 §14.4: Content-Range = "bytes" SP first-pos "-" last-pos "/" ( complete-length / "*" ).
-  func isAnswered(by contentRange: String) -> Bool {
-    let words = contentRange.split(separator: " ")
-    guard words.count == 2, words[0].lowercased() == "bytes" else { return false }
-    let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
-    let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
-    guard parts.count == 2, ends.count == 2, ends.allSatisfy(\.isASCIIDigits),
-      let first = Int64(ends[0]), let last = Int64(ends[1]), first <= last, last < .max
-    else { return false }
-    let total = Int64(parts[1])
-    guard total.map({ $0 > last }) ?? (parts[1] == "*") else { return false }
-    let isLast = total == last + 1
+  /// - Parameter total: the length of the resource; nil if the server doesn't know it.
+  func isAnswered(by bytes: Range<Int64>, of total: Int64?) -> Bool {
+    let last = bytes.upperBound - 1
+    let isLast = total == bytes.upperBound
     switch self {
-    case .from(first, let wanted): return last == wanted || isLast && last < wanted ?? .max
+    case .from(bytes.lowerBound, let wanted):
+      return last == wanted || isLast && last < wanted ?? .max
     case .last(let count):
-      return isLast && (last - first == count - 1 || first == 0 && last < count)
+      return isLast
+        && (bytes.upperBound - bytes.lowerBound == count || bytes.lowerBound == 0 && last < count)
     default: return false
     }
   }

@@ -51,7 +51,7 @@ struct ResultReport {
       }
       if let note = try output?.finish(result), !isQuiet { StandardError.note(note) }
       if output == nil, let response = result.response, result.outcome == .ok {
-        try check?.check(kept: response)
+        try check?.check(kept: response, received: received)
       }
     } catch {
       outputFailure = error

@@ -5,14 +5,14 @@ import FormStreamPlatform
 ///
 /// RFC 9110 §14.4: range-resp = first-pos "-" last-pos "/" ( complete-length / "*" ), or for a response of status 416,
 /// "*/" complete-length.
-struct ContentRange: Equatable {
+package struct ContentRange: Equatable {
   /// The bytes of a response of status 206; nil in one of status 416.
-  let bytes: Range<Int64>?
+  package let bytes: Range<Int64>?
   /// The complete length; nil if the server doesn't know it.
-  let total: Int64?
+  package let total: Int64?
 
   /// Reads the header; nil if it is missing, repeated or malformed, or if it is contradictory.
-  init?(_ headers: HTTPHeaders) {
+  package init?(_ headers: HTTPHeaders) {
     let values = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Range") }.map(
       \.value)
     guard values.count == 1, let value = values.first else { return nil }

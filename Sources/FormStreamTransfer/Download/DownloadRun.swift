@@ -135,8 +135,7 @@ final class DownloadRun: Sendable {
     var request = request
     // What is continued must be the same bytes, and not another coding of them.
     request.headers.set("Accept-Encoding", "identity")
-    var accepted = request.options.acceptedStatuses ?? [200, 203]
-    accepted.remove(206)
+    var accepted = request.options.statusesOfCompleteResource
     if let validator = sink.demand.validator {
       request.headers.set("Range", "bytes=\(sink.demand.offset)-")
       request.headers.set("If-Range", validator)

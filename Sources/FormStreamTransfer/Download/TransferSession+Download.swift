@@ -94,4 +94,10 @@ extension TransferOptions {
     options.retry.attempts = 3
     return options
   }
+
+  /// The statuses of responses that are a complete resource. RFC 9110 §15.3: 200, and 203 if a proxy has changed it; 206 is
+  /// a part of it. No other status says that.
+  package var statusesOfCompleteResource: Set<Int> {
+    (acceptedStatuses ?? [200, 203]).subtracting([206])
+  }
 }

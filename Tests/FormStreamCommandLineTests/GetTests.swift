@@ -81,8 +81,18 @@ import Testing
     (["-r", "5", "URL"], "is not a range"), (["-r", "5-4", "URL"], "is not a range"),
     (["-r", "0-1,3-4", "URL"], "is not a range"), (["-r", "-0", "URL"], "is not a range"),
     (["-r", "-", "URL"], "is not a range"), (["-r", "1-", "-H", "Range: x", "URL"], "both set"),
-    (["-o", "f", "-o", "g", "URL"], "given 2 times"), (["-O", "-O", "URL", "URL"], "Two URLs"),
-    (["-o", "", "URL"], "-o needs the name"), (["--json", "-o", "-", "URL"], "both print"),
+    (["-o", "f", "-o", "g", "URL"], "given 2 times"),
+    (["-o", "f", "-o", "./f", "URL", "URL"], "Two URLs"),
+    (["-o", "f", "-o", ".//.//f", "URL", "URL"], "Two URLs"),
+    (["-o", "../\\PLACE/f", "-o", "f", "URL", "URL"], "Two URLs"),
+    (["-o", "d/f", "-o", "d/./f", "--create-dirs", "URL", "URL"], "Two URLs"),
+    (["--output-dir", ".", "-O", "-o", "../\\PLACE/x", "URL", "URL"], "Two URLs"),
+    (["-O", "-O", "URL", "URL"], "Two URLs"),
+    (["-o", "", "URL"], "-o needs the name"),
+    (["--output-dir", "", "-O", "URL"], "--output-dir needs the name"),
+    (["--output-dir", "", "-o", "f", "URL"], "--output-dir needs the name"),
+    (["--output-dir", "", "-J", "URL"], "--output-dir needs the name"),
+    (["--json", "-o", "-", "URL"], "both print"),
     (["--sha256", "abc", "URL"], "64 hexadecimal digits"),
     (["--sha256", String(repeating: "a", count: 64), "URL", "URL"], "for each, in their order"),
     (["-J", "--compressed", "URL"], "with -o"), (["--max-response", "5", "URL"], "--max-response"),
@@ -96,7 +106,10 @@ import Testing
   ) throws {
     let server = try ScriptedServer { _ in [.unexpected] }
     let place = try TemporaryDirectory()
-    let typed = arguments.map { $0 == "URL" ? "\(server.url)/x" : $0 }
+    let directory = place.path.split(separator: "/").last ?? ""
+    let typed = arguments.map {
+      $0 == "URL" ? "\(server.url)/x" : $0.replacing("\\PLACE", with: directory)
+    }
     let result = try run("formstream", ["get"] + typed, in: place)
     #expect(result.exit == 64, "\(result.stderr)")
     #expect(result.stderr.contains(says), "\(result.stderr)")

@@ -117,6 +117,11 @@ extension LowArguments {
         "-C - goes on with a file, and can't be used with -i, -I and -X: leave them out.")
     }
     let isCompressed = request.options.decompression != nil
+    if let directory = downloading.directory {
+      guard !directory.bytes.isEmpty, !directory.bytes.contains(0) else {
+        throw .usage("--output-dir needs the name of a directory; . is the current one.")
+      }
+    }
     if downloading.resumes, downloading.range != nil {
       throw .usage("-C and --range both choose what is received: leave one out.")
     }
@@ -237,7 +242,7 @@ extension LowArguments {
         name = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes).bytes
       default: continue
       }
-      guard names.insert(name).inserted else {
+      guard names.insert(canonical(LocalPath(bytes: name)).bytes).inserted else {
         throw .usage(
           "Two URLs would be stored in the file \"\(LocalPath(bytes: name))\": give each a name with -o, or use -J, which numbers them."
         )

@@ -300,6 +300,25 @@ func permissionsOfNewFiles() -> UInt32 {
   return 0o666 & ~mask
 }
 
+/// A path that is the same for each path of a file, also of one that will be made.
+///
+/// C: `realpath`
+func canonical(_ path: LocalPath) -> LocalPath {
+  if let found = try? resolved(path) { return found }
+  // No file has a longer path.
+  guard path.bytes.count <= PATH_MAX else { return path }
+  let slash = UInt8(ascii: "/")
+  guard let end = path.bytes.lastIndex(of: slash) else {
+    return path.bytes == [UInt8(ascii: ".")]
+      ? path : LocalPath(bytes: canonical(".").bytes + [slash] + path.bytes)
+  }
+  let directory = path.bytes[..<end]
+  if directory.isEmpty { return path }
+  let (parent, name) = (canonical(LocalPath(bytes: Array(directory))), path.bytes[(end + 1)...])
+  if name.isEmpty || name == [UInt8(ascii: ".")] { return parent }
+  return LocalPath(bytes: parent.bytes + (parent.bytes == [slash] ? [] : [slash]) + name)
+}
+
 /// The file that a path leads to if its links are followed.
 ///
 /// C: `realpath`

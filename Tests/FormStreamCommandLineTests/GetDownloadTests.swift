@@ -94,6 +94,29 @@ private func start(
     try FormStreamCommandLineTests.shell(line, in: place)
   }
 
+  // MARK: Limits and ends
+
+  /// What was there was taken off the limit, also if the file was begun again.
+  @Test(arguments: [(90_000, 0), (89_999, 1)])
+  func `a limit is that of the complete file`(_ limit: Int, _ exit: Int32) throws {
+    let (old, new) = (Resource(bytes: noise(100_000)), Resource(bytes: noise(90_000), tag: "2"))
+    for later in [new, Resource(bytes: Array(old.bytes.prefix(90_000)))] {
+      let first = Resource(bytes: later.tag == "1" ? later.bytes : old.bytes)
+      let server = try ScriptedServer { request in
+        request.number == 0
+          ? first.response(to: request, upTo: 50_000) + [.close] : later.response(to: request)
+      }
+      let place = try TemporaryDirectory()
+      #expect(try formstream("get", "--retry", "0", "-o", "f", server.url, in: place).exit == 75)
+      let result = try formstream(
+        "get", "-C", "-", "--max-filesize", "\(limit)", "-o", "f", server.url, in: place)
+      #expect(result.exit == exit, "\(result.stderr)")
+      #expect(exit == 0 || result.stderr.contains("more than the 89999 bytes"), "\(result.stderr)")
+      let isThere = try shell("test -e f", in: place).exit == 0
+      #expect(isThere == (exit == 0))
+    }
+  }
+
   @Test func `without -C a download begins again`() throws {
     let resource = Resource(bytes: noise(100_000))
     let server = try ScriptedServer { request in

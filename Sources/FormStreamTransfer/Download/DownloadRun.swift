@@ -67,7 +67,7 @@ final class DownloadRun: Sendable {
     history.begin(partial.size)
     while true {
       await control.waitWhilePaused()
-      let sink = DownloadSink(partial)
+      let sink = DownloadSink(partial, limit: request.options.maximumResponseSize)
       let sizeBefore = partial.size
       let result = await send(sink, history)
       await onWorker { partial.end(sink) }
@@ -143,9 +143,6 @@ final class DownloadRun: Sendable {
     }
     request.options.acceptedStatuses = accepted
     request.options.responseTarget = .download(sink)
-    request.options.maximumResponseSize = request.options.maximumResponseSize.map {
-      max($0 - sink.demand.offset, 0)
-    }
     let policy = request.options.retry
     request.options.retry.attempts = max(policy.attempts - history.tries, 1)
     request.options.retry.timeLimit = policy.timeLimit.map {
@@ -196,8 +193,13 @@ final class DownloadRun: Sendable {
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
       if sink.demand.validator != nil, result.status == 416, let response = result.response {
-        return partial.isComplete(by: response.headers)
-          ? .complete : .startAgain("the server doesn't have the rest of what is there (416)")
+        guard partial.isComplete(by: response.headers) else {
+          return .startAgain("the server doesn't have the rest of what is there (416)")
+        }
+        if let limit = request.options.maximumResponseSize, partial.size > limit {
+          return .conclude(.init(.failed, .responseTooLarge(response.url, limit)))
+        }
+        return .complete
       }
       // An accepted response opens the sink.
       guard result.outcome != .ok else {

@@ -19,10 +19,12 @@ final class DownloadSink: Sendable {
 
   let demand: PartialDownload.Demand
   private let partial: PartialDownload
+  /// The most bytes that the file may have; nil for any number.
+  private let limit: Int64?
   private let contents = Guarded((state: State.waiting, received: Int64(0)))
 
-  init(_ partial: PartialDownload) {
-    self.partial = partial
+  init(_ partial: PartialDownload, limit: Int64?) {
+    (self.partial, self.limit) = (partial, limit)
     demand = partial.demand
   }
 
@@ -33,6 +35,12 @@ final class DownloadSink: Sendable {
   /// Prepares the partial file for a response. If that fails, storing its first bytes does.
   func open(_ head: TransferResponse) {
     do {
+      // The limit of the request itself is for the response, which may have a part of the file only.
+      if head.status == 206, let limit, let range = ContentRange(head.headers),
+        max(range.total ?? 0, range.bytes?.upperBound ?? 0) > limit
+      {
+        throw TransferError.responseTooLarge(head.url, limit)
+      }
       let state = try partial.begin(head, to: demand, for: self)
       contents.withLock { $0.state = state }
     } catch {

@@ -301,7 +301,7 @@ final class ResponseCollector {
     let isKept =
       isHeld || target.isMemory || status.map { keepsInMemory?(target, $0) ?? false } ?? false
     if !isKept, let limit = options.maximumResponseSize, announcedLength ?? 0 > limit {
-      return fail(tooLarge(limit))
+      return fail(.responseTooLarge(url, limit))
     }
     let hasNoBody = isToHEAD || status == 204 || status == 304
     do throws(ResponseDecoder.Failure) {
@@ -314,13 +314,6 @@ final class ResponseCollector {
     }
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
     return true
-  }
-
-  private func tooLarge(_ limit: Int64) -> TransferError {
-    TransferError(
-      .responseTooLarge, on: url.description,
-      "The response from \(url) has more than the \(limit) bytes that \(SettingName.maximumResponseSize) "
-        + "allows.")
   }
 
   private func endInformationalHead(_ status: Int) -> Bool {
@@ -356,7 +349,7 @@ final class ResponseCollector {
     if choice != nil { return .later }
     if let writer {
       if let limit = options.maximumResponseSize, Int64(bytes.count) > limit - received {
-        _ = fail(tooLarge(limit))
+        _ = fail(.responseTooLarge(url, limit))
         return .abort
       }
       switch writer.write(bytes) {

@@ -59,6 +59,13 @@ extension ResponseTarget {
 extension TransferError {
   static func responseNotStored(
     _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
+  static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) has more than the \(limit) bytes that \(SettingName.maximumResponseSize) "
+        + "allows.")
+  }
+
   ) -> TransferError {
     let destination =
       if case .file(.success(let path)) = target.kind { path.description } else {

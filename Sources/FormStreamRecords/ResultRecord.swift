@@ -1,7 +1,7 @@
 package import FormStreamDigest
 package import FormStreamMultipart
 
-/// The result of one request: `formstream.result/3`. A failure has the same members as a success.
+/// The result of one request: `formstream.result/4`. A failure has the same members as a success.
 ///
 /// The caller removes secrets from the URL and repairs text that was not UTF-8. No member has a default value, so
 /// that none is forgotten.
@@ -44,11 +44,14 @@ package struct ResultRecord: Hashable, Sendable {
     /// Whether the body had more bytes than were kept. Text that was cut inside a character is not UTF-8, and
     /// is written in base 64.
     package var isTruncated: Bool
+    /// Whether the server said where the body ends. If not, a connection that broke looks like its end.
+    package var isEndKnown: Bool
 
-    package init(headers: [RecordHeader], body: [UInt8]?, isTruncated: Bool) {
+    package init(headers: [RecordHeader], body: [UInt8]?, isTruncated: Bool, isEndKnown: Bool) {
       self.headers = headers
       self.body = body
       self.isTruncated = isTruncated
+      self.isEndKnown = isEndKnown
     }
 
     package var json: JSONValue {
@@ -58,6 +61,7 @@ package struct ResultRecord: Hashable, Sendable {
         "body": body.text,
         "body_b64": body.base64,
         "truncated": .boolean(isTruncated),
+        "end_known": .boolean(isEndKnown),
       ]
     }
   }
@@ -132,7 +136,7 @@ package struct ResultRecord: Hashable, Sendable {
   package var json: JSONValue {
     let storedPath = JSONValue.path(storedAs)
     return [
-      "schema": "formstream.result/3",
+      "schema": "formstream.result/4",
       "url": .string(url),
       "method": .string(method),
       "status": .integer(orNull: status.map(Int64.init)),

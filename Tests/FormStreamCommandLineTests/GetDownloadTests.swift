@@ -117,6 +117,26 @@ private func start(
     }
   }
 
+  @Test(arguments: [true, false])
+  func `it is said if a file may lack its end`(_ isEndKnown: Bool) throws {
+    let server = try ScriptedServer { _ in
+      [.respond(200, body: "abc", framing: isEndKnown ? .contentLength : .close), .finish]
+    }
+    let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    for flags in [["-o", "f"], ["--compressed", "-o", "f"], ["-q", "-o", "f"], []] {
+      for check in [[], ["--sha256", digest], ["--json"]] {
+        let arguments = ["get"] + flags + check + [server.url]
+        let result = try run("formstream", arguments)
+        #expect(result.exit == 0, "\(result.stderr)")
+        let isNoted = !isEndKnown && flags.first != "-q" && flags != [] && check.first != "--sha256"
+        #expect(result.stderr.contains("it may be incomplete") == isNoted, "\(arguments)")
+        if check == ["--json"] {
+          #expect(result.output.contains(#""end_known":\#(isEndKnown)"#), "\(result.output)")
+        }
+      }
+    }
+  }
+
   @Test func `without -C a download begins again`() throws {
     let resource = Resource(bytes: noise(100_000))
     let server = try ScriptedServer { request in

@@ -121,7 +121,7 @@ import Testing
     "netrc-file": Effect("--netrc-file", ".netrc", shows: "Basic bmU6cA==\r\n"),
     "cookie": Effect("-b", "a=b", shows: "Cookie: a=b\r\n"),
     "cookie-jar": Effect("-c", "jar", shows: "\njar\n"),
-    "json": Effect("--json", shows: "{\"schema\":\"formstream.result/3\","),
+    "json": Effect("--json", shows: "{\"schema\":\"formstream.result/4\","),
     "expect-status": Effect("--expect-status", "404", shows: "exit 0\n", at: "/missing"),
     "output-any-status": Effect(
       "-o", "kept", "--output-any-status", shows: "\nkept\n", at: "/missing"),

@@ -26,11 +26,11 @@ import Testing
         headers: [
           .init("Content-Type", "text/plain"), .init("Set-Cookie", "a=1"),
           .init("set-cookie", "b=\"2\""), .init("X-Odd", "\u{FFFD}"), .init("X-Empty", ""),
-        ], body: Array("zwölf\n".utf8), isTruncated: false),
+        ], body: Array("zwölf\n".utf8), isTruncated: false, isEndKnown: false),
       error: nil)
     #expect(
       record.json.description
-        == #"{"schema":"formstream.result/3","url":"https://example.com/in?a=\"1\"","#
+        == #"{"schema":"formstream.result/4","url":"https://example.com/in?a=\"1\"","#
         + #""method":"POST","status":201,"outcome":"ok","attempts":2,"redirects":1,"#
         + #""content_length":5000000000,"framing":"content-length","bytes_sent":5000000000,"#
         + #""wire_bytes":5000065536,"seconds":12.345679,"#
@@ -39,13 +39,13 @@ import Testing
         + #""stored_sha256":"\#(String(repeating: "ab", count: 32))","#
         + #""response":{"headers":[["Content-Type","text/plain"],["Set-Cookie","a=1"],"#
         + #"["set-cookie","b=\"2\""],["X-Odd","\#u{FFFD}"],["X-Empty",""]],"#
-        + #""body":"zwölf\n","body_b64":null,"truncated":false},"error":null}"#)
+        + #""body":"zwölf\n","body_b64":null,"truncated":false,"end_known":false},"error":null}"#)
   }
 
   @Test func `a failure has the same keys as a success`() {
     #expect(
       refused.json.description
-        == #"{"schema":"formstream.result/3","url":"http://[::1]:1/","method":"POST","status":null,"#
+        == #"{"schema":"formstream.result/4","url":"http://[::1]:1/","method":"POST","status":null,"#
         + #""outcome":"retryable","attempts":3,"redirects":0,"content_length":null,"#
         + #""framing":"chunked","bytes_sent":0,"wire_bytes":0,"seconds":2.0,"sha256":null,"idempotency_key":null,"#
         + #""bytes_received":0,"resumed_from":null,"stored_as":null,"stored_as_b64":null,"stored_sha256":null,"#
@@ -55,11 +55,12 @@ import Testing
   @Test func `a response may have no headers and an empty body`() {
     var record = refused
     record.status = 500
-    record.response = .init(headers: [], body: [], isTruncated: false)
+    record.response = .init(headers: [], body: [], isTruncated: false, isEndKnown: true)
     let json = record.json.description
     #expect(json.contains(#""status":500,"#), "\(json)")
     #expect(
-      json.contains(#""response":{"headers":[],"body":"","body_b64":null,"truncated":false},"#),
+      json.contains(
+        #""response":{"headers":[],"body":"","body_b64":null,"truncated":false,"end_known":true},"#),
       "\(json)")
   }
 
@@ -74,8 +75,9 @@ import Testing
   func `a body is text if the kept bytes are UTF-8, and base 64 otherwise`(
     body: [UInt8]?, isTruncated: Bool, members: String
   ) {
-    let response = ResultRecord.Response(headers: [], body: body, isTruncated: isTruncated)
-    #expect(response.json.description == #"{"headers":[],\#(members)}"#)
+    let response = ResultRecord.Response(
+      headers: [], body: body, isTruncated: isTruncated, isEndKnown: true)
+    #expect(response.json.description == #"{"headers":[],\#(members),"end_known":true}"#)
   }
 
   @Test func `each outcome and each framing has its raw value`() {

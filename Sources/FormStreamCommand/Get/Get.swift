@@ -31,6 +31,7 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
     } catch {
       ending = ResultReport.Ending(failure: error, verdict: error.message)
     }
+    if !plan.isQuiet, let note = ending.note { StandardError.note(note) }
     if plan.items.count > 1, !plan.printing.hidesFailures, let message = ending.failure?.message {
       StandardError.note(message)
     }

@@ -34,15 +34,18 @@ extension ResultRecord {
       idempotencyKey: result.idempotencyKey?.value, bytesReceived: received,
       resumedFrom: stored?.resumedFrom, storedAs: stored?.path,
       storedSHA256: stored?.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
-      response: result.response.map { Response($0, includesBody: includesBody) }, error: error)
+      response: result.response.map {
+        Response($0, to: result.method, includesBody: includesBody)
+      }, error: error)
   }
 }
 
 extension ResultRecord.Response {
-  fileprivate init(_ response: TransferResponse, includesBody: Bool) {
+  fileprivate init(_ response: TransferResponse, to method: HTTPMethod, includesBody: Bool) {
     self.init(
       // Records are stored and shared, so secrets are masked.
       headers: response.headers.shown(at: response.url).map(RecordHeader.init),
-      body: includesBody ? Array(response.body) : nil, isTruncated: response.isTruncated)
+      body: includesBody ? Array(response.body) : nil, isTruncated: response.isTruncated,
+      isEndKnown: method == .head || !response.hasUnknownEnd)
   }
 }

@@ -12,6 +12,8 @@ struct ResultReport {
     let verdict: String
     /// The status of the response; nil if there was none.
     var status: Int?
+    /// What is to be said of a success; nil for nothing.
+    var note: String?
 
     /// Ends the command.
     func finish(_ interruption: Interruption) throws(Failure) {
@@ -106,7 +108,9 @@ struct ResultReport {
   ) -> Ending {
     // The library reports a failed output as the request's error if nothing else is wrong.
     guard let outputFailure, !(result.error?.underlying is Failure) else {
-      return Ending(failure: failure, verdict: result.verdict, status: result.status)
+      return Ending(
+        failure: failure, verdict: result.verdict, status: result.status,
+        note: stored.flatMap { $0.noteOnEnd(of: result.response) })
     }
     return Ending(
       failure: Failure(
@@ -123,6 +127,14 @@ struct StoredResponse {
   var sha256: String?
   /// How many bytes an earlier run had left.
   var resumedFrom: Int64 = 0
+
+  /// That the file may be incomplete; nil if it is not.
+  fileprivate func noteOnEnd(of response: TransferResponse?) -> String? {
+    guard response?.hasUnknownEnd == true, sha256 == nil else { return nil }
+    return
+      "The server did not say how long \"\(path)\" is, and a connection that broke looks like its end: it may be incomplete. "
+      + "--sha256 shows it."
+  }
 }
 
 /// Prints a response that doesn't become the file of `-o`.

@@ -102,6 +102,12 @@ package final class AtomicFile: Sendable {
     try descriptor.setPermissions(permissions)
   }
 
+  /// Gives the file the mode of the file that it is to replace in its directory, if there is one.
+  package func setPermissions(replacing name: FileName) throws(SystemError) {
+    guard let permissions = directory.permissions(of: name) else { return }
+    try setPermissions(permissions)
+  }
+
   /// Writes the contents to the disk, if they are not there yet.
   package func synchronize() throws(SystemError) {
     guard !contents.withLock(\.isOnDisk) else { return }

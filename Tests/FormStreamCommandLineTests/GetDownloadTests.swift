@@ -94,6 +94,126 @@ private func start(
     try FormStreamCommandLineTests.shell(line, in: place)
   }
 
+  // MARK: Partial files that others have changed
+
+  /// Makes a partial file of 50,000 bytes of a resource: by a connection that breaks, or by kill -9.
+  private func leavePartialFile(
+    of resource: Resource, in place: TemporaryDirectory, isKilled: Bool
+  ) throws -> ScriptedServer {
+    let (pid, path) = (Guarded<Int32>(0), place.path("f.part"))
+    let server = try ScriptedServer { request in
+      guard request.number == 0 else { return resource.response(to: request) }
+      let part = resource.response(to: request, upTo: 50_000)
+      guard isKilled else { return part + [.close] }
+      return part + [
+        .call {
+          waitForSize(path, 50_000)
+          kill(pid.withLock { $0 }, SIGKILL)
+        }, .stall,
+      ]
+    }
+    let program = try start("-q", "--retry", "0", "-o", "f", server.url, in: place)
+    pid.withLock { $0 = program.pid }
+    let end = try program.wait()
+    #expect(isKilled ? end.signal == SIGKILL : end.exit == 75, "\(end.stderr)")
+    #expect(try shell("stat -c %s f.part", in: place).output == "50000\n")
+    return server
+  }
+
+  /// A file of this user's under the name of the partial file was continued or emptied if it had the same inode.
+  @Test(arguments: changes.indices, [[], ["-C", "-"]])
+  func `a partial file that was changed or replaced is left alone`(
+    _ index: Int, _ flags: [String]
+  ) throws {
+    let change = Self.changes[index]
+    let resource = Resource(bytes: noise(100_000))
+    let place = try TemporaryDirectory()
+    let server = try leavePartialFile(of: resource, in: place, isKilled: change.isKilled)
+    let before = try shell("{ \(change.command); } 2>&1; rm -f t*; sha256sum < f.part", in: place)
+    let result = try run(
+      "formstream", ["get", "--json"] + flags + ["-o", "f", server.url], in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.last?.header("Range") == nil)
+    #expect(try shell("sha256sum < f", in: place).output.prefix(64) == digest(resource.bytes))
+    let after = try shell("sha256sum < f.part; ls", in: place).output
+    #expect(after == "\(before.output.suffix(68))f\nf.part\nf.part.json\n")
+  }
+
+  private static let changes: [(isKilled: Bool, command: String)] = [
+    (false, "echo mine > f.part"), (false, "echo mine >> f.part"),
+    // With the size and the time of before.
+    (false, "touch -r f.part t; printf X | dd of=f.part conv=notrunc seek=9; touch -r t f.part"),
+    (false, "cp f.part t; rm f.part; cp t f.part"), (true, "cp f.part t; rm f.part; cp t f.part"),
+    // File systems give a new file the inode of the one that was removed last.
+    (false, inodeAgain), (true, inodeAgain),
+    // What was certainly on the disk is missing.
+    (true, #"sed -i 's/"synchronized" : 0/"synchronized" : 50001/' f.part.json"#),
+  ]
+
+  private static let inodeAgain = """
+    i=$(stat -c %i f.part); rm f.part
+    for n in $(seq 300); do head -c 50000 /dev/zero > t$n; [ $(stat -c %i t$n) = $i ] && break; done
+    mv t$n f.part
+    """
+
+  @Test func `an empty file that no download has made is left alone`() throws {
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    let place = try TemporaryDirectory()
+    try place.write("f.part", "")
+    let result = try formstream("get", "-o", "f", server.url, in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(try shell("cat f; ls", in: place).output == "newf\nf.part\n")
+  }
+
+  /// The names of the partial file and of its record are cut at 255 bytes, and were those of the file itself.
+  @Test(arguments: [255, 250, 247, 245], [".part", ".part.json", ".2.part"])
+  func `a long name may end like that of a partial file`(_ length: Int, _ end: String) throws {
+    let resource = Resource(bytes: noise(100_000))
+    let name = String(repeating: "n", count: length - end.count) + end
+    let place = try TemporaryDirectory()
+    try place.write(name, "old")
+    let server = try ScriptedServer { request in
+      request.number == 0
+        ? resource.response(to: request, upTo: 50_000) + [.close] : resource.response(to: request)
+    }
+    let cut = try formstream("get", "--retry", "0", "-o", name, server.url, in: place)
+    #expect(cut.exit == 75, "\(cut.stderr)")
+    #expect(try shell("cat \(name)", in: place).output == "old")
+    let result = try formstream("get", "-C", "-", "-o", name, server.url, in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.last?.header("Range") == "bytes=50000-")
+    let files = try shell("ls; sha256sum < \(name)", in: place).output
+    #expect(try files == "\(name)\n\(digest(resource.bytes))  -\n")
+  }
+
+  // MARK: What is replaced
+
+  @Test(arguments: ["-o f", "-O", "--compressed -o f"])
+  func `a file that is replaced keeps its mode`(_ flags: String) throws {
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    let place = try TemporaryDirectory()
+    let result = try shell(
+      "umask 022; echo old > f; chmod 600 f; $F get \(flags) \(server.url)/f; stat -c %a f; cat f; "
+        + "rm f; $F get \(flags) \(server.url)/f; stat -c %a f", in: place)
+    #expect(result.output == "600\nnew644\n", "\(result.output)")
+  }
+
+  @Test func `a name that is not certainly on the disk is said to be there`() throws {
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    // The second is that of the directory, after the file has its name.
+    let result = try run(
+      program: "/usr/bin/strace",
+      [
+        "-f", "-qq", "-o", "/dev/null", "-e", "signal=none", "-e", "trace=fsync", "-e",
+        "inject=fsync:error=EIO:when=2", builtBinary("formstream"), "get", "-o", "f", server.url,
+      ], in: place, environment: underStrace)
+    #expect(result.exit == 74, "\(result.stderr)")
+    #expect(result.stderr.contains("is complete, and is \"f\" now"), "\(result.stderr)")
+    #expect(try shell("cat f; ls", in: place).output == "newf\n")
+  }
+
   // MARK: Limits and ends
 
   /// What was there was taken off the limit, also if the file was begun again.

@@ -46,6 +46,22 @@ import FormStreamTransfer
     expectConsistency(result, at: server)
   }
 
+  @Test func `a file that is replaced keeps its mode`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    for mode in [0o600, 0o640] {
+      try place.write("response", "old")
+      try FileManager.default.setAttributes(
+        [.posixPermissions: mode], ofItemAtPath: place.path("response"))
+      var request = try makeRequest(server.url)
+      request.options.responseTarget = .file(place.local("response"))
+      #expect(await (try makeSession()).result(of: request).outcome == .ok)
+      #expect(place.bytes("response") == Array("new".utf8))
+      let attributes = try FileManager.default.attributesOfItem(atPath: place.path("response"))
+      #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode)
+    }
+  }
+
   @Test(arguments: [404, 409, 500, 302])
   func `a refused response doesn't replace a good file, and is kept in memory`(status: Int)
     async throws

@@ -167,11 +167,6 @@ extension LowArguments {
     return options
   }
 
-  // MARK: Files
-
-  private func destination(
-    _ output: DownloadArguments.Output?, of url: HTTPURL
-  ) throws(Failure) -> GetPlan.Destination {
   /// The statuses that are a success.
   private func acceptedStatuses(
     for destination: GetPlan.Destination, _ options: TransferOptions
@@ -183,6 +178,11 @@ extension LowArguments {
     return (options.acceptedStatuses ?? Set(200...299)).subtracting([206])
   }
 
+  // MARK: Files
+
+  private func destination(
+    _ output: DownloadArguments.Output?, of url: HTTPURL
+  ) throws(Failure) -> GetPlan.Destination {
     let namesByURL = downloading.namesAll || downloading.usesServerNames
     guard let output = output ?? (namesByURL ? .remoteName : nil) else {
       if downloading.resumes {

@@ -20,6 +20,20 @@ typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
 /// `FALLOC_FL_KEEP_SIZE`: the file's size stays.
 let allocateBehindTheEnd: CInt = 1
 
+/// C: `statx`; nil if the C library has none.
+let statx: Statx? = function(named: "statx")
+typealias Statx =
+  @convention(c) (
+    CInt, UnsafePointer<CChar>, CInt, CUnsignedInt, UnsafeMutableRawPointer
+  ) -> CInt
+
+/// `AT_EMPTY_PATH`: the call is about the descriptor itself.
+let aboutDescriptor: CInt = 0x1000
+
+/// `STATX_BTIME`, and where `struct statx` of 256 bytes has what was found, and the time.
+let birthOfFile: (mask: CUnsignedInt, size: Int, foundOffset: Int, timeOffset: Int) =
+  (0x800, 256, 0, 80)
+
 /// `O_TMPFILE`: opens a new file without a name in a directory.
 let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 

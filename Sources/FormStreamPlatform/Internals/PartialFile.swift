@@ -80,8 +80,63 @@ package final class PartialFile: Sendable {
   /// The number of bytes in the file.
   package var size: Int64 { get throws(SystemError) { Int64(try status.st_size) } }
 
-  /// A number that no other file of the file system has.
-  package var inode: UInt64 { get throws(SystemError) { UInt64(try status.st_ino) } }
+  /// A time of the file system.
+  package struct Time: Codable, Equatable, Sendable {
+    package let seconds: Int64
+    package let nanoseconds: Int64
+  }
+
+  /// What no other file of the file system has, also none that is made after this one was removed.
+  package struct Identity: Codable, Equatable, Sendable {
+    package let inode: UInt64
+    /// When the file was made; nil if the file system doesn't say. Without it, the inode may be one that is used again.
+    package let birth: Time?
+  }
+
+  /// What is another after any change of the file.
+  package struct Condition: Codable, Equatable, Sendable {
+    package let size: Int64
+    /// When the contents or the attributes were changed. A program can set the time of the contents, but not this one.
+    package let changed: Time
+  }
+
+  /// C: `fstat`, `statx`
+  package var identity: Identity {
+    get throws(SystemError) {
+      Identity(inode: UInt64(try status.st_ino), birth: try birth)
+    }
+  }
+
+  /// C: `fstat`
+  package var condition: Condition {
+    get throws(SystemError) {
+      let status = try status
+      return Condition(
+        size: Int64(status.st_size),
+        changed: Time(
+          seconds: Int64(status.st_ctim.tv_sec), nanoseconds: Int64(status.st_ctim.tv_nsec)))
+    }
+  }
+
+  private var birth: Time? {
+    get throws(SystemError) {
+      guard let statx else { return nil }
+      return try descriptor.withNumber { number throws(SystemError) in
+        var status = [UInt8](repeating: 0, count: birthOfFile.size)
+        return status.withUnsafeMutableBytes { status -> Time? in
+          guard let base = status.baseAddress,
+            statx(number, "", aboutDescriptor, birthOfFile.mask, base) == 0,
+            base.loadUnaligned(fromByteOffset: birthOfFile.foundOffset, as: UInt32.self)
+              & birthOfFile.mask != 0
+          else { return nil }
+          let start = birthOfFile.timeOffset
+          return Time(
+            seconds: base.loadUnaligned(fromByteOffset: start, as: Int64.self),
+            nanoseconds: Int64(base.loadUnaligned(fromByteOffset: start + 8, as: UInt32.self)))
+        }
+      }
+    }
+  }
 
   /// Appends the bytes.
   ///
@@ -118,10 +173,16 @@ package final class PartialFile: Sendable {
   /// C: `dup`, `close`
   package func flush() throws(SystemError) { try descriptor.flush() }
 
-  /// Gives the file the mode of a new file, as far as the umask allows it. It stays private if the umask is not known.
+  /// Gives the file the mode of the file that it replaces, or that of a new file, as far as the umask allows it. It stays
+  /// private if the umask is not known.
+  ///
+  /// - Parameter name: the name that is replaced; nil for none.
   ///
   /// C: `fchmod`
-  package func setUsualPermissions() throws(SystemError) {
+  package func setPermissions(replacing name: FileName?) throws(SystemError) {
+    if let name, let permissions = directory.permissions(of: name) {
+      return try descriptor.setPermissions(permissions)
+    }
     guard let mask = fileModeMask else { return }
     try descriptor.setPermissions(0o666 & ~mask)
   }
@@ -165,6 +226,17 @@ extension DirectoryDescriptor {
       return true
     }
     return [S_IFREG, S_IFLNK].contains(status.st_mode & S_IFMT)
+  }
+
+  /// Who may read, write and run a regular file; nil if there is none.
+  ///
+  /// C: `fstatat`
+  func permissions(of name: some PathBytes) -> UInt32? {
+    var status = stat()
+    guard name.withCString({ fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) }) == 0,
+      status.st_mode & S_IFMT == S_IFREG
+    else { return nil }
+    return UInt32(status.st_mode) & 0o777
   }
 
   /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has

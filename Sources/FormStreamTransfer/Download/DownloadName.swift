@@ -25,8 +25,13 @@ struct DownloadName: Sendable {
     return name.fileName
   }
 
-  /// The name of a partial file; each number is another one.
-  func partial(_ number: Int) -> FileName {
+  /// The names of partial files, in the order in which they are tried. A long name is cut for them: if what is left is the
+  /// name of the complete file, or would be with that of its record, it is not one of them.
+  func partials(_ count: Int) -> some Sequence<FileName> {
+    (1...count).lazy.map(partial).filter { $0 != base && Self.record(of: $0) != base }
+  }
+
+  private func partial(_ number: Int) -> FileName {
     // The name of its record must not be too long either.
     let record = base.appending(
       Array((number > 1 ? ".\(number)" : "").utf8) + Self.suffix + Self.record)

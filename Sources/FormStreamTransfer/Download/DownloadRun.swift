@@ -118,10 +118,10 @@ final class DownloadRun: Sendable {
           guard try partial.hashWhatIsThere(while: { !control.isCancelled }) else {
             throw TransferError.cancelledBeforeResponse
           }
-        } catch let error as TransferError {
-          throw error
         } catch {
-          throw .downloadNotStored(partial.destination, from: url, error)
+          partial.release()
+          throw error as? TransferError
+            ?? .downloadNotStored(partial.destination, from: url, error)
         }
         return partial
       }

@@ -41,12 +41,6 @@ final class DownloadSink: Sendable {
       {
         throw TransferError.responseTooLarge(head.url, limit)
       }
-      // The limit of the request itself is for the response, which may have a part of the file only.
-      if head.status == 206, let limit, let range = ContentRange(head.headers),
-        max(range.total ?? 0, range.bytes?.upperBound ?? 0) > limit
-      {
-        throw TransferError.responseTooLarge(head.url, limit)
-      }
       let state = try partial.begin(head, to: demand, for: self)
       contents.withLock { $0.state = state }
     } catch {
@@ -94,12 +88,12 @@ extension TransferResponse {
     return headers.contains("Transfer-Encoding")
       ? nil : headers["Content-Length"].flatMap { Int64($0) }
   }
-      && !(status == 206 && ContentRange(headers)?.bytes != nil)
 
   /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a connection that broke
   /// looks the same. A part of a resource says how many bytes it has (RFC 9110 §14.4).
   package var hasUnknownEnd: Bool {
     url.origin.scheme == "http" && version.hasPrefix("1.") && status != 204 && status != 304
       && !headers.contains("Content-Length") && !headers.contains("Transfer-Encoding")
+      && !(status == 206 && ContentRange(headers)?.bytes != nil)
   }
 }

@@ -15,8 +15,9 @@ final class PartialDownload: Sendable {
 
   private struct State {
     var file: PartialFile?
-    /// What is known of the bytes in the file; nil if it is empty.
+    /// The record of the file, as it is on the disk; nil if there is none.
     var record: PartialFileRecord?
+    /// How many bytes of the file are used: 0 if it is to be begun again.
     var size: Int64 = 0
     var digest: RunningDigest?
     /// Whether the bytes are not those that the server has now.
@@ -71,46 +72,49 @@ final class PartialDownload: Sendable {
       throw .notDownloadable(to: destination, error)
     }
     if !names.mayBeServers { try checkDestination(names.base) }
-    do throws(SystemError) {
-      try state.withLock { state throws(SystemError) in try takeLeftFile(&state) }
-    } catch {
+    do {
+      try state.withLock { state in try takeLeftFile(&state) }
+    } catch let error as SystemError {
       throw .notDownloadable(to: destination, error)
+    } catch {
+      throw .downloadNotStored(destination, from: url, error)
     }
   }
 
   // MARK: The partial file that an earlier download has left
 
-  private func takeLeftFile(_ state: inout State) throws(SystemError) {
+  private func takeLeftFile(_ state: inout State) throws {
     if let name = settings.partialName.map({ FileName(bytes: $0) }), try take(name, &state) {
       return
     }
-    for number in 1...Self.maximumFiles {
-      let name = names.partial(number)
+    for name in names.partials(Self.maximumFiles) {
       guard try directory.identity(of: name) != nil else { return }
       if try take(name, &state) { return }
     }
   }
 
-  /// Takes a partial file if it isn't in use, and if it is this download's own or empty. What another program has
-  /// stored under that name is left alone.
-  private func take(_ name: FileName, _ state: inout State) throws(SystemError) -> Bool {
+  /// Takes a partial file if it isn't in use, and if it is this download's own. What another program has stored under that
+  /// name is left alone.
+  private func take(_ name: FileName, _ state: inout State) throws -> Bool {
     guard let file = try PartialFile(leftAs: name, in: directory) else { return false }
     let size = try file.size
     let bytes = directory.ownContents(
       of: DownloadName.record(of: name), upTo: PartialFileRecord.maximumSize)
-    let inode = try file.inode
-    guard let record = bytes.flatMap({ PartialFileRecord($0, of: url, inode: inode) }) else {
-      guard size == 0, try mayHaveRecord(name) else { return false }
-      state.file = file
-      return true
+    guard var record = bytes.flatMap({ PartialFileRecord($0, of: url) }),
+      try record.describes(file)
+    else { return false }
+    if record.left != nil {
+      // Before the first change, so that the file is recognized if this process is killed.
+      record.left = nil
+      try write(record, of: file)
     }
-    state.file = file
+    (state.file, state.record) = (file, record)
     let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0
     // More bytes than there are can't be this version's.
     guard reliable > 0, record.version.validator != nil, reliable <= record.version.length ?? .max
     else { return true }
     if reliable < size { try file.truncate(to: reliable) }
-    (state.record, state.size) = (record, reliable)
+    state.size = reliable
     return true
   }
 
@@ -213,16 +217,14 @@ final class PartialDownload: Sendable {
     try file.truncate(to: 0)
     (state.size, state.record, state.isStale) = (0, nil, false)
     let record = try PartialFileRecord(
-      url, inode: try file.inode, boot: boot, version: version, serverName: serverName)
+      url, try file.identity, boot: boot, version: version, serverName: serverName)
     try write(record, of: file)
     state.record = record
     if settings.needsDigest { state.digest = try RunningDigest() }
   }
 
   private func makeFile() throws(SystemError) -> PartialFile {
-    for number in 1...Self.maximumFiles {
-      let name = names.partial(number)
-      guard try mayHaveRecord(name) else { continue }
+    for name in names.partials(Self.maximumFiles) where try mayHaveRecord(name) {
       if let file = try PartialFile(creating: name, in: directory) { return file }
     }
     throw .alreadyExists
@@ -323,20 +325,28 @@ final class PartialDownload: Sendable {
         guard let file = state.file else { throw SystemError.notOpen }
         let sha256 = try state.digest?.finalize()
         if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
-          file.remove()
-          directory.remove(DownloadName.record(of: file.name))
+          remove(file)
           state = State()
           throw TransferError.digestMismatch(url, expected, sha256 ?? "none")
         }
         if settings.synchronizes { try synchronize(file, &state) } else { try file.flush() }
-        try? file.setUsualPermissions()
-        let name = try self.name(file, names.final(state.record?.serverName))
-        directory.remove(DownloadName.record(of: file.name))
-        if settings.synchronizes { try directory.synchronize() }
+        let wanted = names.final(state.record?.serverName)
+        let isReplacing = settings.destination.existingFile == .replace
+        try? file.setPermissions(replacing: isReplacing ? wanted : nil)
+        // After the move, the record's name may be that of another process.
+        let record = DownloadName.record(of: file.name)
+        let identity = try directory.identity(of: record)
+        let name = try self.name(file, wanted)
         let size = state.size
         // The file is on the disk, or was asked for what closing it reports.
         try? file.close()
         state = State()
+        if let identity { _ = directory.remove(record, ifStill: identity) }
+        do throws(SystemError) {
+          if settings.synchronizes { try directory.synchronize() }
+        } catch {
+          throw TransferError.nameNotSynchronized(path(name), from: url, error)
+        }
         return Stored(path: path(name), size: size, sha256: sha256)
       }
     } catch let error as TransferError {
@@ -344,6 +354,15 @@ final class PartialDownload: Sendable {
     } catch {
       throw .downloadNotStored(place, from: url, error)
     }
+  }
+
+  /// Removes the partial file and its record.
+  private func remove(_ file: PartialFile) {
+    let record = DownloadName.record(of: file.name)
+    let identity = try? directory.identity(of: record)
+    file.remove()
+    // Another process may have made files of these names by now.
+    if let identity { _ = directory.remove(record, ifStill: identity) }
   }
 
   private func name(_ file: PartialFile, _ wanted: FileName) throws -> FileName {
@@ -388,15 +407,21 @@ final class PartialDownload: Sendable {
   var partialFile: LocalPath? { state.withLock(\.file?.name).map(path) }
 
   /// Lets go of the partial file: it stays for a later download, unless it is empty. Returns what stays.
-  func release() -> Left? {
+  @discardableResult func release() -> Left? {
     state.withLock { state in
       guard let file = state.file else { return nil }
       defer { state = State() }
       // Not `state.size`: what an earlier download has left may not have been begun again.
       guard let size = try? file.size, size > 0 else {
-        file.remove()
-        directory.remove(DownloadName.record(of: file.name))
+        remove(file)
         return nil
+      }
+      if var record = state.record {
+        // Some file systems set the time of a change only when what was written leaves this machine.
+        try? file.flush()
+        record.left = try? file.condition
+        // If the disk is full, the file is that of a download that was killed.
+        try? write(record, of: file)
       }
       let path = path(file.name)
       let resumeData =

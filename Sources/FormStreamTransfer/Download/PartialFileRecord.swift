@@ -1,4 +1,5 @@
 import FormStreamDigest
+import FormStreamPlatform
 import Foundation
 
 /// What is written beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
@@ -14,8 +15,10 @@ struct PartialFileRecord: Codable, Sendable {
   private let url: String
   /// The digest of the URL: the URL itself may hold secrets.
   private let urlDigest: String
-  /// The number of the partial file's file: another program may have put a file of its own under that name.
-  private let inode: UInt64
+  /// Which file the partial file is: another program may have put a file of its own under that name.
+  private let file: PartialFile.Identity
+  /// How the last download left the partial file; nil while one uses it, and after one was killed.
+  var left: PartialFile.Condition?
   /// What the server said of the version whose bytes the partial file has.
   var version: ResourceVersion
   /// The name that the server gave the file; nil if it gave none.
@@ -26,28 +29,40 @@ struct PartialFileRecord: Codable, Sendable {
   var boot: String?
 
   private enum CodingKeys: String, CodingKey {
-    case schema, url, inode, version, synchronized, boot
+    case schema, url, file, left, version, synchronized, boot
     case urlDigest = "url_sha256"
     case serverName = "name"
   }
 
   init(
-    _ url: HTTPURL, inode: UInt64, boot: String?, version: ResourceVersion, serverName: String?
+    _ url: HTTPURL, _ file: PartialFile.Identity, boot: String?, version: ResourceVersion,
+    serverName: String?
   ) throws {
     schema = Self.schema
     self.url = url.description
     urlDigest = try Self.digest(of: url)
-    (self.inode, self.boot, self.version, self.serverName) = (inode, boot, version, serverName)
+    (self.file, self.boot, self.version, self.serverName) = (file, boot, version, serverName)
   }
 
-  /// Reads a record of this URL and this partial file; nil if it is something else.
-  init?(_ bytes: [UInt8], of url: HTTPURL, inode: UInt64) {
+  /// Reads a record of this URL; nil if it is something else.
+  init?(_ bytes: [UInt8], of url: HTTPURL) {
     guard let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes)),
-      record.schema == Self.schema, record.inode == inode, record.synchronized >= 0,
+      record.schema == Self.schema, record.synchronized >= 0,
       record.version.length ?? 0 >= 0, let digest = try? Self.digest(of: url),
       record.urlDigest == digest
     else { return nil }
     self = record
+  }
+
+  /// Whether a file is the partial file, and has in it what a download has left, as far as that can be known: what another
+  /// program has written is not to be joined or replaced.
+  func describes(_ file: PartialFile) throws(SystemError) -> Bool {
+    guard try file.identity == self.file else { return false }
+    let condition = try file.condition
+    if let left { return condition == left }
+    // A download that was killed has changed the file since its record. Only the birth shows that the file is that one, and
+    // what was certainly on the disk can't be missing.
+    return self.file.birth != nil && (condition.size == 0 || condition.size >= synchronized)
   }
 
   /// Whether a file is a record, of whatever it may be.

@@ -30,6 +30,16 @@ extension TransferError {
       underlying: error)
   }
 
+  static func nameNotSynchronized(
+    _ path: LocalPath, from url: HTTPURL, _ error: SystemError
+  ) -> TransferError {
+    TransferError(
+      .responseNotStored, on: path.description,
+      "The download of \(url) is complete, and is \(path.description.quoted) now, but this name could not be written to the "
+        + "disk (\(error)): after a failure of the power, what had the name before may be there. Check the disk.",
+      underlying: error)
+  }
+
   static func destinationExists(_ path: LocalPath) -> TransferError {
     TransferError(
       .destinationExists, on: path.description,

@@ -329,17 +329,17 @@ final class ResponseCollector {
 
   /// RFC 9110 §8.6: Content-Length = 1*DIGIT. RFC 9112 §6.3: a response is only as reliable as its framing.
   private var hasOneLength: Bool {
-  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. None is asked for, and
-  /// libcurl would decode some of them without a look at their ends.
-  private var hasKnownTransferCoding: Bool {
-    headers.joined("Transfer-Encoding").map { $0.lowercased() == "chunked" } ?? true
-  }
-
     guard let first = headers["Content-Length"] else { return true }
     return Int64(first) != nil && first.isASCIIDigits
       && headers.fields.allSatisfy {
         $0.value == first || !$0.name.isSameHeaderName(as: "Content-Length")
       }
+  }
+
+  /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. None is asked for, and
+  /// libcurl would decode some of them without a look at their ends.
+  private var hasKnownTransferCoding: Bool {
+    headers.joined("Transfer-Encoding").map { $0.lowercased() == "chunked" } ?? true
   }
 
   // MARK: Bodies

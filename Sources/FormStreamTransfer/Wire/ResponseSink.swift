@@ -35,7 +35,9 @@ enum ResponseSink {
   func finish(isComplete: Bool) throws {
     switch self {
     case .file(let file, let name):
-      if isComplete { try file.replace(name) } else { file.discard() }
+      guard isComplete else { return file.discard() }
+      try? file.setPermissions(replacing: name)
+      try file.replace(name)
     case .stream: break
     case .download(let sink): try sink.finish(isComplete: isComplete)
     }
@@ -57,8 +59,6 @@ extension ResponseTarget {
 }
 
 extension TransferError {
-  static func responseNotStored(
-    _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
     TransferError(
       .responseTooLarge, on: url.description,
@@ -66,6 +66,8 @@ extension TransferError {
         + "allows.")
   }
 
+  static func responseNotStored(
+    _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
   ) -> TransferError {
     let destination =
       if case .file(.success(let path)) = target.kind { path.description } else {

@@ -89,6 +89,13 @@ import FormStreamTransfer
       bytes[50_000] ^= 1
       let handle = try #require(FileHandle(forUpdatingAtPath: place.path("file.part")))
       try handle.write(contentsOf: Data(bytes))
+      // As after kill -9: the record doesn't say how the file was left, so that the change isn't noticed.
+      var record = try #require(
+        try JSONSerialization.jsonObject(with: Data(place.bytes("file.part.json") ?? []))
+          as? [String: Any])
+      #expect(record.removeValue(forKey: "left") != nil)
+      try place.write(
+        "file.part.json", Array(try JSONSerialization.data(withJSONObject: record)))
     }
     let result = await session.downloadResult(of: try downloadRequest(server.url), settings)
     #expect(server.requests.last?.rangeStart == 100_000)

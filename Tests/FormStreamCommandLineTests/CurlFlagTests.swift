@@ -13,7 +13,7 @@ import Testing
     (["--tlsv1.1"], "TLS 1.2"),
     (["--tls-max", "1.1"], "choose one of 1.2, 1.3"), (["--connect-to", "a"], "HOST:PORT:HOST"),
     (["--http3"], "HTTP/2"), (["--aws-sigv4", "aws:amz"], "presigned"),
-    (["--cert-type", "DER"], "openssl"), (["--cert-type"], "needs a value"),
+    (["--cert-type", "DER"], "openssl"),
     (["--globoff=x"], "takes no value"), (["--progress-bar=x"], "takes no value"),
     (["--proto", "=ftp"], "--proto (argument 3)"), (["-e", "x;auto"], ";auto"),
     (["-C", "-"], "--range"), (["-J"], "-O"), (["-a"], "for FTP"),

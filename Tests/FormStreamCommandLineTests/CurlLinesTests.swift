@@ -113,7 +113,7 @@ import Testing
       ("form.txt", "a=1&\nb=2\n"), ("report.txt", "words of a report\nand more\n"),
       ("index.html", "<html></html>\n"), ("re,port;1.txt", "x\n"),
       ("headerfile", "X-A: 1\nX-B: 2\n"), ("data.json", "{\"a\": 1}\n"),
-      ("photo.jpg", "no photo\n"), ("image.png", "no image\n"), ("cat.gif", "GIF89a\u{1}"),
+      ("image.png", "no image\n"), ("cat.gif", "GIF89a\u{1}"),
       ("doc.pdf", "%PDF-1.4\n"), ("archive.zip", "PK\u{3}\u{4}"), ("archive.tgz", "\u{1F}x"),
       ("artifact.jar", "PK\u{3}\u{4}"), ("audio.mp3", "ID3\u{3}\0"),
       ("bulk.ndjson", "{\"index\":{}}\n{\"a\":1}\n"), ("data.csv", "a,b\n1,2\n"),
@@ -127,6 +127,9 @@ import Testing
     ] {
       try place.write(name, contents)
     }
+    // Both find its type: curl by its name, formstream by its contents.
+    let jpeg: [UInt8] = [0xFF, 0xD8, 0xFF, 0xE0, 0, 16, 0x4A, 0x46, 0x49, 0x46, 0, 1, 1, 0, 0, 1]
+    try place.write("photo.jpg", jpeg + [0, 1, 0, 0])
     return place
   }
 

@@ -97,9 +97,8 @@ import Testing
     (["--sha256", String(repeating: "a", count: 64), "URL", "URL"], "for each, in their order"),
     (["-J", "--compressed", "URL"], "with -o"), (["--max-response", "5", "URL"], "--max-response"),
     ([], "Name the URL to get"), (["--url-file", "u", "URL"], "both name the URL"),
-    (["-X", "POST", "URL"], "is not a flag of"), (["-d", "a", "URL"], "is not a flag of"),
-    (["-F", "a=b", "URL"], "is not a flag of"), (["--url", "URL"], "without a flag"),
-    (["--fail", "URL"], "exit code"), (["-I", "URL"], "-v prints"), (["-s", "URL"], "-q leaves"),
+    (["-X", "not a method", "URL"], "is not a method"), (["-d", "a", "URL"], "get sends none"),
+    (["-F", "a=b", "URL"], "is not a flag of"), (["-I", "-X", "PUT", "URL"], "-I and -X"),
   ])
   func `what can't be meant is refused before anything is requested`(
     _ arguments: [String], _ says: String

@@ -244,7 +244,7 @@ import Testing
       guard value.allSatisfy({ $0.isUppercase || ",:=".contains($0) }),
         value.count > 1 || "SBN".contains(value),
         !["FILE", "PATH", "DIR"].contains(where: value.contains), value != "NAME=CONTENT",
-        !["--boundary", "--query"].contains(words[index])
+        !["--boundary", "--query", "--url-query"].contains(words[index])
       else { continue }
       for wrong in ["canary", "canary\u{7}", "\u{7}canary=canary:canary"] {
         let result = try run(

@@ -197,6 +197,7 @@ import Testing
       "GET", ""
     ),
     ("--url-query @words --url-query +%20 -d a", "/?x&words%0A&%20", "POST", "a"),
+    ("-G --data-raw 'a=#1%20' --data-raw $'\\t'", "/?x&a=%231%20&%09", "GET", ""),
     ("--json 1", "/?x", "POST", "1"), ("--json -- ", "/?x", "POST", ""),
     ("--json '[' --json '1' --json ']'", "/?x", "POST", "[1]"),
     ("--json=true", "/?x", "POST", "true"),

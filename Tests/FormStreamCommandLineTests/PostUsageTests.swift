@@ -11,13 +11,12 @@ import Testing
     BadInput(64, "only http and https", "post", "-d", "a", "ftp://example.org/"),
     BadInput(
       64, "A word (argument 5) is one too many", "post", "-d", "a", "http://h/", "http://i/"),
-    BadInput(64, "--json-body DATA", "post", "--json", "{\"a\":1}", "http://h/"),
-    BadInput(64, "--json-body DATA", "post", "--json", "[1]", "http://h/"),
+    BadInput(64, "--json-body DATA", "post", "{\"a\":1}", "http://h/"),
+    BadInput(64, "--json-body DATA", "post", "[1]", "http://h/"),
     BadInput(
       64, "-F and -d make two different bodies", "post", "-F", "a=b", "-d", "c", "http://h/"),
     BadInput(64, "-T and --json-body make", "put", "-T", "x", "--json-body", "c", "http://h/"),
     BadInput(64, "given twice", "put", "-T", "x", "-T", "y", "http://h/"),
-    BadInput(64, "given twice", "post", "--json-body", "1", "--json-body", "2", "http://h/"),
     BadInput(64, "Name what to put", "put", "http://h/"),
     BadInput(64, "no path after -T", "put", "-T", "", "http://h/"),
     BadInput(64, "no path after @", "post", "--json-body", "@", "http://h/"),

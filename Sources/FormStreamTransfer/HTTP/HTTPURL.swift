@@ -58,14 +58,28 @@ public struct HTTPURL: Hashable, Sendable {
     try appending(query: query.isEmpty ? [] : [URLEncodedField.text(of: query)])
   }
 
-  /// Returns the URL with texts appended to its query, joined by `&`. Only characters that can't occur in a URL are encoded.
+  /// Returns the URL with texts appended to its query, joined by `&`. Only what can't occur in a query is encoded: white
+  /// space, control characters, those beyond ASCII, and the hash, which would begin the fragment (RFC 3986 §3.4).
   package func appending(query texts: [String]) throws(TransferError) -> HTTPURL {
     guard !texts.isEmpty else { return self }
     // libcurl would rewrite the percent-encoding of the complete query, so it isn't used here.
     let (text, end) = (absoluteString, absoluteString.hasSuffix("?") ? "" : "&")
-    let extended = text + (text.contains("?") ? end : "?") + texts.joined(separator: "&")
+    let extended =
+      text + (text.contains("?") ? end : "?") + Self.encodedQuery(texts.joined(separator: "&"))
     _ = try CurlURL(parsing: extended)
     return HTTPURL(self, extended)
+  }
+
+  private static func encodedQuery(_ text: String) -> String {
+    var query: [UInt8] = []
+    for byte in text.utf8 {
+      if (0x21...0x7E).contains(byte), byte != UInt8(ascii: "#") {
+        query.append(byte)
+      } else {
+        PercentEncoding.unreserved.append([byte], to: &query)
+      }
+    }
+    return String(decoding: query, as: UTF8.self)
   }
 
   private init(_ url: HTTPURL, _ absoluteString: String) {

@@ -89,7 +89,7 @@ struct ResultReport {
         outputFailure = outputFailure ?? error
       }
     }
-    var ending = ending(of: result, failure, outputFailure)
+    var ending = ending(of: result, stored, failure, outputFailure)
     guard let writeOut = printing.writeOut, failure?.exit != .usage, interruption.signal == nil
     else { return ending }
     do throws(Failure) {
@@ -104,13 +104,14 @@ struct ResultReport {
   }
 
   private func ending(
-    of result: TransferResult, _ failure: Failure?, _ outputFailure: Failure?
+    of result: TransferResult, _ stored: StoredResponse?, _ failure: Failure?,
+    _ outputFailure: Failure?
   ) -> Ending {
     // The library reports a failed output as the request's error if nothing else is wrong.
     guard let outputFailure, !(result.error?.underlying is Failure) else {
       return Ending(
         failure: failure, verdict: result.verdict, status: result.status,
-        note: stored.flatMap { $0.noteOnEnd(of: result.response) })
+        note: stored?.noteOnEnd(of: result.response))
     }
     return Ending(
       failure: Failure(

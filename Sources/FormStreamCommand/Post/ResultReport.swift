@@ -111,7 +111,7 @@ struct ResultReport {
     guard let outputFailure, !(result.error?.underlying is Failure) else {
       return Ending(
         failure: failure, verdict: result.verdict, status: result.status,
-        note: stored?.noteOnEnd(of: result.response))
+        note: stored?.noteOnEnd(of: result))
     }
     return Ending(
       failure: Failure(
@@ -130,8 +130,11 @@ struct StoredResponse {
   var resumedFrom: Int64 = 0
 
   /// That the file may be incomplete; nil if it is not.
-  fileprivate func noteOnEnd(of response: TransferResponse?) -> String? {
-    guard response?.hasUnknownEnd == true, sha256 == nil else { return nil }
+  fileprivate func noteOnEnd(of result: TransferResult) -> String? {
+    // RFC 9112 §6.3: a response to HEAD ends with its head.
+    guard result.method != .head, result.response?.hasUnknownEnd == true, sha256 == nil else {
+      return nil
+    }
     return
       "The server did not say how long \"\(path)\" is, and a connection that broke looks like its end: it may be incomplete. "
       + "--sha256 shows it."

@@ -44,7 +44,13 @@ public struct HTTPURL: Hashable, Sendable {
   }
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).
+  ///
+  /// - Throws: `invalidURL`, also for an empty reference: a server that names nothing has made a mistake.
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
+    guard !reference.isEmpty else {
+      throw TransferError(
+        .invalidURL, on: "", "An empty reference names no URL: the server must name one.")
+    }
     let handle = try CurlURL(parsing: absoluteString)
     // libcurl 7.88 would take a reference that is only a fragment for an empty path (RFC 3986 §5.2.2).
     if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }

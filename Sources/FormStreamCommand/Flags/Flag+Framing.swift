@@ -43,7 +43,7 @@ extension Flag {
     ) { (arguments, _) in if arguments.growth == .refused { arguments.growth = .allowed } },
     Flag(
       long: "verify-growing", group: .paths, verbs: [.encode, .post, .put],
-      summary: "As --growing, but read files twice to notice any change of what is sent",
+      summary: "As --growing, but read files twice to notice what is overwritten",
       detail: """
         Files are read before anything is sent, and again while they are sent: the bytes must be the same.
         """

@@ -96,3 +96,8 @@ public struct MultipartError: Error, Sendable {
 }
 
 extension MultipartError: CustomStringConvertible {}
+
+/// The part in a message about what it has; nothing if it has no name, as a body that is no form.
+func ofPart(_ name: String) -> String {
+  name.isEmpty ? "" : " of part \(name.quoted)"
+}

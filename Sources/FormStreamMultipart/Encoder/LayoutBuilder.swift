@@ -86,7 +86,7 @@ private struct LayoutBuilder {
 
   /// Adds a body without a form.
   mutating func add(_ body: PartBody) throws(MultipartError) {
-    let part = Part(name: "body", body: body)
+    let part = Part(body: body)
     try add(try lookUp(part, browserText: false), of: part)
   }
 
@@ -258,7 +258,7 @@ private struct LayoutBuilder {
     if let length = origin.length, length < 0 {
       throw MultipartError(
         .streamFailed, on: part.name,
-        "The stream of part \(part.name.quoted) has a length of \(length) bytes: give 0 or more, or nil."
+        "The stream\(ofPart(part.name)) has a length of \(length) bytes: give 0 or more, or nil."
       )
     }
     coverLiterals()

@@ -87,7 +87,7 @@ extension FileOrigin {
 
 extension LocalPath {
   fileprivate func subject(_ part: String) -> String {
-    "The file \(description.quoted) of part \(part.quoted)"
+    "The file \(description.quoted)\(ofPart(part))"
   }
 }
 
@@ -124,7 +124,7 @@ extension DescriptorOrigin {
     } catch {
       throw MultipartError(
         .inputUnreadable, on: "descriptor \(number)",
-        "Descriptor \(number) of part \(part.quoted) can't be read: \(error). Open it first.",
+        "Descriptor \(number)\(ofPart(part)) can't be read: \(error). Open it first.",
         underlying: error)
     }
   }

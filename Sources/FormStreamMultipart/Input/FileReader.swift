@@ -36,7 +36,7 @@ final class FileReader: SegmentReader {
     } catch {
       throw MultipartError(
         .inputUnreadable, on: extent.path.description,
-        "The file \(extent.path.description.quoted) of part \(part.quoted) can't be opened: \(error).",
+        "The file \(extent.path.description.quoted)\(ofPart(part)) can't be opened: \(error).",
         file: extent.path, underlying: error)
     }
     try checkIdentity()
@@ -147,7 +147,7 @@ final class FileReader: SegmentReader {
     }
     throw MultipartError(
       .sourceChanged, on: extent.path.description,
-      "The file \(extent.path.description.quoted) of part \(part.quoted) has a size of 0 and still has "
+      "The file \(extent.path.description.quoted)\(ofPart(part)) has a size of 0 and still has "
         + "contents, like files that the kernel generates: send it through a pipe.",
       file: extent.path,
       change: .grown)
@@ -156,7 +156,7 @@ final class FileReader: SegmentReader {
   private func readFailed(_ error: SystemError) -> MultipartError {
     MultipartError(
       .readFailed, on: extent.path.description,
-      "Reading the file \(extent.path.description.quoted) of part \(part.quoted) failed at byte "
+      "Reading the file \(extent.path.description.quoted)\(ofPart(part)) failed at byte "
         + "\(position): \(error).", file: extent.path, underlying: error)
   }
 
@@ -175,7 +175,7 @@ final class FileReader: SegmentReader {
       }
     return MultipartError(
       .sourceChanged, on: extent.path.description,
-      "The file \(extent.path.description.quoted) of part \(part.quoted) has changed since the form was laid "
+      "The file \(extent.path.description.quoted)\(ofPart(part)) has changed since the body was laid "
         + "out: \(explanation). Send it again when nothing writes to it.", file: extent.path,
       change: change)
   }

@@ -48,7 +48,7 @@ final class StreamReader: SegmentReader {
       guard count > 0 else {
         throw MultipartError(
           .streamTooShort, on: part,
-          "The stream of part \(part.quoted) ended after \(position) of its \(announced) bytes: give "
+          "The stream\(ofPart(part)) ended after \(position) of its \(announced) bytes: give "
             + "the right length, or nil if it is not known.")
       }
       if position < announced { return count }
@@ -75,7 +75,7 @@ final class StreamReader: SegmentReader {
     guard count == 0 else {
       throw MultipartError(
         .streamTooLong, on: part,
-        "The stream of part \(part.quoted) has more than its \(announced) bytes: give the right "
+        "The stream\(ofPart(part)) has more than its \(announced) bytes: give the right "
           + "length, or nil if it is not known.")
     }
   }
@@ -100,13 +100,13 @@ final class StreamReader: SegmentReader {
     } catch {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) failed at byte \(offset): \(error).",
+        "The stream\(ofPart(part)) failed at byte \(offset): \(error).",
         underlying: error)
     }
     guard (0...buffer.count).contains(count) else {
       throw MultipartError(
         .streamFailed, on: part,
-        "The stream of part \(part.quoted) returned a count of \(count) for a buffer of "
+        "The stream\(ofPart(part)) returned a count of \(count) for a buffer of "
           + "\(buffer.count) bytes: correct the source.")
     }
     return count

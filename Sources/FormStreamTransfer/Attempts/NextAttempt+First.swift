@@ -34,7 +34,8 @@ extension NextAttempt {
         }
       }
       layout = coded
-      try headers.append(contentTypeOf: measured, digest: digest)
+      try headers.append(
+        contentTypeOf: measured, isOmitted: options.omits("Content-Type"), digest: digest)
       try headers.append(codingOf: options)
     }
     if let key = request.options.idempotencyKey {
@@ -125,10 +126,10 @@ private func isLoopback(_ host: String) -> Bool {
 
 extension HTTPHeaders {
   fileprivate mutating func append(
-    contentTypeOf layout: BodyLayout, digest: SHA256.Digest?
+    contentTypeOf layout: BodyLayout, isOmitted: Bool, digest: SHA256.Digest?
   ) throws(TransferError) {
     try checkContentType(of: layout.form)
-    if !contains("Content-Type") { append("Content-Type", layout.contentType) }
+    if !isOmitted, !contains("Content-Type") { append("Content-Type", layout.contentType) }
     if let digest {
       // RFC 9530 §2: a dictionary of byte sequences in base 64 between colons.
       append("Content-Digest", "sha-256=:\(base64(digest.bytes)):")

@@ -121,7 +121,9 @@ struct NextAttempt: Sendable {
       sent.remove("Authorization")
       sent.append("Authorization", authorization.value, isSecret: true)
     }
-    if !sent.contains("User-Agent") { sent.appendUnchanged(name: "User-Agent", value: userAgent) }
+    if !sent.contains("User-Agent"), !request.options.omits("User-Agent") {
+      sent.appendUnchanged(name: "User-Agent", value: userAgent)
+    }
     return isPage ? sent.withoutContent : sent
   }
 

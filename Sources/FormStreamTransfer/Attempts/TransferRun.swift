@@ -102,6 +102,8 @@ final class TransferRun: Sendable {
         }
         connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
+        request.options.willRetry?(
+          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1))
         publisher.update { $0.phase = .retrying }
         guard await control.sleep(delay) else {
           return await conclude(history, .cancelled.after(history.doubt))

@@ -3,9 +3,16 @@ import FormStreamMultipart
 extension HTTPHeaders {
   /// The lines for people, with secrets masked.
   ///
-  /// - Parameter url: the URL that the headers came from or go to. If it is a secret, so are the URLs in them.
-  package func shown(at url: HTTPURL) -> [(name: String, value: String)] {
+  /// - Parameters:
+  ///   - url: the URL that the headers came from or go to. If it is a secret, so are the URLs in them.
+  ///   - showsSetCookie: whether the values of `Set-Cookie` are shown.
+  package func shown(
+    at url: HTTPURL, showsSetCookie: Bool = false
+  ) -> [(name: String, value: String)] {
     fields.map { field in
+      if showsSetCookie, field.name.isSameHeaderName(as: "Set-Cookie") {
+        return (field.name, field.value)
+      }
       guard Self.namesOfURLs.contains(where: { field.name.isSameHeaderName(as: $0) }) else {
         return (field.name, field.shownValue)
       }

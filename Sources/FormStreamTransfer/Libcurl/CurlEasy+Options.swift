@@ -113,10 +113,12 @@ extension CurlEasy {
       lines.append(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
     }
     lines.append(request.expectTimeout == nil ? "Expect:" : "Expect: 100-continue")
-    if !request.headers.contains("Accept") { lines.append("Accept: */*") }
+    if !request.headers.contains("Accept") {
+      lines.append(request.options.omits("Accept") ? "Accept:" : "Accept: */*")
+    }
     // Without this header a server may choose any coding (RFC 9110 §12.5.3). libcurl decodes nothing: it would not notice
     // that the end is missing, and would decode all that it has while the target has no room.
-    if !request.headers.contains("Accept-Encoding") {
+    if !request.headers.contains("Accept-Encoding"), !request.options.omits("Accept-Encoding") {
       lines.append(
         "Accept-Encoding: \(request.options.decompression == nil ? "identity" : "gzip")")
     }

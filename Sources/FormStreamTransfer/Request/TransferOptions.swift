@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// How a request is sent, and where its response goes.
 public struct TransferOptions: Sendable {
   /// How many times the request is sent, and how long to wait between attempts.
@@ -23,6 +25,9 @@ public struct TransferOptions: Sendable {
   public var maximumRate: Int64?
   /// A key by which the server recognizes a repeated request, so that it carries it out only once.
   public var idempotencyKey: IdempotencyKey?
+  /// The names of headers that are left out, of those that every request has otherwise: `Accept`, `Accept-Encoding`,
+  /// `Content-Type` and `User-Agent`. Others are sent anyway.
+  public var omittedHeaders: [String] = []
   /// How the body is coded while it is sent.
   public var bodyCoding = BodyCoding.none
   /// How many bytes of a body of unknown length are read into memory before the request is sent. If it ends within them,
@@ -46,6 +51,10 @@ public struct TransferOptions: Sendable {
   public var requiresEncryptionForCredentials = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth
+  /// Called before a request is sent again after a failure or a refusal, and before the wait.
+  public var willRetry: (@Sendable (TransferRetry) -> Void)?
+  /// Whether the trace has the values of `Set-Cookie`, which are secrets otherwise.
+  public var tracesSetCookie = false
   /// Receives a trace of the traffic, with secrets masked. It is called on the engine's thread, which waits for it.
   public var trace: (@Sendable (TransferTrace) -> Void)?
   /// Receives the head of each response as it arrived, secrets included: informational ones, and those before a
@@ -54,6 +63,11 @@ public struct TransferOptions: Sendable {
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
   public init() {}
+
+  /// Whether a header is left out that every request has otherwise.
+  package func omits(_ name: String) -> Bool {
+    omittedHeaders.contains { $0.isSameHeaderName(as: name) }
+  }
 
   /// Whether a status is a success.
   package func accepts(_ status: Int) -> Bool {

@@ -485,6 +485,9 @@ extension Exchange {
   private func result(_ error: TransferError?, isTransient: Bool) -> ExchangeResult {
     let stage = stage
     let sentExpect = request.expectTimeout != nil
+    tracer?.bodies(
+      sent: request.announcesBody ? upload.handedOver : nil,
+      received: collector.response == nil ? nil : collector.received)
     return ExchangeResult(
       response: collector.response, isHeld: collector.isHeld,
       chosenTarget: collector.chosenTarget, failure: error,

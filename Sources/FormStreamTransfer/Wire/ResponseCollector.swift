@@ -247,20 +247,20 @@ final class ResponseCollector {
   }
 
   /// The head for people, with secrets masked.
-  private var shownHead: String {
-    ([statusLine] + headers.shown(at: url).map { "\($0.name): \($0.value)" })
-      .joined(separator: "\n")
+  private func shownHead(showsSetCookie: Bool = false) -> String {
+    let lines = headers.shown(at: url, showsSetCookie: showsSetCookie)
+    return ([statusLine] + lines.map { "\($0.name): \($0.value)" }).joined(separator: "\n")
   }
 
   private func endHead() -> Bool {
     isInHead = false
-    traceHead?(shownHead)
+    traceHead?(shownHead(showsSetCookie: options.tracesSetCookie))
     options.receiveHead?(receivedLines)
     receivedLines = []
     guard let lastStatus, (100...599).contains(lastStatus) else {
       return fail(
         .malformedResponse,
-        "The response from \(url) has no valid status: \(shownHead.quoted).")
+        "The response from \(url) has no valid status: \(shownHead().quoted).")
     }
     guard lastStatus != 101 else {
       return fail(

@@ -43,6 +43,18 @@ final class Tracer: Sendable {
     report(TransferTrace(kind: .note, text: text))
   }
 
+  /// Reports how many bytes of bodies were moved.
+  ///
+  /// - Parameters:
+  ///   - sent: nil if the request has no body.
+  ///   - received: nil if there is no response.
+  func bodies(sent: Int64?, received: Int64?) {
+    if let sent { note("\(byteCount(sent)) of the request's body sent") }
+    if let received { note("\(byteCount(received)) of the response's body received") }
+  }
+
+  private func byteCount(_ count: Int64) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
+
   /// Reports those of libcurl's lines that describe connections: others may contain secrets.
   func libraryNote(_ text: String) {
     let shown = ["Connected to ", "Re-using existing connection", "SSL connection using ", "ALPN"]

@@ -12,7 +12,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .document(let text): try OutputFile(.standardOutput).write(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
-    case .post(let plan): try post(plan)
+    case .post(let plans): try post(plans)
     case .get(let plan): try get(plan)
     case .send(let plan): try send(plan)
     case .plan(let plan): try makeManifest(plan)

@@ -17,6 +17,7 @@ import Testing
     (["--globoff=x"], "takes no value"), (["--progress-bar=x"], "takes no value"),
     (["--proto", "=ftp"], "--proto (argument 3)"), (["-e", "x;auto"], ";auto"),
     (["-C", "-"], "--range"), (["-J"], "-O"), (["-a"], "for FTP"),
+    (["--timeout", "5"], "--max-time S"), (["--timeout=5"], "--connect-timeout S"),
   ])
   func `a flag of curl that is refused gets a hint`(
     _ flags: [String], _ says: String

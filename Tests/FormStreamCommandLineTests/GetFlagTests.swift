@@ -57,6 +57,7 @@ import Testing
     "header-file": Effect("--header-file", "headers", shows: "X-Key: k\r\n"),
     "user": Effect("-u", "me:p", shows: "Authorization: Basic bWU6cA==\r\n"),
     "user-file": Effect("--user-file", "user", shows: "Basic bWU6cA==\r\n"),
+    "token-env": Effect("--token-env", "HOME", shows: "Authorization: Bearer /"),
     "token-file": Effect("--token-file", "token", shows: "Authorization: Bearer t\r\n"),
     "insecure-auth": Effect(
       "--connect-timeout", "0.01", "--retry", "0", "--insecure-auth", "-u", "me:p",
@@ -121,6 +122,8 @@ import Testing
     "netrc-file": Effect("--netrc-file", ".netrc", shows: "Basic bmU6cA==\r\n"),
     "cookie": Effect("-b", "a=b", shows: "Cookie: a=b\r\n"),
     "cookie-jar": Effect("-c", "jar", shows: "\njar\n"),
+    "globoff": Effect("-g", shows: "GET /[1-2] HTTP/1.1", at: "/[1-2]"),
+    "show-cookies": Effect("-v", "--show-cookies", shows: "< Set-Cookie: a=canary"),
     "json": Effect("--json", shows: "{\"schema\":\"formstream.result/4\","),
     "expect-status": Effect("--expect-status", "404", shows: "exit 0\n", at: "/missing"),
     "output-any-status": Effect(
@@ -189,7 +192,7 @@ import Testing
         } else {
           [.respond(200, headers: [("ETag", "\"1\"")], body: "the ", framing: .announced(9))]
         }
-      default: .good(body: "the body\n")
+      default: .good(headers: [("Set-Cookie", "a=canary")], body: "the body\n")
       }
     }
     if path == "/begun" {

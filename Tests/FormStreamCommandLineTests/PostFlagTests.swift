@@ -39,6 +39,7 @@ import Testing
     "growing": Effect("--growing", "-T", "words", shows: "\r\n\r\nwords\n"),
     "verify-growing": Effect("--verify-growing", "-T", "words", shows: "\r\n\r\nwords\n"),
     "upload-file": Effect("-T", "words", shows: "\r\n\r\nwords\n"),
+    "globoff": Effect("-g", "-T", "x[1].png", shows: "The file \"x[1].png\" does not exist"),
     "data": Effect("-d", "a=b", shows: "\r\n\r\na=b"),
     "data-raw": Effect("--data-raw", "@a", shows: "\r\n\r\n@a"),
     "data-binary": Effect("--data-binary", "@words", shows: "\r\n\r\nwords\n"),
@@ -50,6 +51,9 @@ import Testing
     "user": Effect("-u", "me:p", "-d", "", shows: "Authorization: Basic bWU6cA==\r\n"),
     "user-file": Effect("--user-file", "user", "-d", "", shows: "Basic bWU6cA==\r\n"),
     "token-file": Effect("--token-file", "token", "-d", "", shows: "Authorization: Bearer t\r\n"),
+    "token-env": Effect(
+      "--token-env", "HOME", "-d", "", shows: "Authorization: Bearer /"),
+    "show-cookies": Effect("-v", "--show-cookies", "-d", "", shows: "< Set-Cookie: a=canary"),
     "basic": Effect("--basic", "-u", "me:p", "-d", "", shows: "Basic bWU6cA==\r\n"),
     "digest": Effect("--digest", "-u", "me:p", "-d", "", shows: "username=\"me\"", at: "/digest"),
     "anyauth": Effect("--anyauth", "-u", "me:p", "-d", "", shows: "username=\"me\"", at: "/digest"),
@@ -197,7 +201,7 @@ import Testing
       case ("/gone", _): .good(404, body: "the page is gone")
       case ("/digest", 0):
         .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
-      default: .good(201, body: "made")
+      default: .good(201, headers: [("Set-Cookie", "a=canary")], body: "made")
       }
     }
     let result = try run(

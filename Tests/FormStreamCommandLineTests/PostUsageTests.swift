@@ -16,7 +16,42 @@ import Testing
     BadInput(
       64, "-F and -d make two different bodies", "post", "-F", "a=b", "-d", "c", "http://h/"),
     BadInput(64, "-T and --json-body make", "put", "-T", "x", "--json-body", "c", "http://h/"),
-    BadInput(64, "given twice", "put", "-T", "x", "-T", "y", "http://h/"),
+    BadInput(64, "would replace the one before", "put", "-T", "x", "-T", "y", "http://h/z"),
+    BadInput(
+      64, "3 files and 2 URLs", "put", "-T", "x", "-T", "y", "-T", "z", "http://h/", "http://i/"),
+    BadInput(64, "stands for more than 10000 files", "put", "-T", "[0-99999]", "http://h/"),
+    BadInput(64, "is no pattern", "put", "-T", "a{b", "http://h/"),
+    BadInput(64, "is no pattern", "put", "-T", "a[9-1]", "http://h/"),
+    BadInput(64, "is no pattern", "put", "-T", "a[1-9:0]", "http://h/"),
+    BadInput(64, "is no pattern", "put", "-T", "a[1-99999999999999999999]", "http://h/"),
+    BadInput(64, "-T FILE as it is", "post", "/etc/passwd", "http://h/"),
+    BadInput(64, "neither a URL nor a file", "put", "missing", "http://h/"),
+    BadInput(64, "-F NAME=VALUE adds", "post", "a=b", "http://h/"),
+    BadInput(64, "localhost before its colon", "post", "-d", "a", ":8080/x"),
+    BadInput(64, "has no scheme", "post", "-d", "a", "localhost.example"),
+    BadInput(64, "has no scheme", "post", "-d", "a", "127.0.0.1.example/"),
+    BadInput(64, "has no scheme", "post", "-d", "a", "127.1"),
+    BadInput(64, "has no scheme", "post", "-d", "a", "10.0.0.1/x"),
+    BadInput(
+      64, "one key, and there are 2 requests", "put", "--idempotency-key", "k", "-T", "{x,y}",
+      "http://h/"),
+    BadInput(64, "there are 2 responses", "put", "-o", "out", "-T", "{x,y}", "http://h/"),
+    BadInput(64, "complete body of one request", "post", "@x", "-T", "y", "http://h/"),
+    BadInput(64, "@FILE and -d make two", "post", "@x", "-d", "y", "http://h/"),
+    BadInput(
+      64, "--token-env (argument 3) is not the name of a variable", "post", "--token-env", "NOSUCH",
+      "-d", "", "http://h/"),
+    BadInput(64, "can't leave out Host", "post", "-d", "", "-H", "Host:", "http://h/"),
+    BadInput(
+      64, "can't leave out Content-Length", "post", "-d", "", "-H", "content-length:", "http://h/"),
+    BadInput(
+      64, "leaves out User-Agent, which -A sets", "post", "-d", "", "-A", "a", "-H", "User-Agent:",
+      "http://h/"),
+    BadInput(
+      64, "can't be left out, because it names the boundary", "post", "-F", "a=b", "-H",
+      "Content-Type:", "http://h/"),
+    BadInput(66, "write $HOME", "post", "-F", "f=@~/missing", "http://127.0.0.1:1/"),
+    BadInput(66, "formstream send --put", "put", "/etc", "http://127.0.0.1:1/"),
     BadInput(64, "Name what to put", "put", "http://h/"),
     BadInput(64, "no path after -T", "put", "-T", "", "http://h/"),
     BadInput(64, "no path after @", "post", "--json-body", "@", "http://h/"),
@@ -26,8 +61,8 @@ import Testing
     BadInput(64, "both name the URL", "post", "--url-file", "f", "-d", "", "http://h/"),
     BadInput(
       66, "of --url-file (argument 3) can't be read", "post", "--url-file", "f", "-d", ""),
-    BadInput(64, "has no value: write 'Name;'", "post", "-d", "", "-H", "X:", "http://h/"),
-    BadInput(64, "--header-file FILE", "post", "-d", "", "-H", "@f", "http://h/"),
+    BadInput(
+      66, "of --header-file (argument 5) can't be read", "post", "-d", "", "-H", "@f", "http://h/"),
     BadInput(64, "derived from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
     BadInput(64, "control character", "post", "-d", "", "-H", "X: a\nb", "http://h/"),
     BadInput(64, "names the boundary", "post", "-F", "a=b", "-H", "Content-Type: a/b", "http://h/"),

@@ -76,6 +76,7 @@ import Testing
       "--compressed-upload", "gzip", "--read-ahead", "0", shows: "Transfer-Encoding: chunked"),
     "spool": Effect(
       "--compressed-upload", "gzip", "--read-ahead", "0", "--spool", shows: "Content-Length: "),
+    "token-env": Effect("--token-env", "HOME", shows: "Authorization: Bearer /"),
     "token-file": Effect("--token-file", "token", shows: "Authorization: Bearer t\r\n"),
     "insecure-auth": Effect(
       "-q", "--insecure-auth", "--resolve", "h.example:80:127.0.0.1", "--retry", "0", "-u", "me:p",

@@ -8,15 +8,18 @@ extension Verb {
     switch self {
     case .post:
       [
-        "Sends one request by POST, and prints the response. Its body is a form (-F, --field, --file), a file (-T), "
-          + "data as curl's -d sends it, or JSON (--json-body).",
+        "Sends one request by POST, and prints the response. Its body is a form (-F, --field, --file), a file (-T, or "
+          + "@FILE before the URL), data as curl's -d sends it, or JSON (--json-body). With several files of -T, each is "
+          + "sent in a request of its own.",
         "Nothing is sent if an input is missing. A file that changes while it is sent ends the request as an error, "
           + "before its last byte: no server takes it for the complete file.",
       ]
     case .put:
       [
-        "Sends one request by PUT, and prints the response. Its body is a file (-T), data, JSON or a form. If the URL "
-          + "ends in a slash, the name of the file is added."
+        "Sends one request by PUT, and prints the response. Its body is a file (-T, or FILE before the URL), data, JSON or "
+          + "a form. If the URL ends in a slash, the name of the file is added.",
+        "Several files are sent one after another, each in a request of its own, to a URL that ends in a slash, or each to "
+          + "its own URL. If one fails, the others are sent anyway.",
       ]
     case .get:
       [
@@ -113,6 +116,8 @@ extension Verb {
     case .send:
       "The code is the first of these that applies to any file: 70, 3, 1, 74, 66, 64, 75, 0. It does not depend on the "
         + "order in which files are sent."
+    case .post, .put:
+      "With several files of -T, the code is the first of these that applies to any: 70, 3, 1, 74, 66, 75, 0."
     case .get:
       "With several URLs, the code is the first of these that applies to any: 70, 3, 1, 74, 66, 75, 0."
     case .report:

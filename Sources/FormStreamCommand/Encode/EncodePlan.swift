@@ -42,6 +42,7 @@ extension LowArguments {
 
   private var notes: [String] {
     var notes: [String] = []
+    notes += notesOnParts
     if parts.isEmpty { notes.append("The form has no parts: -F, --field and --file add them.") }
     if printsHeaders, boundary == nil {
       notes.append(
@@ -53,7 +54,7 @@ extension LowArguments {
 
   /// Refuses an input that is the output too: it would never end, or the shell has emptied it already.
   private func checkInputs() throws(Failure) {
-    for part in parts {
+    for part in parts.flatMap(\.leaves) {
       guard let path = part.path else { continue }
       guard isOutputFile(part.isStandardInput ? "/dev/stdin" : path.path) else { continue }
       throw .usage(

@@ -54,7 +54,6 @@ enum CurlFlag {
     // The response of a refused request is printed, and the exit code says that it was refused.
     Entry(nil, "fail-with-body", is: .always),
     // [ ] { } are not special in URLs here, and the response is written while it arrives.
-    Entry("g", "globoff", is: .always),
     Entry("N", "no-buffer", is: .always),
     // No file of flags is read unless it is named.
     Entry(nil, "disable", is: .always),

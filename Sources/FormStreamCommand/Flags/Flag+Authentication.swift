@@ -43,6 +43,14 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.tokenFile(argument)) },
     Flag(
+      long: "token-env", value: Value(placeholder: "NAME"), group: .request,
+      verbs: Verb.requesting,
+      summary: "Variable of the environment with the token (Bearer) to send",
+      detail: "As continuous integration hands out secrets: --token-env CI_JOB_TOKEN."
+    ) { (arguments, argument) throws(Failure) in
+      try arguments.request.set(.tokenVariable(argument))
+    },
+    Flag(
       long: "oauth2-bearer", value: Value(placeholder: "TOKEN"), group: .request,
       verbs: Verb.requesting,
       summary: "The token (Bearer) to send; --token-file is safer"
@@ -84,7 +92,7 @@ extension RequestArguments {
   fileprivate mutating func set(_ credentials: CredentialsArgument) throws(Failure) {
     if self.credentials != nil {
       throw .usage(
-        "-u, --user-file, --token-file and --oauth2-bearer all set the credentials: give one of them."
+        "-u, --user-file, --token-file, --token-env and --oauth2-bearer all set the credentials: give one of them."
       )
     }
     self.credentials = credentials

@@ -12,14 +12,21 @@ extension Flag {
       detail: """
         If the URL ends in /, the file's name is added. The type is detected in the same way as that of a \
         form's file; -H 'Content-Type: TYPE' sets it. A pipe longer than --read-ahead is sent \
-        in chunks.
+        in chunks. Repeat the flag for several files: each is sent in a request of its own, one after another, either to \
+        one URL that ends in /, or each to its own URL. {a,b}, [1-9], [001-100:2] and [a-z] in FILE stand for several \
+        names, unless there is a file of exactly this name. Words before the URL that are files are sent, too: \
+        -T *.gif URL. @FILE before the URL sends a file and adds no name to the URL.
         """
-    ) { (arguments, argument) throws(Failure) in
-      if arguments.request.upload != nil {
-        throw .usage("-T is given twice: a request sends one file; -F sends several.")
-      }
-      arguments.request.upload = argument
+    ) { (arguments, argument) in
+      // curl's name for standard input that may pause.
+      let isDot = argument.bytes == [UInt8(ascii: ".")]
+      arguments.request.uploads.append(
+        isDot ? Argument(bytes: "-".utf8, place: argument.place) : argument)
     },
+    Flag(
+      long: "globoff", short: "g", group: .body, verbs: bodyVerbs + [.get],
+      summary: "Take [ ] { } in -T as they are; in URLs they always are"
+    ) { (arguments, _) in arguments.request.isGlobbingOff = true },
     data(
       "data", "d", .text, "Send DATA, or @FILE without its line breaks, as an encoded form",
       """

@@ -1,3 +1,5 @@
+import FormStreamTransfer
+
 /// The flags about cookies.
 extension Flag {
   static let cookieFlags = [
@@ -26,5 +28,11 @@ extension Flag {
       }
       arguments.request.cookieJar = argument
     },
+    Flag(
+      long: "show-cookies", group: .output, verbs: [.post, .put, .get],
+      summary: "Show the cookies that the server sets, in -v and in records",
+      detail:
+        "Without the flag, the values of Set-Cookie are masked there, because they are secrets."
+    ) { (arguments, _) in arguments.request.options.tracesSetCookie = true },
   ]
 }

@@ -13,12 +13,13 @@ extension Flag {
         NAME=VALUE is a text field, NAME=@PATH is a file, NAME=<PATH is a text field whose value is the \
         contents of the file. The path - is standard input. ;type=TYPE, ;filename=NAME, and ;headers=LINE \
         or ;headers=@PATH may follow. A value, path or name in double quotes may hold anything, with \\" \
-        and \\\\ for a quote and a backslash. The rest of curl's form language (lists of files, encoders, \
-        nested parts) is an error. Repeat the flag instead, or use --field and --file, in which nothing is \
-        special.
+        and \\\\ for a quote and a backslash. NAME=@PATH,PATH is one part of type multipart/mixed with several files, \
+        each with options of its own; most servers expect a part for each file, so repeat the flag instead. The parts \
+        between -F 'NAME=(;type=multipart/alternative' and -F '=)' are in one part. Where curl would cut or skip \
+        something, it is an error, and so is encoder=. In --field and --file nothing is special.
         """
     ) { (arguments, argument) throws(Failure) in
-      arguments.parts.append(try FormLanguage.parse(argument))
+      try arguments.add(try FormLanguage.parse(argument), of: argument)
     },
     Flag(
       long: "field", value: Value(placeholder: "NAME=VALUE"), group: .parts, verbs: formVerbs,
@@ -26,8 +27,7 @@ extension Flag {
       detail: "Nothing in the value is special: no quotes, no escapes, no @ or < at the start."
     ) { (arguments, argument) throws(Failure) in
       let (name, value) = try PartArguments.split(argument, of: "--field", as: "NAME=VALUE")
-      arguments.parts.append(
-        PartArguments(name: name, content: .value(value), spelling: "--field"))
+      arguments.add(PartArguments(name: name, content: .value(value), spelling: "--field"))
     },
     Flag(
       long: "file", value: Value(placeholder: "NAME=PATH", completion: .namedPath), group: .parts,
@@ -41,7 +41,7 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in
       let (name, path) = try PartArguments.split(argument, of: "--file", as: "NAME=PATH")
-      arguments.parts.append(PartArguments(name: name, content: .file(path), spelling: "--file"))
+      arguments.add(PartArguments(name: name, content: .file(path), spelling: "--file"))
     },
   ]
 

@@ -9,14 +9,23 @@ extension Flag {
       summary: "Send this method instead of POST, PUT or GET"
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
-      long: "header", short: "H", value: Value(placeholder: "NAME: VALUE"), group: .request,
+      long: "header", short: "H", value: Value(placeholder: "NAME: VALUE", completion: .dataPath),
+      group: .request,
       verbs: Verb.requesting, common: [.post, .put, .get],
       summary: "Add a header; can be repeated",
       detail: """
-        'NAME;' is a header without a value. Headers about the length and framing of the body can't be set. \
-        Other users of this machine can see the command line: put secrets into --header-file.
+        'NAME;' is a header without a value. 'NAME:' leaves a header out: Accept, Accept-Encoding, Content-Type, Expect or \
+        User-Agent. @FILE does the same as --header-file, and @- reads standard input. Headers about the length and \
+        framing of the body can't be set. Other users of this machine can see the command line: put secrets into \
+        --header-file.
         """
-    ) { (arguments, argument) in arguments.request.headers.append(.line(argument)) },
+    ) { (arguments, argument) in
+      let isFile = argument.bytes.first == UInt8(ascii: "@")
+      arguments.request.headers.append(
+        isFile
+          ? .file(Argument(bytes: argument.bytes.dropFirst(), place: argument.place))
+          : .line(argument))
+    },
     Flag(
       long: "header-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting,

@@ -1,4 +1,4 @@
-/// Flags of other upload servers, and the flags of this command that replace them.
+/// Flags of other programs, and the flags of this command that replace them.
 enum FlagAlias {
   /// What to use instead of a flag that the command does not have; nil if there is no suggestion.
   static func hint(_ spelled: String, for verb: Verb) -> String? {
@@ -27,6 +27,11 @@ enum FlagAlias {
     Entry(
       "--max-size", "--max-filesize", "--max-file-size", "--max-upload-size",
       hint: "--max-body N limits a request, --limit part-bytes=N each part."),
+    Entry(
+      "--timeout", of: Set(Verb.requesting),
+      hint:
+        "--max-time S limits an attempt, --connect-timeout S the connection, and --stall-timeout S the time without a byte."
+    ),
     Entry(
       "--growing", "--verify-growing", of: [.send, .plan],
       hint:

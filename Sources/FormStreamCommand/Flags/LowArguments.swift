@@ -13,6 +13,8 @@ struct LowArguments {
   var document: RequestedDocument?
 
   var parts: [PartArguments] = []
+  /// How many parts `=(` has opened, each in the one before.
+  var openParts = 0
   var boundary: String?
   var sniffing = SniffingPolicy.auto
   var typeOverrides: [TypeOverride] = []
@@ -69,10 +71,12 @@ extension LowArguments {
   }
 
   private mutating func store(_ word: Argument) throws(Failure) {
-    if let verb, verb.sends, let first = word.bytes.first, "{[@\"".utf8.contains(first) {
+    if let verb, verb.sends, let first = word.bytes.first, "{[\"".utf8.contains(first),
+      !URLArgument.isURL(word)
+    {
       throw .usage(
-        "\(word.named("The URL")) looks like JSON or @FILE: --json-body DATA sends it; --json alone "
-          + "prints a record.")
+        "\(word.named("The URL")) looks like JSON: --json-body DATA sends it; --json alone prints a record."
+      )
     }
     if let verb, let kind = verb.operand {
       guard operands.isEmpty || kind.canBeRepeated else {
@@ -80,7 +84,11 @@ extension LowArguments {
           "\(word.named("A word")) is one too many: \(verb.rawValue) takes one \(kind.placeholder). Quote "
             + "it if it has spaces.")
       }
-      operands.append(word)
+      if verb.sends, word.isDash {
+        request.uploads.append(word)
+      } else {
+        operands.append(word)
+      }
     } else if word.shown == "help" {
       document = .help
     } else if let verb {
@@ -130,28 +138,5 @@ extension Verb {
         "\(subject) is not a flag, and \(rawValue) takes only flags: -F NAME=CONTENT and --file NAME=PATH "
         + "add parts."
     }
-  }
-}
-
-extension LowArguments {
-  /// Changes the last part, for a flag that follows it.
-  mutating func changePreviousPart(
-    of flag: String, _ change: (inout PartArguments) -> Void
-  ) throws(Failure) {
-    guard !parts.isEmpty else {
-      throw .usage(
-        "\(flag) is for the part before it, and there is none: put it after -F, --field or --file.")
-    }
-    change(&parts[parts.count - 1])
-  }
-
-  /// Sets a property of the last part that can be set once.
-  mutating func setOnPreviousPart<Value>(
-    _ property: WritableKeyPath<PartArguments, Value?>, of flag: String, to value: Value
-  ) throws(Failure) {
-    if let part = parts.last, part[keyPath: property] != nil {
-      throw .usage("\(flag) is given twice for part \"\(part.name)\": give it once.")
-    }
-    try changePreviousPart(of: flag) { $0[keyPath: property] = value }
   }
 }

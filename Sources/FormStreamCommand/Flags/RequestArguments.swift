@@ -2,7 +2,10 @@ import FormStreamTransfer
 
 /// The arguments about a request: its body, its delivery and its response.
 struct RequestArguments {
-  var upload: Argument?
+  /// The values of `-T`.
+  var uploads: [Argument] = []
+  /// Whether `[ ] { }` are not special in the values of `-T`.
+  var isGlobbingOff = false
   var data: [DataArgument] = []
   var json: [Argument] = []
 
@@ -97,6 +100,8 @@ enum CredentialsArgument {
   case userFile(Argument)
   case token(Argument)
   case tokenFile(Argument)
+  /// The name of a variable of the environment.
+  case tokenVariable(Argument)
 }
 
 /// The value of `--expect`.

@@ -57,9 +57,11 @@ enum Verb: String, CaseIterable, Sendable {
     let canBeRepeated: Bool
     /// What may follow the first one, if that is something else.
     var rest: String?
+    var isUsuallyOne = false
 
     var usage: String {
-      canBeRepeated ? "\(placeholder)\(rest.map { " [\($0)]" } ?? "")..." : placeholder
+      canBeRepeated && !isUsuallyOne
+        ? "\(placeholder)\(rest.map { " [\($0)]" } ?? "")..." : placeholder
     }
   }
 
@@ -70,7 +72,8 @@ enum Verb: String, CaseIterable, Sendable {
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
-    case .post, .put: Operand(placeholder: "URL", canBeRepeated: false)
+    // More words are files, or URLs for the files of -T.
+    case .post, .put: Operand(placeholder: "URL", canBeRepeated: true, isUsuallyOne: true)
     case .get: Operand(placeholder: "URL", canBeRepeated: true)
     case .send: Operand(placeholder: "URL", canBeRepeated: true, rest: "FILE")
     }

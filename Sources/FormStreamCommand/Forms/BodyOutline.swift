@@ -5,11 +5,11 @@ struct BodyOutline {
   private(set) var text = ""
 
   /// - Parameters:
-  ///   - type: the request's `Content-Type` if it is not the body's own.
+  ///   - type: the request's `Content-Type` if it is not the body's own; empty if there is none.
   ///   - coding: how the body is coded while it is sent; nil if it is sent as it is.
   ///   - origins: where each part's bytes come from.
   init(of layout: BodyLayout, type: String? = nil, coding: String? = nil, origins: [String]) {
-    line("Content-Type: \(type ?? layout.contentType)")
+    if type != "" { line("Content-Type: \(type ?? layout.contentType)") }
     let length = layout.contentLength.map(String.init) ?? "unknown"
     line("Content-Length: \(coding.map { "unknown (\(length) before \($0))" } ?? length)")
     line("")

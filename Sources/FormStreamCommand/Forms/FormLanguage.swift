@@ -1,38 +1,46 @@
 import FormStreamPlatform
 
-/// The core of curl's form language, with curl's meaning: `name=value`, `name=@path`, `name=<path`, each with `;type=`,
-/// `;filename=` and `;headers=`. If curl would guess, skip or warn, this is an error.
+/// The form language of curl, with curl's meaning: `name=value`, `name=@path,path`, `name=<path`, each with `;type=`,
+/// `;filename=` and `;headers=`, and `name=(` and `=)` around the parts of a part. If curl would guess, skip or warn, this is
+/// an error.
 struct FormLanguage {
+  /// What one `-F` says.
+  enum Sentence {
+    case part(PartArguments)
+    /// The parts that follow are in this one.
+    case opening(PartArguments)
+    /// The part that was opened last is complete.
+    case closing
+  }
+
   private let argument: Argument
   private var rest: ArraySlice<UInt8>
   /// Whether a comma ends a word: it separates files after `@`, and nothing elsewhere.
   private let isCommaSeparator: Bool
 
-  static func parse(_ argument: Argument) throws(Failure) -> PartArguments {
+  static func parse(_ argument: Argument) throws(Failure) -> Sentence {
     let (name, content) = try PartArguments.split(
       argument, of: "-F", as: "NAME=VALUE or NAME=@PATH")
     let mark = content.bytes.first
-    if mark == UInt8(ascii: "(") || (name.isEmpty && mark == UInt8(ascii: ")")) {
-      throw unsupported(
-        argument, "nested parts, =( and =), are not supported",
-        "for a value that begins like that, use --field")
-    }
-
     var language = FormLanguage(
       argument: argument, rest: content.bytes[...], isCommaSeparator: mark == UInt8(ascii: "@"))
-    var part: PartArguments
     switch mark {
-    case UInt8(ascii: "@"):
-      language.rest.removeFirst()
-      part = PartArguments(name: name, content: .file(try language.path()), spelling: "-F")
+    case UInt8(ascii: "@"): return .part(try language.files(for: name))
+    case UInt8(ascii: "("): return .opening(try language.opening(name))
+    case UInt8(ascii: ")") where name.isEmpty:
+      guard content.bytes.count == 1 else {
+        throw unsupported(
+          argument, "text follows =)", "for a value that begins like that, use --field")
+      }
+      return .closing
     case UInt8(ascii: "<"):
       language.rest.removeFirst()
-      part = PartArguments(name: name, content: .contents(try language.path()), spelling: "-F")
+      let path = try language.path()
+      return .part(try language.part(name, .contents(path)))
     default:
-      part = PartArguments(name: name, content: .value(try language.word()), spelling: "-F")
+      let value = try language.word()
+      return .part(try language.part(name, .value(value)))
     }
-    while !language.rest.isEmpty { try language.option(of: &part) }
-    return part
   }
 
   private init(argument: Argument, rest: ArraySlice<UInt8>, isCommaSeparator: Bool) {
@@ -43,6 +51,46 @@ struct FormLanguage {
 }
 
 extension FormLanguage {
+  /// Reads the options of a part, up to a comma or the end.
+  private mutating func part(
+    _ name: String, _ content: PartArguments.Content
+  ) throws(Failure) -> PartArguments {
+    var part = PartArguments(name: name, content: content, spelling: "-F")
+    while rest.first == UInt8(ascii: ";") { try option(of: &part) }
+    return part
+  }
+
+  /// Reads a list of files, each with options of its own. As in curl, several files are one part of multipart/mixed.
+  private mutating func files(for name: String) throws(Failure) -> PartArguments {
+    var files: [PartArguments] = []
+    repeat {
+      rest.removeFirst()
+      let path = try path()
+      files.append(try part(name, .file(path)))
+    } while !rest.isEmpty
+    if files.count == 1 { return files[0] }
+    var list = PartArguments(name: name, content: .parts, spelling: "-F")
+    for index in files.indices { files[index].isListed = true }
+    list.children = files
+    return list
+  }
+
+  /// Reads `(`, and the options of the part that it opens.
+  private mutating func opening(_ name: String) throws(Failure) -> PartArguments {
+    rest.removeFirst()
+    guard try word().bytes.isEmpty else {
+      throw Self.unsupported(
+        argument, "text follows =(, which opens a part with parts of its own",
+        "put a value that begins like that into double quotes, or use --field")
+    }
+    let part = try part(name, .parts)
+    guard part.filename == nil else {
+      throw Self.unsupported(
+        argument, "a part with parts of its own has no file name", "leave it out")
+    }
+    return part
+  }
+
   private mutating func path() throws(Failure) -> Argument {
     let path = try word()
     guard !path.bytes.isEmpty else {
@@ -90,14 +138,9 @@ extension FormLanguage {
     return nil
   }
 
-  /// Reads one `;key=value`, from the semicolon on, or fails at the comma of a list.
+  /// Reads one `;key=value`, from the semicolon on.
   private mutating func option(of part: inout PartArguments) throws(Failure) {
-    guard rest.removeFirst() == UInt8(ascii: ";") else {
-      throw Self.unsupported(
-        argument,
-        "a comma separates files in curl's language, and lists of files are not supported",
-        "repeat -F for each file; for a path with a comma, put it in double quotes or use --file")
-    }
+    rest.removeFirst()
     skipBlanks()
     if take("type=") {
       if part.type != nil {
@@ -113,7 +156,7 @@ extension FormLanguage {
       try headers(of: &part)
     } else if take("encoder=") {
       throw Self.unsupported(argument, "encoder= is not supported", "encode the value yourself")
-    } else if !rest.isEmpty {
+    } else if let next = rest.first, !isCommaSeparator || next != UInt8(ascii: ",") {
       throw Self.unsupported(
         argument, "what follows a semicolon is not type=, filename= or headers=",
         "put a value that has a semicolon into double quotes, or use --field")

@@ -9,6 +9,8 @@ struct PartArguments {
     case file(Argument)
     /// A path, or - for standard input, whose contents are the value of a text field.
     case contents(Argument)
+    /// Parts of its own, which are `children`: a list of files after `@`, or what is between `=(` and `=)`.
+    case parts
   }
 
   let name: String
@@ -20,17 +22,29 @@ struct PartArguments {
   var range: FileRange?
   /// Header lines, `Name: value`.
   var headers: [String] = []
+  /// Whether it is in a list of files: then only the list has the name.
+  var isListed = false
   /// Files of header lines.
   var headerFiles: [Argument] = []
+  /// The parts in this part, if its content is `.parts`.
+  var children: [PartArguments] = []
 
   var path: Argument? {
     switch content {
-    case .value: nil
+    case .value, .parts: nil
     case .file(let path), .contents(let path): path
     }
   }
 
   var isStandardInput: Bool { path?.isDash ?? false }
+
+  /// The part itself, or those in it.
+  var leaves: [PartArguments] {
+    if case .parts = content { children.flatMap(\.leaves) } else { [self] }
+  }
+
+  /// The part itself and all parts in it.
+  var withDescendants: [PartArguments] { [self] + children.flatMap(\.withDescendants) }
 
   /// Splits a flag's value at the first `=` into the part's name and its content.
   static func split(

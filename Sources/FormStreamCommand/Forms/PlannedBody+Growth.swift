@@ -4,11 +4,8 @@ import FormStreamMultipart
 extension PlannedForm {
   func growing(_ growth: FileGrowth) -> PlannedForm {
     guard growth != .refused else { return self }
-    var form = form
-    for index in form.parts.indices {
-      form.parts[index].body = form.parts[index].body.growing(growth)
-    }
-    return PlannedForm(form: form, origins: origins)
+    return PlannedForm(
+      form: form.growing(growth), origins: origins, needsTypes: needsTypes, subject: subject)
   }
 }
 
@@ -27,7 +24,7 @@ extension PlannedBytes {
   fileprivate func growing(_ growth: FileGrowth) -> PlannedBytes {
     PlannedBytes(
       body: body.growing(growth), type: type, filename: filename, origin: origin,
-      uploadedFile: uploadedFile)
+      uploadedFile: uploadedFile, subject: subject)
   }
 }
 

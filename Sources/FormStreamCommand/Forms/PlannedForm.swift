@@ -6,44 +6,65 @@ struct PlannedForm {
   let form: Form
   /// Where each part's bytes come from, in words.
   let origins: [String]
-
   /// Whether the type of a file is not given.
-  var needsTypes: Bool { form.parts.contains { $0.filename != nil && $0.type == nil } }
+  let needsTypes: Bool
+  /// The files, for messages; nil if there are none.
+  let subject: String?
 }
 
 extension LowArguments {
   func plannedForm() throws(Failure) -> PlannedForm {
+    guard openParts == 0 else {
+      throw .usage("A part that =( opened is not complete: add -F '=)' after its last part.")
+    }
     let boundary = try self.boundary.map { (text) throws(Failure) in
       try convertingErrors { () throws(MultipartError) in try Boundary(text) }
     }
+    let leaves = parts.flatMap(\.leaves)
+    let inputs = leaves.filter(\.isStandardInput)
+    if inputs.count > 1, let last = inputs.last {
+      throw .usage(
+        "Standard input is named twice, last for part \"\(last.name)\": it can be read once.")
+    }
     var form = Form(
       boundary: boundary ?? .random(), escaping: escaping ?? .browser, browserText: browserText)
-    var origins: [String] = []
-    var readsStandardInput = false
-    for arguments in parts {
-      if arguments.isStandardInput {
-        if readsStandardInput {
-          throw .usage(
-            "Standard input is named twice, last for part \"\(arguments.name)\": it can be read once."
-          )
-        }
-        readsStandardInput = true
-      }
-      form.append(try arguments.part())
-      origins.append(arguments.origin)
+    var count = 0
+    for arguments in parts { form.append(try arguments.part(in: form, after: &count)) }
+    return PlannedForm(
+      form: form, origins: parts.map(\.origin), needsTypes: leaves.contains(where: \.needsType),
+      subject: Self.subject(of: leaves))
+  }
+
+  private static func subject(of leaves: [PartArguments]) -> String? {
+    let files = leaves.compactMap(\.path).filter { !$0.isDash }
+    guard let first = files.first?.shown else { return nil }
+    return switch files.count {
+    case 1: first
+    case 2: "\(first) and 1 other file"
+    default: "\(first) and \(files.count - 1) other files"
     }
-    return PlannedForm(form: form, origins: origins)
   }
 }
 
 extension PartArguments {
+  fileprivate var needsType: Bool {
+    if case .file = content { return type == nil }
+    return filename != nil && type == nil
+  }
+
   fileprivate var origin: String {
+    if case .parts = content {
+      return children.count == 1 ? "with 1 part in it" : "with \(children.count) parts in it"
+    }
     guard let path else { return "from the command line" }
     return isStandardInput ? "from standard input" : "from the file \(path.shown)"
   }
 
-  fileprivate func part() throws(Failure) -> Part {
-    var part = Part(name: name, filename: filename, type: try mediaType(), body: try body())
+  /// - Parameter count: how many parts before this one have parts of their own.
+  fileprivate func part(in form: Form, after count: inout Int) throws(Failure) -> Part {
+    var part = Part(
+      name: isListed ? "" : name, filename: filename, type: try mediaType(),
+      body: try body(in: form, after: &count))
     if filename == nil { part.filenameBytes = defaultFilename }
     for line in headers { try add(line, to: &part.headers) }
     for file in headerFiles {
@@ -67,8 +88,20 @@ extension PartArguments {
     return mediaType
   }
 
-  private func body() throws(Failure) -> PartBody {
+  private func body(in form: Form, after count: inout Int) throws(Failure) -> PartBody {
     switch content {
+    case .parts:
+      if range != nil {
+        throw .usage("--range is for files, and part \"\(name)\" has parts of its own.")
+      }
+      try checkCommas()
+      count += 1
+      var inner = form
+      (inner.type, inner.parts) = (.mixed, [])
+      // No line of the inner form begins like a delimiter of the outer one. It has no room in a very long one.
+      inner.boundary = (try? Boundary("\(count).\(form.boundary)")) ?? .random()
+      for child in children { inner.append(try child.part(in: inner, after: &count)) }
+      return .form(inner)
     case .value(let value):
       if range != nil {
         throw .usage("--range is for files, and part \"\(name)\" is a text field.")
@@ -80,9 +113,22 @@ extension PartArguments {
       guard !path.bytes.isEmpty else {
         throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
       }
+      try path.checkTilde(for: "part \"\(name)\"")
       try StandardInput.check(path.path, for: "part \"\(name)\"")
       return .file(path.path, range: range, mayGrow: range?.growth ?? false)
     }
+  }
+
+  /// Fails if the commas of a list are those in the path of one file.
+  private func checkCommas() throws(Failure) {
+    let paths = children.filter(\.isListed).compactMap(\.path)
+    guard paths.contains(where: { !$0.isDash && !exists($0.path) }) else { return }
+    guard exists(Argument(bytes: paths.map(\.bytes).joined(separator: ",".utf8)).path) else {
+      return
+    }
+    throw .usage(
+      "The path of part \"\(name)\" has a comma, which separates files in -F: put it into double quotes, or use --file."
+    )
   }
 
   private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {

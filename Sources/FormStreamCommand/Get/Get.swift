@@ -23,34 +23,18 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
     try TransferSession(plan.configuration)
   }
   let headFile = try HeadFile(plan.printing)
-  var ending = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
+  var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
-    let failure = ending.failure
-    do throws(Failure) {
-      ending = try plan.fetch(item, headFile, in: session, interruption)
-    } catch {
-      ending = ResultReport.Ending(failure: error, verdict: error.message)
+    series.add { () throws(Failure) in
+      let ending = try plan.fetch(item, headFile, in: session, interruption)
+      if !plan.isQuiet, let note = ending.note { StandardError.note(note) }
+      return ending
     }
-    if !plan.isQuiet, let note = ending.note { StandardError.note(note) }
-    if plan.items.count > 1, !plan.printing.hidesFailures, let message = ending.failure?.message {
-      StandardError.note(message)
-    }
-    ending.failure = Failure.worst(failure, ending.failure)
   }
-  if plan.items.count > 1 { ending.failure = ending.failure.map { Failure($0.exit, "") } }
+  var ending = series.ending
   ending.complete(headFile)
   ending.saveCookies(of: session, to: plan.cookieJar)
   try ending.finish(interruption)
-}
-
-extension Failure {
-  /// The one of two failures that the exit code of many is that of, in whatever order they came.
-  fileprivate static func worst(_ first: Failure?, _ second: Failure?) -> Failure? {
-    guard let first, let second else { return first ?? second }
-    let order: [ExitCode] = [.bug, .unknown, .failed, .inputOutput, .noInput, .usage, .retryable]
-    let rank = { (failure: Failure) in order.firstIndex(of: failure.exit) ?? 0 }
-    return rank(second) < rank(first) ? second : first
-  }
 }
 
 extension GetPlan {
@@ -105,7 +89,7 @@ extension GetPlan {
     }
     let run = RequestRun(
       request: item.request, output: output, responseLimit: responseLimit, check: check,
-      report: report, heads: heads)
+      report: report(on: item), heads: heads)
     var ending = try run.perform(in: session, display, interruption)
     if range != nil, ending.status == 200, let failure = ending.failure {
       ending.failure = Failure(
@@ -122,8 +106,9 @@ extension GetPlan {
     var settings = DownloadSettings(destination)
     settings.resumesPartialFile = resumes
     settings.expectedSHA256 = item.expectedDigest?.description
+    let report = report(on: item)
     var request = item.request
-    if printing.needsHeads { request.options.receiveHead = heads.add }
+    report.follow(&request, heads)
     let task = session.startDownload(request, settings)
     interruption.onSignal { _ in task.cancel() }
     let result = try runBlocking { () async throws(Failure) in
@@ -136,10 +121,11 @@ extension GetPlan {
     return report.end(result, heads, interruption)
   }
 
-  private var report: ResultReport {
+  private func report(on item: Item) -> ResultReport {
     ResultReport(
       printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
-      socket: configuration.unixSocket)
+      socket: configuration.unixSocket, showsSetCookie: item.request.options.tracesSetCookie,
+      subject: item.destination.isOutput && items.count == 1 ? nil : item.name)
   }
 
   /// Whether what is stored is not the complete file as it is on the server.

@@ -76,17 +76,7 @@ extension LowArguments {
       configuration.retryBudget, planned.options.retry.attempts - 1)
     var items: [GetPlan.Item] = []
     for (index, url) in resolved.enumerated() {
-      var request = planned
-      request.url = url
-      // Those in a URL are for its own server.
-      if self.request.credentials == nil {
-        request.credentials = credentials(in: url, configuration.netrc)
-      }
-      if index > 0, let note = noteOnExposedCredentials(of: request, configuration),
-        !notes.contains(note)
-      {
-        notes.append(note)
-      }
+      var request = request(like: planned, to: url, configuration, &notes)
       let destination = try destination(index < outputs.count ? outputs[index] : nil, of: url)
       request.options.acceptedStatuses = acceptedStatuses(for: destination, planned.options)
       items.append(
@@ -146,13 +136,7 @@ extension LowArguments {
   private func urls(_ notes: inout [String]) throws(Failure) -> [URLArgument] {
     var urls: [URLArgument] = []
     for operand in operands { urls.append(try URLArgument(operand)) }
-    if request.urlFile != nil {
-      guard urls.isEmpty else {
-        throw .usage(
-          "\(operands[0].named("The URL")) and --url-file both name the URL: give one of them.")
-      }
-      return [try url(for: .get, notes: &notes)]
-    }
+    if request.urlFile != nil { return [try url(operands.first, for: .get, notes: &notes)] }
     guard !urls.isEmpty else {
       throw .usage("Name the URL to get: formstream get [FLAG]... https://example.org/path.")
     }

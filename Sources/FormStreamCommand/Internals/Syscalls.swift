@@ -98,6 +98,31 @@ func exists(_ path: LocalPath) -> Bool {
   status(of: path) != nil
 }
 
+/// Whether a regular file is at a path.
+///
+/// C: `stat`
+func isRegularFile(_ path: LocalPath) -> Bool {
+  status(of: path)?.isRegularFile ?? false
+}
+
+/// Whether a directory is at a path.
+///
+/// C: `stat`
+func isDirectory(_ path: LocalPath) -> Bool {
+  status(of: path).map { $0.st_mode & S_IFMT == S_IFDIR } ?? false
+}
+
+/// The time as it stands in logs: `2026-11-23T01:02:03Z`.
+///
+/// C: `time`, `gmtime_r`, `strftime`
+func timeForLogs() -> String {
+  var (now, parts) = (time(nil), tm())
+  var text = [CChar](repeating: 0, count: 32)
+  guard gmtime_r(&now, &parts) != nil else { return "" }
+  let count = strftime(&text, text.count, "%Y-%m-%dT%H:%M:%SZ", &parts)
+  return String(decoding: text.prefix(count).map(UInt8.init(bitPattern:)), as: UTF8.self)
+}
+
 /// Reads a file or a pipe to its end, or until there are more than `limit` bytes.
 ///
 /// C: `open`, `read`

@@ -23,29 +23,44 @@ package final class MessageStream: Sendable {
   private let output: @Sendable ([UInt8]) -> Void
   private let size: @Sendable () -> TerminalSize?
   private let reportOpenLines: @Sendable (Int) -> Void
+  private let timestamp: @Sendable () -> String?
   private let state = Guarded(State())
 
   /// - Parameters:
   ///   - size: the terminal's size, read before each drawing; nil if nothing may be drawn now.
   ///   - reportOpenLines: called with the number of the status's lines before it is drawn, and with 0 after it is
   ///     erased.
+  ///   - timestamp: the time that stands before what happens while the command runs; nil for a terminal.
   package init(
     to output: @escaping @Sendable ([UInt8]) -> Void, size: @escaping @Sendable () -> TerminalSize?,
-    reportOpenLines: @escaping @Sendable (Int) -> Void = { _ in }
+    reportOpenLines: @escaping @Sendable (Int) -> Void = { _ in },
+    timestamp: @escaping @Sendable () -> String? = { nil }
   ) {
     self.output = output
     self.size = size
+    self.timestamp = timestamp
     self.reportOpenLines = reportOpenLines
   }
 
   /// The standard error of this process.
   package static let standardError = MessageStream(
     to: { try? OutputDescriptor.standardError.write($0) }, size: sizeOfStandardError,
-    reportOpenLines: breakLinesOnSignal)
+    reportOpenLines: breakLinesOnSignal,
+    timestamp: { isTerminal(.error) ? nil : timeForLogs() })
 
   /// Writes a line above the status, with everything that could steer a terminal spelled out.
   package func write(_ line: String) {
     write(record: Array("\(visible(line))\n".utf8))
+  }
+
+  /// Writes a message of the command about what has just happened, with the time in logs.
+  package func event(_ message: String) {
+    write("formstream: \(stamped(message))")
+  }
+
+  /// A message with the time before it, in logs.
+  func stamped(_ message: String) -> String {
+    timestamp().map { "\($0) \(message)" } ?? message
   }
 
   /// Writes complete lines as they are.

@@ -5,6 +5,11 @@ enum StandardError {
     MessageStream.standardError.write(line)
   }
 
+  /// Writes a message of the command about what has just happened, with the time in logs.
+  static func event(_ message: String) {
+    MessageStream.standardError.event(message)
+  }
+
   /// Writes a message of the command itself.
   static func note(_ message: String) {
     write("formstream: \(message)")

@@ -7,13 +7,15 @@ struct CurlArguments {
   let escaping: EscapingProfile
   let browserText: Bool
   let request: RequestArguments
+  /// The file that is the complete body.
+  let upload: PlannedTarget.Upload?
   let output: Argument?
 }
 
 extension LowArguments {
-  var curlArguments: CurlArguments {
+  func curlArguments(_ upload: PlannedTarget.Upload?) -> CurlArguments {
     CurlArguments(
       parts: parts, boundary: boundary, escaping: escaping ?? .browser, browserText: browserText,
-      request: request, output: output)
+      request: request, upload: upload, output: output)
   }
 }

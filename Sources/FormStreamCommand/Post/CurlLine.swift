@@ -23,7 +23,7 @@ struct CurlLine {
     try addConnection()
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
-    let expanded = plan.request.url.absoluteString.utf8 + (arguments.request.upload?.bytes ?? [])
+    let expanded = plan.request.url.absoluteString.utf8 + (arguments.upload?.file.bytes ?? [])
     if expanded.contains(where: "[]{}".utf8.contains) { add("--globoff") }
     if let file = arguments.request.urlFile {
       add(contentsOf: file)
@@ -91,7 +91,7 @@ struct CurlLine {
   private mutating func addMethod() {
     let usual: String =
       switch plan.body {
-      case .raw where arguments.request.upload != nil: "PUT"
+      case .raw where arguments.upload?.namesURL == true: "PUT"
       case .none: plan.request.method == .head ? "HEAD" : "GET"
       default: "POST"
       }
@@ -110,10 +110,15 @@ struct CurlLine {
       return
     }
     if case .form = plan.body { try addForm(layout) }
-    if let upload = arguments.request.upload {
-      words.append(Array("-T".utf8))
-      words.append(shellQuoted(upload.bytes))
-      if !plan.request.headers.contains("Content-Type") {
+    if let upload = arguments.upload {
+      if upload.namesURL {
+        add("-T", upload.file.bytes)
+      } else {
+        add("--data-binary", [UInt8(ascii: "@")] + upload.file.bytes)
+      }
+      if !plan.request.headers.contains("Content-Type"),
+        !plan.request.options.omits("Content-Type")
+      {
         add("-H", "Content-Type: \(layout.contentType)")
       }
     }
@@ -133,10 +138,15 @@ struct CurlLine {
     }
     if arguments.boundary != nil { addDifference("--boundary", "curl uses a random one") }
     for (index, part) in arguments.parts.enumerated() {
-      let word = try CurlPart(
-        part, type: layout.placedPart(at: index).type, browserText: arguments.browserText
-      ).word
-      add("-F", word)
+      if part.name.isEmpty {
+        throw .usage("curl can't send part \"\": its form language has no fields without a name.")
+      }
+      let curlPart = try CurlPart(
+        part, type: layout.placedPart(at: index).type, browserText: arguments.browserText)
+      for word in curlPart.words { add("-F", word) }
+    }
+    if arguments.parts.contains(where: { !$0.children.isEmpty }) {
+      addDifference("-F", "curl guesses types inside a part with parts by their file names")
     }
   }
 
@@ -145,6 +155,10 @@ struct CurlLine {
       switch header {
       case .line(let argument):
         let line = try HeaderLine(argument)
+        if line.leavesOut {
+          add("-H", "\(line.name):")
+          continue
+        }
         try check(line)
         add("-H", line.value.isEmpty ? "\(line.name);" : "\(line.name): \(line.value)")
       case .file(let file): add("-H", [UInt8(ascii: "@")] + file.bytes)
@@ -159,6 +173,8 @@ struct CurlLine {
     case .user(let user): add("-u", Array(user.bytes.prefix { $0 != UInt8(ascii: ":") }))
     case .userFile(let file): add("-u", contentsOf: file)
     case .tokenFile(let file): add("--oauth2-bearer", contentsOf: file)
+    case .tokenVariable(let name):
+      words += [Array("--oauth2-bearer".utf8), Array("\"$".utf8) + name.bytes + Array("\"".utf8)]
     case .token:
       throw .usage(
         "--oauth2-bearer holds a token, which would be printed: put it into a file for --token-file."

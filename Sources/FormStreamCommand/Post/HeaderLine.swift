@@ -6,19 +6,17 @@ struct HeaderLine {
   let name: String
   let value: String
   var isSecret = false
+  /// Whether it was written `Name:`, which leaves the header out.
+  private(set) var leavesOut = false
 
   init(name: String, value: String) {
     self.name = name
     self.value = value
   }
 
-  /// Reads `Name: value`, or `Name;` for an empty value.
+  /// Reads `Name: value`, `Name;` for an empty value, or `Name:` to leave it out.
   init(_ argument: Argument) throws(Failure) {
     let line = try argument.text(for: "-H")
-    if line.hasPrefix("@") {
-      throw .usage(
-        "\(argument.named("-H")) is not a header: --header-file FILE reads headers from a file.")
-    }
     guard let (name, value) = Self.split(line) else {
       throw .usage("\(argument.named("-H")) has no colon in it: write 'Name: value'.")
     }
@@ -26,12 +24,8 @@ struct HeaderLine {
       throw .usage(
         "\(argument.named("-H")) has a name that is not valid: use letters, digits and hyphens.")
     }
-    guard let value else {
-      throw .usage(
-        "\(argument.named("-H")) has no value: write 'Name;' for an empty one. A header that formstream sends "
-          + "by itself can be replaced, but not left out.")
-    }
-    (self.name, self.value) = (name, value)
+    (self.name, self.value) = (name, value ?? "")
+    leavesOut = value == nil
   }
 
   /// Reads a line of a file of secrets.

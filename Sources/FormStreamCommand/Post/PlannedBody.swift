@@ -17,6 +17,15 @@ enum PlannedBody {
     }
   }
 
+  /// The files in the body, for messages; nil if there are none.
+  var subject: String? {
+    switch self {
+    case .none: nil
+    case .form(let form): form.subject
+    case .raw(let bytes): bytes.subject
+    }
+  }
+
   /// The name of the file that is the complete body; nil if the body is anything else.
   var filename: String? {
     if case .raw(let bytes) = self { bytes.uploadedFile } else { nil }
@@ -34,6 +43,8 @@ struct PlannedBytes {
   let origin: String
   /// The name of the file of `-T`.
   var uploadedFile: String?
+  /// Its path, for messages.
+  var subject: String?
 
   /// The body's type, detected in the same way as that of a form's file.
   func type(by guesser: any MediaTypeGuessing) throws(Failure) -> MediaType {
@@ -47,10 +58,10 @@ struct PlannedBytes {
 }
 
 extension LowArguments {
-  func plannedBody() throws(Failure) -> PlannedBody {
+  func plannedBody(with upload: PlannedTarget.Upload?) throws(Failure) -> PlannedBody {
     var kinds: [String] = []
     if let part = parts.first { kinds.append(part.spelling) }
-    if request.upload != nil { kinds.append("-T") }
+    if let upload { kinds.append(upload.spelling) }
     if !request.putsDataIntoURL, let piece = request.data.first { kinds.append(piece.spelling) }
     if !request.json.isEmpty { kinds.append("--json-body") }
     guard kinds.count < 2 else {
@@ -59,7 +70,7 @@ extension LowArguments {
       )
     }
     if !parts.isEmpty { return .form(try plannedForm()) }
-    if let upload = request.upload { return .raw(try self.upload(upload)) }
+    if let upload { return .raw(try body(of: upload)) }
     if !request.json.isEmpty { return .raw(try json()) }
     if !request.data.isEmpty, !request.putsDataIntoURL {
       guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
@@ -83,18 +94,27 @@ extension LowArguments {
       origin: "from the command line and files")
   }
 
-  private func upload(_ path: Argument) throws(Failure) -> PlannedBytes {
+  private func body(of upload: PlannedTarget.Upload) throws(Failure) -> PlannedBytes {
+    let (path, spelling) = (upload.file, upload.spelling)
     if path.isDash {
       return PlannedBytes(
-        body: try StandardInput.body(for: "-T"), type: nil, filename: "-",
+        body: try StandardInput.body(for: spelling), type: nil, filename: "-",
         origin: "from standard input")
     }
     guard !path.bytes.isEmpty else {
-      throw .usage("There is no path after -T: name a file, or - for standard input.")
+      throw .usage("There is no path after \(spelling): name a file, or - for standard input.")
     }
-    try StandardInput.check(path.path, for: "-T")
+    if isDirectory(path.path) {
+      throw Failure(
+        .noInput,
+        "The file \"\(path.shown)\" of \(spelling) is a directory: \"formstream send --put\" sends the files in it, each to its own URL."
+      )
+    }
+    try path.checkTilde(for: spelling)
+    try StandardInput.check(path.path, for: spelling)
     return PlannedBytes(
       body: .file(path.path), type: nil, filename: path.path.lastComponent,
-      origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent)
+      origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent,
+      subject: path.shown)
   }
 }

@@ -13,7 +13,7 @@ extension LowArguments {
     configuration.netrc = try netrc(for: planned, notes: &notes)
     guard let scheme = request.passwordScheme else { return }
     switch request.credentials {
-    case .token, .tokenFile:
+    case .token, .tokenFile, .tokenVariable:
       throw .usage(
         "--basic, --digest and --anyauth are about a user and a password, and a token is sent as it is: leave them out."
       )
@@ -53,6 +53,7 @@ extension LowArguments {
       let secrets = try SecretFile(file, for: "--token-file")
       notes += secrets.warnings
       return .bearer(try secrets.token())
+    case .tokenVariable(let name): return .bearer(try name.tokenInEnvironment())
     case nil: return nil
     }
   }
@@ -114,6 +115,28 @@ extension LowArguments {
 }
 
 extension Argument {
+  /// The token in the variable of this name. No message shows the name: it is the token itself if the shell has put its value
+  /// in place of it.
+  fileprivate func tokenInEnvironment() throws(Failure) -> String {
+    guard isVariableName, let value = environmentVariable(shown), !value.isEmpty else {
+      throw .usage(
+        "\(named("--token-env")) is not the name of a variable that is set: write it without $, and export it."
+      )
+    }
+    guard value.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+      throw .usage(
+        "The variable of \(named("--token-env")) holds no token: it must have only ASCII characters and no blanks, and no word such as Bearer before it."
+      )
+    }
+    return value
+  }
+
+  /// POSIX, XBD 8.1: names of variables consist of letters, digits and the underscore.
+  var isVariableName: Bool {
+    !bytes.isEmpty && !(0x30...0x39).contains(bytes[0])
+      && bytes.allSatisfy { $0.isASCIILetterOrDigit || $0 == UInt8(ascii: "_") }
+  }
+
   /// A token on the command line.
   fileprivate func token() throws(Failure) -> String {
     // RFC 6750 §2.1: a b64token has no blanks.

@@ -9,16 +9,18 @@ extension LowArguments {
     var headers = HTTPHeaders()
     for header in request.headers {
       switch header {
-      case .line(let argument): try HeaderLine(argument).add(to: &headers)
+      case .line(let argument):
+        let line = try HeaderLine(argument)
+        if line.leavesOut {
+          try checkLeftOut(line.name, by: argument)
+        } else if !isOwnBusiness(line, notes: &notes) {
+          try line.add(to: &headers)
+        }
       case .file(let file): try add(file, to: &headers, notes: &notes)
       }
     }
     try addCookies(to: &headers)
-    if case .form = body, headers.contains("Content-Type") {
-      throw .usage(
-        "The Content-Type of a form can't be set, because it names the boundary: --boundary sets the "
-          + "boundary, --type the type of a part.")
-    }
+    if case .form = body { try fitContentType(in: &headers, notes: &notes) }
     if let agent = request.userAgent {
       if headers.contains("User-Agent") {
         throw .usage("-A and -H both set the User-Agent: leave one out.")
@@ -29,6 +31,86 @@ extension LowArguments {
       try HeaderLine(name: "Accept", value: "application/json").add(to: &headers)
     }
     return headers
+  }
+
+  /// The headers that `-H 'Name:'` leaves out.
+  func omittedHeaders() throws(Failure) -> [String] {
+    var names: [String] = []
+    for case .line(let argument) in request.headers {
+      let line = try HeaderLine(argument)
+      if line.leavesOut { names.append(line.name) }
+    }
+    return names
+  }
+
+  /// Fails if a header can't be left out.
+  private func checkLeftOut(_ name: String, by argument: Argument) throws(Failure) {
+    let flags = [
+      ("Authorization", request.credentials != nil || request.usesNetrc, "-u or the token"),
+      ("Cookie", !request.cookies.isEmpty, "-b"), ("User-Agent", request.userAgent != nil, "-A"),
+      ("Idempotency-Key", request.idempotencyKey != nil, "--idempotency-key"),
+      ("Content-Encoding", request.options.bodyCoding != .none, "--compressed-upload"),
+      ("Content-Digest", request.options.sendsDigest, "--content-digest"),
+      ("Accept-Encoding", request.options.decompression != nil, "--compressed"),
+    ]
+    if let flag = flags.first(where: { $0.1 && name.isSameHeaderName(as: $0.0) })?.2 {
+      throw .usage(
+        "\(argument.named("-H")) leaves out \(name), which \(flag) sets: leave out one of them.")
+    }
+    let needed = ["Host", "Content-Length", "Transfer-Encoding"]
+    guard !needed.contains(where: { name.isSameHeaderName(as: $0) }) else {
+      throw .usage(
+        "\(argument.named("-H")) can't leave out \(name): without it, the server can't read the request."
+      )
+    }
+  }
+
+  /// Whether a header says what is decided elsewhere. Copied command lines have such headers.
+  private func isOwnBusiness(_ line: HeaderLine, notes: inout [String]) -> Bool {
+    let (name, value) = (line.name, line.value.lowercased())
+    if name.isSameHeaderName(as: "Expect"), value == "100-continue" { return true }
+    let isChunked = name.isSameHeaderName(as: "Transfer-Encoding") && value == "chunked"
+    let isConnection =
+      name.isSameHeaderName(as: "Connection") && ["keep-alive", "close"].contains(value)
+    guard isChunked || isConnection else { return false }
+    notes.append(
+      isChunked
+        ? "Transfer-Encoding is not taken from -H: a body is sent in chunks if its length is not known."
+        : "Connection is not taken from -H: formstream manages its connections itself.")
+    return true
+  }
+
+  /// What `-H` says of `Expect`; nil if nothing.
+  func expectationInHeaders() throws(Failure) -> ExpectMode? {
+    var mode: ExpectMode?
+    for case .line(let argument) in request.headers {
+      let line = try HeaderLine(argument)
+      if line.name.isSameHeaderName(as: "Expect") { mode = line.leavesOut ? .never : .always }
+    }
+    return mode
+  }
+
+  /// Removes a Content-Type of a form that has no boundary, as curl does: documentation of
+  /// services has such headers.
+  private func fitContentType(
+    in headers: inout HTTPHeaders, notes: inout [String]
+  ) throws(Failure) {
+    if try omittedHeaders().contains(where: { $0.isSameHeaderName(as: "Content-Type") }) {
+      throw .usage(
+        "The Content-Type of a form can't be left out, because it names the boundary: leave out -H 'Content-Type:'."
+      )
+    }
+    guard let text = headers["Content-Type"] else { return }
+    let isFormData = text.lowercased() == "multipart/form-data"
+    guard isFormData, headers.filter({ $0.name.isSameHeaderName(as: "Content-Type") }).count == 1
+    else {
+      throw .usage(
+        "The Content-Type of a form can't be set, because it names the boundary: leave out -H 'Content-Type: ...'; "
+          + "--boundary sets the boundary, --type the type of a part.")
+    }
+    headers.remove("Content-Type")
+    notes.append(
+      "Content-Type is not taken from -H, because its boundary is missing: it is sent with one.")
   }
 
   private func add(

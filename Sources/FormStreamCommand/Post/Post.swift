@@ -2,67 +2,89 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamTransfer
 
-/// Runs `post` and `put`. The file for the response is opened first: if that fails, nothing is sent.
-func post(_ plan: PostPlan) throws(Failure) {
-  if !plan.isQuiet {
-    for note in plan.notes { StandardError.note(note) }
-    warn(of: plan.sniffer)
+/// Runs `post` and `put`: one request after another, over the same connections. A failure ends none of the others.
+func post(_ plans: [PostPlan]) throws(Failure) {
+  guard let first = plans.first else { return }
+  if !first.isQuiet {
+    for note in first.notes { StandardError.note(note) }
+    warn(of: first.sniffer)
   }
-  switch plan.product {
-  case .outline: try OutputFile(.standardOutput).write(try plan.outline())
-  case .curlLine(let arguments):
-    let curl = try CurlLine(plan, arguments)
-    if !plan.isQuiet {
-      for difference in curl.differences { StandardError.note(difference) }
-    }
-    try OutputFile(.standardOutput).write(curl.line)
-  case .response:
+  if case .response = first.product {
     do throws(Failure) {
-      try send(plan)
+      return try send(plans, like: first)
     } catch {
-      throw plan.printing.hidesFailures ? error.silenced : error
+      throw first.printing.hidesFailures ? error.silenced : error
+    }
+  }
+  for plan in plans {
+    switch plan.product {
+    case .response: break
+    case .outline: try OutputFile(.standardOutput).write(try plan.outline())
+    case .curlLine(let arguments):
+      let curl = try CurlLine(plan, arguments)
+      if !plan.isQuiet {
+        for difference in curl.differences { StandardError.note(difference) }
+      }
+      try OutputFile(.standardOutput).write(curl.line)
     }
   }
 }
 
-private func send(_ plan: PostPlan) throws(Failure) {
+private func send(_ plans: [PostPlan], like first: PostPlan) throws(Failure) {
   try checkDescriptors()
-  if let directory = plan.madeDirectory { try make(directory) }
-  let heads = ReceivedHeads()
-  let output = try plan.responseTarget.map { (target) throws(Failure) in
-    try ResponseOutput(
-      target, following: plan.request.options, outputsAnyStatus: plan.outputsAnyStatus,
-      hidesRefused: plan.printing.hidesRefused,
-      heads: plan.printing.includesHeads(on: target) ? heads : nil)
-  }
-  let headFile = try HeadFile(plan.printing)
-  let display = ProgressDisplay(
-    ProgressOutput(plan.progress, isQuiet: plan.isQuiet), file: plan.body.filename)
-  var request = plan.request
-  request.body = try plan.transferBody()
+  let headFile = try HeadFile(first.printing)
   let interruption = Interruption(gracePeriod: 10)
   let session = try convertingErrors { () throws(TransferError) in
-    try TransferSession(plan.configuration)
+    try TransferSession(first.configuration)
   }
-  let run = RequestRun(
-    request: request, output: output, responseLimit: plan.responseLimit,
-    report: ResultReport(
-      printsRecord: plan.printsRecord, printing: plan.printing, isQuiet: plan.isQuiet,
-      socket: plan.configuration.unixSocket),
-    heads: heads)
-  var ending = try run.perform(in: session, display, interruption)
-  if !plan.hasHeadsOnSameOutput { ending.write(heads, to: headFile) }
+  var series = RequestSeries(count: plans.count, first.printing)
+  for plan in plans where interruption.signal == nil {
+    series.add { () throws(Failure) in try plan.send(headFile, in: session, interruption) }
+  }
+  var ending = series.ending
   ending.complete(headFile)
-  ending.saveCookies(of: session, to: plan.cookieJar)
+  ending.saveCookies(of: session, to: first.cookieJar)
   try ending.finish(interruption)
 }
 
 extension PostPlan {
-  /// Whether `-D -` and the body are both written to standard output.
-  fileprivate var hasHeadsOnSameOutput: Bool {
-    if case .standardOutput? = responseTarget { printing.isOnStandardOutput } else { false }
+  /// Sends the request. The file for the response is opened first: if that fails, nothing is sent.
+  ///
+  /// - Parameter headFile: the file of `-D`.
+  fileprivate func send(
+    _ headFile: HeadFile?, in session: TransferSession, _ interruption: Interruption
+  ) throws(Failure) -> ResultReport.Ending {
+    if let madeDirectory { try make(madeDirectory) }
+    let heads = ReceivedHeads()
+    let output = try responseTarget.map { (target) throws(Failure) in
+      try ResponseOutput(
+        target, following: self.request.options, outputsAnyStatus: outputsAnyStatus,
+        hidesRefused: printing.hidesRefused,
+        heads: printing.includesHeads(on: target) ? heads : nil)
+    }
+    let display = ProgressDisplay(
+      ProgressOutput(progress, isQuiet: isQuiet), file: body.filename)
+    var request = request
+    request.body = try transferBody()
+    let run = RequestRun(
+      request: request, output: output, responseLimit: responseLimit,
+      report: ResultReport(
+        printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
+        socket: configuration.unixSocket, showsSetCookie: request.options.tracesSetCookie,
+        subject: body.subject),
+      heads: heads)
+    var ending = try run.perform(in: session, display, interruption)
+    if !hasHeadsOnSameOutput { ending.write(heads, to: headFile) }
+    return ending
   }
 
+  /// Whether `-D -` and the body are both written to standard output.
+  private var hasHeadsOnSameOutput: Bool {
+    if case .standardOutput? = responseTarget { printing.isOnStandardOutput } else { false }
+  }
+}
+
+extension PostPlan {
   /// The body of the request. No file is opened yet, except to detect the type of a file that is the complete body.
   fileprivate func transferBody() throws(Failure) -> TransferBody? {
     switch body {
@@ -78,7 +100,9 @@ extension PostPlan {
   }
 
   private var guesser: any MediaTypeGuessing {
-    guard let sniffer, !request.headers.contains("Content-Type") else { return NoGuess() }
+    guard let sniffer, !request.headers.contains("Content-Type"),
+      !request.options.omits("Content-Type")
+    else { return NoGuess() }
     return NonconsumingGuesser(sniffer: sniffer)
   }
 

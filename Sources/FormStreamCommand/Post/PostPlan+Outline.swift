@@ -15,14 +15,16 @@ extension PostPlan {
       }
     return text
       + BodyOutline(
-        of: layout, type: request.headers["Content-Type"], coding: request.options.bodyCoding.name,
+        of: layout,
+        type: request.options.omits("Content-Type") ? "" : request.headers["Content-Type"],
+        coding: request.options.bodyCoding.name,
         origins: origins
       ).text
   }
 
   private var shownHeaders: [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
-    if !request.headers.contains("User-Agent") {
+    if !request.headers.contains("User-Agent"), !request.options.omits("User-Agent") {
       headers.append(("User-Agent", configuration.userAgent))
     }
     if let credentials = request.ownCredentials(configuration.netrc),

@@ -41,47 +41,13 @@ struct PostPlan {
 }
 
 extension LowArguments {
-  func postPlan(_ verb: Verb) throws(Failure) -> PostPlan {
-    try checkRequest()
-    let body = try plannedBody().growing(growth)
-    try checkMethod(body)
-    var notes = self.notes(on: body, for: verb)
-    var (planned, configuration) = try plannedRequest(verb, body, &notes)
-    planned.options = try options()
-    // The session's own limit is for many requests; here --retry sets the limit.
-    configuration.retryBudget = max(
-      configuration.retryBudget, planned.options.retry.attempts - 1)
-    let responseTarget = try responseTarget(of: planned.url)
-    return PostPlan(
-      request: planned, body: body, configuration: configuration,
-      sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: isDryRun
-        ? .outline : request.printsCurlLine ? .curlLine(curlArguments) : .response,
-      printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
-      responseTarget: responseTarget,
-      madeDirectory: downloading.makesDirectories ? responseTarget?.directory : nil,
-      printing: try plannedPrinting(),
-      outputsAnyStatus: request.outputsAnyStatus,
-      responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
-      progress: request.progress)
-  }
-
-  /// A request without its body and options, and the settings of its session. Messages that are printed before the work
-  /// starts are added to `notes`.
+  /// A request of `send` without its body and options, and the settings of its session. Messages that are printed before
+  /// the work starts are added to `notes`.
   func plannedRequest(
     _ verb: Verb, _ body: PlannedBody, _ notes: inout [String]
   ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
-    var url = try url(for: verb, notes: &notes)
-    if case .none = body, verb == .put, !request.asksForHead, !request.putsDataIntoURL {
-      throw .usage(
-        "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
-    }
-    if let upload = request.upload { url = url.appendingName(of: upload) }
-    // With the query, so that the record shows it too.
-    let method: HTTPMethod =
-      request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
-    return try plannedRequest(
-      method, to: try resolved([url])[0], body, &notes)
+    let url = try url(operands.first, for: verb, notes: &notes)
+    return try plannedRequest(.post, to: try resolved([url])[0], body, &notes)
   }
 
   /// The URLs with what flags append to their queries.
@@ -152,7 +118,9 @@ extension LowArguments {
         "The passphrase is that of a certificate's key, and there is none: add --cert FILE.")
     }
     let readers =
-      parts.filter(\.isStandardInput).map { "part \"\($0.name)\"" } + request.standardInputUses
+      parts.flatMap(\.leaves).filter(\.isStandardInput).map { "part \"\($0.name)\"" }
+      + request.standardInputUses
+      + operands.filter { $0.bytes == Array("@-".utf8) }.map { _ in "@-" }
       + pathLists.filter(\.file.isDash).map { _ in "a list of files" }
       + (readsConfigFromStandardInput ? ["--config"] : [])
     guard readers.count < 2 else {
@@ -161,9 +129,12 @@ extension LowArguments {
     }
   }
 
-  func url(for verb: Verb, notes: inout [String]) throws(Failure) -> URLArgument {
+  /// - Parameter operand: the URL that was typed; nil if there is none.
+  func url(
+    _ operand: Argument?, for verb: Verb, notes: inout [String]
+  ) throws(Failure) -> URLArgument {
     if let file = request.urlFile {
-      if verb.sends, let operand = operands.first {
+      if verb != .send, let operand {
         throw .usage(
           "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
       }
@@ -171,7 +142,7 @@ extension LowArguments {
       notes += secrets.warnings
       return try URLArgument(secrets, file)
     }
-    guard let operand = operands.first else {
+    guard let operand else {
       throw .usage(
         "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
     }
@@ -179,7 +150,7 @@ extension LowArguments {
   }
 
   func notes(on body: PlannedBody, for verb: Verb) -> [String] {
-    var notes: [String] = []
+    var notes = notesOnParts
     if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead {
       notes.append(
         "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
@@ -246,7 +217,9 @@ extension LowArguments {
   /// - Parameter isKeyTaken: whether the idempotency key is another's business.
   func options(isKeyTaken: Bool = false) throws(Failure) -> TransferOptions {
     var options = request.options
-    switch request.expectation {
+    options.omittedHeaders = try omittedHeaders()
+    let isExpectGiven = request.expectation != .auto
+    switch try isExpectGiven ? request.expectation : expectationInHeaders() ?? .auto {
     case .auto: options.expectation = .automatic
     case .always: options.expectation = .always
     case .never: options.expectation = .never
@@ -272,7 +245,7 @@ extension LowArguments {
     return options
   }
 
-  private func responseTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
+  func responseTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
     let target = try outputTarget(of: url)
     if printsJSON, case .standardOutput = target {
       throw .usage(
@@ -298,7 +271,7 @@ extension RequestArguments {
   /// The flags that read standard input.
   fileprivate var standardInputUses: [String] {
     var uses: [String] = []
-    if let upload, upload.isDash { uses.append("-T") }
+    uses += uploads.filter(\.isDash).map { _ in "-T" }
     uses += json.filter { DataOrFile($0, of: "--json-body").file?.isDash ?? false }
       .map { _ in "--json-body" }
     if let writeOut, DataOrFile(writeOut, of: "-w").file?.isDash ?? false { uses.append("-w") }

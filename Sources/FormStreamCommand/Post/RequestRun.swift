@@ -27,7 +27,7 @@ struct RequestRun {
       } else {
         .memory(limit: responseLimit)
       }
-    if report.printing.needsHeads { request.options.receiveHead = heads.add }
+    report.follow(&request, heads)
     let task = session.start(request)
     interruption.onSignal { _ in task.cancel() }
     let result = try runBlocking { () async throws(Failure) in

@@ -9,13 +9,14 @@ extension ResultRecord {
   ///   - stored: the file that the response became.
   ///   - includesBody: whether the result holds the response's body.
   ///   - outputFailure: why the response is not where it should be.
-  ///   - socket: the socket of `--unix-socket`.
+  ///   - report: what else the record depends on.
   init(
     _ result: TransferResult, received: Int64, stored: StoredResponse?, includesBody: Bool,
-    outputFailure: Failure?, socket: LocalPath?
+    outputFailure: Failure?, _ report: ResultReport
   ) {
     var error = result.error.map {
-      RecordFailure(code: $0.code.rawValue, message: $0.sentence(socket: socket))
+      RecordFailure(
+        code: $0.code.rawValue, message: report.naming($0.sentence(socket: report.socket)))
     }
     if error == nil, let outputFailure {
       error = RecordFailure(code: outputFailure.code.rawValue, message: outputFailure.message)
@@ -35,16 +36,21 @@ extension ResultRecord {
       resumedFrom: stored?.resumedFrom, storedAs: stored?.path,
       storedSHA256: stored?.sha256.flatMap(SHA256.Digest.init(hexadecimal:)),
       response: result.response.map {
-        Response($0, to: result.method, includesBody: includesBody)
+        Response(
+          $0, to: result.method, includesBody: includesBody,
+          showsSetCookie: report.showsSetCookie)
       }, error: error)
   }
 }
 
 extension ResultRecord.Response {
-  fileprivate init(_ response: TransferResponse, to method: HTTPMethod, includesBody: Bool) {
+  fileprivate init(
+    _ response: TransferResponse, to method: HTTPMethod, includesBody: Bool, showsSetCookie: Bool
+  ) {
     self.init(
       // Records are stored and shared, so secrets are masked.
-      headers: response.headers.shown(at: response.url).map(RecordHeader.init),
+      headers: response.headers.shown(at: response.url, showsSetCookie: showsSetCookie)
+        .map(RecordHeader.init),
       body: includesBody ? Array(response.body) : nil, isTruncated: response.isTruncated,
       isEndKnown: method == .head || !response.hasUnknownEnd)
   }

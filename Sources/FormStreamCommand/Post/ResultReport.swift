@@ -32,6 +32,10 @@ struct ResultReport {
   let isQuiet: Bool
   /// The socket of `--unix-socket`.
   let socket: LocalPath?
+  /// Whether the values of `Set-Cookie` are shown.
+  var showsSetCookie = false
+  /// The file that is sent or written, for messages; nil if there is none.
+  var subject: String?
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
@@ -58,6 +62,7 @@ struct ResultReport {
     } catch {
       outputFailure = error
     }
+    if outputFailure == nil { noteEmptySuccess(result, received: received, output) }
     let stored = outputFailure == nil ? output?.stored : nil
     return end(
       result, received: received, stored: stored, heads: heads,
@@ -80,7 +85,7 @@ struct ResultReport {
     if printsRecord, failure?.exit != .usage {
       let record = ResultRecord(
         result, received: received, stored: stored, includesBody: includesBody,
-        outputFailure: outputFailure, socket: socket)
+        outputFailure: outputFailure, self)
       do throws(Failure) {
         try interruption.performBlocking { () throws(Failure) in
           try OutputFile(.standardOutput).write(record.json.line())
@@ -89,35 +94,70 @@ struct ResultReport {
         outputFailure = outputFailure ?? error
       }
     }
-    var ending = ending(of: result, stored, failure, outputFailure)
-    guard let writeOut = printing.writeOut, failure?.exit != .usage, interruption.signal == nil
-    else { return ending }
-    do throws(Failure) {
-      let request = EndedRequest(
-        result: result, received: received, file: stored?.path, exit: ending.failure?.exit ?? .ok,
-        message: ending.failure?.message, heads: try heads.all())
-      try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
-    } catch {
-      ending.failure = ending.failure ?? error
+    var failureOfAll = failureOfAll(result, failure, outputFailure)
+    if let writeOut = printing.writeOut, failure?.exit != .usage, interruption.signal == nil {
+      do throws(Failure) {
+        let request = EndedRequest(
+          result: result, received: received, file: stored?.path, exit: failureOfAll?.exit ?? .ok,
+          message: failureOfAll?.message, heads: try heads.all())
+        try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
+      } catch {
+        failureOfAll = failureOfAll ?? error
+      }
     }
-    return ending
-  }
-
-  private func ending(
-    of result: TransferResult, _ stored: StoredResponse?, _ failure: Failure?,
-    _ outputFailure: Failure?
-  ) -> Ending {
-    // The library reports a failed output as the request's error if nothing else is wrong.
-    guard let outputFailure, !(result.error?.underlying is Failure) else {
-      return Ending(
-        failure: failure, verdict: result.verdict, status: result.status,
-        note: stored?.noteOnEnd(of: result))
+    if let failure = failureOfAll, failure.exit != .usage {
+      failureOfAll = Failure(
+        failure.exit, MessageStream.standardError.stamped(failure.message), code: failure.code)
     }
     return Ending(
-      failure: Failure(
+      failure: failureOfAll, verdict: result.verdict, status: result.status,
+      note: outputFailure == nil ? stored?.noteOnEnd(of: result) : nil)
+  }
+
+  /// The failure of the request, of its output, or of both, with the file that it is about.
+  private func failureOfAll(
+    _ result: TransferResult, _ failure: Failure?, _ outputFailure: Failure?
+  ) -> Failure? {
+    var failure = failure
+    // The library reports a failed output as the request's error if nothing else is wrong.
+    if let outputFailure, !(result.error?.underlying is Failure) {
+      failure = Failure(
         failure?.exit ?? outputFailure.exit,
-        "\(outputFailure.message) \(failure?.message ?? result.verdict)"),
-      verdict: result.verdict, status: result.status)
+        "\(outputFailure.message) \(failure?.message ?? result.verdict)")
+    }
+    guard let failure, failure.exit != .usage else { return failure }
+    return Failure(failure.exit, naming(failure.message), code: failure.code)
+  }
+
+  /// A message that names the file, for those who read it in a log.
+  func naming(_ message: String) -> String {
+    guard let subject, !message.contains("\"\(subject)\"") else { return message }
+    return "\(subject): \(message)"
+  }
+
+  /// Makes a request report what is printed about it while it runs.
+  func follow(_ request: inout TransferRequest, _ heads: ReceivedHeads) {
+    if printing.needsHeads { request.options.receiveHead = heads.add }
+    // With -v, the trace says it.
+    if request.options.trace == nil { request.options.willRetry = note }
+  }
+
+  /// Says that a request is sent again, and why.
+  private func note(_ retry: TransferRetry) {
+    guard !isQuiet else { return }
+    let reason = retry.error.map { " \($0.sentence(socket: socket))" } ?? ""
+    StandardError.event(
+      naming("Attempt \(retry.attempt) follows in \(HumanReadable.time(retry.delay)).\(reason)"))
+  }
+
+  /// On a terminal, a success without a body would say nothing.
+  private func noteEmptySuccess(
+    _ result: TransferResult, received: Int64, _ output: ResponseOutput?
+  ) {
+    guard let output, output.isTerminal, !output.includesHeads, !isQuiet, received == 0,
+      result.outcome == .ok, let status = result.status
+    else { return }
+    StandardError.note("The server responded with the status \(status), and without a body.")
   }
 }
 

@@ -1,4 +1,5 @@
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamTransfer
 
 /// The URL as it was typed, or as it stands in the file of `--url-file`.
@@ -8,12 +9,40 @@ struct URLArgument {
   private let file: String?
 
   init(_ argument: Argument) throws(Failure) {
-    text = try argument.text(for: "the URL")
+    let typed = try argument.text(for: "the URL")
     file = nil
-    guard Self.hasScheme(text) else {
-      throw .usage(
-        "\(argument.named("The URL")) has no scheme: put https:// or http:// before it.")
+    guard !Self.isOnThisMachine(typed) else {
+      text = "http://\(typed)"
+      return
     }
+    text = typed
+    guard Self.hasScheme(text) else {
+      // HTTPie's short form.
+      let remedy =
+        text.hasPrefix(":") ? "localhost before its colon" : "https:// or http:// before it"
+      throw .usage("\(argument.named("The URL")) has no scheme: put \(remedy).")
+    }
+  }
+
+  /// Whether a word is a URL, as opposed to a path.
+  static func isURL(_ argument: Argument) -> Bool {
+    argument.text.map { hasScheme($0) || isOnThisMachine($0) } ?? false
+  }
+
+  /// Whether a URL without a scheme is one of a server on this machine: nothing that is sent there needs https.
+  private static func isOnThisMachine(_ text: String) -> Bool {
+    let authority = text.prefix { !"/?#".contains($0) }
+    let host: Substring
+    if authority.hasPrefix("[") {
+      host = authority.prefix { $0 != "]" }
+      guard authority.dropFirst(host.count).dropFirst().isPort else { return false }
+      return host == "[::1"
+    }
+    host = authority.prefix { $0 != ":" }
+    guard authority.dropFirst(host.count).isPort else { return false }
+    let words = host.split(separator: ".", omittingEmptySubsequences: false)
+    return host.lowercased() == "localhost"
+      || words.count == 4 && words[0] == "127" && words.allSatisfy { UInt8($0) != nil }
   }
 
   /// Reads the only line of a file. No message shows it.
@@ -50,16 +79,30 @@ struct URLArgument {
     }
   }
 
+  /// Whether a file's name is added to the URL.
+  var takesName: Bool { placeOfName != nil }
+
   /// The URL with the file's name added if its path is empty or ends in a slash, as in curl.
   func appendingName(of file: Argument) -> URLArgument {
-    guard !file.isDash else { return self }
+    guard !file.isDash, let place = placeOfName else { return self }
+    let name = file.bytes.split(separator: UInt8(ascii: "/")).last ?? []
+    return URLArgument(
+      place.path + PercentEncoding.unreserved.encoded(name) + place.rest, self.file)
+  }
+
+  /// What comes before and after the name; nil if the URL has a name already.
+  private var placeOfName: (path: String, rest: Substring)? {
     let path = text.prefix { $0 != "?" && $0 != "#" }
     let afterScheme = path.split(separator: "://", maxSplits: 1).last ?? ""
     let slash = afterScheme.contains("/") ? "" : "/"
-    guard afterScheme.hasSuffix("/") || !slash.isEmpty else { return self }
-    let name = file.bytes.split(separator: UInt8(ascii: "/")).last ?? []
-    return URLArgument(
-      path + slash + PercentEncoding.unreserved.encoded(name) + text.dropFirst(path.count),
-      self.file)
+    guard afterScheme.hasSuffix("/") || !slash.isEmpty else { return nil }
+    return ("\(path)\(slash)", text.dropFirst(path.count))
+  }
+}
+
+extension Substring {
+  /// Whether it is nothing, or a colon and a number.
+  fileprivate var isPort: Bool {
+    isEmpty || hasPrefix(":") && dropFirst().isASCIIDigits
   }
 }

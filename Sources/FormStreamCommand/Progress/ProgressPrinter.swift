@@ -47,7 +47,7 @@ struct ProgressPrinter {
     case .heartbeat:
       guard time - (lastOutput ?? start) >= Self.heartbeatInterval else { return }
       lastOutput = time
-      stream.write("formstream: \(view.heartbeat)")
+      stream.event(view.heartbeat)
     case .silence: break
     }
   }

@@ -78,7 +78,11 @@ extension ProgressTrack.View {
     [ProgressBar.line(shown, columns: size.columns, isColored: isColored)]
   }
 
-  var heartbeat: String { Heartbeat.line(shown) }
+  var heartbeat: String {
+    let shown = shown
+    return [shown.item?.name ?? "", Heartbeat.line(shown)].filter { !$0.isEmpty }
+      .joined(separator: ": ")
+  }
 
   /// What stays at the end; nil if there is nothing to say.
   var lastLine: String? { Heartbeat.lastLine(shown, elapsed: latest.elapsed) }

@@ -74,7 +74,7 @@ extension LowArguments {
   private func sendingPlan(_ notes: inout [String]) throws(Failure) -> SendingPlan {
     let packing = try packing()
     let form = try plannedForm()
-    if let part = parts.first(where: \.isStandardInput) {
+    if let part = parts.flatMap(\.leaves).first(where: \.isStandardInput) {
       throw .usage(
         "Part \"\(part.name)\" is standard input, which can be read once, and send makes many forms: name a file."
       )

@@ -53,6 +53,13 @@ public struct Form: Sendable {
   public mutating func append(_ part: Part) {
     parts.append(part)
   }
+
+  /// The same form, but its files may grow.
+  package func growing(_ growth: FileGrowth) -> Form {
+    var form = self
+    for index in parts.indices { form.parts[index].body = parts[index].body.growing(growth) }
+    return form
+  }
 }
 
 /// Builds the parts of a form from a list with `if`, `for` and `switch`.

@@ -73,11 +73,15 @@ public struct PartBody: Sendable {
     }
   }
 
-  /// The same body, but if it is a file, it may grow.
+  /// The same body, but if it is a file, or a form with files, they may grow.
   package func growing(_ growth: FileGrowth) -> PartBody {
-    guard case .file(var origin) = kind else { return self }
-    origin.growth = growth
-    return PartBody(kind: .file(origin))
+    switch kind {
+    case .file(var origin):
+      origin.growth = growth
+      return PartBody(kind: .file(origin))
+    case .form(let form): return PartBody(kind: .form(form.growing(growth)))
+    default: return self
+    }
   }
 
   /// A stream. `open` creates its source each time the body is read.

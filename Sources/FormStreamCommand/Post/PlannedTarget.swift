@@ -1,0 +1,114 @@
+import FormStreamMultipart
+
+/// A URL, and the file that is sent to it.
+struct PlannedTarget {
+  /// A file that is the complete body.
+  struct Upload {
+    let file: Argument
+    /// How it was typed, for messages.
+    let spelling: String
+    /// Whether its name is added to a URL that ends in a slash.
+    var namesURL = true
+  }
+
+  let url: URLArgument
+  /// Nil if other flags make the body.
+  let upload: Upload?
+
+  init(_ url: URLArgument, _ upload: Upload? = nil) {
+    self.upload = upload
+    self.url =
+      upload.map { $0.namesURL ? url.appendingName(of: $0.file) : url } ?? url
+  }
+}
+
+extension LowArguments {
+  /// Where requests go, in their order: as many as there are files.
+  func targets(_ verb: Verb, notes: inout [String]) throws(Failure) -> [PlannedTarget] {
+    let words = try sortedOperands(verb)
+    let urls = try urls(words.urls, for: verb, notes: &notes)
+    if let body = words.body {
+      guard urls.count == 1, request.uploads.isEmpty, words.files.isEmpty else {
+        throw .usage(
+          "\(body.named("@FILE")) is the complete body of one request: leave out the others.")
+      }
+      return [PlannedTarget(urls[0], .init(file: body, spelling: "@FILE", namesURL: false))]
+    }
+    var groups: [[PlannedTarget.Upload]] = []
+    for upload in request.uploads {
+      let names = request.isGlobbingOff ? [upload] : try UploadPattern.names(in: upload)
+      groups.append(names.map { .init(file: $0, spelling: "-T") })
+    }
+    groups += words.files.map { [.init(file: $0, spelling: "a file")] }
+    guard !groups.isEmpty else {
+      guard urls.count == 1 else {
+        throw .usage(
+          "\(words.urls[1].named("A word")) is one too many: \(verb.rawValue) takes one URL, or one for each -T."
+        )
+      }
+      return [PlannedTarget(urls[0])]
+    }
+    if urls.count == groups.count {
+      var pairs: [PlannedTarget] = []
+      for (url, group) in zip(urls, groups) { pairs += try targets(url, group) }
+      return pairs
+    }
+    guard urls.count == 1 else {
+      throw .usage(
+        "There are \(groups.count) files and \(urls.count) URLs: give one URL that ends in / for all files, or one for each."
+      )
+    }
+    return try targets(urls[0], groups.flatMap(\.self))
+  }
+
+  private func targets(
+    _ url: URLArgument, _ uploads: [PlannedTarget.Upload]
+  ) throws(Failure) -> [PlannedTarget] {
+    guard uploads.count == 1 || url.takesName else {
+      throw .usage(
+        "Each of the \(uploads.count) files would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."
+      )
+    }
+    return uploads.map { PlannedTarget(url, $0) }
+  }
+
+  private func urls(
+    _ words: [Argument], for verb: Verb, notes: inout [String]
+  ) throws(Failure) -> [URLArgument] {
+    guard request.urlFile == nil, !words.isEmpty else {
+      return [try url(words.first, for: verb, notes: &notes)]
+    }
+    var urls: [URLArgument] = []
+    for word in words { urls.append(try URLArgument(word)) }
+    return urls
+  }
+
+  /// The words that are URLs, those that are files, and the one that is `@FILE`.
+  private func sortedOperands(
+    _ verb: Verb
+  ) throws(Failure) -> (urls: [Argument], files: [Argument], body: Argument?) {
+    var (urls, files): ([Argument], [Argument]) = ([], [])
+    var body: Argument?
+    for (index, word) in operands.enumerated() {
+      if URLArgument.isURL(word) {
+        urls.append(word)
+      } else if body == nil, word.bytes.first == UInt8(ascii: "@") {
+        body = Argument(bytes: word.bytes.dropFirst(), place: word.place)
+      } else if exists(word.path) {
+        guard verb == .put || !request.uploads.isEmpty else {
+          throw .usage(
+            "\(word.named("A word")) is a file: -F NAME=@FILE sends it in a form, and -T FILE as it is."
+          )
+        }
+        files.append(word)
+      } else {
+        // It says that the scheme is missing, which is the likely reason in the last word.
+        if index == operands.count - 1 { _ = try URLArgument(word) }
+        throw .usage(
+          "\(word.named("A word")) is neither a URL nor a file that exists: check the path. "
+            + "-F NAME=VALUE adds a text field, and -F NAME=@FILE a file.")
+      }
+    }
+    return (urls, files, body)
+  }
+}

@@ -1,0 +1,98 @@
+import FormStreamMultipart
+import FormStreamTransfer
+
+extension LowArguments {
+  /// The plans of the requests, in their order.
+  func postPlans(_ verb: Verb) throws(Failure) -> [PostPlan] {
+    try checkRequest()
+    var notes: [String] = []
+    let targets = try targets(verb, notes: &notes)
+    // With the query, so that the record shows it too.
+    let urls = try resolved(targets.map(\.url))
+    var bodies: [PlannedBody] = []
+    for target in targets {
+      let body = try plannedBody(with: target.upload).growing(growth)
+      if case .none = body, verb == .put, !request.asksForHead, !request.putsDataIntoURL {
+        throw .usage(
+          "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
+      }
+      bodies.append(body)
+    }
+    try checkMethod(bodies[0])
+    notes += self.notes(on: bodies[0], for: verb)
+    let method: HTTPMethod =
+      request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
+    var (planned, configuration) = try plannedRequest(method, to: urls[0], bodies[0], &notes)
+    planned.options = try options()
+    // The session's own limit is for many requests; here --retry sets the limit.
+    configuration.retryBudget = max(
+      configuration.retryBudget, planned.options.retry.attempts - 1)
+    try checkKey(of: urls.count)
+    let outputs = try responseTargets(of: urls)
+    let printing = try plannedPrinting()
+    var requests: [TransferRequest] = []
+    for url in urls { requests.append(request(like: planned, to: url, configuration, &notes)) }
+    var plans: [PostPlan] = []
+    for (index, body) in bodies.enumerated() {
+      plans.append(
+        PostPlan(
+          request: requests[index], body: body, configuration: configuration,
+          sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
+          product: isDryRun
+            ? .outline
+            : request.printsCurlLine ? .curlLine(curlArguments(targets[index].upload)) : .response,
+          printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
+          responseTarget: outputs[index],
+          madeDirectory: downloading.makesDirectories ? outputs[index]?.directory : nil,
+          printing: printing, outputsAnyStatus: request.outputsAnyStatus,
+          responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes,
+          isQuiet: request.isQuiet, progress: request.progress))
+    }
+    return plans
+  }
+
+  /// Fails if several requests would have one key.
+  private func checkKey(of count: Int) throws(Failure) {
+    guard count > 1, let key = request.idempotencyKey, key.text != "auto" else { return }
+    throw .usage(
+      "\(key.named("--idempotency-key")) is one key, and there are \(count) requests: write auto, and each gets its own."
+    )
+  }
+
+  /// Where the responses from the URLs go. Fails if one would replace another.
+  private func responseTargets(of urls: [HTTPURL]) throws(Failure) -> [OutputTarget?] {
+    var targets: [OutputTarget?] = []
+    var files: Set<[UInt8]> = []
+    for url in urls {
+      let target = try responseTarget(of: url)
+      targets.append(target)
+      guard case .path(let path)? = target, !files.insert(path.bytes).inserted else { continue }
+      switch try? OutputPlace(at: path) {
+      case .standardOutput, .special: continue
+      default:
+        throw .usage(
+          "\"\(path)\" is one file, and there are \(urls.count) responses: leave out -o or -O, or name a device such as /dev/null."
+        )
+      }
+    }
+    return targets
+  }
+
+  /// A request like another one, to its own URL.
+  func request(
+    like planned: TransferRequest, to url: HTTPURL,
+    _ configuration: TransferSession.Configuration, _ notes: inout [String]
+  ) -> TransferRequest {
+    var copy = planned
+    copy.url = url
+    // Those in a URL are for its own server.
+    if request.credentials == nil { copy.credentials = credentials(in: url, configuration.netrc) }
+    if copy.options.idempotencyKey != nil, request.idempotencyKey?.text == "auto" {
+      copy.options.idempotencyKey = .random()
+    }
+    if let note = noteOnExposedCredentials(of: copy, configuration), !notes.contains(note) {
+      notes.append(note)
+    }
+    return copy
+  }
+}

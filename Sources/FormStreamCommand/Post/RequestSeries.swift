@@ -1,0 +1,42 @@
+/// How several requests of a command end, one after another.
+struct RequestSeries {
+  private let count: Int
+  private let printing: PlannedPrinting
+  private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
+  private var worst: Failure?
+
+  init(count: Int, _ printing: PlannedPrinting) {
+    self.count = count
+    self.printing = printing
+  }
+
+  /// Carries out one request. Its failure is printed at once if there are several, and ends none of the others.
+  mutating func add(_ request: () throws(Failure) -> ResultReport.Ending) {
+    do throws(Failure) {
+      last = try request()
+    } catch {
+      last = ResultReport.Ending(failure: error, verdict: error.message)
+    }
+    if count > 1, !printing.hidesFailures, let message = last.failure?.message {
+      StandardError.note(message)
+    }
+    worst = Failure.worst(worst, last.failure)
+  }
+
+  /// How all of them ended: the exit code is that of the worst.
+  var ending: ResultReport.Ending {
+    var ending = last
+    ending.failure = count > 1 ? worst.map { Failure($0.exit, "") } : worst
+    return ending
+  }
+}
+
+extension Failure {
+  /// The one of two failures that the exit code of many is that of, in whatever order they came.
+  fileprivate static func worst(_ first: Failure?, _ second: Failure?) -> Failure? {
+    guard let first, let second else { return first ?? second }
+    let order: [ExitCode] = [.bug, .unknown, .failed, .inputOutput, .noInput, .usage, .retryable]
+    let rank = { (failure: Failure) in order.firstIndex(of: failure.exit) ?? 0 }
+    return rank(second) < rank(first) ? second : first
+  }
+}

@@ -52,8 +52,13 @@ import FormStreamTestSupport
   /// A body whose inner boundaries are replaced by their numbers: curl's are random.
   private static func numberingBoundaries(_ body: String) -> String {
     var text = body
-    for (index, piece) in body.split(separator: "; boundary=").dropFirst().enumerated() {
-      text = text.replacing(piece.prefix { $0 != "\r\n" }, with: "inner-\(index)")
+    let boundaries = body.split(separator: "; boundary=").dropFirst()
+      .map { $0.prefix { $0 != "\r\n" } }
+    // A shorter one may stand in a longer one.
+    for (index, boundary) in boundaries.enumerated().sorted(by: {
+      $0.element.count > $1.element.count
+    }) {
+      text = text.replacing(boundary, with: "inner-\(index)")
     }
     return text
   }

@@ -8,7 +8,7 @@ import Testing
     let result = try shell(
       """
       mkfifo pipe; touch seen; export TERM=xterm NO_COLOR=1
-      post="$F post --field title=Sunset --file photo=pipe --type a/b \(server.url)"
+      post="$F post --read-ahead 0 --field title=Sunset --file photo=pipe --type a/b \(server.url)"
       script -qefc "stty cols 30; $post" seen > all 2>&1 &
       exec 3> pipe; printf 12345 >&3
       until grep -q '(2 of 2)' seen; do sleep 0.01; done

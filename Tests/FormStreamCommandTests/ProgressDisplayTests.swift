@@ -175,13 +175,15 @@ import FormStreamTransfer
     display.show(Self.receiving(0))
     clock.advance(by: .seconds(30))
     display.show(Self.receiving(300))
-    #expect(page.take() == "formstream: 300 B of 1000 B received (30 %), 10 B/s, 1 min 10 s left\n")
+    #expect(
+      page.take()
+        == "formstream: film.mp4: 300 B of 1000 B received (30 %), 10 B/s, 1 min 10 s left\n")
     // It begins again, and the server doesn't say how long it is.
     clock.advance(by: .seconds(25))
     display.show(Self.receiving(10, of: nil))
     clock.advance(by: .seconds(5))
     display.show(Self.receiving(60, of: nil))
-    #expect(page.take() == "formstream: 60 B received, 10 B/s\n")
+    #expect(page.take() == "formstream: film.mp4: 60 B received, 10 B/s\n")
   }
 
   @Test func `a record of a download has its own phase and bytes`() {

@@ -53,12 +53,12 @@ extension LowArguments {
       ("Content-Digest", request.options.sendsDigest, "--content-digest"),
       ("Accept-Encoding", request.options.decompression != nil, "--compressed"),
     ]
-    if let flag = flags.first(where: { $0.1 && name.isSameHeaderName(as: $0.0) })?.2 {
+    if let (name, _, flag) = flags.first(where: { $0.1 && name.isSameHeaderName(as: $0.0) }) {
       throw .usage(
         "\(argument.named("-H")) leaves out \(name), which \(flag) sets: leave out one of them.")
     }
     let needed = ["Host", "Content-Length", "Transfer-Encoding"]
-    guard !needed.contains(where: { name.isSameHeaderName(as: $0) }) else {
+    if let name = needed.first(where: { name.isSameHeaderName(as: $0) }) {
       throw .usage(
         "\(argument.named("-H")) can't leave out \(name): without it, the server can't read the request."
       )

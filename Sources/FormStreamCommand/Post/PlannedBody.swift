@@ -104,6 +104,7 @@ extension LowArguments {
     guard !path.bytes.isEmpty else {
       throw .usage("There is no path after \(spelling): name a file, or - for standard input.")
     }
+    try StandardInput.check(path.path, for: spelling)
     if isDirectory(path.path) {
       throw Failure(
         .noInput,
@@ -111,7 +112,6 @@ extension LowArguments {
       )
     }
     try path.checkTilde(for: spelling)
-    try StandardInput.check(path.path, for: spelling)
     return PlannedBytes(
       body: .file(path.path), type: nil, filename: path.path.lastComponent,
       origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent,

@@ -26,7 +26,7 @@ public final class Receiver: Sendable {
   /// is for clients on this machine.
   public let url: String
   let scheme: String
-  /// The address that it was told to listen on.
+  /// The address to listen on, as it was configured.
   let address: String
   let isLoopbackOnly: Bool
 

@@ -2,7 +2,7 @@ import FormStreamMultipart
 
 /// A line of a configuration file that is written as in a file of curl: `name = value`, `name: value` or `--name "value"`.
 ///
-/// It is told apart from a line of ours by what such a line never has: no hyphen before the name, a colon after it, a
+/// It has something that a line of ours never has: no hyphen before the name, a colon after it, a
 /// separator between blanks, or a value that begins with a quote.
 struct CurlConfigLine {
   private let name: [UInt8]

@@ -37,7 +37,7 @@ package struct ProgressSnapshot: Sendable {
 }
 
 extension TransferProgress.Phase {
-  /// It receives the body of the response; the command tells this from waiting only in a download.
+  /// It receives the body of the response; the command shows it apart from waiting only in a download.
   static let receiving = Self(rawValue: "receiving")
 }
 

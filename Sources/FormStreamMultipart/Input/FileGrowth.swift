@@ -6,7 +6,7 @@ public struct FileGrowth: Hashable, Sendable {
   /// It may not: growing is a change, and reading fails with `sourceChanged`.
   public static let refused = FileGrowth(kind: .refused)
   /// It may grow. That it shrinks, is replaced, or is rewritten without growing is a change. If it is written to in the middle
-  /// and grows, too, between two looks at it, that can't be told from growing: choose ``compared`` if it matters.
+  /// and grows, too, between two looks at it, that looks like growing: choose ``compared`` if it matters.
   public static let allowed = FileGrowth(kind: .allowed)
   /// It may grow. Its bytes are read when the form is laid out, and again when they are sent: if they are others, reading
   /// fails before the last of them, whatever wrote them and when.

@@ -8,7 +8,7 @@ import Glibc
 
 /// The addresses of this machine that others can reach: those of interfaces that are up, without the loopback.
 ///
-/// An IPv6 address of one link (RFC 4291 §2.5.6) is left out: nobody can type it without the name of their interface.
+/// An IPv6 address of one link (RFC 4291 §2.5.6) is left out: it is of no use without the name of the other machine's interface.
 ///
 /// C: `getifaddrs`
 func interfaceAddresses() -> [SocketAddress] {

@@ -70,6 +70,28 @@ import Testing
     #expect(direct.stderr == "")
   }
 
+  @Test func `the proxy's credentials that others can read cause a warning, if they were typed`()
+    throws
+  {
+    let user = ["-U", "me:canary"]
+    for (flags, variables, isWarned) in [
+      (["-x", "http://me:canary@p.example"], [:], true), (["-x", "p.example"] + user, [:], true),
+      (["--socks5", "p.example"] + user, [:], true),
+      (user, ["http_proxy": "p.example"], true),
+      (["-x", "p.example"], [:], false), (["-x", "https://p.example"] + user, [:], false),
+      (["-x", "127.0.0.1"] + user, [:], false),
+      (["-x", "p.example", "--insecure-auth"] + user, [:], false),
+      ([], ["http_proxy": "me:canary@p.example"], false),
+    ] as [([String], [String: String], Bool)] {
+      let result = try post(["--dry-run", "http://h.example/"] + flags, variables)
+      #expect(result.exit == 0, "\(result.stderr)")
+      #expect(
+        result.stderr.contains("p.example:1080 are sent to it without encryption") == isWarned,
+        "\(flags) \(result.stderr)")
+      #expect(!result.stderr.contains("canary"))
+    }
+  }
+
   @Test(arguments: [
     (["-x", "canary://h"], "-x"), (["--proxy", "http://h:canary"], "-x"),
     (["--socks5", "canary/x"], "--socks5"), (["--socks5-hostname", "a b"], "--socks5-hostname"),

@@ -138,6 +138,23 @@ import Testing
   }
 
   /// Credentials of a netrc file are those of the session.
+  @Test func `a server can't make the message long`() async throws {
+    let realm = String(repeating: "e\u{301}\u{302}", count: 10_000)
+    let scheme = String(repeating: "S", count: 10_000)
+    let server = try ScriptedServer { _ in
+      .good(
+        401,
+        headers: [
+          ("WWW-Authenticate", "\(scheme) realm=\"\(realm)\""),
+          ("WWW-Authenticate", Array(repeating: "Other", count: 5000).joined(separator: ", ")),
+        ])
+    }
+    let result = await TransferSession.shared.result(of: try makeRequest(server.url))
+    let message = try #require(result.error).description
+    #expect(message.contains("SSS") && message.contains("Other") && message.contains("…"))
+    #expect(message.utf8.count < 1000)
+  }
+
   @Test(arguments: [PasswordScheme.basic, .digest, .strongestOffered])
   func `credentials of the session that were refused are not sent again to that origin`(
     scheme: PasswordScheme

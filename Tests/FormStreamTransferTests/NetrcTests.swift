@@ -78,6 +78,19 @@ import Testing
     #expect(try await headers(makeRequest(server.url(host: "localhost"))) == nil)
   }
 
+  @Test func `a user in the URL without an entry is not sent at once if Digest is asked for`()
+    async throws
+  {
+    let server = try ScriptedServer { _ in .good(401) }
+    var configuration = TransferSession.Configuration()
+    var netrc = try Netrc(parsing: "machine 127.0.0.1 login a password b")
+    netrc.scheme = .digest
+    configuration.netrc = netrc
+    _ = try await TransferSession(configuration).result(
+      of: makeRequest(server.url.replacing("//", with: "//bob@")))
+    #expect(server.requests.map { $0.header("Authorization") } == [nil])
+  }
+
   @Test func `a redirect to another host gets that host's entry, and no other`() async throws {
     let there = try ScriptedServer { _ in .good() }
     let other = try ScriptedServer(on: .ip("127.0.0.3", port: 0)) { _ in .good() }

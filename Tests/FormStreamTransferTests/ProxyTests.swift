@@ -194,6 +194,14 @@ import Testing
     #expect(proxy.faults == [])
   }
 
+  @Test func `a server's own 407 is not said to be that of a proxy`() async throws {
+    let server = try ScriptedServer { _ in .good(407) }
+    let result = await TransferSession.shared.result(of: try makeRequest(server.url))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .statusRefused)
+    #expect(result.error?.description.contains("proxy") == false)
+  }
+
   private func session(_ proxy: ScriptedServer, _ login: String = "") throws -> TransferSession {
     try session(.proxy("http://\(login)127.0.0.1:\(proxy.port)"))
   }

@@ -25,11 +25,7 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
   let headFile = try HeadFile(plan.printing)
   var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
-    series.add { () throws(Failure) in
-      let ending = try plan.fetch(item, headFile, in: session, interruption)
-      if !plan.isQuiet, let note = ending.note { StandardError.note(note) }
-      return ending
-    }
+    series.add { () throws(Failure) in try plan.fetch(item, headFile, in: session, interruption) }
   }
   var ending = series.ending
   ending.complete(headFile)
@@ -51,9 +47,9 @@ extension GetPlan {
     var ending: ResultReport.Ending
     switch item.destination {
     case .output:
-      ending = try print(
-        item, to: printsRecord ? nil : .standardOutput, heads, in: session, display, interruption)
-      if printing.isOnStandardOutput { return ending }
+      let target: OutputTarget? = printsRecord ? nil : .standardOutput
+      ending = try print(item, to: target, heads, in: session, display, interruption)
+      if printing.joinsHeads(on: target) { return ending }
     case .file(let path):
       if !storesOtherThanFiles, let file = placeOfDownload(path) {
         ending = try download(
@@ -111,13 +107,7 @@ extension GetPlan {
     report.follow(&request, heads)
     let task = session.startDownload(request, settings)
     interruption.onSignal { _ in task.cancel() }
-    let result = try runBlocking { () async throws(Failure) in
-      async let displayed: Void = display.follow(task.progress)
-      let result = await task.result
-      await displayed
-      return result
-    }
-    display.finish(task.progress.current)
+    let result = try display.follow(task.progress) { await task.result }
     return report.end(result, heads, interruption)
   }
 
@@ -161,7 +151,6 @@ extension GetPlan.Destination {
     case .directory(let directory, _): directory
     }
   }
-
 }
 
 extension ResultReport {

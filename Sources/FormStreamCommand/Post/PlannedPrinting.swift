@@ -15,10 +15,14 @@ struct PlannedPrinting {
     if case .standardOutput? = headTarget { true } else { false }
   }
 
-  /// Whether heads come before the body that is written there: `-D -` is then the same as `-i`.
+  /// Whether heads come before the body that is written there.
   func includesHeads(on target: OutputTarget?) -> Bool {
-    guard case .standardOutput? = target else { return includesHeads }
-    return includesHeads || isOnStandardOutput
+    includesHeads || joinsHeads(on: target)
+  }
+
+  /// Whether the heads that `-D -` prints come before the body there, as with `-i`, and not at the end.
+  func joinsHeads(on target: OutputTarget?) -> Bool {
+    if case .standardOutput? = target { isOnStandardOutput } else { false }
   }
 
   var needsHeads: Bool { includesHeads || headTarget != nil || writeOut != nil }
@@ -61,32 +65,5 @@ extension Failure {
   /// The failure without its message. A wrong command line and a bug are always explained.
   var silenced: Failure {
     [.usage, .bug].contains(exit) ? self : Failure(exit, "", code: code)
-  }
-}
-
-/// What `-D` names. The file gets its name at the end, whatever became of the requests.
-struct HeadFile {
-  private let file: OutputFile
-
-  /// Nil if heads go nowhere.
-  init?(_ printing: PlannedPrinting) throws(Failure) {
-    guard let target = printing.headTarget else { return nil }
-    file = try OutputFile(target)
-  }
-
-  func add(_ heads: ReceivedHeads) throws(Failure) { try file.write(try heads.all()) }
-
-  func commit() throws(Failure) { try file.commit() }
-}
-
-extension ResultReport.Ending {
-  /// Writes the heads of a request to the file of `-D`.
-  mutating func write(_ heads: ReceivedHeads, to file: HeadFile?) {
-    do throws(Failure) { try file?.add(heads) } catch { failure = failure ?? error }
-  }
-
-  /// Gives the file of `-D` its name.
-  mutating func complete(_ file: HeadFile?) {
-    do throws(Failure) { try file?.commit() } catch { failure = failure ?? error }
   }
 }

@@ -74,13 +74,8 @@ extension PostPlan {
         subject: body.subject),
       heads: heads)
     var ending = try run.perform(in: session, display, interruption)
-    if !hasHeadsOnSameOutput { ending.write(heads, to: headFile) }
+    if !printing.joinsHeads(on: responseTarget) { ending.write(heads, to: headFile) }
     return ending
-  }
-
-  /// Whether `-D -` and the body are both written to standard output.
-  private var hasHeadsOnSameOutput: Bool {
-    if case .standardOutput? = responseTarget { printing.isOnStandardOutput } else { false }
   }
 }
 

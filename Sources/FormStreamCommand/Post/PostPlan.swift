@@ -66,7 +66,7 @@ extension LowArguments {
     return urls
   }
 
-  /// The same for a URL.
+  /// The same for a URL and a method.
   func plannedRequest(
     _ method: HTTPMethod, to url: HTTPURL, _ body: PlannedBody, _ notes: inout [String]
   ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
@@ -81,12 +81,13 @@ extension LowArguments {
     planned.headers = try headers(for: body, notes: &notes)
     try setCredentials(of: &planned, &configuration, notes: &notes)
     if let note = noteOnExposedCredentials(of: planned, configuration) { notes.append(note) }
+    if let note = noteOnExposedProxyCredentials(to: url, configuration) { notes.append(note) }
     configuration.cookies = try cookiePolicy()
     configuration.userAgent = "formstream/\(version)"
     return (planned, configuration)
   }
 
-  /// The warning about credentials that others can read; nil if they can't, or may.
+  /// The warning about a request's credentials that others can read; nil if they can't, or may.
   func noteOnExposedCredentials(
     of planned: TransferRequest, _ configuration: TransferSession.Configuration
   ) -> String? {
@@ -96,6 +97,20 @@ extension LowArguments {
     return
       "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
       + "read them: use https, or --insecure-auth if they may."
+  }
+
+  /// The same for the credentials of a proxy. Those of the environment are not of this command, and would bring a warning
+  /// to each one.
+  private func noteOnExposedProxyCredentials(
+    to url: HTTPURL, _ configuration: TransferSession.Configuration
+  ) -> String? {
+    guard !request.allowsInsecureAuth,
+      request.proxy.address != nil || request.proxy.credentials != nil,
+      let proxy = configuration.exposedProxy(for: url)
+    else { return nil }
+    return
+      "The credentials for the proxy \(proxy) are sent to it without encryption, so others on the way can read them: "
+      + "use a proxy with https, or --insecure-auth if they may."
   }
 
   /// Whether a request is sent. If not, standard input is not read.

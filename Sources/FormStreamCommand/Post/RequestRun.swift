@@ -30,16 +30,10 @@ struct RequestRun {
     report.follow(&request, heads)
     let task = session.start(request)
     interruption.onSignal { _ in task.cancel() }
-    let result = try runBlocking { () async throws(Failure) in
-      async let displayed: Void = display.follow(task.progress)
-      let result = await task.result
-      await displayed
-      return result
-    }
-    let last = task.progress.current
-    display.finish(last)
+    let result = try display.follow(task.progress) { await task.result }
     return report.end(
-      result, received: last.received, output: output, heads: heads, check: check, interruption)
+      result, received: task.progress.current.received, output: output, heads: heads,
+      check: check, interruption)
   }
 }
 

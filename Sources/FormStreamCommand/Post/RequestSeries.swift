@@ -10,13 +10,15 @@ struct RequestSeries {
     self.printing = printing
   }
 
-  /// Carries out one request. Its failure is printed at once if there are several, and ends none of the others.
+  /// Carries out one request, and prints the note on its end. Its failure is printed at once if there are several, and ends
+  /// none of the others.
   mutating func add(_ request: () throws(Failure) -> ResultReport.Ending) {
     do throws(Failure) {
       last = try request()
     } catch {
       last = ResultReport.Ending(failure: error, verdict: error.message)
     }
+    if let note = last.note { StandardError.note(note) }
     if count > 1, !printing.hidesFailures, let message = last.failure?.message {
       StandardError.note(message)
     }

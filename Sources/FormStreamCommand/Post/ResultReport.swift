@@ -111,7 +111,7 @@ struct ResultReport {
     }
     return Ending(
       failure: failureOfAll, verdict: result.verdict, status: result.status,
-      note: outputFailure == nil ? stored?.noteOnEnd(of: result) : nil)
+      note: isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
   }
 
   /// The failure of the request, of its output, or of both, with the file that it is about.
@@ -176,8 +176,8 @@ struct StoredResponse {
       return nil
     }
     return
-      "The server did not say how long \"\(path)\" is, and a connection that broke looks like its end: it may be incomplete. "
-      + "--sha256 shows it."
+      "The server did not say how long \"\(path)\" is, and a connection that broke looks like its end: it may be incomplete."
+      + (result.method == .get ? " formstream get --sha256 shows it." : "")
   }
 }
 

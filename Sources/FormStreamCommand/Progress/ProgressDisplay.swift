@@ -65,6 +65,20 @@ package final class ProgressDisplay: Sendable {
     }
   }
 
+  /// Waits for a request, and shows its progress up to its last state.
+  func follow<Ended: Sendable>(
+    _ updates: TransferProgressUpdates, until ended: @escaping @Sendable () async -> Ended
+  ) throws(Failure) -> Ended {
+    let result = try runBlocking { () async throws(Failure) in
+      async let displayed: Void = self.follow(updates)
+      let result = await ended()
+      await displayed
+      return result
+    }
+    finish(updates.current)
+    return result
+  }
+
   /// Shows a step.
   package func show(_ progress: TransferProgress) {
     show(ProgressSnapshot(progress))

@@ -23,15 +23,13 @@ extension Attempt {
   /// RFC 9110 §11.4: "Upon receipt of a request for a protected resource that omits credentials, contains invalid
   /// credentials […] an origin server SHOULD send a 401".
   private func explanation(_ offers: [OfferedScheme]) -> String {
-    let offered = offers.map { offer in
-      offer.realm.map { "\(offer.scheme), realm \(String($0.prefix(100)).quoted)" } ?? offer.scheme
-    }
     guard let sentScheme else {
-      return offered.isEmpty
-        ? "It doesn't say which credentials it asks for."
-        : "It asks for credentials (\(offered.joined(separator: "; "))).\(unanswerable(offers))"
+      guard !offers.isEmpty else { return "It doesn't say which credentials it asks for." }
+      let shown = offers.prefix(5).map(\.shown) + (offers.count > 5 ? ["…"] : [])
+      return
+        "It asks for credentials (\(shown.joined(separator: "; "))).\(unanswerable(offers))"
     }
-    let named = zip(offers, offered).first { $0.0.isScheme(sentScheme) }?.1 ?? sentScheme
+    let named = offers.first { $0.isScheme(sentScheme) }?.shown ?? sentScheme
     return
       "It refused the credentials (\(named)): check them. This request does not send them again."
   }
@@ -41,5 +39,14 @@ extension Attempt {
       return ""
     }
     return " The challenge can't be answered: it has a control character in it, or is not UTF-8."
+  }
+}
+
+extension OfferedScheme {
+  /// The scheme and its realm, for messages, which a server can't make long.
+  fileprivate var shown: String {
+    let scheme = String(scheme.prefix(50))
+    return realm.map { "\(scheme), realm \(String($0.unicodeScalars.prefix(100)).quoted)" }
+      ?? scheme
   }
 }

@@ -82,7 +82,7 @@ extension Attempt {
       case nil: return .conclude(.failed, refused)
       }
     // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
-    case 407:
+    case 407 where isPassedOn:
       return .conclude(
         .failed,
         TransferError(

@@ -27,13 +27,16 @@ package struct Attempt: Sendable {
   package var mayAuthenticate: Bool
   /// The scheme of the credentials that were sent; nil if there were none, or the caller wrote the header.
   package var sentScheme: String?
+  /// Whether a proxy receives the request and passes it on: it may respond, too.
+  package var isPassedOn: Bool
   package var options: TransferOptions
 
   package init(
     _ method: HTTPMethod, _ url: HTTPURL, changesSomething: Bool, isPage: Bool = false,
     bodyLength: Int64? = nil, missingLength: MissingLength? = nil, hasUsedOneShot: Bool = false,
     tries: Int = 1, redirects: Int = 0, earlierDoubt: Doubt = .none,
-    mayAuthenticate: Bool = false, sentScheme: String? = nil, options: TransferOptions
+    mayAuthenticate: Bool = false, sentScheme: String? = nil, isPassedOn: Bool = false,
+    options: TransferOptions
   ) {
     self.method = method
     self.url = url
@@ -47,6 +50,7 @@ package struct Attempt: Sendable {
     self.earlierDoubt = earlierDoubt
     self.mayAuthenticate = mayAuthenticate
     self.sentScheme = sentScheme
+    self.isPassedOn = isPassedOn
     self.options = options
   }
 }

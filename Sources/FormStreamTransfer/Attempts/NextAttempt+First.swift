@@ -93,7 +93,8 @@ extension TransferRequest {
     if let credentials { return credentials }
     guard let own = url.credentials else { return netrc?.credentials(for: url.origin.host) }
     guard url.namesUserOnly else { return own }
-    return netrc?.credentials(for: url.origin.host, login: own.user) ?? own
+    guard let netrc else { return own }
+    return netrc.credentials(for: url.origin.host, login: own.user) ?? own.using(netrc.scheme)
   }
 }
 
@@ -104,6 +105,14 @@ extension TransferSession.Configuration {
     // A proxy on another machine gets what is for this one.
     let proxy = try? proxy.proxy(for: origin)
     return !isLoopback(origin.host) || proxy.map { isLoopback($0.host) } == false
+  }
+
+  /// The proxy that gets its credentials so that others on the way to it can read them; nil if there is none.
+  package func exposedProxy(for url: HTTPURL) -> String? {
+    guard unixSocket == nil, let proxy = try? proxy.proxy(for: url.origin),
+      proxy.credentials != nil, !proxy.isEncrypted, !isLoopback(proxy.host)
+    else { return nil }
+    return proxy.description
   }
 }
 

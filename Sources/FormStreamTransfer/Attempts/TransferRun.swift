@@ -217,6 +217,7 @@ final class TransferRun: Sendable {
       tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
       earlierDoubt: earlierDoubt, asksForCredentials: decisions.challenge != nil)
     if let target = result.chosenTarget { attempt.options.responseTarget = target }
+    attempt.isPassedOn = peer(of: next.url, try? proxy(for: next.url)) != next.url.origin
     return attempt
   }
 

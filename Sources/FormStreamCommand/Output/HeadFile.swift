@@ -1,0 +1,26 @@
+/// What `-D` names. The file gets its name at the end, whatever became of the requests.
+struct HeadFile {
+  private let file: OutputFile
+
+  /// Nil if heads go nowhere.
+  init?(_ printing: PlannedPrinting) throws(Failure) {
+    guard let target = printing.headTarget else { return nil }
+    file = try OutputFile(target)
+  }
+
+  func add(_ heads: ReceivedHeads) throws(Failure) { try file.write(try heads.all()) }
+
+  func commit() throws(Failure) { try file.commit() }
+}
+
+extension ResultReport.Ending {
+  /// Writes the heads of a request to the file of `-D`.
+  mutating func write(_ heads: ReceivedHeads, to file: HeadFile?) {
+    do throws(Failure) { try file?.add(heads) } catch { failure = failure ?? error }
+  }
+
+  /// Gives the file of `-D` its name.
+  mutating func complete(_ file: HeadFile?) {
+    do throws(Failure) { try file?.commit() } catch { failure = failure ?? error }
+  }
+}

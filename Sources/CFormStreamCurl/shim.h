@@ -81,6 +81,10 @@ static inline CURLcode formstream_easy_get_offset(CURL *easy, CURLINFO info, cur
   return curl_easy_getinfo(easy, info, value);
 }
 
+static inline CURLcode formstream_easy_get_text(CURL *easy, CURLINFO info, const char **value) {
+  return curl_easy_getinfo(easy, info, value);
+}
+
 static inline CURLcode formstream_easy_get_list(
     CURL *easy, CURLINFO info, struct curl_slist **value) {
   return curl_easy_getinfo(easy, info, value);

@@ -9,6 +9,7 @@ import Testing
   private static func server() throws -> ScriptedServer {
     try ScriptedServer { request in
       switch request.target {
+      case "/found": .good(302, headers: [("Location", "/there")])
       case "/moved": .good(307, headers: [("Location", "/")])
       case "/busy": request.number == 0 ? .good(503, headers: [("Retry-After", "0")]) : .good()
       case "/missing": .good(404, body: "gone\n")
@@ -120,6 +121,39 @@ import Testing
       ),
       "\(lines[0])")
     #expect(try /[0-9]+\.[0-9]{6}/.wholeMatch(in: lines[1]) != nil)
+  }
+
+  /// Where the connection leads to, and which parts of it took time.
+  @Test(arguments: ["http", "https"]) func `curl's values of a connection are the same`(
+    _ scheme: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    let server = try Self.server()
+    let made = try TestCertificates()
+    let proxy = try TLSProxy(to: server.port, made.server)
+    let url = scheme == "http" ? "\(server.url)/found" : "https://localhost:\(proxy.port)/found"
+    let format = [
+      "%{scheme} %{remote_ip} %{remote_port} %{local_ip} %{redirect_url} %{ssl_verify_result}\n",
+      "%{time_namelookup} %{time_connect} %{time_appconnect} %{time_pretransfer} ",
+      "%{time_starttransfer} %{local_port}\n",
+    ].joined()
+    let flags = [
+      "-4", "--cacert", made.authority, "-s", "-o", "/dev/null", "-w", format,
+      "-d", "a", url,
+    ]
+    let ours = try run("formstream", ["post"] + flags, in: place)
+    let curls = try run(program: "/usr/bin/env", ["curl", "-q"] + flags, in: place)
+    let lines = [ours, curls].map { $0.output.split(separator: "\n").map(String.init) }
+    #expect(lines[0].first == lines[1].first, "\(ours) \(curls)")
+    #expect(lines[0].first?.contains("/there") == true)
+    for line in lines.compactMap(\.last) {
+      let values = line.split(separator: " ").compactMap { Double(String($0)) }
+      #expect(values.count == 6, "\(line)")
+      #expect(values.suffix(1)[0] > 0)
+      let times = scheme == "http" ? [0, 1, 3, 4].map { values[$0] } : values.dropLast(1)
+      #expect(times == times.sorted() && times[0] > 0, "\(line)")
+      #expect((values[2] == 0) == (scheme == "http"), "\(line)")
+    }
   }
 
   @Test func `a value that is not known is an error before anything is sent`() throws {

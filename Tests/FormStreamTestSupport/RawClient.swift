@@ -4,7 +4,8 @@ import FormStreamPlatform
 
 /// A client that sends exactly the given bytes, right or wrong.
 public final class RawClient {
-  private let descriptor: Int32
+  /// The socket.
+  public let descriptor: Int32
   private var isClosed = false
 
   /// Connects to an address.

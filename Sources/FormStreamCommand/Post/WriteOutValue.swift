@@ -26,16 +26,28 @@ enum WriteOutValue: String, CaseIterable {
   case status = "http_code"
   case version = "http_version"
   case json
+  case localAddress = "local_ip"
+  case localPort = "local_port"
   case method
   case headerCount = "num_headers"
   case redirects = "num_redirects"
   case retries = "num_retries"
+  case redirectURL = "redirect_url"
+  case remoteAddress = "remote_ip"
+  case remotePort = "remote_port"
   case responseCode = "response_code"
+  case scheme
   case sizeOfDownload = "size_download"
   case sizeOfHeads = "size_header"
   case sizeOfUpload = "size_upload"
   case speedOfDownload = "speed_download"
   case speedOfUpload = "speed_upload"
+  case certificateCheck = "ssl_verify_result"
+  case timeOfHandshake = "time_appconnect"
+  case timeOfConnect = "time_connect"
+  case timeOfLookup = "time_namelookup"
+  case timeOfReadiness = "time_pretransfer"
+  case timeOfFirstByte = "time_starttransfer"
   case time = "time_total"
   case url
   case effectiveURL = "url_effective"
@@ -45,17 +57,32 @@ enum WriteOutValue: String, CaseIterable {
     case .status, .responseCode:
       let digits = String(request.result.status ?? 0)
       return String(repeating: "0", count: max(3 - digits.utf8.count, 0)) + digits
-    case .time:
-      let millionths = Self.millionths(request.result.duration)
-      let fraction = String(millionths % 1_000_000)
-      return "\(millionths / 1_000_000)."
-        + String(repeating: "0", count: max(6 - fraction.utf8.count, 0)) + fraction
     default:
+      if let time = time(of: request.result) {
+        let millionths = Self.millionths(time)
+        let fraction = String(millionths % 1_000_000)
+        return "\(millionths / 1_000_000)."
+          + String(repeating: "0", count: max(6 - fraction.utf8.count, 0)) + fraction
+      }
       switch json(of: request) {
       case .string(let text): return text
       case .null: return ""
       case let value: return value.description
       }
+    }
+  }
+
+  /// The time that the value is; nil if it is none. What didn't happen took no time.
+  private func time(of result: TransferResult) -> Duration? {
+    let last = result.lastAttempt
+    switch self {
+    case .timeOfLookup: return last?.lookup ?? .zero
+    case .timeOfConnect: return last?.connect ?? .zero
+    case .timeOfHandshake: return last?.handshake ?? .zero
+    case .timeOfReadiness: return last?.ready ?? .zero
+    case .timeOfFirstByte: return last?.firstByte ?? .zero
+    case .time: return result.duration
+    default: return nil
     }
   }
 
@@ -84,7 +111,17 @@ enum WriteOutValue: String, CaseIterable {
     case .sizeOfUpload: return .integer(result.bytesSent)
     case .speedOfDownload: return Self.rate(request.received, result.duration)
     case .speedOfUpload: return Self.rate(result.bytesSent, result.duration)
-    case .time: return .millionths(Self.millionths(result.duration))
+    case .localAddress: return .string(result.lastAttempt?.local?.address ?? "")
+    case .localPort: return .integer(Int64(result.lastAttempt?.local?.port ?? 0))
+    case .remoteAddress: return .string(result.lastAttempt?.remote?.address ?? "")
+    case .remotePort: return .integer(Int64(result.lastAttempt?.remote?.port ?? 0))
+    case .redirectURL: return .string(orNull: result.redirectTarget?.description)
+    case .scheme: return .string((result.response?.url ?? result.url).origin.scheme.uppercased())
+    // OpenSSL's codes: 0 is X509_V_OK, 1 is X509_V_ERR_UNSPECIFIED.
+    case .certificateCheck: return .integer(result.isServerVerified == false ? 1 : 0)
+    case .timeOfLookup, .timeOfConnect, .timeOfHandshake, .timeOfReadiness, .timeOfFirstByte,
+      .time:
+      return .millionths(Self.millionths(time(of: result) ?? .zero))
     case .url: return .string(result.url.description)
     case .effectiveURL: return .string((result.response?.url ?? result.url).description)
     }
@@ -116,5 +153,15 @@ enum WriteOutValue: String, CaseIterable {
   private static func rate(_ bytes: Int64, _ duration: Duration) -> JSONValue {
     let seconds = Double(millionths(duration)) / 1e6
     return .integer(rounding: seconds > 0 ? Double(bytes) / seconds : 0)
+  }
+}
+
+extension TransferResult {
+  /// Where the final response redirects to; nil if it does not.
+  fileprivate var redirectTarget: HTTPURL? {
+    guard let response, (300...399).contains(response.status),
+      let location = response.headers["Location"]
+    else { return nil }
+    return try? response.url.resolving(location)
   }
 }

@@ -23,6 +23,8 @@ struct AttemptHistory: Sendable {
   private(set) var sha256: SHA256.Digest?
   /// Whether the platform's check trusted the server's certificates in the last attempt; nil without encryption.
   private(set) var isServerVerified: Bool?
+  /// How the last attempt went on the network; nil if none was made.
+  private(set) var lastAttempt: LastAttempt?
   /// How often the program had to decide on a server's certificates.
   private(set) var trustQuestions = 0
   private var body: BodyLayout?
@@ -58,6 +60,7 @@ struct AttemptHistory: Sendable {
     wireBytes += result.handedOver
     sha256 = result.sha256
     isServerVerified = result.isServerVerified
+    lastAttempt = result.lastAttempt
     if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
   }

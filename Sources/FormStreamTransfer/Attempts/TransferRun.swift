@@ -426,7 +426,7 @@ final class TransferRun: Sendable {
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
-      isServerVerified: history.isServerVerified,
+      isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
       error: verdict.error?.ending(as: verdict.outcome, history.response))
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result

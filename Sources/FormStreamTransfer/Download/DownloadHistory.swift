@@ -13,6 +13,8 @@ struct DownloadHistory: Sendable {
   private(set) var resumedFrom: Int64 = 0
   /// Whether the platform's check trusts the servers of all requests; nil if none was encrypted.
   private(set) var isServerVerified: Bool?
+  /// How the last attempt went on the network; nil if none was made.
+  private(set) var lastAttempt: LastAttempt?
   private var longest: Int64 = 0
 
   /// - Parameter size: the size of the partial file that was left.
@@ -32,6 +34,7 @@ struct DownloadHistory: Sendable {
     tries += max(result.attempts - result.redirects, 0)
     redirects = result.redirects
     response = result.response ?? response
+    lastAttempt = result.lastAttempt ?? lastAttempt
     received += sink.received
     if let isVerified = result.isServerVerified {
       isServerVerified = isVerified && isServerVerified != false

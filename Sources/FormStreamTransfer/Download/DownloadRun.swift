@@ -289,7 +289,7 @@ final class DownloadRun: Sendable {
       idempotencyKey: nil, attempts: history.attempts, redirects: history.redirects,
       contentLength: nil, framing: .noBody, bytesSent: 0, wireBytes: 0,
       duration: history.start.duration(to: .now), sha256: nil,
-      isServerVerified: history.isServerVerified,
+      isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(
       transfer: transfer, file: file, received: history.received, restarts: history.restarts,

@@ -13,21 +13,29 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
   return Int64(count)
 }
 
-/// How many bytes a program has at most written to a socket: acknowledged ones, and those in its send queue. Nil if the
-/// system doesn't know it, as with Unix-domain sockets.
+/// How many bytes a program has written to a socket: acknowledged ones, and those in its send queue. As they are not counted
+/// at once, it is known between two numbers only. Nil if the system doesn't know it, as with Unix-domain sockets.
+func writtenBytes(of socket: CInt) -> ClosedRange<Int64>? {
+  // What is acknowledged meanwhile is missing in the one, and counted twice in the other.
+  guard let earlier = acknowledgedBytes(of: socket), let queued = unacknowledgedBytes(of: socket),
+    let later = acknowledgedBytes(of: socket), earlier <= later
+  else { return nil }
+  return earlier + queued...later + queued
+}
+
+/// How many bytes of what was written to a socket the other side's system has acknowledged.
 ///
-/// C: `getsockopt(TCP_INFO)`, `ioctl(SIOCOUTQ)`
-func writtenBytes(of socket: CInt) -> Int64? {
-  // The queue first: what is acknowledged meanwhile is then counted twice, not missed.
-  guard let queued = unacknowledgedBytes(of: socket) else { return nil }
+/// C: `getsockopt(TCP_INFO)`
+private func acknowledgedBytes(of socket: CInt) -> Int64? {
   // Glibc's `tcp_info` ends before `tcpi_bytes_acked`, which the kernel writes at this offset.
   let offset = 120
   var info = [UInt8](repeating: 0, count: 256)
   var size = socklen_t(info.count)
   guard getsockopt(socket, CInt(IPPROTO_TCP), TCP_INFO, &info, &size) == 0, Int(size) >= offset + 8
   else { return nil }
-  let acknowledged = info.withUnsafeBytes { $0.load(fromByteOffset: offset, as: UInt64.self) }
-  return Int64(clamping: acknowledged &+ UInt64(clamping: queued))
+  let count = info.withUnsafeBytes { $0.load(fromByteOffset: offset, as: UInt64.self) }
+  // No sum overflows.
+  return count < 1 << 62 ? Int64(count) : nil
 }
 
 /// Whether a socket has something to read: bytes, the other side's end, or a failure. Reads nothing.

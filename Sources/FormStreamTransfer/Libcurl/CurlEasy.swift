@@ -155,14 +155,39 @@ final class CurlEasy {
 
   /// The number of body bytes that libcurl has written, including the framing of chunks. With HTTP/2, libcurl writes
   /// no more than the server's flow control allows.
-  var uploaded: Int64 {
-    var value: curl_off_t = 0
-    return formstream_easy_get_offset(handle, CURLINFO_SIZE_UPLOAD_T, &value) == CURLE_OK
-      ? Int64(value) : 0
+  var uploaded: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) }
+
+  /// How the attempt went.
+  var lastAttempt: LastAttempt {
+    LastAttempt(
+      lookup: time(CURLINFO_NAMELOOKUP_TIME_T), connect: time(CURLINFO_CONNECT_TIME_T),
+      handshake: time(CURLINFO_APPCONNECT_TIME_T), ready: time(CURLINFO_PRETRANSFER_TIME_T),
+      firstByte: time(CURLINFO_STARTTRANSFER_TIME_T), isConnectionReused: isConnectionReused,
+      remote: endpoint(CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT),
+      local: endpoint(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT))
+  }
+
+  /// libcurl has 0 for what it has not done.
+  private func time(_ info: CURLINFO) -> Duration? {
+    let microseconds = offset(info)
+    return microseconds > 0 ? .microseconds(microseconds) : nil
+  }
+
+  private func endpoint(_ address: CURLINFO, _ port: CURLINFO) -> LastAttempt.Endpoint? {
+    var text: UnsafePointer<CChar>?
+    guard formstream_easy_get_text(handle, address, &text) == CURLE_OK, let text,
+      case let port = number(port), port > 0
+    else { return nil }
+    return LastAttempt.Endpoint(address: String(cString: text), port: port)
   }
 
   /// The status of a proxy's response to CONNECT; 0 if there is none.
   var connectStatus: Int { number(CURLINFO_HTTP_CONNECTCODE) }
+
+  private func offset(_ info: CURLINFO) -> Int64 {
+    var value: curl_off_t = 0
+    return formstream_easy_get_offset(handle, info, &value) == CURLE_OK ? Int64(value) : 0
+  }
 
   private func number(_ info: CURLINFO) -> Int {
     var value = 0

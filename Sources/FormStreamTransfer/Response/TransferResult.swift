@@ -66,6 +66,8 @@ public struct TransferResult: Sendable {
   /// not verified (``TLSSettings/verifiesServer``), or if the program trusts them nevertheless
   /// (``TransferSession/Configuration/serverTrust``); nil if nothing was sent, or without TLS.
   public let isServerVerified: Bool?
+  /// When the steps of the last attempt ended, and where its connection led to; nil if none was made.
+  public let lastAttempt: LastAttempt?
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
 

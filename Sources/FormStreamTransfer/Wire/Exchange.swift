@@ -499,6 +499,7 @@ extension Exchange {
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
+      lastAttempt: easy.lastAttempt,
       trustQuestion: abortReason == nil && collector.response == nil
         ? easy.certificateCheck?.question : nil,
       unresolvedHost: unresolvedHost,

@@ -17,7 +17,8 @@ struct ExchangeConnection {
   var notes = HTTP2Notes()
   /// How many bytes had been written to the socket before the request, before its body, and at the end; nil if that isn't
   /// known.
-  private var written: (before: Int64?, beforeBody: Int64?, after: Int64?)
+  private var written:
+    (before: ClosedRange<Int64>?, beforeBody: ClosedRange<Int64>?, after: ClosedRange<Int64>?)
 
   /// Whether something can be read before a request is sent: the connection's end, or bytes that would be taken for the
   /// response. libcurl looks for the end only, and takes a TLS alert before it for life.
@@ -81,15 +82,15 @@ struct ExchangeConnection {
     return !isReused && !hasResponse && TLSAlert.refusingClients.contains(alert)
   }
 
-  /// How many bytes were written since the body began; nil if that isn't known.
+  /// How many bytes can have been written since the body began; nil if that isn't known.
   var writtenOfBody: Int64? {
     guard let before = written.beforeBody, let after = written.after else { return nil }
-    return after - before
+    return after.upperBound - before.lowerBound
   }
 
   /// Whether so many bytes of a request can have left.
   func mayHaveSent(_ count: Int64) -> Bool {
     guard let before = written.before, let after = written.after else { return true }
-    return after - before >= count
+    return after.upperBound - before.lowerBound >= count
   }
 }

@@ -26,6 +26,8 @@ struct ExchangeResult: Sendable {
   var isEncrypted: Bool
   /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
   var isServerVerified: Bool?
+  /// How the attempt went on the network.
+  var lastAttempt: LastAttempt
   /// What the program has to decide before the request can be sent; nil if nothing.
   var trustQuestion: ServerTrust?
   /// The host whose address is not known; nil if that was not the failure.

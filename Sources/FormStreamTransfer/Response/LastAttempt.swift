@@ -1,0 +1,30 @@
+/// When the steps of a request's last attempt ended, and where its connection led to: for measurements.
+///
+/// All times begin with the attempt, and are nil if it did not come so far. On a connection that was made for an earlier
+/// request, the first three are short.
+public struct LastAttempt: Sendable, Hashable {
+  /// An end of a connection.
+  public struct Endpoint: Sendable, Hashable {
+    /// An IPv4 or IPv6 address, without brackets.
+    public let address: String
+    /// The port.
+    public let port: Int
+  }
+
+  /// Until the host's address was known.
+  public let lookup: Duration?
+  /// Until there was a connection to the server, or to the proxy.
+  public let connect: Duration?
+  /// Until the TLS handshake was complete; nil without TLS.
+  public let handshake: Duration?
+  /// Until the request could be sent.
+  public let ready: Duration?
+  /// Until the first byte of a response arrived.
+  public let firstByte: Duration?
+  /// Whether the connection was made for an earlier request.
+  public let isConnectionReused: Bool
+  /// The server, or the proxy; nil without a connection, and over a Unix-domain socket.
+  public let remote: Endpoint?
+  /// This side; nil as for `remote`.
+  public let local: Endpoint?
+}

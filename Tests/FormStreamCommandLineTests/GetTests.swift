@@ -87,7 +87,10 @@ import Testing
     (["-o", "../\\PLACE/f", "-o", "f", "URL", "URL"], "Two URLs"),
     (["-o", "d/f", "-o", "d/./f", "--create-dirs", "URL", "URL"], "Two URLs"),
     (["--output-dir", ".", "-O", "-o", "../\\PLACE/x", "URL", "URL"], "Two URLs"),
-    (["-O", "-O", "URL", "URL"], "Two URLs"),
+    (["-O", "-O", "URL", "URL"], "Two URLs"), (["-o", "f", "URL[1-2]"], "Two URLs"),
+    (["-o", "#2", "URL[1-2]"], "Two URLs"), (["URL[1-10001]"], "stands for more than 10000 URLs"),
+    (["URL[1-999][1-999]"], "smaller range, or -g"),
+    (["-o", "f", "-O", "URL[1-2]"], "-o and -O are given 2 times"),
     (["-o", "", "URL"], "-o needs the name"),
     (["--output-dir", "", "-O", "URL"], "--output-dir needs the name"),
     (["--output-dir", "", "-o", "f", "URL"], "--output-dir needs the name"),
@@ -107,13 +110,59 @@ import Testing
     let place = try TemporaryDirectory()
     let directory = place.path.split(separator: "/").last ?? ""
     let typed = arguments.map {
-      $0 == "URL" ? "\(server.url)/x" : $0.replacing("\\PLACE", with: directory)
+      $0.hasPrefix("URL")
+        ? "\(server.url)/x\($0.dropFirst(3))" : $0.replacing("\\PLACE", with: directory)
     }
     let result = try run("formstream", ["get"] + typed, in: place)
     #expect(result.exit == 64, "\(result.stderr)")
     #expect(result.stderr.contains(says), "\(result.stderr)")
     #expect(server.connectionCount == 0)
     #expect(try shell("ls", in: place).output == "")
+  }
+
+  // MARK: Patterns
+
+  private static let patterns:
+    [(flags: [String], urls: [String], targets: [String], files: String)] =
+      [
+        (["-O"], ["/f[08-10]"], ["/f08", "/f09", "/f10"], "f08 f09 f10"),
+        (
+          ["-o", "#1-#2.txt"], ["/{a,b}/[1-3:2]"], ["/a/1", "/a/3", "/b/1", "/b/3"],
+          "a-1.txt a-3.txt b-1.txt b-3.txt"
+        ),
+        (["-o", "x#1", "-o", "#1"], ["/[a-b]", "/c"], ["/a", "/b", "/c"], "#1 xa xb"),
+        (["-o", "#0#1#3"], ["/[5-5]"], ["/5"], "#05#3"),
+        (["-s"], ["/{,x}"], ["/", "/x"], ""),
+      ]
+
+  @Test(arguments: patterns)
+  func `a pattern stands for the same URLs and files as with curl`(
+    _ flags: [String], _ urls: [String], _ targets: [String], _ files: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good(body: "a") }
+    let words = flags + urls.map { server.url + $0 }
+    for isCurl in [false, true] {
+      let place = try TemporaryDirectory()
+      let before = server.requests.count
+      let result =
+        isCurl
+        ? try run(program: "/usr/bin/env", ["curl", "-q", "-sS"] + words, in: place)
+        : try run("formstream", ["get", "-q"] + words, in: place)
+      #expect(result.exit == 0, "\(result.stderr)")
+      #expect(server.requests.dropFirst(before).map(\.target) == targets, "curl: \(isCurl)")
+      #expect(try shell("LC_ALL=C ls | xargs", in: place).output == files + "\n")
+    }
+  }
+
+  @Test(arguments: [
+    "/a[]=1", "/page[size]=10", "/{id}", "/[3-1]", "/[1-2", "/a}b]", "/{{a,b}}",
+    "/?q={\"a\":1,\"b\":2}",
+  ])
+  func `what is no pattern is requested as it is`(_ target: String) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try formstream("get", "-q", server.url + target)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.map(\.target) == [target])
   }
 
   // MARK: Ranges

@@ -149,7 +149,7 @@ import Testing
           ("WWW-Authenticate", Array(repeating: "Other", count: 5000).joined(separator: ", ")),
         ])
     }
-    let result = await TransferSession.shared.result(of: try makeRequest(server.url))
+    let result = try await makeSession().result(of: try makeRequest(server.url))
     let message = try #require(result.error).description
     #expect(message.contains("SSS") && message.contains("Other") && message.contains("…"))
     #expect(message.utf8.count < 1000)

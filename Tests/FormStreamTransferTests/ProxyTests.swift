@@ -196,7 +196,7 @@ import Testing
 
   @Test func `a server's own 407 is not said to be that of a proxy`() async throws {
     let server = try ScriptedServer { _ in .good(407) }
-    let result = await TransferSession.shared.result(of: try makeRequest(server.url))
+    let result = try await makeSession().result(of: try makeRequest(server.url))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .statusRefused)
     #expect(result.error?.description.contains("proxy") == false)

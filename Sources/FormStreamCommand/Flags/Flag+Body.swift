@@ -25,7 +25,7 @@ extension Flag {
     },
     Flag(
       long: "globoff", short: "g", group: .body, verbs: bodyVerbs + [.get],
-      summary: "Take [ ] { } in -T as they are; in URLs they always are"
+      summary: "Take [ ] { } in -T, and in the URLs of get, as they are"
     ) { (arguments, _) in arguments.request.isGlobbingOff = true },
     data(
       "data", "d", .text, "Send DATA, or @FILE without its line breaks, as an encoded form",

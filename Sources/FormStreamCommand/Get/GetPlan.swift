@@ -47,21 +47,15 @@ extension LowArguments {
     try checkRequest()
     try checkDownload()
     var notes = self.notes(on: .none, for: .get)
-    let urls = try urls(&notes)
-    let outputs = downloading.outputs
-    guard outputs.count <= urls.count else {
-      throw .usage(
-        "-o and -O are given \(outputs.count) times, and there \(urls.count == 1 ? "is one URL" : "are \(urls.count) URLs"): give one for each."
-      )
-    }
+    let sources = try downloadSources(&notes)
     let digests = downloading.digests
-    guard digests.isEmpty || digests.count == urls.count else {
+    guard digests.isEmpty || digests.count == sources.count else {
       throw .usage(
-        "--sha256 is given \(digests.count == 1 ? "once" : "\(digests.count) times"), and there are \(urls.count) URLs: give it for each, in their order."
+        "--sha256 is given \(digests.count == 1 ? "once" : "\(digests.count) times"), and there are \(sources.count) URLs: give it for each, in their order."
       )
     }
     // With the query, so that the record shows it too.
-    let resolved = try resolved(urls)
+    let resolved = try resolved(sources.map(\.url))
     var (planned, configuration) = try plannedRequest(
       request.asksForHead ? .head : .get, to: resolved[0], .none, &notes)
     planned.options = try getOptions()
@@ -77,7 +71,7 @@ extension LowArguments {
     var items: [GetPlan.Item] = []
     for (index, url) in resolved.enumerated() {
       var request = request(like: planned, to: url, configuration, &notes)
-      let destination = try destination(index < outputs.count ? outputs[index] : nil, of: url)
+      let destination = try destination(sources[index].output, of: url)
       request.options.acceptedStatuses = acceptedStatuses(for: destination, planned.options)
       items.append(
         GetPlan.Item(
@@ -132,17 +126,6 @@ extension LowArguments {
     }
   }
 
-  /// The URLs in their order.
-  private func urls(_ notes: inout [String]) throws(Failure) -> [URLArgument] {
-    var urls: [URLArgument] = []
-    for operand in operands { urls.append(try URLArgument(operand)) }
-    if request.urlFile != nil { return [try url(operands.first, for: .get, notes: &notes)] }
-    guard !urls.isEmpty else {
-      throw .usage("Name the URL to get: formstream get [FLAG]... https://example.org/path.")
-    }
-    return urls
-  }
-
   private func getOptions() throws(Failure) -> TransferOptions {
     var options = try options()
     // A GET may always be sent again.
@@ -160,99 +143,5 @@ extension LowArguments {
     guard destination.isOutput else { return options.statusesOfCompleteResource }
     // What is printed may be of any kind, but not a part that was not asked for.
     return (options.acceptedStatuses ?? Set(200...299)).subtracting([206])
-  }
-
-  // MARK: Files
-
-  private func destination(
-    _ output: DownloadArguments.Output?, of url: HTTPURL
-  ) throws(Failure) -> GetPlan.Destination {
-    let namesByURL = downloading.namesAll || downloading.usesServerNames
-    guard let output = output ?? (namesByURL ? .remoteName : nil) else {
-      if downloading.resumes {
-        throw .usage("-C - goes on with a file: name it with -o or -O.")
-      }
-      return .output
-    }
-    switch output {
-    case .file(let argument) where argument.isDash:
-      if printsJSON {
-        throw .usage(
-          "--json and -o - both print to standard output: leave out -o, and the record holds the response."
-        )
-      }
-      if downloading.resumes {
-        throw .usage("-C - goes on with a file, and -o - is standard output: name a file.")
-      }
-      return .output
-    case .file(let argument):
-      guard !argument.bytes.isEmpty, !argument.bytes.contains(0) else {
-        throw .usage("-o needs the name of a file, or - for standard output.")
-      }
-      return .file(pathInDirectory(argument.bytes))
-    case .remoteName:
-      let directory = downloading.directory.map(\.path) ?? ""
-      if downloading.usesServerNames { return .directory(directory, .server) }
-      guard isNotAsOnServer else { return .directory(directory, .url) }
-      return .file(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
-    }
-  }
-
-  /// Whether what is stored is not the complete file as it is on the server.
-  private var isNotAsOnServer: Bool {
-    request.options.decompression != nil || downloading.range != nil || request.outputsAnyStatus
-      || isOtherThanFile
-  }
-
-  /// Whether what is stored is not the body that GET returns.
-  private var isOtherThanFile: Bool { request.includesHeads || request.method != nil }
-
-  /// A file in the directory of `--output-dir`.
-  func pathInDirectory(_ name: [UInt8]) -> LocalPath {
-    guard let directory = downloading.directory, name.first != UInt8(ascii: "/") else {
-      return LocalPath(bytes: name)
-    }
-    return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)
-  }
-
-  /// Checks that no file is written twice. Those that the server names get numbers.
-  private func checkFiles(_ items: [GetPlan.Item]) throws(Failure) {
-    var names: Set<[UInt8]> = []
-    for item in items {
-      let name: [UInt8]
-      switch item.destination {
-      case .file(let path): name = path.bytes
-      case .directory(_, .url):
-        name = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes).bytes
-      default: continue
-      }
-      guard names.insert(canonical(LocalPath(bytes: name)).bytes).inserted else {
-        throw .usage(
-          "Two URLs would be stored in the file \"\(LocalPath(bytes: name))\": give each a name with -o, or use -J, which numbers them."
-        )
-      }
-    }
-    if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
-      throw .usage(
-        "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
-      )
-    }
-  }
-}
-
-extension GetPlan.Destination {
-  /// Whether the response goes to standard output, or into the record.
-  var isOutput: Bool { if case .output = self { true } else { false } }
-}
-
-extension SafeName {
-  /// The name at the end of a URL, with percent codes decoded.
-  init(lastSegmentOf url: HTTPURL) {
-    let path = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
-    // The scheme, nothing, and the host come before the path.
-    let segment =
-      path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3).last ?? ""
-    let decoded = String(validating: PercentDecoder.decoded(segment.utf8), as: UTF8.self)
-    self.init(filename: decoded ?? String(segment), field: "download")
   }
 }

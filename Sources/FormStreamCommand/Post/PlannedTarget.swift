@@ -36,8 +36,7 @@ extension LowArguments {
     }
     var groups: [[PlannedTarget.Upload]] = []
     for upload in request.uploads {
-      let names = request.isGlobbingOff ? [upload] : try UploadPattern.names(in: upload)
-      groups.append(names.map { .init(file: $0, spelling: "-T") })
+      groups.append(try names(in: upload).map { .init(file: $0, spelling: "-T") })
     }
     groups += words.files.map { [.init(file: $0, spelling: "a file")] }
     guard !groups.isEmpty else {
@@ -59,6 +58,29 @@ extension LowArguments {
       )
     }
     return try targets(urls[0], groups.flatMap(\.self))
+  }
+
+  /// The files that a value of `-T` stands for.
+  private func names(in upload: Argument) throws(Failure) -> [Argument] {
+    guard !request.isGlobbingOff, upload.bytes.contains(where: "[{".utf8.contains),
+      !exists(upload.path)
+    else { return [upload] }
+    do throws(CurlPattern.Fault) {
+      return try CurlPattern.matches(of: upload.bytes, isLenient: false)
+        .map { Argument(bytes: $0.text, place: upload.place) }
+    } catch {
+      let (reason, remedy) =
+        switch error {
+        case .malformed:
+          (
+            "names no file that exists, and is no pattern",
+            "write {a,b}, [1-9] or [a-z]; -g takes [ ] { } as they are"
+          )
+        case .tooMany:
+          ("stands for more than \(CurlPattern.maximumCount) files", "send sends any number")
+        }
+      throw .usage("\(upload.named("-T")) \(reason): \(remedy).")
+    }
   }
 
   private func targets(

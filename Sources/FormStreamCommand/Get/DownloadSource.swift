@@ -1,0 +1,71 @@
+/// A URL of `get`, and the flag that says where its response goes.
+struct DownloadSource {
+  let url: URLArgument
+  /// Nil if no flag is for it.
+  let output: DownloadArguments.Output?
+}
+
+extension LowArguments {
+  /// The URLs in their order, with those that a pattern stands for in its place.
+  func downloadSources(_ notes: inout [String]) throws(Failure) -> [DownloadSource] {
+    let outputs = downloading.outputs
+    let count = request.urlFile == nil ? operands.count : 1
+    guard count > 0 else {
+      throw .usage("Name the URL to get: formstream get [FLAG]... https://example.org/path.")
+    }
+    guard outputs.count <= count else {
+      throw .usage(
+        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is one URL" : "are \(count) URLs"): give one for each."
+      )
+    }
+    if request.urlFile != nil {
+      return [
+        DownloadSource(
+          url: try url(operands.first, for: .get, notes: &notes), output: outputs.first)
+      ]
+    }
+    var sources: [DownloadSource] = []
+    for (index, operand) in operands.enumerated() {
+      let output = index < outputs.count ? outputs[index] : nil
+      for match in try matches(of: operand) {
+        sources.append(
+          DownloadSource(
+            url: try URLArgument(Argument(bytes: match.text, place: operand.place)),
+            output: output?.numbered(by: match.choices)))
+      }
+    }
+    return sources
+  }
+
+  private func matches(of url: Argument) throws(Failure) -> [CurlPattern.Match] {
+    if request.isGlobbingOff { return [.init(text: url.bytes, choices: [])] }
+    do throws(CurlPattern.Fault) {
+      return try CurlPattern.matches(of: url.bytes, isLenient: true)
+    } catch {
+      throw .usage(
+        "\(url.named("The URL")) stands for more than \(CurlPattern.maximumCount) URLs: take a smaller range, or -g, which takes [ ] { } as they are."
+      )
+    }
+  }
+}
+
+extension DownloadArguments.Output {
+  /// The same with what stands at each place of the URL's pattern: `#1` is the first one.
+  fileprivate func numbered(by choices: [[UInt8]]) -> Self {
+    guard case .file(let name) = self, !choices.isEmpty else { return self }
+    var bytes: [UInt8] = []
+    var rest = name.bytes[...]
+    while let byte = rest.popFirst() {
+      let digits = rest.prefix { (0x30...0x39).contains($0) }
+      if byte == UInt8(ascii: "#"), let number = Int(String(decoding: digits, as: UTF8.self)),
+        choices.indices.contains(number - 1)
+      {
+        bytes += choices[number - 1]
+        rest = rest.dropFirst(digits.count)
+      } else {
+        bytes.append(byte)
+      }
+    }
+    return .file(Argument(bytes: bytes, place: name.place))
+  }
+}

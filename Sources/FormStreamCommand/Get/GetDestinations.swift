@@ -1,0 +1,99 @@
+import FormStreamIntake
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+/// Where the responses of `get` go.
+extension LowArguments {
+  func destination(
+    _ output: DownloadArguments.Output?, of url: HTTPURL
+  ) throws(Failure) -> GetPlan.Destination {
+    let namesByURL = downloading.namesAll || downloading.usesServerNames
+    guard let output = output ?? (namesByURL ? .remoteName : nil) else {
+      if downloading.resumes {
+        throw .usage("-C - goes on with a file: name it with -o or -O.")
+      }
+      return .output
+    }
+    switch output {
+    case .file(let argument) where argument.isDash:
+      if printsJSON {
+        throw .usage(
+          "--json and -o - both print to standard output: leave out -o, and the record holds the response."
+        )
+      }
+      if downloading.resumes {
+        throw .usage("-C - goes on with a file, and -o - is standard output: name a file.")
+      }
+      return .output
+    case .file(let argument):
+      guard !argument.bytes.isEmpty, !argument.bytes.contains(0) else {
+        throw .usage("-o needs the name of a file, or - for standard output.")
+      }
+      return .file(pathInDirectory(argument.bytes))
+    case .remoteName:
+      let directory = downloading.directory.map(\.path) ?? ""
+      if downloading.usesServerNames { return .directory(directory, .server) }
+      guard isNotAsOnServer else { return .directory(directory, .url) }
+      return .file(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
+    }
+  }
+
+  /// Whether what is stored is not the complete file as it is on the server.
+  private var isNotAsOnServer: Bool {
+    request.options.decompression != nil || downloading.range != nil || request.outputsAnyStatus
+      || isOtherThanFile
+  }
+
+  /// Whether what is stored is not the body that GET returns.
+  var isOtherThanFile: Bool { request.includesHeads || request.method != nil }
+
+  /// A file in the directory of `--output-dir`.
+  func pathInDirectory(_ name: [UInt8]) -> LocalPath {
+    guard let directory = downloading.directory, name.first != UInt8(ascii: "/") else {
+      return LocalPath(bytes: name)
+    }
+    return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)
+  }
+
+  /// Checks that no file is written twice. Those that the server names get numbers.
+  func checkFiles(_ items: [GetPlan.Item]) throws(Failure) {
+    var names: Set<[UInt8]> = []
+    for item in items {
+      let name: [UInt8]
+      switch item.destination {
+      case .file(let path): name = path.bytes
+      case .directory(_, .url):
+        name = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes).bytes
+      default: continue
+      }
+      guard names.insert(canonical(LocalPath(bytes: name)).bytes).inserted else {
+        throw .usage(
+          "Two URLs would be stored in the file \"\(LocalPath(bytes: name))\": give each a name with -o, or use -J, which numbers them."
+        )
+      }
+    }
+    if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
+      throw .usage(
+        "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
+      )
+    }
+  }
+}
+
+extension GetPlan.Destination {
+  /// Whether the response goes to standard output, or into the record.
+  var isOutput: Bool { if case .output = self { true } else { false } }
+}
+
+extension SafeName {
+  /// The name at the end of a URL, with percent codes decoded.
+  init(lastSegmentOf url: HTTPURL) {
+    let path = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
+    // The scheme, nothing, and the host come before the path.
+    let segment =
+      path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3).last ?? ""
+    let decoded = String(validating: PercentDecoder.decoded(segment.utf8), as: UTF8.self)
+    self.init(filename: decoded ?? String(segment), field: "download")
+  }
+}

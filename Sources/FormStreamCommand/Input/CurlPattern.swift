@@ -1,0 +1,120 @@
+import FormStreamPlatform
+
+/// curl's patterns, which stand for several texts: `{a,b}`, `[1-9]`, `[001-100:2]` and `[a-z]`.
+struct CurlPattern {
+  /// One of the texts, with what stands in it for each place of the pattern.
+  struct Match {
+    let text: [UInt8]
+    let choices: [[UInt8]]
+  }
+
+  /// What is wrong with a text.
+  enum Fault: Error {
+    case malformed, tooMany
+  }
+
+  static let maximumCount = 10_000
+
+  private var rest: ArraySlice<UInt8>
+  /// Whether what is no pattern is taken as it is.
+  private let isLenient: Bool
+  /// What comes before each place, and what stands at it.
+  private var places: [(before: [UInt8], choices: [[UInt8]])] = []
+  private var end: [UInt8] = []
+
+  /// What a text stands for, in curl's order: the last place changes first.
+  ///
+  /// - Parameter isLenient: whether what is no pattern, such as `[]` or `[::1]`, is taken as it is. Otherwise it is malformed.
+  static func matches(of text: [UInt8], isLenient: Bool) throws(Fault) -> [Match] {
+    var pattern = CurlPattern(rest: text[...], isLenient: isLenient)
+    try pattern.parse()
+    var matches = [Match(text: [], choices: [])]
+    for place in pattern.places {
+      guard matches.count * place.choices.count <= maximumCount else { throw .tooMany }
+      matches = matches.flatMap { match in
+        place.choices.map {
+          Match(text: match.text + place.before + $0, choices: match.choices + [$0])
+        }
+      }
+    }
+    return matches.map { Match(text: $0.text + pattern.end, choices: $0.choices) }
+  }
+
+  private init(rest: ArraySlice<UInt8>, isLenient: Bool) {
+    (self.rest, self.isLenient) = (rest, isLenient)
+  }
+
+  private mutating func parse() throws(Fault) {
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        let after = rest
+        if let choices = byte == UInt8(ascii: "{") ? set() : try range() {
+          places.append((end, choices))
+          end = []
+        } else {
+          rest = after
+          try takeAsItIs(byte)
+        }
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): try takeAsItIs(byte)
+      case UInt8(ascii: "\\") where rest.first.map("[]{}".utf8.contains) ?? false:
+        end.append(rest.removeFirst())
+      default: end.append(byte)
+      }
+    }
+  }
+
+  private mutating func takeAsItIs(_ byte: UInt8) throws(Fault) {
+    guard isLenient else { throw .malformed }
+    end.append(byte)
+  }
+
+  /// Reads a list of texts up to the closing brace. Nil if there is none.
+  private mutating func set() -> [[UInt8]]? {
+    var texts: [[UInt8]] = [[]]
+    while let byte = rest.popFirst() {
+      switch byte {
+      case UInt8(ascii: "}"): return texts == [[]] || isLenient && texts.count == 1 ? nil : texts
+      // JSON in a URL is no list.
+      case UInt8(ascii: "\"") where isLenient: return nil
+      case UInt8(ascii: ","): texts.append([])
+      case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "]"): return nil
+      case UInt8(ascii: "\\") where !rest.isEmpty: texts[texts.count - 1].append(rest.removeFirst())
+      default: texts[texts.count - 1].append(byte)
+      }
+    }
+    return nil
+  }
+
+  /// Reads `1-9`, `001-100:2` or `a-z`, up to the closing bracket. Nil if there is something else.
+  private mutating func range() throws(Fault) -> [[UInt8]]? {
+    let text = rest.prefix { $0 != UInt8(ascii: "]") }
+    guard text.count < rest.count else { return nil }
+    rest = rest.dropFirst(text.count + 1)
+    let words = text.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
+    let ends = words[0].split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    let step = words.count == 2 ? Self.number(words[1]) : 1
+    guard words.count <= 2, ends.count == 2, let step, step > 0 else { return nil }
+    if ends[0].count == 1, ends[1].count == 1, let first = ends[0].first, let last = ends[1].first,
+      first.isASCIILetterOrDigit, !(0x30...0x39).contains(first)
+    {
+      // Both are letters of one case, or what is between them is no letter.
+      guard last.isASCIILetterOrDigit, first <= last, last - first < 26 else { return nil }
+      return stride(from: Int(first), through: Int(last), by: step).map { [UInt8($0)] }
+    }
+    guard let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last else {
+      return nil
+    }
+    guard (last - first) / step < Self.maximumCount else { throw .tooMany }
+    let width = ends[0].first == UInt8(ascii: "0") ? ends[0].count : 0
+    return stride(from: first, through: last, by: step).map { number in
+      let digits = Array("\(number)".utf8)
+      return Array(repeating: UInt8(ascii: "0"), count: max(0, width - digits.count)) + digits
+    }
+  }
+
+  private static func number(_ text: ArraySlice<UInt8>) -> Int? {
+    guard text.count < 10, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    return Int(String(decoding: text, as: UTF8.self))
+  }
+}

@@ -1,6 +1,7 @@
 /// The settings that messages name. The command puts its flags in their place.
 package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendable {
   case attemptLimit = "TimeLimits.attempt"
+  case responseLimit = "TimeLimits.response"
   case retryTimeLimit = "RetryPolicy.timeLimit"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
   case authorities = "TLSSettings.authorities"

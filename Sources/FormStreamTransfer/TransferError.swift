@@ -155,6 +155,13 @@ public struct TransferError: Error, Sendable {
     return error
   }
 
+  /// The same error with the remedy that all unknown outcomes have, if it does not name it yet.
+  var namingServer: TransferError {
+    if description.contains("sk the server") { return self }
+    return adding(
+      "Ask the server whether it received the request before you send it again.")
+  }
+
   /// The same error as that of a request that has ended.
   func ending(as outcome: TransferResult.Outcome, _ response: TransferResponse?) -> TransferError {
     var error = self

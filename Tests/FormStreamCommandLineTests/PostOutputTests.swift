@@ -44,6 +44,19 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
+  @Test(arguments: ["--max-time", "--answer-timeout"])
+  func `a limit of time names its flag, and asks to look at the server`(_ flag: String) throws {
+    let gate = try Gate()
+    let server = try ScriptedServer { _ in [.readBody, .waitFor(gate)] }
+    defer { gate.open() }
+    let result = try formstream("post", flag, "0.3", "-d", "a", server.url)
+    #expect(result.exit == 3)
+    #expect(
+      result.stderr.hasSuffix(
+        " 0.3 s: raise the limit (\(flag)). Ask the server whether it received the request before you send it again.\n"
+      ), "\(result.stderr)")
+  }
+
   @Test func `an outcome that is not known stays so if its record can't be printed`() throws {
     let server = try ScriptedServer { _ in [.readBody, .close] }
     for redirection in [">/dev/full", ">&-"] {

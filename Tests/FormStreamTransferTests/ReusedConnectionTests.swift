@@ -58,6 +58,27 @@ import FormStreamTransfer
     #expect(server.faults == [])
   }
 
+  @Test(arguments: [HTTPMethod.get, .head])
+  func `what libcurl sends again by itself is counted`(_ method: HTTPMethod) async throws {
+    let server = try server([.close])
+    let result = try await second(at: server, nil, method: method)
+    #expect(result.outcome == .ok)
+    #expect(result.attempts == 2)
+    #expect(server.requests.count == 1 + result.attempts)
+  }
+
+  @Test(arguments: [(HTTPMethod.put, "a"), (.post, "")])
+  func `a request that libcurl may not send again fails in words of ours`(
+    _ method: HTTPMethod, _ body: String
+  ) async throws {
+    let server = try server([.close])
+    let result = try await second(
+      at: server, .bytes(Array(body.utf8)), method: method)
+    let message = try #require(result.error).description
+    #expect(message.contains("arrived (the server closed it)."), "\(message)")
+    #expect(server.requests.count == 2)
+  }
+
   @Test(arguments: [ScriptedStep.close, .reset])
   func `if a reused connection ends during the body, it is sent again completely`(end: ScriptedStep)
     async throws

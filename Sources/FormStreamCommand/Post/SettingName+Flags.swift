@@ -14,6 +14,7 @@ extension SettingName {
   fileprivate var flag: String {
     switch self {
     case .attemptLimit: "--max-time"
+    case .responseLimit: "--answer-timeout"
     case .retryTimeLimit: "--retry-max-time"
     case .otherOrigins: "-L"
     case .authorities: "--cacert"

@@ -68,7 +68,8 @@ extension Attempt {
       let unknown = AttemptDecision.Verdict(
         .unknown,
         refused.adding(
-          "It may have passed the request on to a server that carried it out: ask that server."))
+          "It may have passed the request on to a server that carried it out: ask the server behind it."
+        ))
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }
     switch response.status {

@@ -51,8 +51,9 @@ struct AttemptHistory: Sendable {
   }
 
   mutating func note(_ result: ExchangeResult) {
-    attempts += 1
-    tries += 1
+    let count = max(result.requestCount, 1)
+    attempts += count
+    tries += count
     response = result.response
     isResponseHeld = result.isHeld
     framing = result.framing

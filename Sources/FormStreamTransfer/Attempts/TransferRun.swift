@@ -404,6 +404,7 @@ final class TransferRun: Sendable {
     var (history, verdict) = (history, verdict)
     connection.release()
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
+    if verdict.outcome == .unknown { verdict.error = verdict.error?.namingServer }
     if let key = request.options.idempotencyKey, history.sendsKey,
       verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none
     {

@@ -158,11 +158,13 @@ final class CurlEasy {
   var uploaded: Int64 { offset(CURLINFO_SIZE_UPLOAD_T) }
 
   /// How the attempt went.
-  var lastAttempt: LastAttempt {
+  ///
+  /// - Parameter firstByte: the time to the first byte of a response. libcurl's own is that of the body for an upload.
+  func lastAttempt(firstByte: Duration?) -> LastAttempt {
     LastAttempt(
       lookup: time(CURLINFO_NAMELOOKUP_TIME_T), connect: time(CURLINFO_CONNECT_TIME_T),
       handshake: time(CURLINFO_APPCONNECT_TIME_T), ready: time(CURLINFO_PRETRANSFER_TIME_T),
-      firstByte: time(CURLINFO_STARTTRANSFER_TIME_T), isConnectionReused: isConnectionReused,
+      firstByte: firstByte, isConnectionReused: isConnectionReused,
       remote: endpoint(CURLINFO_PRIMARY_IP, CURLINFO_PRIMARY_PORT),
       local: endpoint(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT))
   }

@@ -19,7 +19,7 @@ public struct LastAttempt: Sendable, Hashable {
   public let handshake: Duration?
   /// Until the request could be sent.
   public let ready: Duration?
-  /// Until the first byte of a response arrived.
+  /// Until the first byte of a response arrived, also of an interim one such as 100.
   public let firstByte: Duration?
   /// Whether the connection was made for an earlier request.
   public let isConnectionReused: Bool

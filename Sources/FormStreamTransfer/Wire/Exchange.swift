@@ -373,7 +373,7 @@ extension Exchange: CurlDelegate {
   }
 
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
-    clock.noteMovement()
+    clock.noteHeadLine()
     guard collector.receive(headLine: headLine) else { return fail(collector.failure) }
     if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
@@ -499,7 +499,8 @@ extension Exchange {
       sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
-      lastAttempt: easy.lastAttempt,
+      lastAttempt: easy.lastAttempt(firstByte: clock.timeToFirstByte),
+      requestCount: connection.requestCount,
       trustQuestion: abortReason == nil && collector.response == nil
         ? easy.certificateCheck?.question : nil,
       unresolvedHost: unresolvedHost,

@@ -1,6 +1,10 @@
 /// The moments that an exchange's time limits are measured from.
 struct ExchangeClock {
   private let start: ContinuousClock.Instant
+  /// When the exchange itself began.
+  private let begin = ContinuousClock.now
+  /// The time from there to the first byte of a response; nil before.
+  private(set) var timeToFirstByte: Duration?
   private var lastMovement = ContinuousClock.now
   /// When the last byte of the body was handed over; nil before.
   private var bodyEnd: ContinuousClock.Instant?
@@ -17,6 +21,12 @@ struct ExchangeClock {
   /// Notes that bytes were sent or received, or that a wait ended to which no time limit applies.
   mutating func noteMovement() {
     lastMovement = .now
+  }
+
+  /// Notes that a line of a response's head has arrived.
+  mutating func noteHeadLine() {
+    noteMovement()
+    timeToFirstByte = timeToFirstByte ?? begin.duration(to: lastMovement)
   }
 
   /// Notes a movement if a count has changed.
@@ -68,7 +78,7 @@ struct ExchangeClock {
       guard let limit = limits.response, now - bodyEnd > limit else { return nil }
       return error(
         .responseTimedOut, "was sent, and no response arrived within \(limit.inSeconds)",
-        "ask the server whether it received the request")
+        "raise the limit (\(SettingName.responseLimit))")
     }
     guard let limit = limits.stall, now - lastMovement > limit else { return nil }
     return error(.stalled, "made no progress for \(limit.inSeconds)", "try again later")

@@ -28,6 +28,8 @@ struct ExchangeResult: Sendable {
   var isServerVerified: Bool?
   /// How the attempt went on the network.
   var lastAttempt: LastAttempt
+  /// How often the request was sent: libcurl itself repeats a safe one if a kept connection ends.
+  var requestCount: Int
   /// What the program has to decide before the request can be sent; nil if nothing.
   var trustQuestion: ServerTrust?
   /// The host whose address is not known; nil if that was not the failure.

@@ -80,8 +80,9 @@ struct FailureExplanation {
     case .malformed:
       return permanent(
         .malformedResponse, failure, "received a response that is not HTTP (\(reason)).")
-    case .send, .receive, .noResponse, .rewindRefused, .abortedByUs:
-      return connectionLost(reason, failure)
+    case .send, .receive, .noResponse: return connectionLost(reason, failure)
+    // libcurl was not allowed to send the request again after a kept connection had ended.
+    case .rewindRefused, .abortedByUs: return connectionLost("the server closed it", failure)
     case .other:
       guard stage == .notSent else { return connectionLost(reason, failure) }
       return permanent(
@@ -135,13 +136,12 @@ struct FailureExplanation {
         "was sent only in part, \(handedOver) of \(total) bytes: the connection broke (\(reason)). "
           // The outcome is then `unknown`.
           + (url.origin.scheme == "https"
-            ? "What the server responded before may be lost with it: ask the server what it received."
+            ? "What the server responded before may be lost with it."
             : "The server can't have the complete request."))
     case .sent:
       return transient(
         .connectionLost, failure,
-        "was sent, and the connection broke before a response arrived (\(reason)). Ask the server whether "
-          + "it received the request before you send it again.")
+        "was sent, and the connection broke before a response arrived (\(reason)).")
     }
   }
 

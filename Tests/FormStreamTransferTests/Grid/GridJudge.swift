@@ -193,11 +193,9 @@ struct GridJudge {
     let received = evidence.attempts.map { $0.request?.bodyCount ?? 0 }.reduce(0, +)
     // What happened before a request can be noticed by the server alone, or by the client alone.
     let isVague = evidence.attempts.contains { $0.request == nil } || cell.isCancelled
-    // libcurl itself repeats a request that only reads, if a kept connection dies; a changed file may be noticed
-    // before anything is sent.
-    let isRepeated = !cell.request.changesSomething && cell.connection == .kept
+    // A changed file may be noticed before anything is sent.
     let attemptsAgree =
-      isVague || result.attempts == seen || isRepeated && result.attempts == seen - 1
+      isVague || result.attempts == seen
       || result.error?.code == .sourceChanged && result.attempts == seen + 1
     let bytesAgree =
       result.bytesSent <= length && result.wireBytes >= Int64(received)

@@ -4,12 +4,24 @@ import Testing
 
 /// Bodies from pipes, for servers that take only bodies whose length is announced.
 @Suite struct PostFramingTests {
+  /// Writes a file in pieces, each only when the one before was read: the reader finds the pipe empty before each.
+  private static let slowWriter = """
+    import fcntl, os, sys, termios, time
+    contents = open(sys.argv[1], "rb").read()
+    for place in range(0, len(contents), 10_000):
+        while any(fcntl.ioctl(1, termios.FIONREAD, bytes(4))):
+            time.sleep(0.0005)
+        os.write(1, contents[place:place + 10_000])
+
+    """
+
   /// Ways to give the bytes of `file` to the command. Each writes many small pieces, or one.
   private static let pipes = [
     "$F FLAGS -T - URL < <(cat file)",
     "mkfifo pipe; cat file > pipe & $F FLAGS -T pipe URL; wait",
     "cat file | $F FLAGS -T - URL",
     "cat file | $F FLAGS --data-binary @- URL",
+    "python3 slow.py file | $F FLAGS -T - URL",
     "mkfifo pipe; dd if=file of=pipe bs=1000 2> none & $F FLAGS --json-body @pipe URL; wait",
   ]
 
@@ -18,6 +30,7 @@ import Testing
   ) throws {
     let place = try TemporaryDirectory()
     try place.write("file", noise(size))
+    try place.write("slow.py", Self.slowWriter)
     let command = line.replacing("FLAGS", with: "post \(flags)").replacing("URL", with: url)
     let result = try shell("sha256sum < file | cut -d' ' -f1; \(command)", in: place)
     let digests = result.output.split(separator: "\n")
@@ -54,7 +67,7 @@ import Testing
     for line in Self.pipes {
       try expectArrival(line, at: server.url, size: 2 << 20, "--spool")
     }
-    try expectArrival(Self.pipes[4], at: server.url, size: 2 << 20, "--read-ahead 2M")
+    try expectArrival(Self.pipes[3], at: server.url, size: 2 << 20, "--read-ahead 2M")
     // Without that it can't be known what arrived.
     let lost = try shell("head -c 2M /dev/zero | $F post -T - \(server.url)")
     #expect(lost.exit == 3, "\(lost.stderr)")

@@ -202,14 +202,14 @@ import Testing
     #expect(server.requests.last?.header("Expect") == nil)
   }
 
-  @Test func `a retry is told with the file and the time, and not with -q`() throws {
+  @Test(arguments: [["put", "-T"], ["get", "-o"]])
+  func `a retry is told with the file and the time, and not with -q`(_ verb: [String]) throws {
     for flags in [[], ["-q"], ["-v"]] {
       let server = try ScriptedServer { request in
         .good(request.number == 0 ? 503 : 200, headers: [("Retry-After", "0")])
       }
       let result = try run(
-        "formstream", ["put", "--retry", "1", "-T", "a.txt", server.url] + flags,
-        in: try Self.place())
+        "formstream", verb + ["a.txt", "--retry", "1", server.url] + flags, in: try Self.place())
       #expect(result.exit == 0)
       let told = try
         #/formstream: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ a.txt: Attempt 2 follows in \d+ s\. .*503/#

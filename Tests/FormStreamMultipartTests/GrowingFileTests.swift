@@ -69,6 +69,60 @@ import Testing
     #expect(error?.description.contains("\(Self.size + 5001) to \(Self.size + 999)") == true)
   }
 
+  /// Each reader began with what the file was when it was laid out.
+  @Test(arguments: [FileGrowth.allowed, .compared])
+  func `what one reader has seen of a file, the next one knows`(growth: FileGrowth) throws {
+    for made in [FileChange.shrink, .rewrite] {
+      let layout = try layout(growth)
+      try change(.grow, size: Self.size + 5000)
+      #expect(try drain(layout.makeReader(), chunk: 4096) == noise(Self.size))
+      // It is still longer than what is sent.
+      try change(made, size: Self.size + (made == .shrink ? 1000 : 5001))
+      let error = failure { try drain(layout.makeReader(), chunk: 4096) }
+      let seen = made == .shrink ? SourceChange.shrunk : .rewritten
+      #expect(error?.change == seen)
+      // A change is one for all readers after it, too.
+      #expect(failure { try drain(layout.makeReader(), chunk: 4096) }?.change == seen)
+    }
+  }
+
+  @Test(arguments: [FileGrowth.allowed, .compared])
+  func `several readers at a time may see a file grow`(growth: FileGrowth) async throws {
+    let layout = try layout(growth)
+    let writer = try RunningProgram(
+      program: "/bin/sh",
+      rawArguments: ["-c", "echo go; while :; do echo x >> log; done"].map { Array($0.utf8) },
+      in: directory)
+    _ = try writer.line()
+    try await withThrowingTaskGroup { group in
+      for _ in 0..<4 {
+        group.addTask {
+          for _ in 0..<3 {
+            let body = try drain(layout.makeReader(), chunk: 65_536)
+            #expect(body == noise(Self.size))
+          }
+        }
+      }
+      try await group.waitForAll()
+    }
+  }
+
+  /// It was searched for in other bytes than those that were sent.
+  @Test func `a file that was searched for the boundary is sent with those bytes`() throws {
+    let path = try directory.write("log", noise(Self.size))
+    let form = Form(boundary: try Boundary("B")) {
+      Part(name: "log", body: .file(path, mayGrow: true))
+    }
+    let layout = try form.layout(verify: true)
+    let complete = try layout.bytes(limit: 1 << 20)
+    try change(.grow)
+    #expect(try layout.bytes(limit: 1 << 20) == complete)
+    try writeFile(path, Array("\r\n--B\r\n".utf8) + noise(Self.size + 1000))
+    let reader = layout.makeReader()
+    #expect(failure { try drain(reader, chunk: 1000) }?.change == .rewritten)
+    #expect(!reader.isAtEnd)
+  }
+
   @Test(arguments: [FileGrowth.allowed, .compared])
   func `another file under the name is a change`(growth: FileGrowth) throws {
     let layout = try layout(growth)

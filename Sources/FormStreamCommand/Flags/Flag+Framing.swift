@@ -37,8 +37,9 @@ extension Flag {
       summary: "Send what files have at the start, also if they grow meanwhile",
       detail: """
         Without the flag, a file that grows while it is sent is an error, unless --range says how many of its bytes \
-        are sent. A file that shrinks, that is replaced, or that is written to without growing is an error in any case. What is \
-        overwritten while the file also grows is noticed only with --verify-growing.
+        are sent. The file is looked at again after each piece that is read, and in each attempt: that it is shorter than before, \
+        that it was replaced, or that it was written to and has the same size is an error. If it is longer, only \
+        --verify-growing notices that something was overwritten, or that it was cut and filled again.
         """
     ) { (arguments, _) in if arguments.growth == .refused { arguments.growth = .allowed } },
     Flag(

@@ -240,14 +240,17 @@ private struct LayoutBuilder {
   private mutating func addFile(_ extent: FileExtent, of part: Part) throws(MultipartError) {
     hasFile = true
     var extent = extent
-    if extent.growth == .compared {
-      extent.hash = try FileReader(extent, part: part.name).hashOfAll()
+    // What is searched for the boundary must be what is sent.
+    if verifies, extent.growing != nil {
+      extent.growing = GrowingFile(.compared, seen: extent.identity)
     }
-    if verifies {
+    if verifies || extent.growing?.growth == .compared {
       let reader = try FileReader(extent, part: part.name, opened: extent.kept?.take())
-      if let collision = try reader.scan(with: &scans) {
+      var searched = verifies ? scans : []
+      if let collision = try reader.scan(with: &searched) {
         throw CollisionScan.collision(collision, in: part.name)
       }
+      extent.hash = reader.hash
     }
     add(.file(extent), length: extent.length, of: part)
   }

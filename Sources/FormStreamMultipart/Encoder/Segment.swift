@@ -25,7 +25,7 @@ struct Segment: Sendable {
     switch content {
     case .literal, .memory: false
     // Another look at a growing file may have to wait.
-    case .file(let extent): extent.storage == .unknown || extent.growth != .refused
+    case .file(let extent): extent.storage == .unknown || extent.growing != nil
     case .stream: true
     }
   }
@@ -39,7 +39,8 @@ struct FileExtent: Sendable {
   let offset: Int64
   let length: Int64
   let storage: FileStorage
-  var growth = FileGrowth.refused
+  /// Nil if the file may not grow.
+  var growing: GrowingFile?
   /// The hash of its bytes; nil if they are not compared.
   var hash: Int?
   /// The open file, kept for the first reader or for all of them.

@@ -73,7 +73,7 @@ extension FileOrigin {
     var extent = try FileExtent(
       of: path, status.identity, range, followsSymlinks: provenance.followsSymlinks,
       storage: storage, part: part)
-    extent.growth = growth
+    if growth != .refused { extent.growing = GrowingFile(growth, seen: extent.identity) }
     return extent
   }
 

@@ -7,8 +7,6 @@ final class FileReader: SegmentReader {
   let file: OpenedFile
   private var position: Int64
   private let end: Int64
-  /// Nil if the file may not grow.
-  private var growing: GrowingFile?
   /// What was read, if it is compared.
   private var compared: ComparedBytes?
 
@@ -20,8 +18,7 @@ final class FileReader: SegmentReader {
     self.part = part
     position = extent.offset + skipped
     end = extent.offset + extent.length
-    if extent.growth != .refused { growing = GrowingFile(extent.growth, seen: extent.identity) }
-    if extent.growth == .compared { compared = ComparedBytes() }
+    if extent.growing?.growth == .compared { compared = ComparedBytes() }
     do {
       if let opened {
         file = opened
@@ -102,7 +99,7 @@ final class FileReader: SegmentReader {
   }
 
   private func checkIdentity() throws(MultipartError) {
-    if growing != nil { return try checkGrowing() }
+    if let growing = extent.growing { return try check(growing) }
     let status: FileStatus
     do {
       status = try file.descriptor.status()
@@ -114,16 +111,15 @@ final class FileReader: SegmentReader {
     }
   }
 
-  private func checkGrowing() throws(MultipartError) {
-    let oldSize = growing?.seen.size
-    let change: SourceChange?
+  private func check(_ growing: GrowingFile) throws(MultipartError) {
+    let found: (change: SourceChange, oldSize: Int64, size: Int64)?
     do {
-      change = try growing?.change(in: file)
+      found = try growing.change(in: file)
     } catch {
       throw readFailed(error)
     }
-    guard let change else { return }
-    throw Self.changed(change, extent, part, size: growing?.seen.size, oldSize: oldSize)
+    guard let found else { return }
+    throw Self.changed(found.change, extent, part, size: found.size, oldSize: found.oldSize)
   }
 
   /// Files under `/proc` have a size of 0 and still have contents. They would be sent as empty
@@ -140,10 +136,10 @@ final class FileReader: SegmentReader {
       throw readFailed(error)
     }
     guard count > 0 else { return }
-    if growing != nil {
+    if let growing = extent.growing {
       // It may have grown since the last look.
-      try checkGrowing()
-      if let size = growing?.seen.size, size > 0 { return }
+      try check(growing)
+      if growing.size > 0 { return }
     }
     throw MultipartError(
       .sourceChanged, on: extent.path.description,
@@ -195,13 +191,8 @@ extension FileReader {
     return Array(buffer[..<count])
   }
 
-  /// The hash of the complete range, if it is compared.
-  func hashOfAll() throws(MultipartError) -> Int? {
-    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
-    defer { buffer.deallocate() }
-    while try read(into: buffer) > 0 {}
-    return compared?.hash
-  }
+  /// The hash of what was read so far, if it is compared.
+  var hash: Int? { compared?.hash }
 
   /// Reads the complete range and searches it for the delimiters of `scans`. Returns the boundary
   /// that was found.

@@ -1,34 +1,51 @@
 import FormStreamPlatform
 
 /// Looks at a file that may grow, again and again, and notices all changes but growing.
-struct GrowingFile {
-  private let growth: FileGrowth
-  /// What the last look saw.
-  private(set) var seen: FileIdentity
+///
+/// All readers of a layout share it: what one has seen of the file, the next one knows.
+final class GrowingFile: Sendable {
+  let growth: FileGrowth
+  /// What the last look saw that was no change.
+  private let seen: Guarded<FileIdentity>
 
   init(_ growth: FileGrowth, seen identity: FileIdentity) {
     self.growth = growth
-    seen = identity
+    seen = Guarded(identity)
   }
+
+  /// The size that the last look saw.
+  var size: Int64 { seen.withLock(\.size) }
 
   /// How often, a millisecond apart, a file is looked at again that has a new time and no new size.
   private static let maximumLooks = 20
 
-  /// What changed since the last look, other than that the file grew; nil if nothing did.
-  mutating func change(in file: OpenedFile) throws(SystemError) -> SourceChange? {
+  /// What changed since the last look, other than that the file grew, and the sizes before and after; nil if nothing did.
+  func change(
+    in file: OpenedFile
+  ) throws(SystemError) -> (change: SourceChange, oldSize: Int64, size: Int64)? {
     for _ in 0..<Self.maximumLooks {
-      let status = try file.descriptor.status()
-      guard let change = seen.change(seenIn: status) else { return nil }
-      guard change == .rewritten else {
-        seen = status.identity
-        return change == .grown ? nil : change
-      }
+      guard let found = try look(at: file) else { return nil }
       // The bytes are compared.
-      if growth == .compared { return nil }
+      if found.change == .rewritten, growth == .compared { return nil }
+      guard found.change == .rewritten else { return found }
       // The system sets a file's times before the write that makes it grow: the size may follow.
       sleepOneMillisecond()
     }
-    return .rewritten
+    let size = size
+    return (.rewritten, size, size)
+  }
+
+  /// Looks under the lock: of two looks, the later one is compared with the earlier one.
+  private func look(
+    at file: OpenedFile
+  ) throws(SystemError) -> (change: SourceChange, oldSize: Int64, size: Int64)? {
+    try seen.withLock { (seen) throws(SystemError) in
+      let status = try file.descriptor.status()
+      guard let change = seen.change(seenIn: status) else { return nil }
+      guard change == .grown else { return (change, seen.size, status.identity.size) }
+      seen = status.identity
+      return nil
+    }
   }
 }
 

@@ -90,6 +90,9 @@ import Testing
     Row(
       "401 to a used one-shot body", .post.authenticating.afterOneShot, .status(401),
       .conclude(.failed, .notReplayable, saying: "it was begun")),
+    Row(
+      "401 to a begun pipe", .post.authenticating.lacking(.oneShot).afterOneShot, .status(401),
+      .conclude(.failed, .notReplayable, saying: "TransferOptions.spoolsBody")),
     Row("401 if accepted", .post.authenticating.accepting(401), .status(401), .conclude(.ok)),
     Row(
       "401 after an attempt without a response", .put.authenticating.inDoubt, .status(401),
@@ -115,6 +118,9 @@ import Testing
       "200 in HTTP/1.0 to chunks", .post.lacking(.oneShot), .old(200),
       .conclude(.unknown, .lengthRequired)),
     Row("200 in HTTP/1.0", .post, .old(200), .conclude(.ok)),
+    Row(
+      "501 to chunks of a stream", .post.lacking(.oneShot), .status(501),
+      .conclude(.failed, .statusRefused, saying: "may not support the method")),
     Row("429", .post, .status(429), .retry(.retryable, .statusRefused)),
     Row("503", .post, .status(503), .retry(.retryable, .statusRefused)),
     Row(
@@ -128,6 +134,9 @@ import Testing
     Row(
       "503 to a used one-shot body", .post.afterOneShot, .status(503),
       .conclude(.retryable, .statusRefused, saying: "can be read once")),
+    Row(
+      "503 to a begun pipe", .post.lacking(.oneShot).afterOneShot, .status(503),
+      .conclude(.retryable, .statusRefused, saying: "TransferOptions.spoolsBody")),
     Row("408 to a POST", .post, .status(408), .conclude(.failed, .statusRefused)),
     Row("425 to a POST", .post, .status(425), .conclude(.failed, .statusRefused)),
     Row("500 to a POST", .post, .status(500), .conclude(.failed, .statusRefused)),
@@ -403,6 +412,9 @@ import Testing
     Row(
       "GET, the sixth redirect", .get.redirected(5), .status(302, to: "/b"),
       .conclude(.failed, .tooManyRedirects)),
+    Row(
+      "307 to a begun pipe", .post.lacking(.oneShot).afterOneShot, .status(307, to: "/b"),
+      .conclude(.failed, .notReplayable, saying: "TransferOptions.spoolsBody")),
     Row(
       "307 to a used one-shot body", .post.afterOneShot, .status(307, to: "/b"),
       .conclude(.failed, .notReplayable, saying: "can be read once")),

@@ -115,17 +115,26 @@ import Testing
     #expect(server.completeBodyCount == 0)
   }
 
-  @Test func `a time limit ends the reading`() async throws {
+  @Test(arguments: [false, true])
+  func `a time limit ends the reading, and the message says what was read`(
+    spools: Bool
+  ) async throws {
     let server = try ScriptedServer { _ in .good() }
     let goOn = try Gate()
     let reached = try Gate()
     var post = try request(
       server.url,
-      .part(.stream(replay: .once) { BlockingSource(giving: 10, reached: reached, goOn: goOn) }))
+      .part(.stream(replay: .once) { BlockingSource(giving: 10, reached: reached, goOn: goOn) }),
+      readAhead: spools ? 3 : 1000, spools: spools)
     post.options.limits.attempt = .milliseconds(100)
     let result = try await makeSession().result(of: post)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .timedOut)
+    let description = try #require(result.error?.description)
+    let words = spools ? "could not be stored" : "could not be read ahead"
+    #expect(description.contains("\(words) within 0.1 s"), "\(description)")
+    #expect(description.contains("TimeLimits.attempt"))
+    #expect(description.contains("TransferOptions.readAhead") == !spools)
     goOn.open()
     #expect(server.requests.isEmpty)
   }

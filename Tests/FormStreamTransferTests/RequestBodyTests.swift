@@ -124,6 +124,7 @@ import FormStreamTransfer
     let (result, request) = try await send(oneShot("a".utf8)) { $0.options.sendsDigest = true }
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
+    #expect(result.error?.description.contains("TransferOptions.spoolsBody") == true)
     #expect(request == nil)
   }
 

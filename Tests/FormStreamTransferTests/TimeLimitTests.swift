@@ -100,6 +100,39 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort) == [])
   }
 
+  /// Each took less than the limit, and both together took more.
+  @Test(arguments: [false, true])
+  func `reading ahead is a part of the first attempt`(spools: Bool) async throws {
+    let server = try ScriptedServer { _ in
+      [.readBody, .sendSlowly(Array(Self.slowOK.utf8), each: .milliseconds(20))]
+    }
+    let body = TransferBody.part(
+      .stream(replay: .once) { SlowSource(10, pause: .milliseconds(250)) })
+    let result = try await result(of: makeRequest(server.url, body)) {
+      $0.limits.attempt = .seconds(1)
+      $0.readAhead = spools ? 1 : 1000
+      $0.spoolsBody = spools
+    }
+    #expect(result.outcome != .ok)
+    #expect(result.error?.code == .timedOut)
+    #expect(result.error?.description.contains("1 s") == true)
+  }
+
+  @Test func `measuring a body for its length is a part of the repetition`() async throws {
+    let server = try ScriptedServer { request in
+      request.framing == .chunked ? [.respond(411), .skipBody] : .good()
+    }
+    let body = TransferBody.part(.stream { SlowSource(10, pause: .milliseconds(350)) })
+    var request = try makeRequest(server.url, body)
+    request.options.expectation = .always
+    request.options.limits.attempt = .seconds(1)
+    let result = try await makeSession().result(of: request)
+    #expect(result.error?.code == .timedOut)
+    #expect(server.completeBodyCount == 0)
+  }
+
+  private static let slowOK = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
+
   @Test func `the wait for a 100 is limited, too`() async throws {
     let server = try ScriptedServer { _ in [.stall] }
     var request = try makeRequest(server.url)

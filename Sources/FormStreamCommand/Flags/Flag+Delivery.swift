@@ -38,7 +38,13 @@ extension Flag {
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
       $0.request.options.limits.connect = $1
     },
-    seconds("max-time", short: "m", "Time limit for an attempt, in seconds (default: none)") {
+    seconds(
+      "max-time", short: "m", "Time limit for an attempt, in seconds (default: none)",
+      detail: """
+        In seconds; a fraction may follow a dot. 0 is no limit. Waiting for a connection, and reading the body before it is \
+        sent (--read-ahead, --spool), are parts of the attempt.
+        """
+    ) {
       $0.request.options.limits.attempt = $1
     },
     seconds("stall-timeout", "Time limit without a byte sent or received (default: 60)") {

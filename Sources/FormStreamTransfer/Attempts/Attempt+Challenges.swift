@@ -14,8 +14,8 @@ extension Attempt {
         TransferError(
           .notReplayable, on: url.description,
           error.description
-            + " The body is a stream that can be read once, and it was begun, so it is not sent again: let the server "
-            + "be asked before the body (\(SettingName.expectation)), or use a file as the body."))
+            + " The body is a stream that can be read once, and it was begun, so it is not sent again: "
+            + "\(TransferError.onceRemedy(length: bodyLength))."))
     }
     return .authenticate(.init(.failed, error))
   }

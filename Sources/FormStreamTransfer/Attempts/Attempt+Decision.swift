@@ -79,7 +79,7 @@ extension Attempt {
     case 411, 501:
       switch missingLength {
       case .measurable: return .repeatWithLength
-      case .oneShot: return .conclude(.failed, refused.adding(TransferError.lengthRemedy))
+      case .oneShot: return .conclude(.failed, refused.refusingChunks(response.status))
       case nil: return .conclude(.failed, refused)
       }
     // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
@@ -164,7 +164,9 @@ extension Attempt {
     guard let error = verdict.error else { return .conclude(verdict) }
     return .conclude(
       verdict.outcome,
-      error.adding("It is not retried: its body is a stream that can be read once."))
+      error.adding(
+        "It is not retried, as its body is a stream that can be read once: \(TransferError.onceRemedy(length: bodyLength))."
+      ))
   }
 
   /// Whether the server may carry out the request twice.

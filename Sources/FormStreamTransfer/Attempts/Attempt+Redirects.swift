@@ -95,6 +95,6 @@ extension Attempt {
       TransferError(
         .notReplayable, on: maskedLocation,
         "The server at \(url) redirects the request to \(maskedLocation.quoted), and its body is a stream that can be "
-          + "read once: send it to that URL, or use a file as the body."))
+          + "read once: send it to that URL, or \(TransferError.onceRemedy(length: bodyLength))."))
   }
 }

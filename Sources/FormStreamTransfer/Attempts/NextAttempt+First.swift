@@ -5,31 +5,28 @@ import FormStreamPlatform
 extension NextAttempt {
   /// Prepares the first attempt of a request that was checked: measures its body.
   ///
-  /// - Parameters:
-  ///   - url: the request's URL with its query.
-  ///   - readAhead: finds out the length of a body that has none, as far as the request asks for that.
+  /// - Parameter url: the request's URL with its query.
   static func first(
-    of request: TransferRequest, to url: HTTPURL, _ control: TransferControl,
-    readAhead: (BodyLayout) async throws(TransferError) -> BodyLayout
+    of run: TransferRun, to url: HTTPURL
   ) async throws(TransferError) -> NextAttempt {
-    let (options, limit) = (request.options, request.options.limits.attempt)
+    let (request, options) = (run.request, run.request.options)
     var headers = request.headers
     var layout: BodyLayout?
+    var digest: SHA256.Digest?
     if let body = request.body {
       let measured =
         if body.isAtHand {
           try body.laidOut()
         } else {
-          try await control.prepareBody(atMost: limit) { () throws(TransferError) -> BodyLayout in
+          try await run.prepareBody(by: .measuring) { () throws(TransferError) -> BodyLayout in
             let layout = try body.laidOut()
             if layout.hasStreams { try layout.checkEmptiness() }
             return layout
           }
         }
-      let coded = try await readAhead(try measured.coded(as: options.bodyCoding))
-      var digest: SHA256.Digest?
+      let coded = try await run.readAhead(try measured.coded(as: options.bodyCoding))
       if options.sendsDigest {
-        digest = try await control.prepareBody(atMost: limit) { () throws(TransferError) in
+        digest = try await run.prepareBody(by: .hashing) { () throws(TransferError) in
           try coded.digest()
         }
       }
@@ -188,8 +185,8 @@ extension BodyLayout {
     guard isReplayable else {
       throw TransferError(
         .notReplayable, on: "the body",
-        "A Content-Digest reads the body twice, and this body is a stream that can be read once: leave the "
-          + "header out, or use a file.")
+        "A Content-Digest reads the body twice, and this body is a stream that can be read once: leave the header out, or "
+          + "\(TransferError.onceRemedy(length: contentLength)).")
     }
     let reader = makeReader()
     defer { reader.close() }

@@ -117,7 +117,7 @@ extension TransferRun {
     guard let body = next.body, next.sendsBody else { return (false, false, .zero) }
     let isAllowed = next.mayExpect && policy.kind != .never
     if !body.isReplayable, next.authorization.awaitsChallenge {
-      guard isAllowed else { throw .bodyCannotWait(next.url) }
+      guard isAllowed else { throw .bodyCannotWait(next.url, length: body.contentLength) }
       return (true, true, policy.timeout * 10)
     }
     guard isAllowed, policy.kind == .automatic else { return (isAllowed, false, policy.timeout) }

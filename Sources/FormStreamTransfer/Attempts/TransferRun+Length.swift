@@ -16,7 +16,8 @@ extension TransferRun {
     let reports = Task(executorPreference: engine) { [publisher] in await publisher.reportLate() }
     defer { reports.cancel() }
     let directory = options.spoolsBody ? LocalPath(bytes: temporaryDirectory) : nil
-    return try await prepare { [publisher] (interruption) throws(MultipartError) in
+    let step = options.spoolsBody ? BodyPreparation.storing : .readingAhead
+    return try await prepare(by: step) { [publisher] (interruption) throws(MultipartError) in
       try body.readAhead(
         upTo: options.readAhead, spoolingIn: directory, interruptedBy: interruption
       ) { read in publisher.note(read: read) }
@@ -34,7 +35,7 @@ extension TransferRun {
     connection.release()
     publisher.update { $0.phase = .reading }
     next.announceLength(
-      of: try await prepare { (interruption) throws(MultipartError) in
+      of: try await prepare(by: .counting) { (interruption) throws(MultipartError) in
         try body.measured(interruptedBy: interruption)
       })
     history.begin(next.body)
@@ -42,12 +43,12 @@ extension TransferRun {
   }
 
   private func prepare(
+    by step: BodyPreparation,
     _ prepare: @escaping @Sendable (SourceInterruption) throws(MultipartError) -> BodyLayout
   ) async throws(TransferError) -> BodyLayout {
     let interruption = SourceInterruption()
-    return try await control.prepareBody(
-      atMost: request.options.limits.attempt, interruptedBy: { interruption.interrupt() }
-    ) { () throws(TransferError) in
+    return try await prepareBody(by: step, interruptedBy: { interruption.interrupt() }) {
+      () throws(TransferError) in
       do throws(MultipartError) {
         return try prepare(interruption)
       } catch {

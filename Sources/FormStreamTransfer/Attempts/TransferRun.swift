@@ -19,6 +19,8 @@ final class TransferRun: Sendable {
   let control: TransferControl
 
   let connection: ConnectionLease
+  /// What the next attempt has used of its limit.
+  let time: AttemptTime
   private let tracer: Tracer?
 
   /// - Parameter response: gets the response in place of the request's own target; nil for that.
@@ -35,6 +37,7 @@ final class TransferRun: Sendable {
     connection = ConnectionLease(session.connectionLimit, on: engine)
     publisher = ProgressPublisher(pace: request.options.progressPace)
     control = TransferControl(self.engine)
+    time = AttemptTime(limit: request.options.limits.attempt)
     tracer = request.options.trace.map { Tracer(request, report: $0) }
   }
 
@@ -47,7 +50,7 @@ final class TransferRun: Sendable {
       // Its body may turn out to need a connection of its own.
       try await takeConnection(
         to: url, mayShare: session.configuration.version != .http11, history)
-      next = try await NextAttempt.first(of: request, to: url, control, readAhead: readAhead)
+      next = try await NextAttempt.first(of: self, to: url)
     } catch {
       return await conclude(history, .init(.afterFailedPreparation(error), error))
     }
@@ -149,7 +152,7 @@ final class TransferRun: Sendable {
     wireRequest.cookieJar = session.cookieJar
     wireRequest.chooseTarget = chooseTarget
     wireRequest.serverTrust = session.serverTrust
-    wireRequest.waited = connection.takeWait()
+    wireRequest.waited = time.take()
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
     return await control.run(exchange, on: session.engines[connection.engine])
   }
@@ -168,13 +171,16 @@ final class TransferRun: Sendable {
         connection.release()
         await control.waitWhilePaused()
       }
-      let limit = request.options.timeToBegin(after: history.start)
+      let limit = timeToBegin(after: history.start)
       var isQueued = false
-      let isTaken = await connection.take(
-        origin, mayShare: { mayShare && servers.speaksHTTP2(origin) }, within: limit?.time, control
-      ) {
-        isQueued = true
-        publisher.update { $0.phase = .queued }
+      let isTaken = await time.spend {
+        await connection.take(
+          origin, mayShare: { mayShare && servers.speaksHTTP2(origin) }, within: limit?.time,
+          control
+        ) {
+          isQueued = true
+          publisher.update { $0.phase = .queued }
+        }
       }
       guard isTaken, !control.isCancelled else {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
@@ -190,8 +196,8 @@ final class TransferRun: Sendable {
     guard next.sendsBody, let body = next.body, body.contentLength == 0, !body.hasStreams,
       body.mustBeWaitedFor
     else { return }
-    try await control.prepareBody(atMost: request.options.limits.attempt) {
-      () throws(TransferError) in try body.checkEmptiness()
+    try await prepareBody(by: .measuring) { () throws(TransferError) in
+      try body.checkEmptiness()
     }
   }
 
@@ -434,13 +440,13 @@ final class TransferRun: Sendable {
   }
 }
 
-extension TransferOptions {
+extension TransferRun {
   /// How long an attempt of a request that began then may wait, and the setting that says so; no limit if nil.
-  fileprivate func timeToBegin(
+  private func timeToBegin(
     after start: ContinuousClock.Instant
   ) -> (time: Duration, setting: SettingName)? {
-    let ofAttempt = limits.attempt.map { (time: $0, setting: SettingName.attemptLimit) }
-    let ofRetries = retry.timeLimit.map {
+    let ofAttempt = time.left.map { (time: $0, setting: SettingName.attemptLimit) }
+    let ofRetries = request.options.retry.timeLimit.map {
       (time: max($0 - start.duration(to: .now), .zero), setting: SettingName.retryTimeLimit)
     }
     return [ofAttempt, ofRetries].compactMap(\.self).min { $0.time < $1.time }

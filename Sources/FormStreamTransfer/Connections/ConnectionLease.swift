@@ -2,15 +2,9 @@ import FormStreamPlatform
 
 /// The connection that one request uses, or waits for.
 final class ConnectionLease: Sendable {
-  private struct State {
-    var slot: ConnectionLimit.Slot?
-    /// How long the request waited for the connection.
-    var wait = Duration.zero
-  }
-
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
-  private let state = Guarded(State())
+  private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
   /// - Parameter engine: the index of the engine that is used if it has a connection left.
   init(_ limit: ConnectionLimit?, on engine: Int) {
@@ -19,7 +13,7 @@ final class ConnectionLease: Sendable {
   }
 
   /// The index of the engine that has the connection.
-  var engine: Int { state.withLock { $0.slot?.engine ?? preferredEngine } }
+  var engine: Int { slot.withLock { $0?.engine ?? preferredEngine } }
 
   /// Takes a connection to an origin, and gives back that to another. Waits for its turn.
   ///
@@ -33,7 +27,7 @@ final class ConnectionLease: Sendable {
     _ control: TransferControl, willWait: () -> Void
   ) async -> Bool {
     guard let limit else { return true }
-    if let slot = state.withLock(\.slot) {
+    if let slot = slot.withLock(\.self) {
       let mayShare = mayShare()
       if slot.origin == origin, mayShare || !slot.isShared {
         if mayShare { share() }
@@ -41,44 +35,31 @@ final class ConnectionLease: Sendable {
       }
       release()
     }
-    if let slot = limit.take(origin, on: preferredEngine, mayShare: mayShare()) {
-      state.withLock { $0.slot = slot }
+    if let taken = limit.take(origin, on: preferredEngine, mayShare: mayShare()) {
+      slot.withLock { $0 = taken }
       return true
     }
     willWait()
-    let start = ContinuousClock.now
     var ticket: ConnectionLimit.Ticket?
-    let slot = await control.wait(atMost: time) { accept in
+    let taken = await control.wait(atMost: time) { accept in
       ticket = limit.wait(for: origin, on: preferredEngine, mayShare: mayShare, accept: accept)
     }
-    guard let slot else {
+    guard let taken else {
       if let ticket { limit.leave(ticket) }
       return false
     }
-    state.withLock { $0 = State(slot: slot, wait: start.duration(to: .now)) }
+    slot.withLock { $0 = taken }
     return true
   }
 
-  /// How long the request waited for its connection, when asked for the first time; then nothing.
-  func takeWait() -> Duration {
-    state.withLock { state in
-      defer { state.wait = .zero }
-      return state.wait
-    }
-  }
-
   private func share() {
-    guard let limit, var slot = state.withLock(\.slot), !slot.isShared else { return }
-    limit.share(&slot)
-    state.withLock { [slot] in $0.slot = slot }
+    guard let limit, var shared = slot.withLock(\.self), !shared.isShared else { return }
+    limit.share(&shared)
+    slot.withLock { [shared] in $0 = shared }
   }
 
   /// Gives the connection back.
   func release() {
-    let slot = state.withLock { state in
-      defer { state = State() }
-      return state.slot
-    }
-    if let slot { limit?.release(slot) }
+    if let taken = slot.withLock({ $0.take() }) { limit?.release(taken) }
   }
 }

@@ -83,21 +83,6 @@ final class TransferControl: Sendable {
     return value
   }
 
-  /// The same for what is done to a body before it is sent.
-  func prepareBody<Value: Sendable>(
-    atMost limit: Duration?, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
-    _ body: @escaping @Sendable () throws(TransferError) -> Value
-  ) async throws(TransferError) -> Value {
-    let result = await performBlocking(atMost: limit, interruptedBy: interrupt) {
-      Result { () throws(TransferError) in try body() }
-    }
-    guard let result else {
-      guard let limit, !isCancelled else { throw .cancelledBeforeResponse }
-      throw .notReadInTime(limit)
-    }
-    return try result.get()
-  }
-
   /// Asks the program. Its code runs in a task of its own: the request's tasks run on the engine's thread, which it must not
   /// hold. Returns nil as soon as the request is cancelled; then that task is cancelled.
   func ask<Value: Sendable>(

@@ -3,13 +3,6 @@ extension TransferError {
     .engineFailed, on: "a thread",
     "The system can't start another thread: raise the limits for memory and processes (ulimit).")
 
-  static func notReadInTime(_ limit: Duration) -> TransferError {
-    TransferError(
-      .timedOut, on: "the body",
-      "The body could not be measured within \(limit.inSeconds), so nothing was sent: check the disk or the "
-        + "program that it is read from, or raise the limit (\(SettingName.attemptLimit)).")
-  }
-
   static func noConnectionInTime(
     _ time: Duration, _ setting: SettingName, to url: HTTPURL
   ) -> TransferError {
@@ -20,20 +13,22 @@ extension TransferError {
         + "open responses to their end.")
   }
 
-  static func notAskedForBody(_ url: HTTPURL) -> TransferError {
+  /// - Parameter length: the length of the body; nil if it is not known.
+  static func notAskedForBody(_ url: HTTPURL, length: Int64?) -> TransferError {
     TransferError(
       .notReplayable, on: url.description,
       "The server at \(url) neither asked for credentials nor for the body, which can be read once, so nothing of it was "
-        + "sent: use a file as the body, send credentials that don't wait for the server (Basic), or give the server "
-        + "more time (\(SettingName.expectation)).")
+        + "sent: \(onceRemedy(length: length)), send credentials that don't wait for the server (Basic), or give the "
+        + "server more time (\(SettingName.expectation)).")
   }
 
-  static func bodyCannotWait(_ url: HTTPURL) -> TransferError {
+  /// - Parameter length: the length of the body; nil if it is not known.
+  static func bodyCannotWait(_ url: HTTPURL, length: Int64?) -> TransferError {
     TransferError(
       .notReplayable, on: url.description,
       "The request to \(url) was not sent: its credentials wait until the server asks for them, and its body can be read "
-        + "once. Let the server be asked before the body (\(SettingName.expectation)), use a file as the body, or "
-        + "send credentials that don't wait (Basic).")
+        + "once. Let the server be asked before the body (\(SettingName.expectation)), \(onceRemedy(length: length)), "
+        + "or send credentials that don't wait (Basic).")
   }
 
   static let sessionFinished = TransferError(

@@ -349,7 +349,7 @@ extension Exchange: CurlDelegate {
     guard abortReason == nil else { return .abort }
     // libcurl sends the body, too, if the server says nothing for some time.
     if request.requiresContinue, !collector.hasContinued {
-      abort(with: .notAskedForBody(request.url))
+      abort(with: .notAskedForBody(request.url, length: request.bodyLength))
       return .abort
     }
     if isPaused { return .later }

@@ -1,0 +1,32 @@
+import FormStreamPlatform
+
+/// The time that an attempt takes before it is on the wire: it waits for a connection, and its body is measured and read
+/// ahead. All of that counts for the limit of the attempt.
+final class AttemptTime: Sendable {
+  /// The limit of each attempt; nil if there is none.
+  let limit: Duration?
+  private let spent = Guarded(Duration.zero)
+
+  init(limit: Duration?) {
+    self.limit = limit
+  }
+
+  /// What is left of the limit; nil if there is none.
+  var left: Duration? { limit.map { max($0 - spent.withLock(\.self), .zero) } }
+
+  /// Adds the time that something takes.
+  func spend<Value: Sendable>(on work: () async -> Value) async -> Value {
+    let start = ContinuousClock.now
+    let value = await work()
+    spent.withLock { $0 += start.duration(to: .now) }
+    return value
+  }
+
+  /// Returns the time that was spent, and starts again for the next attempt.
+  func take() -> Duration {
+    spent.withLock { spent in
+      defer { spent = .zero }
+      return spent
+    }
+  }
+}

@@ -1,0 +1,69 @@
+import FormStream
+
+/// What is done to a body before an attempt sends it.
+enum BodyPreparation: Sendable {
+  /// Its files are looked at.
+  case measuring
+  /// Its streams are read into memory.
+  case readingAhead
+  /// Its streams are stored in a temporary file.
+  case storing
+  /// It is read once for its `Content-Digest`.
+  case hashing
+  /// It is read once more for its length, which a server demands.
+  case counting
+
+  /// What could not be done in time, and what to do about that, except for raising the limit.
+  fileprivate var words: (done: String, remedy: String) {
+    switch self {
+    case .measuring: ("measured", "check the disk or the program that it is read from")
+    case .readingAhead:
+      ("read ahead", "let less of it be read before it is sent (\(SettingName.readAhead))")
+    case .storing:
+      (
+        "stored",
+        "let it be sent as it comes, if the server takes that (without \(SettingName.spooling))"
+      )
+    case .hashing:
+      ("read for its Content-Digest", "check the disk or the program that it is read from")
+    case .counting:
+      (
+        "read once more for its length, which the server demands",
+        "check the disk or the program that it is read from"
+      )
+    }
+  }
+}
+
+extension TransferRun {
+  /// Does something to a body that may block, on a thread of its own. The time counts for the attempt.
+  ///
+  /// - Parameter interrupt: called if the time is over or the request is cancelled, so that the function returns soon.
+  func prepareBody<Value: Sendable>(
+    by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
+    _ body: @escaping @Sendable () throws(TransferError) -> Value
+  ) async throws(TransferError) -> Value {
+    let result = await time.spend {
+      await control.performBlocking(atMost: time.left, interruptedBy: interrupt) {
+        Result { () throws(TransferError) in try body() }
+      }
+    }
+    guard let result else {
+      guard let limit = time.limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+      throw .notPrepared(by: step, within: limit)
+    }
+    return try result.get()
+  }
+}
+
+extension TransferError {
+  fileprivate static func notPrepared(
+    by step: BodyPreparation, within limit: Duration
+  ) -> TransferError {
+    let (done, remedy) = step.words
+    return TransferError(
+      .timedOut, on: "the body",
+      "The body could not be \(done) within \(limit.inSeconds), so it was not sent: \(remedy), or raise the limit "
+        + "(\(SettingName.attemptLimit)).")
+  }
+}

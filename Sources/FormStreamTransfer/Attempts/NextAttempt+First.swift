@@ -38,7 +38,7 @@ extension NextAttempt {
     if let key = request.options.idempotencyKey {
       headers.append("Idempotency-Key", key.fieldValue)
     }
-    return NextAttempt(request, to: url, headers: headers, body: layout)
+    return NextAttempt(request, to: url, headers: headers, body: layout, digest: digest)
   }
 }
 

@@ -1,4 +1,5 @@
 import FormStream
+import FormStreamDigest
 
 /// What the next attempt sends.
 struct NextAttempt: Sendable {
@@ -15,6 +16,8 @@ struct NextAttempt: Sendable {
   private(set) var method: HTTPMethod
   private(set) var url: HTTPURL
   private(set) var body: BodyLayout?
+  /// The digest of the body that the headers announce; nil if they announce none.
+  private let digest: SHA256.Digest?
   /// Whether the server takes the body only with its length.
   private(set) var needsLength = false
   private let headers: HTTPHeaders
@@ -39,11 +42,16 @@ struct NextAttempt: Sendable {
   /// - Parameters:
   ///   - url: the request's URL with its query appended.
   ///   - headers: the request's headers with the derived ones appended.
-  init(_ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?) {
+  ///   - digest: the digest of the body, if the headers announce it.
+  init(
+    _ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?,
+    digest: SHA256.Digest?
+  ) {
     self.request = request
     self.url = url
     self.headers = headers
     self.body = body
+    self.digest = digest
     method = request.method
   }
 
@@ -95,7 +103,8 @@ struct NextAttempt: Sendable {
     if !sendsOwnHeaders { configuration.tls.withholdCertificate() }
     return WireRequest(
       method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
-      body: sendsBody ? body : nil, announcesBody: announcesBody, expectTimeout: expectTimeout,
+      body: sendsBody ? body : nil, announcedDigest: sendsBody ? digest : nil,
+      announcesBody: announcesBody, expectTimeout: expectTimeout,
       usesIdleConnection: usesIdleConnection, options: options, configuration: configuration,
       prefersHTTP11: prefersHTTP11, isFinal: isFinal)
   }

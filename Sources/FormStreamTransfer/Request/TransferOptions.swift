@@ -43,7 +43,8 @@ public struct TransferOptions: Sendable {
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.
   public var computesDigest = false
   /// Whether the request has a `Content-Digest` header (RFC 9530). The body is then read twice: once to hash it, and
-  /// once to send it.
+  /// once to send it. If it has other bytes the second time, the request fails with `source-changed` before the last of
+  /// them is sent.
   public var sendsDigest = false
   /// Whether the request fails, before anything is sent, if it would carry credentials without encryption to another
   /// machine: over http, to a host that is neither `localhost` nor a loopback address. Digest doesn't send the password,

@@ -77,8 +77,13 @@ final class Exchange: @unchecked Sendable {
     easy.setDelegate(
       self, sendsBody: request.announcesBody,
       traces: tracer != nil || request.mayBeHTTP2 || request.isEncrypted)
-    if request.options.computesDigest, request.announcesBody {
-      do { try upload.computeDigest() } catch { abort(with: .digestFailed(error)) }
+    let announced = request.announcedDigest
+    if request.options.computesDigest || announced != nil, request.announcesBody {
+      do {
+        try upload.computeDigest(announced: announced)
+      } catch {
+        abort(with: .digestFailed(error))
+      }
     }
     let id = ObjectIdentifier(easy)
     if let body = request.body {
@@ -496,7 +501,8 @@ extension Exchange {
         ? nil : atResponse?.handedOver ?? 0,
       repetition: repetition, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
-      sha256: stage == .sent ? upload.finishDigest() : nil, isEncrypted: request.isEncrypted,
+      sha256: stage == .sent && request.options.computesDigest ? upload.finishDigest() : nil,
+      isEncrypted: request.isEncrypted,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
       lastAttempt: easy.lastAttempt(firstByte: clock.timeToFirstByte),

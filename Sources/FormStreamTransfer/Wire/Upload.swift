@@ -18,14 +18,20 @@ struct Upload: ~Copyable {
   private(set) var isWaitingForSource = false
   private var source: (any UploadSource)?
   private var digest: SHA256?
+  /// The digest of what was read, after all of it was.
+  private var finishedDigest: SHA256.Digest?
+  /// The digest that the head announces; nil if it announces none.
+  private var announcedDigest: SHA256.Digest?
 
   init(total: Int64?) {
     self.total = total
   }
 
-  /// Hashes the bytes that are read from now on.
-  mutating func computeDigest() throws(DigestError) {
+  /// Hashes the bytes that are read from now on. If a digest was announced, the end of a body with another is never
+  /// returned.
+  mutating func computeDigest(announced: SHA256.Digest? = nil) throws(DigestError) {
     digest = try SHA256()
+    announcedDigest = announced
   }
 
   mutating func start(_ source: any UploadSource) {
@@ -51,16 +57,15 @@ struct Upload: ~Copyable {
     let result = source.read(into: room)
     switch result {
     case .bytes(let count):
+      if let failure = hash(UnsafeRawBufferPointer(rebasing: room[..<count])) {
+        return .failed(failure)
+      }
       if total == nil { chunk = Chunk(of: count, after: chunk) }
       read += Int64(count)
-      do {
-        try digest?.update(UnsafeRawBufferPointer(rebasing: room[..<count]))
-      } catch {
-        return .failed(.digestFailed(error))
-      }
     case .later:
       isWaitingForSource = true
     case .end:
+      if total == nil, let failure = failureOfDigest() { return .failed(failure) }
       hasReadEnd = true
       guard let total, read < total else { break }
       return .failed(
@@ -71,6 +76,27 @@ struct Upload: ~Copyable {
       break
     }
     return result
+  }
+
+  /// Hashes the next bytes. Returns why they can't be handed over; nil if they can.
+  private mutating func hash(_ bytes: UnsafeRawBufferPointer) -> TransferError? {
+    do {
+      try digest?.update(bytes)
+    } catch {
+      return .digestFailed(error)
+    }
+    return read + Int64(bytes.count) == total ? failureOfDigest() : nil
+  }
+
+  /// Compares the body with what was announced, before its end is handed over: it was read once more to send it, and may
+  /// have other bytes now.
+  private mutating func failureOfDigest() -> TransferError? {
+    guard let announcedDigest else { return nil }
+    do {
+      return try finish() == announcedDigest ? nil : .digestChanged
+    } catch {
+      return .digestFailed(error)
+    }
   }
 
   /// Notes that the source has bytes again; returns false if nothing waits for them.
@@ -145,12 +171,21 @@ struct Upload: ~Copyable {
 
   /// Ends the hashing, and returns the digest; nil if there is none.
   mutating func finishDigest() -> SHA256.Digest? {
-    guard let digest = digest.take() else { return nil }
-    return try? digest.finalize()
+    try? finish()
+  }
+
+  private mutating func finish() throws(DigestError) -> SHA256.Digest? {
+    if let digest = digest.take() { finishedDigest = try digest.finalize() }
+    return finishedDigest
   }
 }
 
 extension TransferError {
+  static let digestChanged = TransferError(
+    .sourceChanged, on: "the body",
+    "The body has other bytes than when its Content-Digest was computed, so its end was not sent: send it again when "
+      + "nothing writes to its files, or make its streams the same each time.")
+
   static func digestFailed(_ error: DigestError) -> TransferError {
     TransferError(.engineFailed, on: "the digest", error.description, underlying: error)
   }

@@ -1,4 +1,5 @@
 import FormStream
+import FormStreamDigest
 
 /// The request that one exchange sends, and the settings that it follows.
 struct WireRequest: Sendable {
@@ -7,6 +8,8 @@ struct WireRequest: Sendable {
   var headers: HTTPHeaders
   /// The body; nil if there is none.
   var body: BodyLayout?
+  /// The digest of the body that the head announces; nil if it announces none.
+  var announcedDigest: SHA256.Digest?
   /// Whether the head announces a body; if `body` is nil, an empty one.
   var announcesBody: Bool
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.

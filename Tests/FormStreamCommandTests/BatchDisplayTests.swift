@@ -237,6 +237,23 @@ import Testing
       page.take().contains(#""read":11010048,"handed":11010048,"acknowledged":11010048,"#))
   }
 
+  /// The only file was handed over completely, and is sent again.
+  @Test func `all is handed over only when the last byte was handed over again`() {
+    let display = display(.records)
+    var step = Self.running(99)
+    step.handed = 100 * Self.mebibyte
+    display.show(step)
+    #expect(page.take().contains(#""handed":104857600,"#))
+    clock.advance(by: .seconds(1))
+    step.handed = 99 * Self.mebibyte
+    display.show(step)
+    #expect(page.take().contains(#""handed":104857599,"#))
+    clock.advance(by: .seconds(1))
+    step.handed = 100 * Self.mebibyte
+    display.show(step)
+    #expect(page.take().contains(#""handed":104857600,"#))
+  }
+
   @Test func `if progress is silent, nothing is written`() {
     let display = display(.silence)
     display.show(Self.running(0))

@@ -15,6 +15,11 @@ final class ProgressReports: @unchecked Sendable {
   /// Checks what must be true of every progress.
   func expectOrder(sourceLocation: SourceLocation = #_sourceLocation) {
     var last: TransferProgress?
+    // When a body that was handed over completely is sent again, its last byte is not handed over any more, nor is that of
+    // each part.
+    func goesOn(_ now: Int64, _ before: Int64, of total: Int64?) -> Bool {
+      now >= before || before == total && now == before - 1
+    }
     for step in all {
       #expect(step.handedOver <= step.read, sourceLocation: sourceLocation)
       #expect(step.acknowledged ?? 0 <= step.handedOver, sourceLocation: sourceLocation)
@@ -31,16 +36,18 @@ final class ProgressReports: @unchecked Sendable {
       }
       if let last {
         #expect(last.read <= step.read, sourceLocation: sourceLocation)
-        #expect(last.handedOver <= step.handedOver, sourceLocation: sourceLocation)
+        #expect(
+          goesOn(step.handedOver, last.handedOver, of: step.total), sourceLocation: sourceLocation)
         #expect(last.attempt <= step.attempt, sourceLocation: sourceLocation)
         #expect(last.elapsed <= step.elapsed, sourceLocation: sourceLocation)
         if let (before, now) = last.acknowledged.flatMap({ before in
           step.acknowledged.map { (before, $0) }
         }) {
-          #expect(before <= now, sourceLocation: sourceLocation)
+          #expect(goesOn(now, before, of: step.total), sourceLocation: sourceLocation)
         }
         for (before, now) in zip(last.parts, step.parts) {
-          #expect(before.sent ?? 0 <= now.sent ?? 0, sourceLocation: sourceLocation)
+          #expect(
+            goesOn(now.sent ?? 0, before.sent ?? 0, of: now.size), sourceLocation: sourceLocation)
         }
       }
       last = step
@@ -169,6 +176,50 @@ final class ProgressReports: @unchecked Sendable {
     #expect(result.redirects == 1)
     reports.expectOrder()
     #expect(server.completeBodyCount == 2)
+    #expect(server.faults.isEmpty)
+  }
+
+  /// It was 100 % as soon as the body was sent again.
+  @Test(arguments: [503, 307, 411])
+  func `a body that is sent again is complete only when its last byte was handed over again`(
+    status: Int
+  ) async throws {
+    let (reached, goOn) = (try Gate(), try Gate())
+    let server = try ScriptedServer { request in
+      request.number == 0
+        ? .good(status, headers: [("Location", "/there")])
+        : [.continueIfExpected, .readBody(upTo: 1000), .open(reached), .waitFor(goOn)] + .good()
+    }
+    let place = try TemporaryDirectory()
+    let form = try largeForm(place)
+    let path = place.path("large")
+    let body: TransferBody =
+      status == 411 ? .stream { InputStream(fileAtPath: path) } : .form(form)
+    var request = try request(server.url, body)
+    request.options.retry = RetryPolicy(attempts: 2)
+    request.options.retry.baseDelay = .milliseconds(1)
+    let reports = ProgressReports()
+    let session = try makeSession()
+    let task = session.start(request)
+    async let listening: Void = { for await step in task.progress { reports.append(step) } }()
+    try await reached.opened()
+    let held = task.progress.current
+    let total = try #require(held.total)
+    #expect(held.handedOver == total - 1)
+    #expect(held.fraction.map { $0 < 1 } == true)
+    #expect(held.acknowledged.map { $0 < total } != false)
+    if status != 411 {
+      #expect(
+        await eventually { task.progress.current.parts.map(\.sent) == [5, Self.large - 1] })
+    }
+    goOn.open()
+    let result = await task.result
+    await listening
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    reports.expectOrder()
+    let last = try #require(reports.all.last)
+    #expect(last.handedOver == total && last.fraction == 1)
+    if status != 411 { #expect(last.parts.map(\.sent) == [5, Self.large]) }
     #expect(server.faults.isEmpty)
   }
 

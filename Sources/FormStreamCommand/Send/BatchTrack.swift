@@ -13,9 +13,11 @@ struct BatchTrack {
   mutating func update(_ snapshot: BatchSnapshot, at time: ContinuousClock.Instant) -> Bool {
     var snapshot = snapshot
     if let latest {
-      // What was handed over stays so, also if the request failed and the file is sent again.
+      // What was handed over stays so, also if the request failed and the file is sent again. But all of it is handed over
+      // only when the last byte was handed over again.
+      let most = snapshot.total.map { snapshot.handed < $0 ? $0 - 1 : .max } ?? .max
       snapshot.read = max(snapshot.read, latest.read)
-      snapshot.handed = max(snapshot.handed, latest.handed)
+      snapshot.handed = max(snapshot.handed, min(latest.handed, most))
       snapshot.acknowledged = max(snapshot.acknowledged, latest.acknowledged)
     }
     let isNew = latest.map { !$0.isEquivalent(to: snapshot) } ?? true

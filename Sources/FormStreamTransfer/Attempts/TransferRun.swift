@@ -107,13 +107,14 @@ final class TransferRun: Sendable {
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         request.options.willRetry?(
           TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1))
-        publisher.update { $0.phase = .retrying }
+        publisher.begin(next.body, phase: .retrying)
         guard await control.sleep(delay) else {
           return await conclude(history, .cancelled.after(history.doubt))
         }
         next.retry()
         publisher.update { $0.attempt = history.attempts + 1 }
       }
+      publisher.begin(next.body, phase: .connecting)
     }
   }
 

@@ -4,6 +4,7 @@ import FormStreamMultipart
 struct PartProgressList: RandomAccessCollection, Sendable {
   let layout: BodyLayout?
   let handedOver: Int64
+  let handedOverByAttempt: Int64
 
   var startIndex: Int { 0 }
   var endIndex: Int { layout?.partCount ?? 0 }
@@ -15,7 +16,10 @@ struct PartProgressList: RandomAccessCollection, Sendable {
     var sent: Int64?
     if let start = placed.bodyOffset {
       if let size = placed.bodyLength {
-        sent = Swift.min(Swift.max(handedOver - start, 0), size)
+        // A part is complete only when the current attempt has handed over its last byte.
+        let isComplete = handedOverByAttempt - start >= size
+        let most = isComplete ? size : Swift.max(size - 1, 0)
+        sent = Swift.min(Swift.max(handedOver - start, 0), most)
       } else if handedOver <= start {
         // A part of unknown length: all that is known is that it hasn't begun.
         sent = 0

@@ -31,11 +31,16 @@ final class ProgressPublisher: Sendable {
     }
   }
 
-  /// Sets the body that is sent, and with it the total.
-  func begin(_ layout: BodyLayout?) {
+  /// Begins an attempt: sets the body that it sends, and with it the total.
+  ///
+  /// - Parameter phase: nil if it doesn't change yet.
+  func begin(_ layout: BodyLayout?, phase: TransferProgress.Phase? = nil) {
     change(isReportedAtOnce: true) { current in
+      if let phase { current.phase = phase }
       current.layout = layout
       current.total = layout?.contentLength ?? (layout == nil ? 0 : nil)
+      current.handedOverByAttempt = 0
+      current.holdLastByte()
     }
   }
 
@@ -54,7 +59,8 @@ final class ProgressPublisher: Sendable {
   /// Whether the progress has been asked for.
   var isWatched: Bool { state.withLock { $0.isWatched } }
 
-  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first.
+  /// Updates the counts. They never decrease: a second attempt shows only after it has passed the first, but for the
+  /// last byte.
   ///
   /// - Parameter acknowledged: nil if it is not known.
   func advance(_ counts: TransferProgress.Counts, acknowledged: Int64?) {
@@ -62,6 +68,7 @@ final class ProgressPublisher: Sendable {
       if let phase = counts.phase { current.phase = phase }
       current.read = max(current.read, counts.read)
       current.handedOver = max(current.handedOver, counts.handedOver)
+      current.handedOverByAttempt = max(current.handedOverByAttempt, counts.handedOver)
       // Without a connection the count is unknown, and the last one stays.
       if let acknowledged {
         current.acknowledged = max(

@@ -34,8 +34,9 @@ public struct TransferProgress: Sendable {
   public internal(set) var phase = Phase.connecting
   /// How many bytes were read from the source.
   public internal(set) var read: Int64 = 0
-  /// How many bytes were handed over to the system's network. The count never decreases: a second attempt changes it
-  /// only after it has passed the first.
+  /// How many bytes were handed over to the system's network. A second attempt changes the count only after it has passed
+  /// the first. The last byte is an exception: if a body that was handed over completely is sent again, the count is one
+  /// less than ``total`` until that is complete, too.
   public internal(set) var handedOver: Int64 = 0
   /// How many bytes the other side's system has acknowledged. Under TLS this is an approximation; with HTTP/2 it is
   /// nil, because requests share a connection.
@@ -54,6 +55,15 @@ public struct TransferProgress: Sendable {
   public internal(set) var elapsed: Duration = .zero
 
   var layout: BodyLayout?
+  /// How many bytes the current attempt has handed over.
+  var handedOverByAttempt: Int64 = 0
+
+  /// Takes the last byte back if the current attempt has not handed it over: the body is not complete before.
+  mutating func holdLastByte() {
+    guard let total, total > 0, handedOverByAttempt < total else { return }
+    handedOver = min(handedOver, total - 1)
+    acknowledged = acknowledged.map { min($0, handedOver) }
+  }
 
   /// The fraction of the request's body that was handed over, from 0 to 1; nil if there is no body, or if the total can't
   /// be known. It is 1 only after the last byte was handed over, or after the request itself if its body is empty.
@@ -79,7 +89,8 @@ public struct TransferProgress: Sendable {
     public let name: String
     /// The part's file name.
     public let filename: String?
-    /// How many of its bytes were handed over; nil after a part of unknown length, where this can't be known.
+    /// How many of its bytes were handed over, counted as ``TransferProgress/handedOver`` is; nil after a part of unknown
+    /// length, where this can't be known.
     public let sent: Int64?
     /// The part's length; nil if it can't be known.
     public let size: Int64?
@@ -88,7 +99,8 @@ public struct TransferProgress: Sendable {
   /// The progress of each part of the form. The elements are computed on access, so that a form with tens of thousands
   /// of parts costs nothing until then.
   public var parts: some RandomAccessCollection<PartProgress> & Sendable {
-    PartProgressList(layout: layout, handedOver: handedOver)
+    PartProgressList(
+      layout: layout, handedOver: handedOver, handedOverByAttempt: handedOverByAttempt)
   }
 
   /// Whether a request without body bytes was sent.

@@ -117,6 +117,20 @@ import Testing
     Row(
       "200 in HTTP/1.0 to chunks", .post.lacking(.oneShot), .old(200),
       .conclude(.unknown, .lengthRequired)),
+    Row(
+      "200 in HTTP/1.0 to chunks that can be measured", .post.lacking(.measurable), .old(200),
+      .conclude(.unknown, .lengthRequired)),
+    Row(
+      "200 in HTTP/1.0 to chunks, PUT", .put.lacking(.measurable), .old(200), .repeatWithLength),
+    Row(
+      "200 in HTTP/1.0 to chunks, idempotency key", .post.withKey.lacking(.measurable), .old(200),
+      .repeatWithLength),
+    Row(
+      "200 in HTTP/1.0 to chunks, unsafe retries", .post.retryingUnsafe.lacking(.measurable),
+      .old(200), .repeatWithLength),
+    Row(
+      "200 in HTTP/1.0 to chunks of a stream, PUT", .put.lacking(.oneShot), .old(200),
+      .conclude(.unknown, .lengthRequired)),
     Row("200 in HTTP/1.0", .post, .old(200), .conclude(.ok)),
     Row(
       "501 to chunks of a stream", .post.lacking(.oneShot), .status(501),

@@ -80,6 +80,51 @@ import Testing
     #expect(known.outcome == .ok)
   }
 
+  /// Once more does no harm, and shows whether the server has the body.
+  @Test(arguments: ["PUT", "key", "unsafe", "POST"])
+  func `after a success in HTTP 1.0, a body that may be sent twice goes again with its length`(
+    how: String
+  ) async throws {
+    let server = try ScriptedServer { request in
+      let text = request.framing == .chunked ? "nothing" : "all of it"
+      return [
+        .readBody,
+        .send("HTTP/1.0 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\r\n\(text)"), .close,
+      ]
+    }
+    var request = try makeRequest(how == "PUT" ? .put : .post, server.url, replayable(noise(3000)))
+    if how == "key" { request.options.idempotencyKey = .random() }
+    request.options.retry.retriesUnsafe = how == "unsafe"
+    let received = ReceivedText()
+    request.options.responseTarget = .stream { received.append($0) }
+    let result = try await makeSession().result(of: request)
+    if how == "POST" {
+      #expect(result.outcome == .unknown && result.error?.code == .lengthRequired)
+      #expect(server.requests.map(\.framing) == [.chunked])
+    } else {
+      #expect(result.outcome == .ok, "\(String(describing: result.error))")
+      #expect(server.requests.map(\.framing) == [.chunked, .contentLength(3000)])
+    }
+    // The caller gets one response: the last.
+    #expect(received.text == (how == "POST" ? "nothing" : "all of it"))
+    #expect(server.faults == [])
+  }
+
+  /// The first may have been carried out, with an empty body.
+  @Test(arguments: [400, 503])
+  func `if the body with its length is refused then, what became of the request is not known`(
+    status: Int
+  ) async throws {
+    let server = try ScriptedServer { request in
+      request.framing == .chunked ? [.readBody, .send(Self.old), .close] : .good(status)
+    }
+    let result = try await makeSession().result(
+      of: makeRequest(.put, server.url, replayable(noise(3000))))
+    #expect(result.outcome == .unknown, "\(String(describing: result.error))")
+    #expect(result.attempts == 2)
+    #expect(server.requests.map(\.framing) == [.chunked, .contentLength(3000)])
+  }
+
   @Test func `a server that is known to speak HTTP 1.0 gets the length at once`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .send(Self.old), .close] }
     let session = try makeSession()

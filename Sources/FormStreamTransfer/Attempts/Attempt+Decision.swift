@@ -33,6 +33,8 @@ extension Attempt {
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
     if missingLength != nil, facts.speaksHTTP10 {
+      // With its length, the server shows what it has of the body.
+      if missingLength == .measurable, isSafeToRepeat { return .repeatWithLength }
       return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
     }
     guard facts.isResponseToCompleteRequest else {

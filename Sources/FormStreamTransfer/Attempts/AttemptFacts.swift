@@ -89,7 +89,8 @@ extension AttemptFacts {
       failure: result.failure, isTransient: result.isTransient, stage: result.stage,
       handedOverAtResponse: result.handedOverAtResponse ?? result.handedOver,
       isResponseToCompleteRequest: result.isResponseToCompleteRequest,
-      isEncrypted: result.isEncrypted, speaksHTTP10: result.response?.version == "1.0",
+      isEncrypted: result.isEncrypted,
+      speaksHTTP10: result.response.map { Self.isHTTP10($0.version) } ?? false,
       expectRejected: result.expectRejected,
       repetition: result.repetition)
   }
@@ -97,10 +98,19 @@ extension AttemptFacts {
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
   /// and the response refers to the complete request.
   ///
-  /// - Parameter sentExpect: whether the request has `Expect: 100-continue`: a 417 is then taken as a refusal of it.
-  package init(headWithStatus status: Int, _ headers: HTTPHeaders, sentExpect: Bool = false) {
-    self.init(response: Response(status, headers), expectRejected: sentExpect && status == 417)
+  /// - Parameters:
+  ///   - version: the version of HTTP of the response.
+  ///   - sentExpect: whether the request has `Expect: 100-continue`: a 417 is then taken as a refusal of it.
+  package init(
+    headWithStatus status: Int, _ headers: HTTPHeaders, version: String = "1.1",
+    sentExpect: Bool = false
+  ) {
+    self.init(
+      response: Response(status, headers), speaksHTTP10: Self.isHTTP10(version),
+      expectRejected: sentExpect && status == 417)
   }
+
+  private static func isHTTP10(_ version: String) -> Bool { version == "1.0" }
 }
 
 extension AttemptFacts.Response {

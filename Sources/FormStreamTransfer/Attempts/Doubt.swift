@@ -43,6 +43,8 @@ extension Attempt {
   package func doubt(on facts: AttemptFacts) -> Doubt {
     guard changesSomething, !isPage, facts.repetition == nil else { return .none }
     guard let response = facts.response else { return facts.stage == .sent ? .open : .none }
+    // It may have taken the body for an empty one.
+    if missingLength != nil, facts.speaksHTTP10, options.accepts(response.status) { return .open }
     guard facts.isResponseToCompleteRequest else { return .none }
     if response.isFromFailedGateway { return isHarmlessTwice ? .serverFailed : .open }
     return response.status == 500 ? .serverFailed : .none

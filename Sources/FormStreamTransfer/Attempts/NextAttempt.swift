@@ -92,7 +92,7 @@ struct NextAttempt: Sendable {
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
   func wireRequest(
     expectTimeout: Duration?, configuration: TransferSession.Configuration, refusesHTTP11: Bool,
-    isFinal: @escaping @Sendable (Int, HTTPHeaders) -> Bool
+    isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
   ) -> WireRequest {
     var options = request.options
     options.computesDigest = options.computesDigest && sendsBody

@@ -142,9 +142,10 @@ final class TransferRun: Sendable {
       expectTimeout: sendsExpect ? expectation.timeout : nil,
       configuration: session.configuration,
       refusesHTTP11: session.knownServers.refusesHTTP11(next.url.origin)
-    ) { status, headers in
+    ) { status, headers, version in
       let decision = attempt.decision(
-        on: AttemptFacts(headWithStatus: status, headers, sentExpect: sendsExpect))
+        on: AttemptFacts(
+          headWithStatus: status, headers, version: version, sentExpect: sendsExpect))
       if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
       return (choosesTarget || !options.keepsInMemory(status)) && decision.isFinal
     }

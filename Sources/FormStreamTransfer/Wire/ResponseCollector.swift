@@ -55,7 +55,7 @@ final class ResponseCollector {
   private let options: TransferOptions
   private var target: ResponseTarget
   private let isToHEAD: Bool
-  private let isFinal: (_ status: Int, _ headers: HTTPHeaders) -> Bool
+  private let isFinal: (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
   private var keptLimit = 0
@@ -77,7 +77,7 @@ final class ResponseCollector {
   ///   - traceHead: called with each head, secrets masked.
   init(
     url: HTTPURL, options: TransferOptions, isToHEAD: Bool,
-    isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders) -> Bool,
+    isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
     self.url = url
@@ -287,7 +287,7 @@ final class ResponseCollector {
       }
     }
     status = lastStatus
-    isHeld = !isFinal(lastStatus, headers)
+    isHeld = !isFinal(lastStatus, headers, version)
     if !isHeld, let askForTarget, let head = response {
       choice = askForTarget(head)
       return true

@@ -34,7 +34,7 @@ struct WireRequest: Sendable {
   /// Chooses the target of the last response, given its head; nil if that is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
-  var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders) -> Bool
+  var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
 
   /// The length of the body; nil if it can't be known.
   var bodyLength: Int64? { body == nil ? 0 : body?.contentLength }

@@ -20,7 +20,10 @@ import Testing
   static let secretHeaders = [
     "Ocp-Apim-Subscription-Key", "X-Functions-Key", "X-Access-Key", "X-Jwt", "X-Passwd", "X-Key",
     "Private-Key", "X-Amz-Security-Token", "X-Hub-Signature-256", "Cf-Access-Jwt-Assertion", "DPoP",
-    "X-CSRF", "x_user_pwd", "X-Pin", "X-Sig", "X-Sas",
+    "X-CSRF", "x_user_pwd", "X-Pin", "X-Sig", "X-Sas", "X-JFrog-Art-Api", "Jenkins-Crumb",
+    "X-2FA-Code", "X-Mfa", "X-Sign", "X-WSSE", "X-Verification-Code", "PRIVATE-TOKEN", "JOB-TOKEN",
+    "X-Auth-Email", "X-Vault-Token", "X-Shopify-Access-Token", "DD-API-KEY", "apikey",
+    "Circle-Token", "X-Goog-Api-Key", "X-Plex-Token", "X-Emby-Authorization", "X-GitHub-OTP",
   ]
 
   @Test(arguments: secretHeaders)
@@ -33,7 +36,11 @@ import Testing
   }
 
   @Test func `headers with other names are shown`() throws {
-    let plain = ["X-Monk", "X-Inside", "X-Status-Code", "Idempotency-Key", "X-Considered"]
+    let plain = [
+      "X-Monk", "X-Inside", "X-Status-Code", "Idempotency-Key", "X-Considered", "X-Breadcrumb",
+      "X-Design", "X-Error-Code", "X-Assigned-To", "X-Api-Version", "X-Country-Code", "X-Art-Id",
+      "X-Amz-Date", "X-Request-Id", "X-Signed-Off",
+    ]
     let server = try ScriptedServer { _ in .good(headers: plain.map { ($0, "plain-\($0)") }) }
     let result = try formstream("post", "-v", "--idempotency-key", "k", "-d", "a", server.url)
     for name in plain {

@@ -25,9 +25,16 @@ package enum SecretNames {
   /// What secret names end in: `X-Functions-Key`, `private_key`.
   private static let key = Array("key".utf8)
   /// What secret names contain as a word of its own.
-  private static let shortWords = ["sig", "pass", "pw", "sid", "otp", "totp", "pin", "sas"]
-    .map { Array($0.utf8) }
-  private static let completeNames = Set([Array("code".utf8)])
+  private static let shortWords = [
+    "sig", "sign", "pass", "pw", "sid", "otp", "totp", "2fa", "mfa", "pin", "sas", "crumb", "wsse",
+  ].map { Array($0.utf8) }
+  /// Names that only as a complete name are those of secrets: `X-JFrog-Art-Api` holds a key.
+  private static let completeNames = Set(
+    [
+      "code", "xjfrogartapi", "xverificationcode", "verificationcode", "xonetimecode",
+      "onetimecode",
+    ]
+    .map { Array($0.utf8) })
 }
 
 extension [UInt8] {

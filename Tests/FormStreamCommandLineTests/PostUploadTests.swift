@@ -50,7 +50,9 @@ import Testing
     ["-H", "Accept:", "-d", "a"], ["-H", "User-Agent:", "-d", "a"],
     ["-H", "Content-Type:", "-d", "a"],
     ["-H", "X-A;", "-d", "a"], ["-H", "X-A:", "-d", "a"], ["-H", "Expect:", "-d", "a"],
-    ["-H", "@heads", "-d", "a"], ["-H", "@-", "-d", "a"],
+    ["-H", "@heads", "-d", "a"], ["-H", "@-", "-d", "a"], ["-A", "", "-d", "a"],
+    ["-H", "Accept:", "--json", "{\"a\":1}"], ["-H", "Accept: a/b", "--json", "{\"a\":1}"],
+    ["-A", "", "-H", "User-Agent:", "-d", "a"],
     ["-H", "Content-Type: multipart/form-data", "-F", "a=b"],
     ["-H", "content-type: Multipart/Form-Data", "-F", "a=b"],
   ])

@@ -21,21 +21,25 @@ extension LowArguments {
     }
     try addCookies(to: &headers)
     if case .form = body { try fitContentType(in: &headers, notes: &notes) }
-    if let agent = request.userAgent {
+    if let agent = request.userAgent, !agent.bytes.isEmpty {
       if headers.contains("User-Agent") {
         throw .usage("-A and -H both set the User-Agent: leave one out.")
       }
       try HeaderLine(name: "User-Agent", value: try agent.text(for: "-A")).add(to: &headers)
     }
-    if !request.json.isEmpty, !headers.contains("Accept") {
+    if !request.json.isEmpty, !headers.contains("Accept"), try !leavesOut("Accept") {
       try HeaderLine(name: "Accept", value: "application/json").add(to: &headers)
     }
     return headers
   }
 
-  /// The headers that `-H 'Name:'` leaves out.
+  private func leavesOut(_ name: String) throws(Failure) -> Bool {
+    try omittedHeaders().contains { $0.isSameHeaderName(as: name) }
+  }
+
+  /// The headers that `-H 'Name:'` leaves out, and the User-Agent if `-A` is empty, as in curl.
   func omittedHeaders() throws(Failure) -> [String] {
-    var names: [String] = []
+    var names: [String] = request.userAgent?.bytes.isEmpty == true ? ["User-Agent"] : []
     for case .line(let argument) in request.headers {
       let line = try HeaderLine(argument)
       if line.leavesOut { names.append(line.name) }
@@ -47,7 +51,8 @@ extension LowArguments {
   private func checkLeftOut(_ name: String, by argument: Argument) throws(Failure) {
     let flags = [
       ("Authorization", request.credentials != nil || request.usesNetrc, "-u or the token"),
-      ("Cookie", !request.cookies.isEmpty, "-b"), ("User-Agent", request.userAgent != nil, "-A"),
+      ("Cookie", !request.cookies.isEmpty, "-b"),
+      ("User-Agent", request.userAgent?.bytes.isEmpty == false, "-A"),
       ("Idempotency-Key", request.idempotencyKey != nil, "--idempotency-key"),
       ("Content-Encoding", request.options.bodyCoding != .none, "--compressed-upload"),
       ("Content-Digest", request.options.sendsDigest, "--content-digest"),
@@ -95,7 +100,7 @@ extension LowArguments {
   private func fitContentType(
     in headers: inout HTTPHeaders, notes: inout [String]
   ) throws(Failure) {
-    if try omittedHeaders().contains(where: { $0.isSameHeaderName(as: "Content-Type") }) {
+    if try leavesOut("Content-Type") {
       throw .usage(
         "The Content-Type of a form can't be left out, because it names the boundary: leave out -H 'Content-Type:'."
       )

@@ -57,6 +57,43 @@ import Testing
       ), "\(result.stderr)")
   }
 
+  /// Regression: nothing was said of the request.
+  @Test(arguments: [
+    "-D /dev/full U/200", "-w hi -o /dev/null U/200 > /dev/full", "-c /dev/full U/200",
+    "-D /dev/full U/404", "-w hi -o /dev/null U/404 > /dev/full", "-D /dev/full U/200 U/200",
+  ])
+  func
+    `if heads, cookies or a format can't be written, the message says what became of the request`(
+      _ line: String
+    ) throws
+  {
+    let server = try ScriptedServer { request in .good(Int(request.target.dropFirst()) ?? 0) }
+    for verb in ["get", "post -d a"] where verb == "get" || !line.hasSuffix("200 U/200") {
+      let typed = line.replacing("U/", with: server.url + "/")
+      let result = try shell("$F \(verb) \(typed)")
+      let isRefused = line.contains("404")
+      #expect(result.exit == (isRefused ? 1 : 74), "\(result.stderr)")
+      #expect(result.stderr.contains("No space left on device"), "\(result.stderr)")
+      #expect(
+        result.stderr.contains(
+          isRefused ? "responded 404 to" : "The server accepted the request (status 200)."),
+        "\(result.stderr)")
+    }
+  }
+
+  @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
+  func `heads that are not complete have no name`() throws {
+    let server = try ScriptedServer { _ in
+      .good(headers: [("X-A", String(repeating: "a", count: 100_000))])
+    }
+    try SmallDisk.mounted(size: "64k", files: 10) { disk in
+      let result = try formstream("post", "-d", "a", "-D", "\(disk)/h", server.url)
+      #expect(result.exit == 74)
+      #expect(result.stderr.contains("The server accepted the request"), "\(result.stderr)")
+      #expect(try shell("ls -A \(disk)").output == "")
+    }
+  }
+
   @Test func `an outcome that is not known stays so if its record can't be printed`() throws {
     let server = try ScriptedServer { _ in [.readBody, .close] }
     for redirection in [">/dev/full", ">&-"] {

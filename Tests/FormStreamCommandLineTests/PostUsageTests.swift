@@ -35,7 +35,7 @@ import Testing
     BadInput(
       64, "one key, and there are 2 requests", "put", "--idempotency-key", "k", "-T", "{x,y}",
       "http://h/"),
-    BadInput(64, "there are 2 responses", "put", "-o", "out", "-T", "{x,y}", "http://h/"),
+    BadInput(64, "Two responses", "put", "-o", "out", "-T", "{x,y}", "http://h/"),
     BadInput(64, "complete body of one request", "post", "@x", "-T", "y", "http://h/"),
     BadInput(64, "@FILE and -d make two", "post", "@x", "-d", "y", "http://h/"),
     BadInput(

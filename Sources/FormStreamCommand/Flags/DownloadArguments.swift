@@ -8,6 +8,8 @@ struct DownloadArguments {
     case file(Argument)
     /// `-O`: a file with the name at the end of the URL.
     case remoteName
+
+    var flag: String { if case .file = self { "-o" } else { "-O" } }
   }
 
   /// For the first URL, the second, and so on.

@@ -23,6 +23,7 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
     try TransferSession(plan.configuration)
   }
   let headFile = try HeadFile(plan.printing)
+  try checkCookieFile(plan.cookieJar)
   var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
     series.add { () throws(Failure) in try plan.fetch(item, headFile, in: session, interruption) }

@@ -56,23 +56,24 @@ extension LowArguments {
     return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)
   }
 
-  /// Checks that no file is written twice. Those that the server names get numbers.
-  func checkFiles(_ items: [GetPlan.Item]) throws(Failure) {
-    var names: Set<[UInt8]> = []
-    for item in items {
-      let name: [UInt8]
+  /// Checks that no file is written twice, or is an input. Those that the server names get numbers.
+  func checkFiles(
+    _ items: [GetPlan.Item], _ sources: [DownloadSource], _ printing: PlannedPrinting
+  ) throws(Failure) {
+    var outputs: [NamedOutput] = []
+    for (item, source) in zip(items, sources) {
+      let path: LocalPath
       switch item.destination {
-      case .file(let path): name = path.bytes
+      case .file(let named): path = named
       case .directory(_, .url):
-        name = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes).bytes
+        path = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes)
       default: continue
       }
-      guard names.insert(canonical(LocalPath(bytes: name)).bytes).inserted else {
-        throw .usage(
-          "Two URLs would be stored in the file \"\(LocalPath(bytes: name))\": give each a name with -o, or use -J, which numbers them."
-        )
-      }
+      outputs.append(NamedOutput((source.output ?? .remoteName).flag, path))
     }
+    try checkOutputs(
+      outputs + self.outputs(besideResponses: printing), inputs: [],
+      remedy: "give each a name with -o, or use -J, which numbers them")
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."

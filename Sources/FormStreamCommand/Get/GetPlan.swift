@@ -78,13 +78,14 @@ extension LowArguments {
           request: request, destination: destination,
           expectedDigest: digests.isEmpty ? nil : digests[index]))
     }
-    try checkFiles(items)
+    let printing = try plannedPrinting()
+    try checkFiles(items, sources, printing)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,
       range: downloading.range,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,
-      printing: try plannedPrinting(),
+      printing: printing,
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
   }

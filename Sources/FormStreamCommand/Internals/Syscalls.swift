@@ -325,6 +325,24 @@ func permissionsOfNewFiles() -> UInt32 {
   return 0o666 & ~mask
 }
 
+/// A regular file, by whatever path it is named, or one that will be made.
+enum NamedFile: Hashable {
+  case existing(device: UInt64, inode: UInt64)
+  case missing(LocalPath)
+
+  /// Nil if something else is at the path, such as a directory or a device.
+  ///
+  /// C: `stat`, `realpath`
+  init?(at path: LocalPath) {
+    guard let status = status(of: path) else {
+      self = .missing(canonical(path))
+      return
+    }
+    guard status.isRegularFile else { return nil }
+    self = .existing(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+}
+
 /// A path that is the same for each path of a file, also of one that will be made.
 ///
 /// C: `realpath`

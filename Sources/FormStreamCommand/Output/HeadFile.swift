@@ -1,6 +1,9 @@
+import FormStreamPlatform
+
 /// What `-D` names. The file gets its name at the end, whatever became of the requests.
 struct HeadFile {
   private let file: OutputFile
+  private let hasFailed = Guarded(false)
 
   /// Nil if heads go nowhere.
   init?(_ printing: PlannedPrinting) throws(Failure) {
@@ -8,19 +11,33 @@ struct HeadFile {
     file = try OutputFile(target)
   }
 
-  func add(_ heads: ReceivedHeads) throws(Failure) { try file.write(try heads.all()) }
+  func add(_ heads: ReceivedHeads) throws(Failure) {
+    do throws(Failure) {
+      try file.write(try heads.all())
+    } catch {
+      hasFailed.withLock { $0 = true }
+      throw error
+    }
+  }
 
-  func commit() throws(Failure) { try file.commit() }
+  /// After a failure, some heads are missing: the file then gets no name.
+  func commit() throws(Failure) {
+    if hasFailed.withLock(\.self) {
+      file.discard()
+    } else {
+      try file.commit()
+    }
+  }
 }
 
 extension ResultReport.Ending {
   /// Writes the heads of a request to the file of `-D`.
   mutating func write(_ heads: ReceivedHeads, to file: HeadFile?) {
-    do throws(Failure) { try file?.add(heads) } catch { failure = failure ?? error }
+    do throws(Failure) { try file?.add(heads) } catch { add(error) }
   }
 
   /// Gives the file of `-D` its name.
   mutating func complete(_ file: HeadFile?) {
-    do throws(Failure) { try file?.commit() } catch { failure = failure ?? error }
+    do throws(Failure) { try file?.commit() } catch { add(error) }
   }
 }

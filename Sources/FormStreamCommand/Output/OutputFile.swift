@@ -32,7 +32,7 @@ final class OutputFile: Sendable {
           "\(name) is a link to a file that does not exist: create that file first, or choose another."
         )
       } catch {
-        throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another with -o.")
+        throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another.")
       }
     }
   }

@@ -22,14 +22,23 @@ func make(_ directory: LocalPath) throws(Failure) {
   }
 }
 
-extension LowArguments {
-  /// What `-o` names; nil if it was not given.
-  func outputTarget() throws(Failure) -> OutputTarget? {
-    guard let output else { return nil }
-    if output.isDash { return .standardOutput }
+extension OutputTarget {
+  /// What the value of `-o` names.
+  init(_ output: Argument) throws(Failure) {
+    if output.isDash {
+      self = .standardOutput
+      return
+    }
     guard !output.bytes.isEmpty, !output.bytes.contains(0) else {
       throw .usage("-o needs the name of a file, or - for standard output.")
     }
-    return .path(output.path)
+    self = .path(output.path)
+  }
+}
+
+extension LowArguments {
+  /// What `-o` names; nil if it was not given.
+  func outputTarget() throws(Failure) -> OutputTarget? {
+    try output.map { (output) throws(Failure) in try OutputTarget(output) }
   }
 }

@@ -1,3 +1,4 @@
+import FormStreamIntake
 import FormStreamMultipart
 import FormStreamTransfer
 
@@ -347,9 +348,39 @@ struct CurlLine {
     add(flag, address.bytes)
   }
 
+  private mutating func addFile() {
+    let downloading = arguments.downloading
+    var isAbsolute = false
+    switch arguments.output {
+    case nil: break
+    case .file(let output)?:
+      add("-o", output.bytes)
+      isAbsolute = output.bytes.first == UInt8(ascii: "/")
+    case .remoteName?:
+      add("-O")
+      let name = SafeName(lastSegmentOf: plan.request.url).numbered(1).bytes
+      if !plan.request.url.absoluteString.utf8.reversed().starts(
+        with: name.reversed() + [UInt8(ascii: "/")])
+      {
+        addDifference("-O", "curl takes the name at the end of the URL as it is")
+      }
+    }
+    if let directory = downloading.directory, !isAbsolute { add("--output-dir", directory.bytes) }
+    if downloading.makesDirectories { add("--create-dirs") }
+  }
+
   private mutating func addOutput() {
     if plan.request.method == .head { add("--head") }
-    if let output = arguments.output { add("-o", output.bytes) }
+    addFile()
+    if plan.request.options.decompression != nil {
+      add("--compressed")
+      addDifference(
+        "--compressed", "curl asks for other codings, too, and has no limit after decompression")
+    }
+    if let size = plan.request.options.maximumResponseSize {
+      add("--max-filesize", "\(size)")
+      addDifference("--max-filesize", "curl before 8.4 looks only at the announced size")
+    }
     if let file = arguments.request.headFile { add("--dump-header", file.bytes) }
     if let format = arguments.request.writeOut { add("--write-out", format.bytes) }
     if arguments.request.includesHeads, plan.request.method != .head { add("--include") }

@@ -44,7 +44,8 @@ extension DataArgument {
       origin: isTyped ? "from the command line" : "from the command line and files")
   }
 
-  private var file: Argument? {
+  /// The file that is read; nil if the data was typed.
+  var file: Argument? {
     switch kind {
     case .raw: nil
     case .text, .binary: DataOrFile(argument, of: spelling).file

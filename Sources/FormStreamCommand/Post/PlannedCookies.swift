@@ -47,6 +47,16 @@ extension Argument {
   var isCookie: Bool { bytes.contains(UInt8(ascii: "=")) }
 }
 
+/// Fails if the file of `-c` can't be written: at the end, it would be too late. A device or FIFO is opened then only, as
+/// its reader would take the first end for the last.
+func checkCookieFile(_ file: LocalPath?) throws(Failure) {
+  guard let file else { return }
+  switch try? OutputPlace(at: file) {
+  case .standardOutput, .special: return
+  default: try OutputFile(.path(file)).discard()
+  }
+}
+
 /// Writes a session's cookies to the file of `-c`, which is treated as that of `-o`: a link stays, and so does a device or
 /// FIFO, which gets what a file would hold.
 func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failure) {
@@ -69,8 +79,7 @@ extension ResultReport.Ending {
     do throws(Failure) {
       try FormStreamCommand.saveCookies(of: session, to: file)
     } catch {
-      let messages = [error.message, failure?.message ?? verdict].filter { !$0.isEmpty }
-      failure = Failure(failure?.exit ?? error.exit, messages.joined(separator: " "))
+      add(error)
     }
   }
 }

@@ -33,6 +33,7 @@ func post(_ plans: [PostPlan]) throws(Failure) {
 private func send(_ plans: [PostPlan], like first: PostPlan) throws(Failure) {
   try checkDescriptors()
   let headFile = try HeadFile(first.printing)
+  try checkCookieFile(first.cookieJar)
   let interruption = Interruption(gracePeriod: 10)
   let session = try convertingErrors { () throws(TransferError) in
     try TransferSession(first.configuration)

@@ -28,8 +28,10 @@ extension LowArguments {
     configuration.retryBudget = max(
       configuration.retryBudget, planned.options.retry.attempts - 1)
     try checkKey(of: urls.count)
-    let outputs = try responseTargets(of: urls)
+    let outputs = try responseOutputs(for: urls.count)
     let printing = try plannedPrinting()
+    let responseTargets = try responseTargets(of: urls, outputs)
+    try check(responseTargets, outputs, printing, targets)
     var requests: [TransferRequest] = []
     for url in urls { requests.append(request(like: planned, to: url, configuration, &notes)) }
     var plans: [PostPlan] = []
@@ -40,10 +42,11 @@ extension LowArguments {
           sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
           product: isDryRun
             ? .outline
-            : request.printsCurlLine ? .curlLine(curlArguments(targets[index].upload)) : .response,
+            : request.printsCurlLine
+              ? .curlLine(curlArguments(targets[index].upload, outputs[index])) : .response,
           printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
-          responseTarget: outputs[index],
-          madeDirectory: downloading.makesDirectories ? outputs[index]?.directory : nil,
+          responseTarget: responseTargets[index],
+          madeDirectory: downloading.makesDirectories ? responseTargets[index]?.directory : nil,
           printing: printing, outputsAnyStatus: request.outputsAnyStatus,
           responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes,
           isQuiet: request.isQuiet, progress: request.progress))
@@ -59,23 +62,37 @@ extension LowArguments {
     )
   }
 
-  /// Where the responses from the URLs go. Fails if one would replace another.
-  private func responseTargets(of urls: [HTTPURL]) throws(Failure) -> [OutputTarget?] {
+  /// The `-o` or `-O` of each request: one of them is for all requests, and of several each is for one.
+  private func responseOutputs(for count: Int) throws(Failure) -> [DownloadArguments.Output?] {
+    let outputs = downloading.outputs
+    if outputs.count == 1 { return Array(repeating: outputs[0], count: count) }
+    guard outputs.count <= count else {
+      throw .usage(
+        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is 1 request" : "are \(count) requests"): give one for each."
+      )
+    }
+    return outputs.map { $0 } + Array(repeating: nil, count: count - outputs.count)
+  }
+
+  private func responseTargets(
+    of urls: [HTTPURL], _ outputs: [DownloadArguments.Output?]
+  ) throws(Failure) -> [OutputTarget?] {
     var targets: [OutputTarget?] = []
-    var files: Set<[UInt8]> = []
-    for url in urls {
-      let target = try responseTarget(of: url)
-      targets.append(target)
-      guard case .path(let path)? = target, !files.insert(path.bytes).inserted else { continue }
-      switch try? OutputPlace(at: path) {
-      case .standardOutput, .special: continue
-      default:
-        throw .usage(
-          "\"\(path)\" is one file, and there are \(urls.count) responses: leave out -o or -O, or name a device such as /dev/null."
-        )
-      }
+    for (url, output) in zip(urls, outputs) {
+      targets.append(try responseTarget(of: url, output))
     }
     return targets
+  }
+
+  /// Fails if a file that is written is also sent, or written twice.
+  private func check(
+    _ responses: [OutputTarget?], _ outputs: [DownloadArguments.Output?],
+    _ printing: PlannedPrinting, _ targets: [PlannedTarget]
+  ) throws(Failure) {
+    let named = zip(outputs, responses).compactMap { NamedOutput($0?.flag ?? "-o", $1) }
+    try checkOutputs(
+      named + self.outputs(besideResponses: printing), inputs: targets.compactMap(\.upload?.file),
+      remedy: "give each a name with -o, or name a device such as /dev/null")
   }
 
   /// A request like another one, to its own URL.

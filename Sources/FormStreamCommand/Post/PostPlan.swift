@@ -260,8 +260,11 @@ extension LowArguments {
     return options
   }
 
-  func responseTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
-    let target = try outputTarget(of: url)
+  /// - Parameter output: what `-o` or `-O` names; nil if neither is for this request.
+  func responseTarget(
+    of url: HTTPURL, _ output: DownloadArguments.Output?
+  ) throws(Failure) -> OutputTarget? {
+    let target = try outputTarget(of: url, output)
     if printsJSON, case .standardOutput = target {
       throw .usage(
         "--json and -o - both print to standard output: leave out -o, and the record holds the response."
@@ -270,16 +273,24 @@ extension LowArguments {
     return printsJSON ? target : target ?? .standardOutput
   }
 
-  /// What `-o` or `-O` names; nil if neither was given.
-  private func outputTarget(of url: HTTPURL) throws(Failure) -> OutputTarget? {
-    switch downloading.outputs.last {
+  private func outputTarget(
+    of url: HTTPURL, _ output: DownloadArguments.Output?
+  ) throws(Failure) -> OutputTarget? {
+    switch output {
+    case nil: return nil
     case .remoteName?:
       return .path(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
-    case .file?, nil:
-      guard case .path(let path)? = try outputTarget() else { return try outputTarget() }
+    case .file(let argument)?:
+      let target = try OutputTarget(argument)
+      guard case .path(let path) = target else { return target }
       return .path(pathInDirectory(path.bytes))
     }
   }
+}
+
+extension HTTPMethod {
+  /// Whether a request without a body says that its length is 0.
+  var announcesEmptyBody: Bool { [.post, .put, .patch].contains(self) }
 }
 
 extension RequestArguments {

@@ -4,6 +4,7 @@ struct RequestSeries {
   private let printing: PlannedPrinting
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   private var worst: Failure?
+  private var ended = 0
 
   init(count: Int, _ printing: PlannedPrinting) {
     self.count = count
@@ -18,6 +19,7 @@ struct RequestSeries {
     } catch {
       last = ResultReport.Ending(failure: error, verdict: error.message)
     }
+    ended += 1
     if let note = last.note { StandardError.note(note) }
     if count > 1, !printing.hidesFailures, let message = last.failure?.message {
       StandardError.note(message)
@@ -25,11 +27,12 @@ struct RequestSeries {
     worst = Failure.worst(worst, last.failure)
   }
 
-  /// How all of them ended: the exit code is that of the worst.
+  /// How all of them ended: the exit code is that of the worst, and the verdict is for the case that none has failed.
   var ending: ResultReport.Ending {
-    var ending = last
-    ending.failure = count > 1 ? worst.map { Failure($0.exit, "") } : worst
-    return ending
+    guard count > 1 else { return last }
+    return ResultReport.Ending(
+      failure: worst.map { Failure($0.exit, "") },
+      verdict: "The server accepted \(ended == count ? "all" : "\(ended) of") \(count) requests.")
   }
 }
 

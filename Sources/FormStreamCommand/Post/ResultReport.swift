@@ -15,6 +15,12 @@ struct ResultReport {
     /// What is to be said of a success; nil for nothing.
     var note: String?
 
+    /// Adds that an output failed. The exit code stays the request's if that failed.
+    mutating func add(_ output: Failure) {
+      let messages = [output.message, failure?.message ?? verdict].filter { !$0.isEmpty }
+      failure = Failure(failure?.exit ?? output.exit, messages.joined(separator: " "))
+    }
+
     /// Ends the command.
     func finish(_ interruption: Interruption) throws(Failure) {
       var failure = failure
@@ -102,7 +108,11 @@ struct ResultReport {
           message: failureOfAll?.message, heads: try heads.all())
         try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
       } catch {
-        failureOfAll = failureOfAll ?? error
+        failureOfAll = Failure(
+          failureOfAll?.exit ?? error.exit,
+          failureOfAll.map { "\(error.message) \($0.message)" }
+            ?? naming("\(error.message) \(result.verdict)"),
+          code: failureOfAll?.code ?? error.code)
       }
     }
     if let failure = failureOfAll, failure.exit != .usage {

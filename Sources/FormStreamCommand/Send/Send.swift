@@ -15,6 +15,7 @@ func send(_ plan: SendPlan) throws(Failure) {
       .inputOutput,
       "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
   }
+  try checkCookieFile(plan.cookieJar)
   let interruption = Interruption(gracePeriod: 10, cleanup: 2)
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
   let input = try SendInput(plan)

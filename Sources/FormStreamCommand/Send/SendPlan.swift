@@ -40,18 +40,27 @@ extension LowArguments {
       throw .usage(
         "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
     }
+    let failed = try failedTarget()
+    try checkOutputs(
+      outputs(besideResponses: nil) + [NamedOutput("--failed", failed)].compactMap(\.self),
+      inputs: namedFiles + [manifest.manifest].compactMap(\.self))
     return SendPlan(
       sending: sending, sources: sources, listing: try listingOptions(),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
-      skipsDoubtful: self.sending.skipsDoubtful, failed: try failedTarget(),
+      skipsDoubtful: self.sending.skipsDoubtful, failed: failed,
       cookieJar: request.cookieJar?.path, printsRecords: printsJSON, progress: request.progress,
       notes: notes,
       isQuiet: request.isQuiet)
   }
 
+  /// The words that are files.
+  private var namedFiles: [Argument] {
+    Array(request.urlFile == nil ? operands.dropFirst() : operands[...])
+  }
+
   /// Where the files come from; nothing if that is a manifest.
   private func fileSources() throws(Failure) -> [BatchSource] {
-    let files = request.urlFile == nil ? operands.dropFirst() : operands[...]
+    let files = namedFiles
     if let dash = files.first(where: \.isDash) {
       throw .usage(
         "\(dash.named("A file")) is -, and send reads only lists from standard input: --files-from -, or ./- for a "

@@ -1,0 +1,127 @@
+import FormStreamTestSupport
+import Testing
+
+/// The files that a command writes: none is one that it sends, or another's.
+@Suite struct NamedOutputTests {
+  private static func place() throws -> TemporaryDirectory {
+    let place = try TemporaryDirectory()
+    for name in ["f", "g"] { try place.write(name, "of \(name)\n") }
+    _ = try shell("mkdir d; echo of d/f > d/f; ln -s f link; ln g hard; ln -s d dir", in: place)
+    return place
+  }
+
+  /// Regression: the response to the first request became the file of the second, whose wrong bytes were a success. Others
+  /// were gone after the command.
+  @Test(arguments: [
+    "put -T f -T g -O U/g U/z", "put -T f -T g -O U/d/", "put -T g -O --output-dir . U/",
+    "put -T d/f -O --output-dir dir U/f", "put -T f -o f U/", "put -T f -o ./f U/",
+    "put -T f -o link U/", "put -T link -o f U/", "put -T g -o hard U/", "put -T f -D f U/",
+    "put -T f -c f U/", "put -T '[f-g]' -D g U/", "put f g -c d/../g U/", "post @f -o f U/",
+    "post -F a=@g -O U/g", "post -F 'a=<f' -o f U/", "post -F a=@f,g -D g U/",
+    "post -F 'a=(' -F b=@f -F '=)' -o f U/", "post -F 'a=b;headers=@f' -o f U/",
+    "post --file a=f -c f U/", "post -d @f -o f U/", "post -d a --data-binary @f -D f U/",
+    "post --data-urlencode n@f -c f U/", "post --json @f -o f U/", "post --dry-run -T f -o f U/",
+    "post --to-curl -T f -o f U/", "put -T f -T new -o new -o x U/d/", "get -G -d @f -o f U/",
+    "get --url-query @f -O U/f", "send -c f U/ f", "send -c f -F file=@f U/ g",
+    "send --put -c g U/ f g",
+  ])
+  func `an output that would replace what is sent is an error before anything is sent`(
+    _ line: String
+  ) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try Self.place()
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed)", in: place)
+    #expect(result.exit == 64, "\(result.stderr)")
+    #expect(result.stderr.contains("would replace the file \""), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+    #expect(
+      try shell("LC_ALL=C ls; cat f g d/f", in: place).output
+        == "d\ndir\nf\ng\nhard\nlink\nof f\nof g\nof d/f\n")
+  }
+
+  @Test(arguments: [
+    "put -T f -o x U/", "put -T f -o d/f U/", "put -T d/f -O U/x",
+    "put -T f -o /dev/null -D /dev/null -c /dev/null U/", "put -T - -o /dev/stdout U/ < f",
+    "put -T /dev/null -o /dev/null U/", "post -d a -b jar -c jar U/", "post -d a -o x -D y -c z U/",
+    "put -T f -T g -o /dev/null U/", "get -o /dev/null -o /dev/null U/ U/",
+    "get -D /dev/null -o /dev/null U/", "post -F 'a=f' -o f U/", "post --data-raw @f -o f U/",
+  ])
+  func `other outputs are written`(_ line: String) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed)", in: try Self.place())
+    #expect(result.exit == 0, "\(result.stderr)")
+  }
+
+  /// Regression: the file held what was written last.
+  @Test(arguments: [
+    ("get --json -D x -o x U/", "-o and -D"), ("get -D x -o x U/", "-o and -D"),
+    ("get -D x -O U/x", "-O and -D"), ("get -c x -o ./x U/", "-o and -c"),
+    ("get -D x -c x U/", "-D and -c"), ("post -d a -o x -D x -c y U/", "-o and -D"),
+    ("post -d a -c x -o x U/", "-o and -c"),
+    ("put -T '{f,g}' -O --output-dir d -D d/g U/", "-O and"),
+    ("put -T f -T g -o x -o ./x U/", "Two responses"),
+    ("put -T f -T d/f -O U/ U/e/", "Two responses"),
+  ])
+  func `two outputs in one file are an error before anything is sent`(
+    _ line: String, _ says: String
+  ) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed); echo $?; ls -d x d/g", in: try Self.place())
+    #expect(result.output == "64\n", "\(result.stderr)")
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+
+  /// Regression: all but the last `-o` were ignored.
+  @Test func `each request has the output that was typed for it, as with curl`() throws {
+    let server = try ScriptedServer { request in .good(body: "\(request.target)\n") }
+    for line in [
+      "put -T a -T b -T c -o x -o y -o z U/", "put -T a U/1 -T b U/2 -o x -o y",
+      "put -T a -T b -T c -O -o y U/", "put -T '{a,b}' -o x -O U/",
+    ] {
+      let place = try TemporaryDirectory()
+      for name in ["a", "b", "c"] { try place.write(name, "") }
+      let typed = line.replacing("U/", with: server.url + "/in/")
+      let result = try shell("mkdir out; $F \(typed) --output-dir out; head out/*", in: place)
+      let expected =
+        switch line.split(separator: " ").count {
+        case 14: "==> out/x <==\n/in/a\n\n==> out/y <==\n/in/b\n\n==> out/z <==\n/in/c\n"
+        case 11: "==> out/x <==\n/in/1\n\n==> out/y <==\n/in/2\n"
+        case 10: "/in/c\n==> out/a <==\n/in/a\n\n==> out/y <==\n/in/b\n"
+        default: "==> out/b <==\n/in/b\n\n==> out/x <==\n/in/a\n"
+        }
+      #expect(result.output == expected, "\(line): \(result.stderr)")
+    }
+  }
+
+  @Test(arguments: [
+    ("post -d a -o x -o y", "given 2 times, and there is 1 request"),
+    ("post -d a -o x -O", "given 2 times, and there is 1 request"),
+    ("put -T f -T g -o x -o y -o z", "given 3 times, and there are 2 requests"),
+  ])
+  func `more outputs than requests are an error`(_ line: String, _ says: String) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let result = try shell("$F \(line) \(server.url)/", in: try Self.place())
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+
+  /// Regression: the request was sent first.
+  @Test(arguments: [
+    "post -d a -c no/c U/", "get -c no/c U/", "send -c no/c U/ f", "put -T f -c d U/",
+    "post -d a -c dead U/", "post -d a -D no/h U/",
+  ])
+  func `a file that can't be written is an error before anything is sent`(_ line: String) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try Self.place()
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("ln -s nosuch dead; $F \(typed); echo $?; ls -A d", in: place)
+    #expect(result.output == "74\nf\n", "\(result.stderr)")
+    #expect(!result.stderr.contains("with -o"), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+}

@@ -183,4 +183,20 @@ import Testing
     #expect(unread.output == "unread\n", "\(unread.stderr)")
     #expect(server.requests.isEmpty)
   }
+  /// Regression: `Content-Length: 0` and a note on an empty body were printed for requests that have neither.
+  @Test(arguments: [
+    "post", "post -I", "post -G -d a=b", "post -X DELETE", "post -X PATCH", "post -X GET",
+    "put -d ''", "put -I", "post -X DELETE -d a", "post -X REPORT",
+  ])
+  func `a dry run has the length that is sent`(_ line: String) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let dry = try shell("$F \(line) --dry-run \(server.url)")
+    let sent = try shell("$F \(line) \(server.url)")
+    #expect(sent.exit == 0, "\(sent.stderr)")
+    let length = server.requests.first?.header("Content-Length")
+    let shown = dry.output.split(separator: "\n").first { $0.hasPrefix("Content-Length: ") }
+    #expect(shown.map(String.init) == length.map { "Content-Length: \($0)" }, "\(dry.output)")
+    #expect(dry.stderr.contains("An empty body is sent") == (length == "0" && !line.contains("''")))
+    #expect(dry.stderr == sent.stderr)
+  }
 }

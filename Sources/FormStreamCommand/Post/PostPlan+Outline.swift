@@ -6,7 +6,9 @@ extension PostPlan {
   func outline() throws(Failure) -> String {
     var text = "\(request.method) \(request.url)\n"
     for (name, value) in shownHeaders { text += visible("\(name): \(value)") + "\n" }
-    guard let layout = try layout() else { return text + "Content-Length: 0\n" }
+    guard let layout = try layout() else {
+      return request.method.announcesEmptyBody ? text + "Content-Length: 0\n" : text
+    }
     let origins: [String] =
       switch body {
       case .none: []

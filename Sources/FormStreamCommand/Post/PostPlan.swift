@@ -166,7 +166,10 @@ extension LowArguments {
 
   func notes(on body: PlannedBody, for verb: Verb) -> [String] {
     var notes = notesOnParts
-    if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead {
+    let method = request.method?.text.flatMap(HTTPMethod.init(parsing:)) ?? .post
+    if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead,
+      method.announcesEmptyBody
+    {
       notes.append(
         "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
     }

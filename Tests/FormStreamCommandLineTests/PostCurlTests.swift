@@ -21,6 +21,7 @@ import Testing
     ["post", "--json-body", "{\"a\":\"it's\"}"], ["post", "--json-body", "@words"],
     ["post", "-X", "PATCH", "-d", "a"], ["post"],
     ["post", "-H", "X-A: 1", "-H", "X-E;", "-A", "me", "-d", "a"],
+    ["post", "-A", "", "-d", "a"], ["post", "-H", "Accept:", "--json", "{\"a\":1}"],
     ["post", "--query", "a=[1] 2", "-d", "a"], ["post", "--expect", "always", "-d", "a"],
     ["post", "--idempotency-key", "k\"1", "-d", "a"],
     ["post", "--header-file", "headers", "-d", "a"],
@@ -41,7 +42,8 @@ import Testing
     let names =
       ["Accept", "Authorization", "Idempotency-Key", "X-A", "X-E", "X-Key"]
       + (comparesExpect ? ["Expect"] : [])
-    return [request.method, request.target, plain(type)]
+    let isFromAProgram = request.header("User-Agent").map { $0 == "me" ? $0 : "a program" }
+    return [request.method, request.target, plain(type), isFromAProgram ?? "no User-Agent"]
       + names.map { "\($0): \(request.values(of: $0))" }
       + [plain(String(decoding: request.body, as: UTF8.self))]
   }
@@ -84,6 +86,60 @@ import Testing
     ] {
       #expect(result.stderr.contains("formstream: \(flag): curl "), "\(flag): \(result.stderr)")
     }
+  }
+
+  /// Regression: these flags were dropped, and nothing said so.
+  @Test(arguments: [
+    (["-d", "a", "--compressed", "http://h/"], "-d a --compressed http://h/", "--compressed: "),
+    (
+      ["-d", "a", "--max-filesize", "3K", "http://h/"], "-d a --max-filesize 3072 http://h/",
+      "--max-"
+    ),
+    (["-d", "a", "-O", "http://h/f"], "-d a -O http://h/f", ""),
+    (["-d", "a", "-O", "http://h/.a%20b"], "-d a -O http://h/.a%20b", "-O: curl "),
+    (
+      ["-d", "a", "-o", "x/y", "--output-dir", "a b", "--create-dirs", "http://h/"],
+      "-d a -o x/y --output-dir 'a b' --create-dirs http://h/", ""
+    ),
+    (["-d", "a", "--proto", "=https", "https://h/"], "-d a --proto =https https://h/", ""),
+    (["-d", "a", "--proto", "=https,http", "http://h/"], "-d a http://h/", ""),
+    (["-d", "a", "https://h/"], "-d a https://h/", ""),
+    (
+      ["-F", "f=@big;type=a/b", "https://h/"], "-F 'f=@\"big\";type=a/b' --http1.1 https://h/", ""
+    ),
+    (["-F", "f=@big;type=a/b", "http://h/"], "-F 'f=@\"big\";type=a/b' http://h/", ""),
+    (
+      ["--http2", "-F", "f=@big;type=a/b", "https://h/"],
+      "-F 'f=@\"big\";type=a/b' --http2 https://h/", ""
+    ),
+    (["--data-binary", "@-", "https://h/"], "--data-binary @- --http1.1 https://h/", ""),
+    (["-d", "a", "--spool", "http://h/"], "-d a http://h/", "--spool: curl "),
+    (["-d", "a", "--read-ahead", "0", "http://h/"], "-d a http://h/", "--read-ahead: curl "),
+    (["-F", "a=b", "--growing", "http://h/"], "-F 'a=\"b\"' http://h/", "--growing: curl "),
+    (["-d", "a", "--show-cookies", "-v", "http://h/"], "-d a -v http://h/", ""),
+  ])
+  func `no flag is dropped without a word`(
+    _ arguments: [String], _ line: String, _ note: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("big", [UInt8](repeating: 1, count: 100_000))
+    let result = try run("formstream", ["post", "--to-curl"] + arguments, in: place)
+    #expect(result.output == "curl \(line)\n", "\(result.stderr)")
+    #expect(note.isEmpty ? result.stderr.isEmpty : result.stderr.contains(note), "\(result.stderr)")
+  }
+
+  @Test func `each curl command line has its own output`() throws {
+    let place = try TemporaryDirectory()
+    for name in ["a", "b"] { try place.write(name, "") }
+    let result = try formstream(
+      "put", "--to-curl", "-H", "Content-Type: a/b", "-T", "a", "-T", "b", "-o", "x", "-O",
+      "http://h/", in: place)
+    #expect(
+      result.output == """
+        curl -T a -H 'Content-Type: a/b' -o x http://h/a
+        curl -T b -H 'Content-Type: a/b' -O http://h/b
+
+        """, "\(result.stderr)")
   }
 
   @Test func `the connection flags are translated`() throws {

@@ -17,11 +17,12 @@ struct CurlLine {
     self.plan = plan
     self.arguments = arguments
     try checkURL()
-    try addBody()
+    let layout = try plan.layout()
+    try addBody(layout)
     addMethod()
     try addHeaders()
     addDelivery()
-    try addConnection()
+    try addConnection(layout)
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
     let expanded = plan.request.url.absoluteString.utf8 + (arguments.upload?.file.bytes ?? [])
@@ -99,15 +100,13 @@ struct CurlLine {
     if plan.request.method.description != usual { add("-X", plan.request.method.description) }
   }
 
-  private mutating func addBody() throws(Failure) {
+  private mutating func addBody(_ layout: BodyLayout?) throws(Failure) {
     if plan.request.options.bodyCoding != .none {
       throw .usage("curl can't compress a body: leave out --compressed-upload, or compress a file.")
     }
-    guard let layout = try plan.layout() else {
+    guard let layout else {
       // Without this header, curl would not say that the body is empty.
-      if ["POST", "PUT", "PATCH"].contains(plan.request.method.description) {
-        add("-H", "Content-Length: 0")
-      }
+      if plan.request.method.announcesEmptyBody { add("-H", "Content-Length: 0") }
       return
     }
     if case .form = plan.body { try addForm(layout) }
@@ -128,6 +127,22 @@ struct CurlLine {
       add(piece.spelling, piece.argument.bytes)
     }
     for json in arguments.request.json { add("--json", json.bytes) }
+    addFraming()
+  }
+
+  private mutating func addFraming() {
+    let options = plan.request.options
+    if options.spoolsBody {
+      addDifference("--spool", "curl sends a pipe in chunks, or reads all of it into memory")
+    }
+    if options.readAhead != RequestArguments().readAhead {
+      addDifference("--read-ahead", "curl decides by the flag whether a pipe is read first")
+    }
+    if arguments.growth == .allowed {
+      addDifference("--growing", "curl sends what a file has when it is read")
+    } else if arguments.growth == .compared {
+      addDifference("--verify-growing", "curl does not compare what it sends")
+    }
   }
 
   private mutating func addForm(_ layout: BodyLayout) throws(Failure) {
@@ -277,9 +292,10 @@ struct CurlLine {
     }
   }
 
-  private mutating func addConnection() throws(Failure) {
+  private mutating func addConnection(_ layout: BodyLayout?) throws(Failure) {
     let session = plan.configuration
-    if session.version == .http11 { add("--http1.1") }
+    if arguments.request.requiresHTTPS { add("--proto", "=https") }
+    if session.version == .http11 || prefersHTTP11(layout) { add("--http1.1") }
     if session.version == .http2 {
       add(plan.request.url.origin.scheme == "https" ? "--http2" : "--http2-prior-knowledge")
     }
@@ -298,6 +314,14 @@ struct CurlLine {
     }
     try addTLS(session.tls)
     try addProxy()
+  }
+
+  /// Whether HTTP/1.1 is used for a long body, although the server may have HTTP/2.
+  private func prefersHTTP11(_ layout: BodyLayout?) -> Bool {
+    guard plan.configuration.version == .automatic, let layout,
+      plan.request.url.origin.scheme == "https"
+    else { return false }
+    return layout.contentLength.map { $0 > longestHTTP2Body } ?? true
   }
 
   private mutating func addTLS(_ tls: TLSSettings) throws(Failure) {

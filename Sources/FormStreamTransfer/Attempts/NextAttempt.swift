@@ -1,16 +1,16 @@
 import FormStream
 import FormStreamDigest
 
+/// The longest body that is sent over HTTP/2, if the version is chosen automatically.
+///
+/// This many bytes of a body may be sent before the server says that it takes more (RFC 9113 §6.9.2), and so many are
+/// all that nginx and HAProxy take in each round trip. At 50 ms that is 1.3 MB/s, and a hundredth of what HTTP/1.1
+/// does.
+package let longestHTTP2Body: Int64 = 64 * 1024
+
 /// What the next attempt sends.
 struct NextAttempt: Sendable {
   private enum DemandedVersion { case http11, http2 }
-
-  /// The longest body that is sent over HTTP/2, if the version is chosen automatically.
-  ///
-  /// This many bytes of a body may be sent before the server says that it takes more (RFC 9113 §6.9.2), and so many are
-  /// all that nginx and HAProxy take in each round trip. At 50 ms that is 1.3 MB/s, and a hundredth of what HTTP/1.1
-  /// does.
-  private static let longestHTTP2Body: Int64 = 64 * 1024
 
   private let request: TransferRequest
   private(set) var method: HTTPMethod
@@ -113,7 +113,7 @@ struct NextAttempt: Sendable {
   private func prefersHTTP11(_ version: TransferSession.Configuration.Version) -> Bool {
     guard version == .automatic, url.origin.scheme == "https", demandedVersion == nil, sendsBody
     else { return false }
-    return body?.contentLength.map { $0 > Self.longestHTTP2Body } ?? true
+    return body?.contentLength.map { $0 > longestHTTP2Body } ?? true
   }
 
   /// Whether other requests may use its connection at the same time, if that speaks HTTP/2.

@@ -46,11 +46,12 @@ extension GetPlan {
       ProgressOutput(progress, isQuiet: isQuiet), file: item.name, isDownload: true)
     let heads = ReceivedHeads()
     var ending: ResultReport.Ending
+    var joinsHeads = false
     switch item.destination {
     case .output:
       let target: OutputTarget? = printsRecord ? nil : .standardOutput
       ending = try print(item, to: target, heads, in: session, display, interruption)
-      if printing.joinsHeads(on: target) { return ending }
+      joinsHeads = printing.joinsHeads(on: target)
     case .file(let path):
       if !storesOtherThanFiles, let file = placeOfDownload(path) {
         ending = try download(
@@ -64,8 +65,29 @@ extension GetPlan {
         to: .directory(directory, named: source, ifTaken: source == .server ? .number : .replace),
         heads, in: session, display, interruption)
     }
-    ending.write(heads, to: headFile)
+    explain(&ending, of: item)
+    if !joinsHeads { ending.write(heads, to: headFile) }
     return ending
+  }
+
+  /// Says why a status that is a success otherwise was none.
+  private func explain(_ ending: inout ResultReport.Ending, of item: Item) {
+    guard let failure = ending.failure, let status = ending.status, (200...299).contains(status),
+      item.request.options.acceptedStatuses?.contains(status) == false
+    else { return }
+    let reason: String
+    if range != nil {
+      guard status == 200 else { return }
+      reason = "It sends the complete file in place of --range."
+    } else if status == 206 {
+      reason = "It sent a part of the file without being asked for one."
+    } else if item.destination.isFile, !choosesStatuses {
+      reason =
+        "Only 200 and 203 say that the file is complete: --expect-status \(status) stores it anyway."
+    } else {
+      return
+    }
+    ending.failure = Failure(failure.exit, "\(failure.message) \(reason)", code: failure.code)
   }
 
   /// Writes a response while it arrives.
@@ -87,12 +109,7 @@ extension GetPlan {
     let run = RequestRun(
       request: item.request, output: output, responseLimit: responseLimit, check: check,
       report: report(on: item), heads: heads)
-    var ending = try run.perform(in: session, display, interruption)
-    if range != nil, ending.status == 200, let failure = ending.failure {
-      ending.failure = Failure(
-        failure.exit, "\(failure.message) It sends the complete file in place of --range.")
-    }
-    return ending
+    return try run.perform(in: session, display, interruption)
   }
 
   /// Stores the complete resource in a file.

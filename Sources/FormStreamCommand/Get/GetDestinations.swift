@@ -85,6 +85,19 @@ extension LowArguments {
 extension GetPlan.Destination {
   /// Whether the response goes to standard output, or into the record.
   var isOutput: Bool { if case .output = self { true } else { false } }
+
+  /// Whether a regular file gets the response.
+  var isFile: Bool {
+    switch self {
+    case .output: return false
+    case .directory: return true
+    case .file(let path):
+      switch try? OutputPlace(at: path) {
+      case .standardOutput, .special: return false
+      default: return true
+      }
+    }
+  }
 }
 
 extension SafeName {

@@ -33,6 +33,8 @@ struct GetPlan {
   let printsRecord: Bool
   /// Whether a file gets the response of a refused request, too.
   let outputsAnyStatus: Bool
+  /// Whether `--expect-status` says what is a success.
+  let choosesStatuses: Bool
   let printing: PlannedPrinting
   /// How many bytes of the response's body the record holds.
   let responseLimit: Int
@@ -72,7 +74,8 @@ extension LowArguments {
     for (index, url) in resolved.enumerated() {
       var request = request(like: planned, to: url, configuration, &notes)
       let destination = try destination(sources[index].output, of: url)
-      request.options.acceptedStatuses = acceptedStatuses(for: destination, planned.options)
+      request.options.acceptedStatuses = acceptedStatuses(
+        for: destination, request.method, planned.options)
       items.append(
         GetPlan.Item(
           request: request, destination: destination,
@@ -85,7 +88,7 @@ extension LowArguments {
       range: downloading.range,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,
-      printing: printing,
+      choosesStatuses: request.options.acceptedStatuses != nil, printing: printing,
       responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes, isQuiet: request.isQuiet,
       progress: request.progress)
   }
@@ -137,12 +140,13 @@ extension LowArguments {
 
   /// The statuses that are a success.
   private func acceptedStatuses(
-    for destination: GetPlan.Destination, _ options: TransferOptions
+    for destination: GetPlan.Destination, _ method: HTTPMethod, _ options: TransferOptions
   ) -> Set<Int> {
     // RFC 9110 §14.2: "A server MAY ignore the Range header field", and then sends all with 200.
     if downloading.range != nil { return options.acceptedStatuses ?? [206] }
-    guard destination.isOutput else { return options.statusesOfCompleteResource }
-    // What is printed may be of any kind, but not a part that was not asked for.
-    return (options.acceptedStatuses ?? Set(200...299)).subtracting([206])
+    let statuses = options.acceptedStatuses ?? Set(200...299)
+    guard method == .get else { return statuses }
+    // What is not kept in a file may be of any kind, but not a part that was not asked for.
+    return destination.isFile ? options.statusesOfCompleteResource : statuses.subtracting([206])
   }
 }

@@ -133,11 +133,11 @@ import Testing
     for name in ["a", "b"] { try place.write(name, "") }
     let result = try formstream(
       "put", "--to-curl", "-H", "Content-Type: a/b", "-T", "a", "-T", "b", "-o", "x", "-O",
-      "http://h/", in: place)
+      "--output-dir", "out", "http://h/", in: place)
     #expect(
       result.output == """
-        curl -T a -H 'Content-Type: a/b' -o x http://h/a
-        curl -T b -H 'Content-Type: a/b' -O http://h/b
+        curl -T a -H 'Content-Type: a/b' -o x --output-dir out http://h/a
+        curl -T b -H 'Content-Type: a/b' -O --output-dir out http://h/b
 
         """, "\(result.stderr)")
   }

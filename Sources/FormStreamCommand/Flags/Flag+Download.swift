@@ -9,7 +9,7 @@ extension Flag {
       detail: """
         The name is made safe as by --into: it has no directory, is not hidden, and does not begin like a flag. \
         An existing file is replaced when the new one is complete. With get, the flag is for one URL: the first -o or -O \
-        is for the first one, and so on.
+        is for the first one, and so on. With post and put, a single one is for all requests.
         """
     ) { (arguments, _) in arguments.downloading.outputs.append(.remoteName) },
     Flag(

@@ -56,8 +56,8 @@ extension Flag {
       detail: """
         The file appears under its name when it is complete, and not at all if something fails. An existing \
         file stays until then. The new file gets its permissions, but not its owner, and other hard links \
-        keep the old file. FIFOs and devices are written directly. plan replaces no file. For get, the first -o is for \
-        the first URL, the second for the second, and so on.
+        keep the old file. FIFOs and devices are written directly. plan replaces no file. Of several, the \
+        first is for the first request, and so on; with post and put, a single one is for all requests.
         """
     ) { (arguments, argument) in
       arguments.output = argument

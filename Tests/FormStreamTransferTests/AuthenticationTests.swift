@@ -395,7 +395,7 @@ import Testing
       of: request(server.url, Self.digest, oneShot("important".utf8)))
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
-    #expect("\(String(describing: result.error))".contains("use a file"))
+    #expect("\(String(describing: result.error))".contains("TransferOptions.spoolsBody"))
     #expect(server.requests.count == 3)
   }
 

@@ -61,9 +61,10 @@ extension TransferError {
     by step: BodyPreparation, within limit: Duration
   ) -> TransferError {
     let (done, remedy) = step.words
+    let result = step == .counting ? "it was not sent again" : "nothing was sent"
     return TransferError(
       .timedOut, on: "the body",
-      "The body could not be \(done) within \(limit.inSeconds), so it was not sent: \(remedy), or raise the limit "
+      "The body could not be \(done) within \(limit.inSeconds), so \(result): \(remedy), or raise the limit "
         + "(\(SettingName.attemptLimit)).")
   }
 }

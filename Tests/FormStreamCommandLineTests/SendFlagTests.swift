@@ -70,7 +70,7 @@ import Testing
     "netrc-optional": Effect("--netrc-optional", shows: "Basic bmU6cA==\r\n"),
     "netrc-file": Effect("--netrc-file", ".netrc", shows: "Basic bmU6cA==\r\n"),
     "cookie": Effect("-b", "a=b", shows: "Cookie: a=b\r\n"),
-    "cookie-jar": Effect("-c", "no/such", shows: "cookies could not be written"),
+    "cookie-jar": Effect("-c", "no/such", shows: "no/such\" can't be written"),
     "compressed-upload": Effect("--compressed-upload", "gzip", shows: "Content-Encoding: gzip\r\n"),
     "read-ahead": Effect(
       "--compressed-upload", "gzip", "--read-ahead", "0", shows: "Transfer-Encoding: chunked"),

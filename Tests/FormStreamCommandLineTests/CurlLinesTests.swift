@@ -149,7 +149,9 @@ import Testing
     var shape = Shape(
       method: request.method,
       target: plain(request.target).replacing(/%[0-9a-f]{2}/) { $0.output.uppercased() },
-      body: plain(request.body.map { String(UnicodeScalar($0)) }.joined()))
+      body: plain(
+        FormLanguageTests.numberingBoundaries(
+          request.body.map { String(UnicodeScalar($0)) }.joined())))
     for header in request.headers {
       let name = header.name.lowercased()
       if ignored.contains(name), name != "user-agent" || !entry.comparesAgent { continue }

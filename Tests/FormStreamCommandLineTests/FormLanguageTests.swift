@@ -27,6 +27,8 @@ import FormStreamTestSupport
     ["f=@a.txt;type=text/x , a.txt ;type=text/y"], ["f=@-;type=text/x,a.txt;type=text/y", "t=1"],
     ["a=1", "m=(", "=x", "=@a.txt;type=text/x", "=)", "z=2"], ["m=(", "=)"],
     ["m=(;headers=X: y", "=x", "=)"],
+    ["m=(", "a=b", "f=@a.txt;type=a/b", "n=(", "c=d", "=)", "=)"],
+    ["m=(;type=multipart/form-data", "a=b", "f=@a.txt;type=a/b", "=)"],
     ["m=(;type=multipart/alternative", "=x;type=text/plain", "=<a.txt;type=text/html", "=)"],
     [
       "m=(", "=(", "=x", "=)", "=@a.txt;type=a/b,a.txt;type=c/d", "=)",
@@ -50,7 +52,7 @@ import FormStreamTestSupport
   }
 
   /// A body whose inner boundaries are replaced by their numbers: curl's are random.
-  private static func numberingBoundaries(_ body: String) -> String {
+  static func numberingBoundaries(_ body: String) -> String {
     var text = body
     let boundaries = body.split(separator: "; boundary=").dropFirst()
       .map { $0.prefix { $0 != "\r\n" } }
@@ -63,14 +65,13 @@ import FormStreamTestSupport
     return text
   }
 
-  /// curl calls a part with a name an attachment there; the library's forms of other types call it form-data everywhere.
   @Test func `a part in a part keeps its name`() throws {
     let run = try formstream("encode", "--boundary", "B", "-F", "m=(", "-F", "a=b", "-F", "=)")
     #expect(
       run.output
         == "--B\r\nContent-Disposition: form-data; name=\"m\"\r\n"
         + "Content-Type: multipart/mixed; boundary=1.B\r\n\r\n"
-        + "--1.B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\nb\r\n--1.B--\r\n\r\n--B--\r\n"
+        + "--1.B\r\nContent-Disposition: attachment; name=\"a\"\r\n\r\nb\r\n--1.B--\r\n\r\n--B--\r\n"
     )
   }
 
@@ -125,6 +126,7 @@ import FormStreamTestSupport
     ("a=\"b\"c", "follows the closing quote"),
     ("f=@a.txt;frob=1", "-F (argument 3): what follows a semicolon"),
     ("a=b;type=text", "not a media type"),
+    ("a=b; type=\"text/plain; charset=utf-8\"", "has quotes around it, which would be sent"),
     ("a=b;type=a/b;type=c/d", "type= is given twice"),
     ("a=b;filename=c;filename=d", "filename= is given twice"), ("a=b;headers=X", "no colon"),
     ("a=b;headers=@", "no path"),

@@ -81,6 +81,11 @@ extension PartArguments {
   private func mediaType() throws(Failure) -> MediaType? {
     guard let type else { return nil }
     guard let mediaType = MediaType(type) else {
+      if type.hasPrefix("\"") {
+        throw .usage(
+          "The type of part \"\(name)\" has quotes around it, which would be sent: leave them out. A semicolon after type= needs none."
+        )
+      }
       throw .usage(
         "The type of part \"\(name)\" is not a media type: write it as type/subtype, such as "
           + "image/png or text/plain; charset=utf-8.")
@@ -97,7 +102,9 @@ extension PartArguments {
       try checkCommas()
       count += 1
       var inner = form
-      (inner.type, inner.parts) = (.mixed, [])
+      // As in curl, parts have the disposition form-data only in form data.
+      inner.type = type?.lowercased() == "multipart/form-data" ? .formData : .mixed
+      inner.parts = []
       // No line of the inner form begins like a delimiter of the outer one. It has no room in a very long one.
       inner.boundary = (try? Boundary("\(count).\(form.boundary)")) ?? .random()
       for child in children { inner.append(try child.part(in: inner, after: &count)) }

@@ -6,10 +6,11 @@ enum HeaderBlock {
     _ part: Part, type: MediaType?, in form: Form, to bytes: inout [UInt8]
   ) throws(MultipartError) {
     let (start, escaping) = (bytes.count, form.escaping)
-    // RFC 2183 §2.2: what has a file name and is no field is an attachment.
     let hasName = form.type.isFormData || !part.name.isEmpty
-    var disposition = Array((hasName ? "form-data; name=" : "attachment").utf8)
+    // RFC 2183 §2.2: what is no field of form data is an attachment. curl writes a name there, too.
+    var disposition = Array((form.type.isFormData ? "form-data" : "attachment").utf8)
     if hasName {
+      disposition.append(contentsOf: "; name=".utf8)
       do {
         try escaping.appendName(part.name, to: &disposition)
       } catch {

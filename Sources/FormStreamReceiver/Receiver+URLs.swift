@@ -8,7 +8,7 @@ extension Receiver {
   public func urlsForOthers() -> [String] {
     guard !isLoopbackOnly else { return [] }
     guard AddressKind(address) == .unspecified else { return [url] }
-    let hasIPv6 = address.contains(":")
+    let hasIPv6 = !isIPv4(address)
     let all = interfaceAddresses().filter { hasIPv6 || !$0.isIPv6 }
     let sorted = all.filter { !$0.isIPv6 } + all.filter(\.isIPv6)
     var hosts = sorted.compactMap(\.host)

@@ -154,6 +154,19 @@ import Testing
       end.stderr.contains("A file in the directory \"kept\" could not be made"), "\(end.stderr)")
   }
 
+  @Test func `a directory that was replaced is named as the reason`() throws {
+    let receiver = try Receiving("--into", "kept")
+    #expect(
+      try receiver.shell("rmdir kept; mkdir kept; \(curl) -F f=@/dev/null $U").output == "500\n")
+    let end = try receiver.end()
+    #expect(
+      end.stderr.contains(
+        "The directory was removed or moved, and another one is at its path: start this program again"
+      ),
+      "\(end.stderr)")
+    #expect(!end.stderr.contains("Check that the directory exists"))
+  }
+
   @Test(.enabled(if: !isSuperuser))
   func `if the directory can't be written to, the response is a 500`() throws {
     let place = try TemporaryDirectory()

@@ -98,6 +98,14 @@ import Testing
         == "kept/a/b/c.txt\nkept/etc/d\nkept/p/q/r\n")
   }
 
+  @Test func `--keep-paths keeps the innermost 32 directories`() throws {
+    let receiver = try Receiving("--into", "kept", "--keep-paths")
+    let name = (0..<40).map { "d\($0)" }.joined(separator: "/") + "/f"
+    _ = try receiver.post("-F", "f=x;filename=\(name)")
+    let kept = (8..<40).map { "d\($0)" }.joined(separator: "/")
+    #expect(try receiver.shell("find kept -type f").output == "kept/\(kept)/f\n")
+  }
+
   @Test func `no digest is computed with --no-digest`() throws {
     let receiver = try Receiving("--no-digest")
     #expect(try receiver.post("-F", "a=b").output.contains(#""size":1,"sha256":null,"value":"b""#))

@@ -11,7 +11,9 @@ import Testing
     }
   }
 
-  @Test(arguments: [(":0", true), ("[::]:0", true), ("0.0.0.0:0", false)])
+  @Test(arguments: [
+    (":0", true), ("[::]:0", true), ("0.0.0.0:0", false), ("[::ffff:0.0.0.0]:0", false),
+  ])
   func `they are those of all addresses that hostname knows, and each leads here`(
     _ place: String, _ hasIPv6: Bool
   ) throws {

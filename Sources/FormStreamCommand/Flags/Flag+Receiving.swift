@@ -81,7 +81,10 @@ extension Flag {
     },
     Flag(
       long: "keep-paths", group: .receiving, verbs: [.receive],
-      summary: "Keep the directories in file names, made safe and below DIR"
+      summary: "Keep the directories in file names, made safe and below DIR",
+      detail: """
+        Of a name with more than 32 directories, or more than 2048 bytes, the innermost directories that fit are kept.
+        """
     ) { (arguments, _) in arguments.receiving.keepsPaths = true },
     Flag(
       long: "overwrite", group: .receiving, verbs: [.receive],

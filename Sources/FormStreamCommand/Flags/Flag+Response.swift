@@ -106,7 +106,7 @@ extension Flag {
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
       long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send, .receive],
-      summary: "Print headers as they are sent and received; secrets are masked",
+      summary: "Print headers sent and received (receive: of requests); no secrets",
       detail: """
         They go to standard error. receive prints the head of each request when it has arrived, and later how many bytes \
         of its body have.

@@ -135,6 +135,17 @@ package final class StorageDirectory: Sendable {
   private func attempting<Result>(
     _ operation: StorageError.Operation, _ body: () throws(SystemError) -> Result
   ) throws(StorageError) -> Result {
-    do throws(SystemError) { return try body() } catch { throw .failed(operation, in: path, error) }
+    do throws(SystemError) {
+      return try body()
+    } catch {
+      throw .failed(operation, in: path, error, isReplaced: isReplaced)
+    }
+  }
+
+  /// Whether another directory has the path by now.
+  private var isReplaced: Bool {
+    let itself = FileName(bytes: [UInt8(ascii: ".")])
+    guard let key = try? DirectoryDescriptor(path).identity(of: itself) else { return false }
+    return (try? descriptor.identity(of: itself)) != key
   }
 }

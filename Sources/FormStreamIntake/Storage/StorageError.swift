@@ -69,12 +69,16 @@ package struct StorageError: Error, Sendable, CustomStringConvertible {
   }
 
   /// A file could not be made or written.
+  ///
+  /// - Parameter isReplaced: whether another directory has the path by now.
   static func failed(
-    _ operation: Operation, in directory: LocalPath, _ cause: SystemError
+    _ operation: Operation, in directory: LocalPath, _ cause: SystemError, isReplaced: Bool = false
   ) -> StorageError {
     StorageError(
       "be \(operation.rawValue)", in: directory, cause, state: "Nothing of it is kept.",
-      remedy: operation.remedy)
+      remedy: isReplaced
+        ? "The directory was removed or moved, and another one is at its path: start this program again, which then uses that one."
+        : operation.remedy)
   }
 
   /// A file that may only get a free name could not be stored.

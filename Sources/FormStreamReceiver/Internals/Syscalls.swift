@@ -358,6 +358,16 @@ enum AddressKind {
   }
 }
 
+/// Whether an address is one of IPv4, also in the form of IPv6 (RFC 4291 §2.5.5.2).
+///
+/// C: `inet_pton`
+func isIPv4(_ address: String) -> Bool {
+  var six = in6_addr()
+  guard inet_pton(AF_INET6, address, &six) == 1 else { return !address.contains(":") }
+  let bytes = withUnsafeBytes(of: six, Array.init)
+  return bytes.prefix(12) == [UInt8](repeating: 0, count: 10) + [0xFF, 0xFF]
+}
+
 /// The reason that `accept4` returned no connection.
 func acceptFailure() -> Daemon.AcceptResult {
   switch errno {

@@ -41,6 +41,10 @@ import Testing
     Line("post -d @bod", "post", "-d", "@body.bin"),
     Line("post --data-urlencode n@bod", "post", "--data-urlencode", "n@body.bin"),
     Line("post --data-raw @bod", "post", "--data-raw", "@bod"),
+    Line("post @bod", "post", "@body.bin"),
+    Line("put @bod", "put", "@body.bin"),
+    Line("put bod", "put", "body.bin"),
+    Line("get @bod", "get", "@bod"),
   ]
 
   private static let files = "touch sunset.jpg 'my file.txt' body.bin"

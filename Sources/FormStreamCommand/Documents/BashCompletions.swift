@@ -84,7 +84,10 @@ extension Document {
           elif [[ -z $verb ]]; then
             COMPREPLY=($(compgen -W '\(firstWords.map(\.word).joined(separator: " "))' -- "$word"))
           else
-            case "$verb" in \(operandVerbs.joined(separator: "|"))) compopt -o default ;; esac
+            case "$verb:$word" in
+              \(bodyVerbs.map { "\($0):@*" }.joined(separator: "|"))) _formstream_path "${word#@}" ;;
+              \(operandVerbs.map { "\($0):*" }.joined(separator: "|"))) compopt -o default ;;
+            esac
           fi ;;
       esac
     }

@@ -34,6 +34,8 @@ extension Document {
     }
     text +=
       "complete -c formstream -n '__formstream_has_verb \(operandVerbs.joined(separator: " "))' -F\n"
+    text +=
+      "complete -c formstream -n '__formstream_has_verb \(bodyVerbs.joined(separator: " "))' -a '(__formstream_paths \"^@\")'\n"
     for flag in Flag.all {
       text += "complete -c formstream"
       if !flag.verbs.isEmpty {

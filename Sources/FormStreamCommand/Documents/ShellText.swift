@@ -28,6 +28,9 @@ extension Document {
 
   /// The commands that take operands, which may be files.
   static let operandVerbs = Verb.allCases.filter { $0.operand != nil }.map(\.rawValue)
+
+  /// The commands that take `@FILE` as an operand.
+  static let bodyVerbs = Verb.allCases.filter(\.sends).map(\.rawValue)
 }
 
 extension Flag {

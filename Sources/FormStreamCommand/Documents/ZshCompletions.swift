@@ -4,7 +4,8 @@ extension Document {
       "    \("\(word):\(summary.escaping(":", with: "\\"))".shellQuoted)\n"
     }
     let cases = Verb.allCases.map { verb in
-      let operands = verb.operand == nil ? "" : " \\\n        '*:file:_files'"
+      let action = verb.sends ? "_formstream_operand" : "_files"
+      let operands = verb.operand == nil ? "" : " \\\n        '*:file:\(action)'"
       return
         "    \(verb.rawValue)) _arguments -s \(lines(of: Flag.known(to: verb)))\(operands) ;;\n"
     }
@@ -18,6 +19,7 @@ extension Document {
       _formstream_named() { compset -P '*=' && _files }
       _formstream_form() { compset -P '*=[@<]' && _files }
       _formstream_data() { compset -P '[A-Za-z0-9_.-]#@' && _files }
+      _formstream_operand() { compset -P '@'; _files }
       _formstream() {
         setopt localoptions extendedglob
         local curcontext=$curcontext state

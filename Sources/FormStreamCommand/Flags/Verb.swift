@@ -57,11 +57,12 @@ enum Verb: String, CaseIterable, Sendable {
     let canBeRepeated: Bool
     /// What may follow the first one, if that is something else.
     var rest: String?
-    var isUsuallyOne = false
+    /// What may come before it; it is usually one then.
+    var start: String?
 
     var usage: String {
-      canBeRepeated && !isUsuallyOne
-        ? "\(placeholder)\(rest.map { " [\($0)]" } ?? "")..." : placeholder
+      if let start { return "\(start) \(placeholder)" }
+      return canBeRepeated ? "\(placeholder)\(rest.map { " [\($0)]" } ?? "")..." : placeholder
     }
   }
 
@@ -73,7 +74,8 @@ enum Verb: String, CaseIterable, Sendable {
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
     // More words are files, or URLs for the files of -T.
-    case .post, .put: Operand(placeholder: "URL", canBeRepeated: true, isUsuallyOne: true)
+    case .post: Operand(placeholder: "URL", canBeRepeated: true, start: "[@FILE]")
+    case .put: Operand(placeholder: "URL", canBeRepeated: true, start: "[@FILE | FILE...]")
     case .get: Operand(placeholder: "URL", canBeRepeated: true)
     case .send: Operand(placeholder: "URL", canBeRepeated: true, rest: "FILE")
     }

@@ -220,6 +220,20 @@ import Testing
     }
   }
 
+  @Test func `a retry says why, and nothing of what would be to do without it`() throws {
+    let server = try ScriptedServer { request in
+      request.number == 0 ? [.readBody, .close] : .good()
+    }
+    let result = try run(
+      "formstream", ["put", "--retry", "1", "-T", "a.txt", server.url], in: try Self.place())
+    #expect(result.exit == 0)
+    #expect(
+      result.stderr.contains(
+        #/Attempt 2 follows in \d+ m?s\. The request to .* was sent, and the connection broke before a response arrived \(.*\)\.\n/#
+      ), "\(result.stderr)")
+    #expect(!result.stderr.contains("Ask the server"))
+  }
+
   @Test func `-v has the sizes of bodies`() throws {
     let server = try ScriptedServer { _ in .good(body: "four") }
     let result = try formstream("post", "-v", "-d", "abc", server.url)

@@ -13,6 +13,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case proxyAuthorities = "ProxySettings.authorities"
   case proxyCredentials = "ProxySettings.credentials"
   case localInterface = "TransferSession.Configuration.localInterface"
+  case version = "TransferSession.Configuration.version"
   case expectation = "TransferOptions.expectation"
   case readAhead = "TransferOptions.readAhead"
   case spooling = "TransferOptions.spoolsBody"

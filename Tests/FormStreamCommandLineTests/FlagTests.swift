@@ -187,13 +187,23 @@ import FormStreamTestSupport
   }
 
   @Test(arguments: [
-    ("encode\n", "c:1: The line is not one flag"),
+    ("encode\n", "c:1: The line does not begin with the name of a flag"),
+    (
+      "boundry = B\n",
+      "c:1: The line does not begin with the name of a flag: write --NAME or --NAME VALUE. Did you mean --boundary?"
+    ),
+    ("https://example.org/\n", "c:1: The line is a URL: write url = \"URL\"."),
+    (
+      "--browser-text --boundary B\n", "c:1: --boundary has a value: write it in a line of its own."
+    ),
+    ("--config=d\n", "c:1: --config can't be used"),
     ("--field a=b\n--\n", "c:2: A flag has a name"),
     ("--config d\n", "c:1: --config can't be used"),
     ("--nonsense\n", "c:1: --nonsense is not a flag"),
     ("--field\n", "c:1: --field needs a value"),
     ("--field=a=b\n--range x\n", "--range (line 2 of \"c\") is not a range"),
-    ("--browser-text yes\n", "c:1: The line is not one flag"),
+    ("--browser-text yes\n", "c:1: --browser-text takes no value: leave out what follows it"),
+    ("browser-text = no\n", "c:1: --browser-text takes no value"),
   ])
   func `an error names the line`(_ contents: String, _ says: String) throws {
     let place = try TemporaryDirectory()
@@ -236,8 +246,9 @@ import FormStreamTestSupport
   @Test(arguments: [
     ("header = X-A: canary", "has blanks"), ("header = \"canary", "no closing quote"),
     ("header = \"canary\\", "no closing quote"), ("header = \"a\" canary", "closing quote"),
-    ("nonsense = canary", "not one flag"), ("next", "all flags are for all URLs"),
-    ("silent = \"canary\"", "not one flag"), ("url", "--url needs a value"),
+    ("nonsense = canary", "does not begin with the name of a flag"),
+    ("next", "all flags are for all URLs"),
+    ("silent = \"canary\"", "--silent takes no value"), ("url", "--url needs a value"),
   ])
   func `a wrong line of a file of curl is named, and not shown`(
     _ line: String, _ says: String
@@ -248,6 +259,30 @@ import FormStreamTestSupport
     #expect(result.exit == 64)
     #expect(result.stderr.contains("c:2: ") && result.stderr.contains(says), "\(result.stderr)")
     #expect(!result.stderr.contains("canary"))
+  }
+
+  /// curl drops what follows `-s` in the third line, and the complete first line of a file with a byte order mark.
+  @Test(arguments: [
+    "-sS\n", "--silent --show-error\n", "-s -S\n", "-sS -f\n", "\u{FEFF}silent\nshow-error\n",
+    "\u{FEFF}# comment\n-sS\n", "-s -S --no-fail\n", "silent\nshow-error\nfail\nno-silent\n-s\n",
+  ])
+  func `a line may hold several switches, and a file may begin with a byte order mark`(
+    _ contents: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(404, body: "page") }
+    try place.write("c", contents)
+    let result = try formstream("post", "-K", "c", "-d", "a", server.url, in: place)
+    // -s alone would hide it.
+    #expect(result.stderr.contains("404"), "\(result.stderr)")
+    #expect(
+      result.output
+        == (contents.contains("-f\n")
+          || contents.contains("fail\n") && !contents.contains("--no-fail") ? "" : "page"))
+    let line = try shell(
+      "printf -- '-sX PUT\\n-sHX-A: 1 2\\n' > d; $F post -K d -d a \(server.url)", in: place)
+    #expect(line.exit == 1)
+    #expect(server.requests.last?.method == "PUT" && server.requests.last?.header("X-A") == "1 2")
   }
 
   @Test func `standard input is not read for flags and for data`() throws {

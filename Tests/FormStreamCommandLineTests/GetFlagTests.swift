@@ -43,6 +43,7 @@ import Testing
     "head": Effect("-I", shows: "HEAD /dir/name.txt HTTP/1.1\r\n"),
     "include": Effect("-i", shows: "HTTP/1.1 200 OK\r\n"),
     "proto": Effect("--proto", "=https", shows: "--proto allows only https"),
+    "proto-redir": Effect("--proto-redir", "=ftp", shows: "--proto-redir (argument"),
     "referer": Effect("-e", "http://r/", shows: "Referer: http://r/\r\n"),
     "request": Effect("-X", "DELETE", shows: "DELETE /dir/name.txt HTTP/1.1\r\n"),
     "retry-delay": Effect(

@@ -102,7 +102,8 @@ import Testing
     (["-J", "--compressed", "URL"], "with -o"), (["--max-response", "5", "URL"], "--max-response"),
     ([], "Name the URL to get"), (["--url-file", "u", "URL"], "both name the URL"),
     (["-X", "not a method", "URL"], "is not a method"), (["-d", "a", "URL"], "get sends none"),
-    (["-F", "a=b", "URL"], "is not a flag of"), (["-I", "-X", "PUT", "URL"], "-I and -X"),
+    (["-F", "a=b", "URL"], "formstream post sends it"),
+    (["--to-curl", "URL"], "-v shows the head"), (["-I", "-X", "PUT", "URL"], "-I and -X"),
   ])
   func `what can't be meant is refused before anything is requested`(
     _ arguments: [String], _ says: String

@@ -138,6 +138,7 @@ import Testing
     "output-dir": Effect(
       "-o", "kept", "--output-dir", "made", "--create-dirs", "-d", "", shows: "\nmade\n"),
     "proto": Effect("--proto", "=https", "-d", "", shows: "--proto allows only https"),
+    "proto-redir": Effect("--proto-redir", "=ftp", "-d", "", shows: "--proto-redir (argument"),
     "referer": Effect("-e", "http://r/", "-d", "", shows: "Referer: http://r/\r\n"),
     "remote-name": Effect("-O", "-d", "", shows: "\nname.txt\n", at: "/d/name.txt"),
     "retry-delay": Effect(

@@ -188,7 +188,6 @@ import Testing
     ["post", "-d", "", "http://h/", "http://canary/"], ["post", "-d", "", "canary"],
     ["post", "-d", "", "-H", "canary", "http://h/"],
     ["post", "-d", "", "-H", "can ary: canary", "http://h/"],
-    ["post", "-d", "", "-H", "@canary", "http://h/"],
     ["post", "-d", "", "-X", "can ary", "http://h/"],
     ["post", "-d", "", "-u", "canary", "http://h/"],
     ["post", "-d", "", "--token-file", "canary", "http://h/"],

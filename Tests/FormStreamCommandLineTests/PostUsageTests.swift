@@ -62,7 +62,8 @@ import Testing
     BadInput(
       66, "of --url-file (argument 3) can't be read", "post", "--url-file", "f", "-d", ""),
     BadInput(
-      66, "of --header-file (argument 5) can't be read", "post", "-d", "", "-H", "@f", "http://h/"),
+      66, "The file \"f\" of -H (argument 5) can't be read", "post", "-d", "", "-H", "@f",
+      "http://h/"),
     BadInput(64, "derived from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
     BadInput(64, "control character", "post", "-d", "", "-H", "X: a\nb", "http://h/"),
     BadInput(64, "names the boundary", "post", "-F", "a=b", "-H", "Content-Type: a/b", "http://h/"),

@@ -23,6 +23,8 @@ public struct Argument: Hashable, Sendable {
   let bytes: [UInt8]
   /// Nil if it was not typed.
   var place: Place?
+  /// The flag whose value this is, as it was typed: people look for that name, and not for another one of the same flag.
+  var flag: String?
 
   /// Makes an argument from the bytes of a C string.
   public init(bytes: some Sequence<CChar>) {
@@ -32,6 +34,12 @@ public struct Argument: Hashable, Sendable {
   init(bytes: some Sequence<UInt8>, place: Place? = nil) {
     self.bytes = Array(bytes)
     self.place = place
+  }
+
+  /// Makes an argument from a part of another one, or from what that stands for.
+  init(bytes: some Sequence<UInt8>, from typed: Argument) {
+    self.init(bytes: bytes, place: typed.place)
+    flag = typed.flag
   }
 
   init(_ text: String) {
@@ -45,7 +53,12 @@ public struct Argument: Hashable, Sendable {
   var text: String? { String(validating: bytes, as: UTF8.self) }
 
   /// The flag and the place of this value, for messages: `--retry (argument 3)`.
-  func named(_ flag: String) -> String { place.map { "\(flag) (\($0))" } ?? flag }
+  ///
+  /// - Parameter subject: what to call it if it is not the value of a flag that was typed.
+  func named(_ subject: String) -> String {
+    let name = flag ?? subject
+    return place.map { "\(name) (\($0))" } ?? name
+  }
 
   /// The argument as text, repaired if it is not UTF-8. In messages, only for the names of files.
   var shown: String { String(decoding: bytes, as: UTF8.self) }
@@ -64,8 +77,8 @@ public struct Argument: Hashable, Sendable {
   func splitAtEquals() -> (name: Argument, value: Argument)? {
     guard let separator = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
     return (
-      Argument(bytes: bytes[..<separator], place: place),
-      Argument(bytes: bytes[(separator + 1)...], place: place)
+      Argument(bytes: bytes[..<separator], from: self),
+      Argument(bytes: bytes[(separator + 1)...], from: self)
     )
   }
 

@@ -6,6 +6,8 @@ import FormStreamPlatform
 struct ArgumentParser {
   enum Item {
     case flag(Flag, Argument)
+    /// A switch is turned off, if it was on: `--no-location`.
+    case off(Flag)
     case word(Argument)
   }
 
@@ -46,19 +48,20 @@ struct ArgumentParser {
       if split == nil { rest.removeFirst() }
       return item(try known("json-body"), "--json", body)
     }
-    guard let flag = Flag.named(name, for: verb) else {
+    let flag = Flag.named(name, for: verb)
+    guard let flag, isKnown(flag) else {
       if let meaning = CurlFlag.meaning(name), isLikeCurl(meaning) {
         return try item(meaning, "--\(name)", split?.value)
       }
+      if let switched = try switchedOff(name, split?.value) { return switched }
+      if let flag { return foreign(flag, "--\(name)", hasValue: split != nil) }
       throw unknown("--\(name)", argument)
     }
-    used.append((flag, "--\(name)"))
     guard flag.value != nil else {
       if split != nil { throw .usage("--\(name) takes no value: leave out what follows the name.") }
-      return .flag(flag, Argument(""))
+      return item(flag, "--\(name)", Argument(""))
     }
-    if let value = split?.value { return .flag(flag, value) }
-    return .flag(flag, try value(of: flag, spelled: "--\(name)"))
+    return item(flag, "--\(name)", try given(split?.value, flag, "--\(name)"))
   }
 
   private mutating func nextShort() throws(Failure) -> Item? {
@@ -71,11 +74,42 @@ struct ArgumentParser {
       bundle = []
       throw unknown("-\(letter)", nil)
     }
-    used.append((flag, "-\(letter)"))
-    guard flag.value != nil else { return .flag(flag, Argument("")) }
+    guard flag.value != nil else { return item(flag, "-\(letter)", Argument("")) }
     defer { bundle = [] }
-    if !bundle.isEmpty { return .flag(flag, Argument(bytes: bundle, place: placeOfBundle)) }
-    return .flag(flag, try value(of: flag, spelled: "-\(letter)"))
+    guard isKnown(flag) else { return foreign(flag, "-\(letter)", hasValue: !bundle.isEmpty) }
+    let value = bundle.isEmpty ? nil : Argument(bytes: bundle, place: placeOfBundle)
+    return item(flag, "-\(letter)", try given(value, flag, "-\(letter)"))
+  }
+
+  private func isKnown(_ flag: Flag) -> Bool { verb.map(flag.isKnown) ?? true }
+
+  /// A flag of another command. It is refused when everything is read, and what is typed after it is no reason to refuse
+  /// it: curl's flag of this name may have no value.
+  private mutating func foreign(_ flag: Flag, _ spelled: String, hasValue: Bool) -> Item {
+    if flag.value != nil, !hasValue { _ = rest.popFirst() }
+    return item(flag, spelled, Argument(""))
+  }
+
+  /// What `--no-NAME` says of a switch, or `--NAME` of one that is named `--no-NAME`. As in curl, it turns the switch off.
+  /// Nil if there is no such switch.
+  private mutating func switchedOff(_ name: String, _ value: Argument?) throws(Failure) -> Item? {
+    let isNegated = name.hasPrefix("no-")
+    let opposite = isNegated ? String(name.dropFirst(3)) : "no-\(name)"
+    guard let flag = Flag.named(opposite, for: verb), isKnown(flag) else {
+      guard isNegated, let meaning = CurlFlag.meaning(opposite), isLikeCurl(meaning),
+        case .always = meaning
+      else { return nil }
+      throw .usage(
+        "--\(name) is not a flag of formstream: --\(opposite) is what is done in any case.")
+    }
+    guard flag.value == nil else {
+      throw .usage(
+        "--\(name) is not a flag: --\(opposite) has a value, and only switches are turned off. Leave --\(opposite) out."
+      )
+    }
+    if value != nil { throw .usage("--\(name) takes no value: leave out what follows the name.") }
+    used.append((flag, "--\(name)"))
+    return .off(flag)
   }
 
   // MARK: curl's flags
@@ -131,6 +165,8 @@ struct ArgumentParser {
 
   private mutating func item(_ flag: Flag, _ spelled: String, _ value: Argument) -> Item {
     used.append((flag, spelled))
+    var value = value
+    value.flag = spelled
     return .flag(flag, value)
   }
 
@@ -163,10 +199,9 @@ struct ArgumentParser {
     if let hint = verb.flatMap({ FlagAlias.hint(spelled, for: $0) }) {
       return .usage("\(spelled) is not a flag of formstream: \(hint)")
     }
-    let known = Flag.all.filter { flag in verb.map(flag.isKnown) ?? true }.map(\.long)
     let suggestion =
       spelled.hasPrefix("--")
-      ? Suggestion.text(for: String(spelled.dropFirst(2)), among: known, before: "--") : ""
+      ? Suggestion.text(forFlag: String(spelled.dropFirst(2)), of: verb) : ""
     guard suggestion.isEmpty else { return .usage("\(spelled) is not a flag.\(suggestion)") }
     return .usage("\(spelled) is not a flag; see \(Document.helpCommand(for: verb)).")
   }
@@ -181,8 +216,10 @@ struct ArgumentParser {
 }
 
 extension Argument {
-  /// Whether this is JSON or a piece of it, or curl's `@FILE`, by its first character; of a number, by all of them.
+  /// Whether this is JSON or a piece of it, or curl's `@FILE`, by its first character; of a number, by all of them. An empty
+  /// word is nothing else either.
   fileprivate var looksLikeJSON: Bool {
+    if bytes.isEmpty { return true }
     if let first = bytes.first(where: { !$0.isBlank }), "{}[]@\":,".utf8.contains(first) {
       return true
     }

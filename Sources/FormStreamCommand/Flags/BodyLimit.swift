@@ -42,8 +42,9 @@ enum BodyLimit: String, CaseIterable {
           + Suggestion.text(for: name.shown, among: known))
     }
     guard let number = Int64(size: text.shown) else {
+      let value = Argument(bytes: text.bytes, place: text.place)
       throw .usage(
-        "\(text.named("--limit \(limit.rawValue)")) is not a size: write a number up to \(Int64.max), with or "
+        "\(value.named("--limit \(limit.rawValue)")) is not a size: write a number up to \(Int64.max), with or "
           + "without K, M, G or T at the end.")
     }
     switch limit {

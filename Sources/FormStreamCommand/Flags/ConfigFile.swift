@@ -14,14 +14,16 @@ enum ConfigFile {
     while let item = try parser.next() {
       if case .word(let word) = item { parser.verb = parser.verb ?? Verb(rawValue: word.shown) }
       guard case .flag(let flag, let file) = item, flag.long == "config" else { continue }
-      let contents = try contents(of: file)
+      var contents = try contents(of: file)[...]
+      // Editors of other systems begin a file with a byte order mark.
+      if contents.starts(with: [0xEF, 0xBB, 0xBF]) { contents = contents.dropFirst(3) }
       let name = file.isDash ? "standard input" : file.shown
       for (index, line) in contents.split(separator: 0x0A, omittingEmptySubsequences: false)
         .enumerated()
       {
         do throws(Failure) {
           let place = Argument.Place.line(index + 1, of: name)
-          arguments += try self.flag(in: line, for: parser.verb).map {
+          arguments += try self.flags(in: line, for: parser.verb).map {
             Argument(bytes: $0.bytes, place: place)
           }
         } catch {
@@ -46,27 +48,53 @@ enum ConfigFile {
     throw .usage("Standard input has more than \(maximumSize) bytes for --config.")
   }
 
-  /// The arguments in a line: a flag and its value, or none.
-  private static func flag(
+  /// The arguments in a line: a flag and its value, switches, or none.
+  private static func flags(
     in line: ArraySlice<UInt8>, for verb: Verb?
   ) throws(Failure) -> [Argument] {
-    let arguments = try self.arguments(in: line)
+    let arguments = try self.arguments(in: line, for: verb)
     var parser = ArgumentParser(arguments)
     parser.verb = verb
-    guard let item = try parser.next() else {
-      // None, or one of curl's that changes nothing.
-      if arguments.first?.bytes != Array("--".utf8) { return [] }
+    var count = 0
+    while let item = try parser.next() {
+      count += 1
+      switch item {
+      case .word(let word): throw failure(about: word, after: parser.used.last?.spelled, for: verb)
+      case .flag(let flag, _) where flag.long == "config":
+        throw .usage("--config can't be used in a configuration file.")
+      case .flag(let flag, let value) where flag.value != nil && arguments.count > 2:
+        throw .usage(
+          "\(value.flag ?? "--\(flag.long)") has a value: write it in a line of its own.")
+      case .flag, .off: break
+      }
+    }
+    // A flag of curl that changes nothing is no item.
+    if count == 0, arguments.first?.bytes == Array("--".utf8) {
       throw .usage("A flag has a name after its hyphens.")
     }
-    guard case .flag(let flag, _) = item, try parser.next() == nil else {
-      throw .usage(
-        "The line is not one flag: write --NAME or --NAME VALUE, such as --boundary B.")
-    }
-    if flag.long == "config" { throw .usage("--config can't be used in a configuration file.") }
     return arguments
   }
 
-  private static func arguments(in line: ArraySlice<UInt8>) throws(Failure) -> [Argument] {
+  /// What is wrong with a line in which a word is not part of a flag. The word is not shown, as it may be a secret.
+  ///
+  /// - Parameter flag: the flag before it, as it was typed.
+  private static func failure(about word: Argument, after flag: String?, for verb: Verb?) -> Failure
+  {
+    if let flag {
+      return .usage(
+        "\(flag) takes no value: leave out what follows it, or give it a line of its own.")
+    }
+    if URLArgument.isURL(word) { return .usage("The line is a URL: write url = \"URL\".") }
+    let name = String(
+      decoding: word.bytes.prefix { !$0.isBlank && $0 != UInt8(ascii: "=") }, as: UTF8.self)
+    return .usage(
+      "The line does not begin with the name of a flag: write --NAME or --NAME VALUE."
+        + Suggestion.text(forFlag: name, of: verb))
+  }
+
+  private static func arguments(
+    in line: ArraySlice<UInt8>, for verb: Verb?
+  ) throws(Failure) -> [Argument] {
     var line = line
     // The file may come from a system whose lines end with CRLF.
     if line.last == 0x0D { line.removeLast() }
@@ -75,13 +103,30 @@ enum ConfigFile {
     if let line = try CurlConfigLine(line) { return line.arguments }
     let name = line.prefix { !$0.isBlank && $0 != UInt8(ascii: "=") }
     let rest = line.dropFirst(name.count)
-    let isSeparated = rest.first?.isBlank ?? false
-    // "--flag=value" and "-Fvalue" are one argument, even if the value has blanks.
-    guard isSeparated, name.count == 2 || name.starts(with: "--".utf8) else {
+    let value = rest.drop(while: \.isBlank)
+    // "--flag=value" is one argument, even if the value has blanks.
+    guard first == UInt8(ascii: "-"), value.count < rest.count || rest.isEmpty else {
       return [Argument(bytes: line)]
     }
-    let value = rest.drop(while: \.isBlank)
-    return value.isEmpty
-      ? [Argument(bytes: name)] : [Argument(bytes: name), Argument(bytes: value)]
+    guard !value.isEmpty else { return [Argument(bytes: name)] }
+    let pair = [Argument(bytes: name), Argument(bytes: value)]
+    // What follows may be another switch, or a value that looks like one.
+    let next = value.first == UInt8(ascii: "-") ? Argument("x") : pair[1]
+    var parser = ArgumentParser([pair[0], next])
+    parser.verb = verb
+    var hasValue = false
+    while let item = try parser.next() {
+      switch item {
+      case .flag(let flag, _): hasValue = flag.value != nil
+      case .off: hasValue = false
+      case .word:
+        // "-Fvalue" is one argument, too. After switches, there may be others.
+        return hasValue
+          ? [Argument(bytes: line)]
+          : [Argument(bytes: name)]
+            + value.split(whereSeparator: \.isBlank).map { Argument(bytes: $0) }
+      }
+    }
+    return pair
   }
 }

@@ -30,7 +30,9 @@ struct CurlConfigLine {
         && afterBlanks.dropFirst().first?.isBlank != false
     // A word that is no flag is not shown in a message, so it is not taken for one.
     let isKnown = String(validating: name, as: UTF8.self).map { name in
-      Flag.named(name) != nil || CurlFlag.meaning(name) != nil
+      let negated = name.hasPrefix("no-") ? String(name.dropFirst(3)) : "no-\(name)"
+      return Flag.named(name) != nil || CurlFlag.meaning(name) != nil
+        || Flag.named(negated).map { $0.value == nil } ?? false
     }
     guard isBare ? isKnown == true : isQuoted || hasSeparator else { return nil }
     self.name = isBare ? Array("--".utf8) + name : Array(name)

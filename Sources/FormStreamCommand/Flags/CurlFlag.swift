@@ -25,6 +25,11 @@ enum CurlFlag {
     if case .refused(let hint)? = meaning(short) { hint } else { nil }
   }
 
+  /// The long names that stand for flags of formstream.
+  static var otherNames: [String] {
+    accepted.filter { if case .same = $0.meaning { true } else { false } }.flatMap(\.long)
+  }
+
   private struct Entry {
     var short: Character?
     let long: [String]
@@ -73,8 +78,6 @@ enum CurlFlag {
       nil, "cert-type", "key-type",
       is: .only("PEM", hint: "certificates and keys are read as PEM; openssl makes PEM of others.")
     ),
-    // A redirect from https to http is refused in any case.
-    Entry(nil, "proto-redir", is: .same(as: "proto")),
   ]
 
   private static let refused = [
@@ -165,7 +168,10 @@ enum CurlFlag {
       nil, "post301", "post302", "post303",
       hint: "a request with a body follows only 307 and 308; a 303 names the page of its result."),
     Entry(
-      nil, "location-trusted", hint: "credentials are never sent to another server, even with -L."),
+      nil, "location-trusted",
+      hint:
+        "credentials are never sent to another server, even with -L: send the request to that server's URL."
+    ),
     Entry(
       nil, "disallow-username-in-url",
       hint: "leave it out, and write no user into the URL."),

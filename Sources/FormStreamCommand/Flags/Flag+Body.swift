@@ -21,7 +21,7 @@ extension Flag {
       // curl's name for standard input that may pause.
       let isDot = argument.bytes == [UInt8(ascii: ".")]
       arguments.request.uploads.append(
-        isDot ? Argument(bytes: "-".utf8, place: argument.place) : argument)
+        isDot ? Argument(bytes: "-".utf8, from: argument) : argument)
     },
     Flag(
       long: "globoff", short: "g", group: .body, verbs: bodyVerbs + [.get],

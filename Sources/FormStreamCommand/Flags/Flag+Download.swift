@@ -31,7 +31,7 @@ extension Flag {
     ) { (arguments, argument) in arguments.downloading.directory = argument },
     Flag(
       long: "create-dirs", group: .output, verbs: Verb.likeCurl,
-      summary: "Make the directories of -o and --output-dir that don't exist"
+      summary: "Make the directories of -o, -D and --output-dir that don't exist"
     ) { (arguments, _) in arguments.downloading.makesDirectories = true },
     Flag(
       long: "continue-at", short: "C", value: Value(placeholder: "-"), group: .output,

@@ -23,7 +23,7 @@ extension Flag {
       let isFile = argument.bytes.first == UInt8(ascii: "@")
       arguments.request.headers.append(
         isFile
-          ? .file(Argument(bytes: argument.bytes.dropFirst(), place: argument.place))
+          ? .file(Argument(bytes: argument.bytes.dropFirst(), from: argument))
           : .line(argument))
     },
     Flag(
@@ -63,7 +63,7 @@ extension Flag {
         DataArgument(
           kind: isRaw ? .raw : .encoded,
           argument: isRaw
-            ? Argument(bytes: argument.bytes.dropFirst(), place: argument.place) : argument))
+            ? Argument(bytes: argument.bytes.dropFirst(), from: argument) : argument))
     },
     Flag(
       long: "get", short: "G", group: .request, verbs: Verb.likeCurl,
@@ -99,26 +99,25 @@ extension Flag {
         )
       }
       arguments.request.headers.append(
-        .line(Argument(bytes: Array("Referer: ".utf8) + argument.bytes, place: argument.place)))
+        .line(Argument(bytes: Array("Referer: ".utf8) + argument.bytes, from: argument)))
     },
     Flag(
       long: "proto", value: Value(placeholder: "=https"), group: .request, verbs: Verb.likeCurl,
       summary: "Send nothing unless the URL begins with https:",
       detail: """
-        This is curl's list of protocols: =https allows only https, and =https,http both, as without the flag. Others are         never used.
+        This is curl's list of protocols: =https allows only https, and =https,http both, as without the flag. Others are \
+        never used.
         """
     ) { (arguments, argument) throws(Failure) in
-      let words = argument.shown.split(separator: ",").map { $0.drop { "=+".contains($0) } }
-      let others = words.filter { !["-all", "http", "https"].contains($0) }
-      guard others.isEmpty, words.contains("https") else {
-        throw .usage(
-          "\(argument.named("--proto")) is not =https or =https,http: no other protocols are supported."
-        )
-      }
-      // Without = or -all, the list adds to the protocols that are allowed in any case.
-      arguments.request.requiresHTTPS =
-        !words.contains("http")
-        && (argument.bytes.first == UInt8(ascii: "=") || words.contains("-all"))
+      arguments.request.requiresHTTPS = try requiresHTTPS(argument)
+    },
+    Flag(
+      long: "proto-redir", value: Value(placeholder: "=https"), group: .request,
+      verbs: Verb.likeCurl,
+      summary: "Follow no redirect to a URL that begins with http:",
+      detail: "The list is that of --proto. A redirect from https to http is followed in no case."
+    ) { (arguments, argument) throws(Failure) in
+      arguments.request.options.redirects.requiresHTTPS = try requiresHTTPS(argument)
     },
     Flag(
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
@@ -140,4 +139,18 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]
+}
+
+/// Whether a list of protocols allows only https.
+private func requiresHTTPS(_ argument: Argument) throws(Failure) -> Bool {
+  let words = argument.shown.split(separator: ",").map { $0.drop { "=+".contains($0) } }
+  let others = words.filter { !["-all", "http", "https"].contains($0) }
+  guard others.isEmpty, words.contains("https") else {
+    throw .usage(
+      "\(argument.named("--proto")) is not =https or =https,http: no other protocols are supported."
+    )
+  }
+  // Without = or -all, the list adds to the protocols that are allowed in any case.
+  return !words.contains("http")
+    && (argument.bytes.first == UInt8(ascii: "=") || words.contains("-all"))
 }

@@ -33,6 +33,12 @@ enum FlagAlias {
         "--max-time S limits an attempt, --connect-timeout S the connection, and --stall-timeout S the time without a byte."
     ),
     Entry(
+      "-F", "--form", "--field", "--file", "-T", "--upload-file", "--json-body", of: [.get],
+      hint: "it makes a body, and get sends none: formstream post sends it, with -X GET as well."),
+    Entry(
+      "--to-curl", "--dry-run", of: [.get],
+      hint: "it shows requests with bodies, of post and put. -v shows the head that get sends."),
+    Entry(
       "--growing", "--verify-growing", of: [.send, .plan],
       hint:
         "a manifest and a journal know files by their size and time. post and put send a file that grows, or copy it first."

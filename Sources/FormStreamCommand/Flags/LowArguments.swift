@@ -58,16 +58,33 @@ extension LowArguments {
     var parser = ArgumentParser(arguments)
     // It decides what the flags of a configuration file mean, which come before it.
     parser.verb = arguments.first { $0.place == .word(1) }.flatMap { Verb(rawValue: $0.shown) }
+    var items: [ArgumentParser.Item] = []
     while let item = try parser.next() {
-      switch item {
-      case .flag(let flag, let value):
-        try flag.store(&self, value)
-      case .word(let word):
-        try store(word)
-        parser.verb = verb
+      if case .off(let flag) = item {
+        // As if it had not been typed. Storing has no other effect.
+        items.removeAll {
+          if case .flag(let other, _) = $0 { other.long == flag.long } else { false }
+        }
+        self = LowArguments()
+        for item in items { try store(item, for: parser.verb) }
+      } else {
+        items.append(item)
+        try store(item, for: parser.verb)
       }
+      parser.verb = verb ?? parser.verb
     }
     if document == nil { try checkFlags(parser.used) }
+  }
+
+  /// - Parameter verb: the command, if it is known by now.
+  private mutating func store(_ item: ArgumentParser.Item, for verb: Verb?) throws(Failure) {
+    switch item {
+    // Flags of other commands are refused when all are known.
+    case .flag(let flag, let value) where verb.map(flag.isKnown) ?? true:
+      try flag.store(&self, value)
+    case .flag, .off: break
+    case .word(let word): try store(word)
+    }
   }
 
   private mutating func store(_ word: Argument) throws(Failure) {
@@ -111,7 +128,9 @@ extension LowArguments {
       if let hint = FlagAlias.hint(spelled, for: verb) {
         throw .usage("\(spelled) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
-      if verb.isLikeCurl, let short = flag.short, let hint = CurlFlag.hint(short) {
+      if verb.isLikeCurl, let short = flag.short, spelled == "-\(short)",
+        let hint = CurlFlag.hint(short)
+      {
         throw .usage("-\(short) is not a flag of \"\(verb.rawValue)\": \(hint)")
       }
       throw .usage(

@@ -51,7 +51,8 @@ struct PartArguments {
     _ argument: Argument, of flag: String, as form: String
   ) throws(Failure) -> (name: String, content: Argument) {
     guard let (name, content) = argument.splitAtEquals() else {
-      throw .usage("\(argument.named(flag)) has no = in it: write \(flag) \(form).")
+      throw .usage(
+        "\(argument.named(flag)) has no = in it: write \(argument.flag ?? flag) \(form).")
     }
     return (try name.text(for: flag), content)
   }

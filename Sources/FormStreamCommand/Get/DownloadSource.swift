@@ -30,7 +30,7 @@ extension LowArguments {
       for match in try matches(of: operand) {
         sources.append(
           DownloadSource(
-            url: try URLArgument(Argument(bytes: match.text, place: operand.place)),
+            url: try URLArgument(Argument(bytes: match.text, from: operand)),
             output: output?.numbered(by: match.choices)))
       }
     }
@@ -66,6 +66,6 @@ extension DownloadArguments.Output {
         bytes.append(byte)
       }
     }
-    return .file(Argument(bytes: bytes, place: name.place))
+    return .file(Argument(bytes: bytes, from: name))
   }
 }

@@ -97,7 +97,7 @@ extension LowArguments {
     try checkMethod(.none)
     if !request.putsDataIntoURL, let piece = request.data.first {
       throw .usage(
-        "\(piece.spelling) is for a body, and get sends none: -G puts the data into the URL; formstream post sends it, with -X GET as well."
+        "\(piece.flag) is for a body, and get sends none: -G puts the data into the URL; formstream post sends it, with -X GET as well."
       )
     }
     if downloading.resumes, isOtherThanFile {

@@ -15,7 +15,7 @@ struct SecretFile {
   /// - Parameter path: the file, or - for standard input.
   init(_ path: Argument, for flag: String) throws(Failure) {
     self.path = path
-    self.flag = flag
+    self.flag = path.flag ?? flag
     guard !path.isDash else {
       do throws(SystemError) {
         contents = try contentsOfStandardInput(upTo: Self.maximumSize)
@@ -30,9 +30,13 @@ struct SecretFile {
       }
       return
     }
-    // Not by its path: that is the secret itself if it was typed in place of a file.
+    // Not by its path, unless an @ before it says that it is one: it is the secret itself if that was typed in place of
+    // a file.
+    let isMarked = path.flag.map { ["-H", "--header"].contains($0) } ?? false
     contents = try readSmallFile(
-      path.path, for: flag, limit: Self.maximumSize, subject: "The file of \(path.named(flag))")
+      path.path, for: flag, limit: Self.maximumSize,
+      subject: isMarked
+        ? "The file \"\(path.shown)\" of \(path.named(flag))" : "The file of \(path.named(flag))")
     warnings =
       isReadableByOthers(path.path)
       ? [

@@ -8,7 +8,8 @@ struct HeadFile {
   /// Nil if heads go nowhere.
   init?(_ printing: PlannedPrinting) throws(Failure) {
     guard let target = printing.headTarget else { return nil }
-    file = try OutputFile(target)
+    if let directory = printing.madeHeadDirectory { try make(directory) }
+    file = try OutputFile(target, of: "-D")
   }
 
   func add(_ heads: ReceivedHeads) throws(Failure) {

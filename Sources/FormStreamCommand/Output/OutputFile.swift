@@ -12,10 +12,15 @@ final class OutputFile: Sendable {
   private let pending: PendingFile?
 
   private let replacesFile: Bool
+  /// The flag that names the output, for messages.
+  private let flag: String
 
-  /// - Parameter replacesFile: whether a file that has the name may be replaced.
-  init(_ target: OutputTarget, replacesFile: Bool = true) throws(Failure) {
+  /// - Parameters:
+  ///   - flag: the flag that names the output.
+  ///   - replacesFile: whether a file that has the name may be replaced.
+  init(_ target: OutputTarget, of flag: String = "-o", replacesFile: Bool = true) throws(Failure) {
     self.replacesFile = replacesFile
+    self.flag = flag
     switch target {
     case .standardOutput:
       (name, stream, pending) = ("Standard output", .standardOutput, nil)
@@ -32,7 +37,8 @@ final class OutputFile: Sendable {
           "\(name) is a link to a file that does not exist: create that file first, or choose another."
         )
       } catch {
-        throw Failure(.inputOutput, "\(name) can't be written: \(error). Choose another.")
+        throw Failure(
+          .inputOutput, "\(name) can't be written: \(error). Choose another with \(flag).")
       }
     }
   }
@@ -114,7 +120,8 @@ final class OutputFile: Sendable {
     } catch {
       throw Failure(
         .inputOutput,
-        "\(name) could not be given its name: \(error). Try -o - and redirect standard output.")
+        "\(name) could not be given its name: \(error). Try \(flag) - and redirect standard output."
+      )
     }
   }
 }

@@ -5,6 +5,9 @@ extension DataArgument {
   /// The largest body that is put together in memory. A single file sent unchanged doesn't count: it is streamed.
   private static let maximumSize = 64 * 1024 * 1024
 
+  /// The flag as it was typed, for messages.
+  var flag: String { argument.flag ?? spelling }
+
   var spelling: String {
     switch kind {
     case .text: "-d"
@@ -16,7 +19,7 @@ extension DataArgument {
 
   var isStandardInput: Bool {
     switch kind {
-    case .text, .binary: DataOrFile(argument, of: spelling).file?.isDash ?? false
+    case .text, .binary: DataOrFile(argument, of: flag).file?.isDash ?? false
     case .raw: false
     case .encoded: EncodedData(argument).file?.isDash ?? false
     }
@@ -30,13 +33,13 @@ extension DataArgument {
 
   static func body(of pieces: [DataArgument]) throws(Failure) -> PlannedBytes {
     if pieces.count == 1, pieces[0].kind == .binary {
-      return try DataOrFile(pieces[0].argument, of: pieces[0].spelling).streamed(as: type)
+      return try DataOrFile(pieces[0].argument, of: pieces[0].flag).streamed(as: type)
     }
     var bytes: [UInt8] = []
     for (index, piece) in pieces.enumerated() {
       if index > 0 { bytes.append(UInt8(ascii: "&")) }
       bytes += try piece.bytes()
-      try checkSize(of: bytes, for: piece.spelling)
+      try checkSize(of: bytes, for: piece.flag)
     }
     let isTyped = pieces.allSatisfy { $0.file == nil }
     return PlannedBytes(
@@ -48,7 +51,7 @@ extension DataArgument {
   var file: Argument? {
     switch kind {
     case .raw: nil
-    case .text, .binary: DataOrFile(argument, of: spelling).file
+    case .text, .binary: DataOrFile(argument, of: flag).file
     case .encoded: EncodedData(argument).file
     }
   }
@@ -57,15 +60,15 @@ extension DataArgument {
   func bytes() throws(Failure) -> [UInt8] {
     switch kind {
     case .raw: return argument.bytes
-    case .binary: return try DataOrFile(argument, of: spelling).contents()
+    case .binary: return try DataOrFile(argument, of: flag).contents()
     case .text:
-      let data = DataOrFile(argument, of: spelling)
+      let data = DataOrFile(argument, of: flag)
       let contents = try data.contents()
       return data.file == nil ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
     case .encoded:
       let data = EncodedData(argument)
       let content =
-        if let file = data.file { try DataArgument.contents(of: file, for: spelling) } else {
+        if let file = data.file { try DataArgument.contents(of: file, for: flag) } else {
           data.content
         }
       let encoded = Array(PercentEncoding.unreservedWithPlus.encoded(content).utf8)

@@ -62,8 +62,8 @@ extension LowArguments {
     var kinds: [String] = []
     if let part = parts.first { kinds.append(part.spelling) }
     if let upload { kinds.append(upload.spelling) }
-    if !request.putsDataIntoURL, let piece = request.data.first { kinds.append(piece.spelling) }
-    if !request.json.isEmpty { kinds.append("--json-body") }
+    if !request.putsDataIntoURL, let piece = request.data.first { kinds.append(piece.flag) }
+    if let json = request.json.first { kinds.append(json.flag ?? "--json-body") }
     guard kinds.count < 2 else {
       throw .usage(
         "\(kinds[0]) and \(kinds[1]) make two different bodies, and a request has one: leave one out."
@@ -82,7 +82,7 @@ extension LowArguments {
   }
 
   private func json() throws(Failure) -> PlannedBytes {
-    let pieces = request.json.map { DataOrFile($0, of: "--json-body") }
+    let pieces = request.json.map { DataOrFile($0, of: $0.flag ?? "--json-body") }
     if pieces.count == 1 { return try pieces[0].streamed(as: "application/json") }
     var bytes: [UInt8] = []
     for piece in pieces where sendsRequest || piece.file?.isDash != true {

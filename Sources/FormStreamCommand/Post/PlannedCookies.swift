@@ -53,7 +53,7 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   guard let file else { return }
   switch try? OutputPlace(at: file) {
   case .standardOutput, .special: return
-  default: try OutputFile(.path(file)).discard()
+  default: try OutputFile(.path(file), of: "-c").discard()
   }
 }
 
@@ -64,7 +64,7 @@ func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failur
   let target: LocalPath
   switch try? OutputPlace(at: file) {
   case .deadLink, .standardOutput, .special:
-    let output = try OutputFile(.path(file))
+    let output = try OutputFile(.path(file), of: "-c")
     return try output.write(
       try convertingErrors { () throws(TransferError) in try session.cookieText() })
   case .file: target = (try? resolved(file)) ?? file

@@ -1,9 +1,13 @@
+import FormStreamMultipart
+
 /// What is printed about responses besides their bodies, and what is not.
 struct PlannedPrinting {
   /// Whether heads come before the body.
   let includesHeads: Bool
   /// Where heads go in addition; nil for nowhere.
   let headTarget: OutputTarget?
+  /// The directory that is made for that file, if it does not exist.
+  let madeHeadDirectory: LocalPath?
   let writeOut: WriteOut?
   /// Whether the response of a refused request is not printed.
   let hidesRefused: Bool
@@ -44,8 +48,10 @@ extension LowArguments {
         "-f prints no response of a refused request, and --output-any-status stores it: leave one out."
       )
     }
+    let headTarget = try headTarget()
     return PlannedPrinting(
-      includesHeads: request.includesHeads, headTarget: try headTarget(),
+      includesHeads: request.includesHeads, headTarget: headTarget,
+      madeHeadDirectory: downloading.makesDirectories ? headTarget?.directory : nil,
       writeOut: try request.writeOut.map { (format) throws(Failure) in try WriteOut(format) },
       hidesRefused: request.hidesRefused,
       hidesFailures: request.isSilent && !request.showsErrors)

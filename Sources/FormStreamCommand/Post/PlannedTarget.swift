@@ -53,8 +53,16 @@ extension LowArguments {
       return pairs
     }
     guard urls.count == 1 else {
+      let count = groups.map(\.count).reduce(0, +)
+      if count == urls.count,
+        let (upload, group) = zip(request.uploads, groups).first(where: { $1.count > 1 })
+      {
+        throw .usage(
+          "\(upload.named("-T")) stands for \(group.count) files: for \(count) URLs, give each file a -T of its own, or give one URL that ends in /."
+        )
+      }
       throw .usage(
-        "There are \(groups.count) files and \(urls.count) URLs: give one URL that ends in / for all files, or one for each."
+        "There are \(count) files and \(urls.count) URLs: give one URL that ends in / for all files, or one for each."
       )
     }
     return try targets(urls[0], groups.flatMap(\.self))
@@ -67,7 +75,7 @@ extension LowArguments {
     else { return [upload] }
     do throws(CurlPattern.Fault) {
       return try CurlPattern.matches(of: upload.bytes, isLenient: false)
-        .map { Argument(bytes: $0.text, place: upload.place) }
+        .map { Argument(bytes: $0.text, from: upload) }
     } catch {
       let (reason, remedy) =
         switch error {
@@ -115,7 +123,7 @@ extension LowArguments {
       if URLArgument.isURL(word) {
         urls.append(word)
       } else if body == nil, word.bytes.first == UInt8(ascii: "@") {
-        body = Argument(bytes: word.bytes.dropFirst(), place: word.place)
+        body = Argument(bytes: word.bytes.dropFirst(), from: word)
       } else if exists(word.path) {
         guard verb == .put || !request.uploads.isEmpty else {
           throw .usage(
@@ -128,7 +136,9 @@ extension LowArguments {
         if index == operands.count - 1 { _ = try URLArgument(word) }
         throw .usage(
           "\(word.named("A word")) is neither a URL nor a file that exists: check the path. "
-            + "-F NAME=VALUE adds a text field, and -F NAME=@FILE a file.")
+            + (printsJSON
+              ? "--json prints a record, and --json-body DATA sends JSON."
+              : "-F NAME=VALUE adds a text field, and -F NAME=@FILE a file."))
       }
     }
     return (urls, files, body)

@@ -188,14 +188,14 @@ extension LowArguments {
     for piece in data {
       guard sendsRequest || !piece.isStandardInput else {
         throw .usage(
-          "The data of \(piece.spelling) is part of the URL, and comes from standard input, which is read only to send it: use a file."
+          "The data of \(piece.flag) is part of the URL, and comes from standard input, which is read only to send it: use a file."
         )
       }
       let bytes = try piece.bytes()
       guard !bytes.isEmpty else { continue }
       guard let text = String(validating: bytes, as: UTF8.self) else {
         throw .usage(
-          "The data of \(piece.spelling) is not UTF-8, so that it can't stand in a URL: --data-urlencode encodes it."
+          "The data of \(piece.flag) is not UTF-8, so that it can't stand in a URL: --data-urlencode encodes it."
         )
       }
       texts.append(text)
@@ -302,11 +302,13 @@ extension RequestArguments {
     var uses: [String] = []
     uses += uploads.filter(\.isDash).map { _ in "-T" }
     uses += json.filter { DataOrFile($0, of: "--json-body").file?.isDash ?? false }
-      .map { _ in "--json-body" }
+      .map { $0.flag ?? "--json-body" }
     if let writeOut, DataOrFile(writeOut, of: "-w").file?.isDash ?? false { uses.append("-w") }
-    uses += queryData.filter(\.isStandardInput).map { _ in "--url-query" }
-    uses += data.filter(\.isStandardInput).map(\.spelling)
-    for case .file(let file) in headers where file.isDash { uses.append("--header-file") }
+    uses += queryData.filter(\.isStandardInput).map(\.flag)
+    uses += data.filter(\.isStandardInput).map(\.flag)
+    for case .file(let file) in headers where file.isDash {
+      uses.append(file.flag ?? "--header-file")
+    }
     if let urlFile, urlFile.isDash { uses.append("--url-file") }
     if case .file(let file)? = passphrase, file.isDash { uses.append("--pass-file") }
     if case .userFile(let file)? = proxy.credentials, file.isDash {

@@ -26,6 +26,7 @@ extension SettingName {
     case .proxyAuthorities: "--proxy-cacert"
     case .proxyCredentials: "--proxy-user-file"
     case .localInterface: "--interface"
+    case .version: "--http2"
     case .expectation: "--expect"
     case .readAhead: "--read-ahead"
     case .spooling: "--spool"

@@ -20,6 +20,9 @@ struct URLArgument {
       // HTTPie's short form.
       let remedy =
         text.hasPrefix(":") ? "localhost before its colon" : "https:// or http:// before it"
+      if let scheme = ["http:", "https:"].first(where: text.lowercased().hasPrefix) {
+        throw .usage("\(argument.named("The URL")) has no host: write \(scheme)//HOST/PATH.")
+      }
       throw .usage("\(argument.named("The URL")) has no scheme: put \(remedy).")
     }
   }

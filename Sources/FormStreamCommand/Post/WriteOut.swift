@@ -26,7 +26,7 @@ struct WriteOut {
       // curl leaves line breaks out of a file, too: \n is one.
       let contents = try DataArgument.contents(of: file, for: "-w", limit: Self.maximumSize)
       format = Argument(
-        bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, place: argument.place)
+        bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, from: argument)
     }
     pieces = try Self.pieces(try format.text(for: "-w"), format.named("-w"))
   }

@@ -51,6 +51,9 @@ extension Attempt {
     if url.origin.scheme == "https", target.origin.scheme == "http" {
       return "an encrypted request is not sent again without encryption"
     }
+    if options.redirects.requiresHTTPS, target.origin.scheme != "https" {
+      return "only redirects to https are allowed"
+    }
     if target.origin != url.origin, !options.redirects.allowsOtherOrigins {
       return "that is another server, and redirects to other servers are not allowed "
         + "(\(SettingName.otherOrigins) allows them)"

@@ -7,6 +7,8 @@ public struct RedirectPolicy: Sendable, Hashable {
   public var limit = 5
   /// Whether redirects to other origins are followed.
   public var allowsOtherOrigins = false
+  /// Whether only redirects to URLs of https are followed. A redirect from https to http is followed in no case.
+  public var requiresHTTPS = false
 
   /// Up to five redirects within the origin.
   public init() {}

@@ -99,7 +99,8 @@ struct FailureExplanation {
   func noHTTP2(_ reason: String) -> TransferError {
     error(
       .http2Unavailable, nil,
-      "was not carried out: HTTP/2 was asked for, and \(url.origin) doesn't speak it (\(reason)). Allow HTTP/1.1."
+      "was not carried out: HTTP/2 was asked for, and \(url.origin) doesn't speak it (\(reason)). Allow HTTP/1.1, "
+        + "which \(SettingName.version) forbids."
     )
   }
 

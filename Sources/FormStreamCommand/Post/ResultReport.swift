@@ -155,19 +155,9 @@ struct ResultReport {
   /// Says that a request is sent again, and why.
   private func note(_ retry: TransferRetry) {
     guard !isQuiet else { return }
-    let reason = retry.error.map { " \(Self.withoutRemedy($0.sentence(socket: socket)))" } ?? ""
+    let reason = retry.error.map { " \($0.sentence(socket: socket))" } ?? ""
     StandardError.event(
       naming("Attempt \(retry.attempt) follows in \(HumanReadable.time(retry.delay)).\(reason)"))
-  }
-
-  /// A sentence about a failure without its end, which says what to do: that is done already.
-  private static func withoutRemedy(_ sentence: String) -> String {
-    let remedies = ["ask the server", "try again", "try it again"]
-    let lower = sentence.lowercased()
-    let starts = remedies.flatMap { [". \($0)", ": \($0)"] }
-      .compactMap { lower.firstRange(of: $0)?.lowerBound }
-    guard let start = starts.min() else { return sentence }
-    return String(sentence.prefix(lower.distance(from: lower.startIndex, to: start))) + "."
   }
 
   /// On a terminal, a success without a body would say nothing.

@@ -19,7 +19,7 @@ extension AttemptDecision.Verdict {
     return Self(
       .unknown,
       error?.adding(
-        "An earlier attempt was sent completely, and may have been carried out: ask the server."))
+        "An earlier attempt was sent completely, and may have been carried out."))
   }
 }
 

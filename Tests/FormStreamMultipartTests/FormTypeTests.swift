@@ -35,7 +35,7 @@ import Testing
         + "\r\n"
         + "1\r\n"
         + "--B\r\n"
-        + "Content-Disposition: form-data; name=\"named\"; filename=\"c\"\r\n"
+        + "Content-Disposition: attachment; name=\"named\"; filename=\"c\"\r\n"
         + "Content-Type: x/y\r\n"
         + "\r\n"
         + "2\r\n"

@@ -103,6 +103,10 @@ import Testing
     ),
     (["-d", "a", "--proto", "=https", "https://h/"], "-d a --proto =https https://h/", ""),
     (["-d", "a", "--proto", "=https,http", "http://h/"], "-d a http://h/", ""),
+    (
+      ["-d", "a", "--proto-redir", "=https", "https://h/"], "-d a --proto-redir =https https://h/",
+      ""
+    ),
     (["-d", "a", "https://h/"], "-d a https://h/", ""),
     (
       ["-F", "f=@big;type=a/b", "https://h/"], "-F 'f=@\"big\";type=a/b' --http1.1 https://h/", ""

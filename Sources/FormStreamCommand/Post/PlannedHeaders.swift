@@ -130,7 +130,7 @@ extension LowArguments {
       } catch {
         // The message shows nothing of the line, not even the name: any of it may be the secret.
         throw .usage(
-          "Line \(line.number) of the file \"\(file.shown)\" of --header-file is not a header that can be "
+          "Line \(line.number) of the file \"\(file.shown)\" of \(file.flag ?? "--header-file") is not a header that can be "
             + "sent: write Name: value, and no header about the body's length or framing.")
       }
     }

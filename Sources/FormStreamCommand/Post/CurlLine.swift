@@ -295,7 +295,7 @@ struct CurlLine {
   private mutating func addConnection(_ layout: BodyLayout?) throws(Failure) {
     let session = plan.configuration
     if arguments.request.requiresHTTPS { add("--proto", "=https") }
-    if options.redirects.requiresHTTPS { add("--proto-redir", "=https") }
+    if plan.request.options.redirects.requiresHTTPS { add("--proto-redir", "=https") }
     if session.version == .http11 || prefersHTTP11(layout) { add("--http1.1") }
     if session.version == .http2 {
       add(plan.request.url.origin.scheme == "https" ? "--http2" : "--http2-prior-knowledge")

@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test(arguments: [
-    (["-x", "canary://h"], "-x"), (["--proxy", "http://h:canary"], "-x"),
+    (["-x", "canary://h"], "-x"), (["--proxy", "http://h:canary"], "--proxy"),
     (["--socks5", "canary/x"], "--socks5"), (["--socks5-hostname", "a b"], "--socks5-hostname"),
     (["-U", "canary"], "-U"), (["-U", "a:b", "--proxy-user-file", "x"], "one of them"),
   ])

@@ -227,7 +227,10 @@ import FormStreamTestSupport
     ("url=URL/x\nget\ndata = \"a=b\"", "GET /x?a=b HTTP/1.1\r\n"),
     ("url=URL/x\n--data-raw \"a = b\"\n-F a=\"b\"", "64"),
     ("url=URL/x\n--header X-A: b = \"c\"", "X-A: b = \"c\"\r\n"),
-    ("url=URL/x\nuser-agent = \"\"", "User-Agent:\r\n"),
+    (
+      "url=URL/x\nuser-agent = \"\"",
+      "Accept: */*\r\nAccept-Encoding: identity\r\nContent-Length: 0\r\n\r\n"
+    ),
   ])
   func `a file of curl is read as curl reads it`(_ contents: String, _ expected: String) throws {
     let place = try TemporaryDirectory()

@@ -190,7 +190,7 @@ import Testing
     for (flags, exit, says) in [
       (["-b", "canary"], 66, "-b (argument 5) does not exist"),
       (["-b", "bad"], 66, "is no cookie"),
-      (["-c", "no/such"], 74, "The server accepted the request"), (["-c", "-"], 64, "name a file"),
+      (["-c", "no/such"], 74, "Choose another with -c"), (["-c", "-"], 64, "name a file"),
       (["-b", "a=1", "-H", "Cookie: b=2"], 64, "both set the Cookie"),
     ] as [([String], Int32, String)] {
       let result = try run("formstream", ["post", "-d", "a"] + flags + [server.url], in: place)
@@ -198,7 +198,7 @@ import Testing
       #expect(result.stderr.contains(says), "\(flags): \(result.stderr)")
       #expect(!result.stderr.contains("canary"))
     }
-    #expect(server.requests.count == 1)
+    #expect(server.connectionCount == 0)
   }
 
   // MARK: Other commands

@@ -180,8 +180,13 @@ import FormStreamTransfer
       killer.kill(program.pid, of: server.port, after: count)
       _ = try await onNewThread { try program.wait() }
       #expect(await onNewThread { server.waitForEnds(round + 1) })
-      let size = place.bytes("file.part")?.count ?? 0
-      #expect(place.bytes("file.part") ?? [] == Array(bytes.prefix(size)))
+      // A process that is killed between making a partial file and its record leaves an empty one, which it can't be known
+      // to have made.
+      let partials = try place.names.filter { $0.hasSuffix(".part") }.compactMap(place.bytes)
+      let left = partials.filter { !$0.isEmpty }
+      #expect(left.count <= 1)
+      let size = left.first?.count ?? 0
+      #expect(left.first ?? [] == Array(bytes.prefix(size)))
       #expect(place.bytes("file") == nil)
       let killed = try #require(killer.killed)
       again.append(killed.sent - killed.unread - size)
@@ -193,8 +198,8 @@ import FormStreamTransfer
     #expect(last.output.hasPrefix("ok 24000000 "), "\(last)")
     #expect(place.bytes("file") == bytes)
     // A process that is killed while it replaces the record can't remove the new one's temporary name.
-    let names = try place.names
-    #expect(names.filter { !$0.hasPrefix(".formstream-") } == ["file"], "\(names)")
+    let names = try place.names.filter { !$0.hasPrefix(".formstream-") && place.bytes($0) != [] }
+    #expect(names == ["file"], "\(names)")
     #expect(try #require(again.max()) <= 1 << 20, "\(again)")
     print(
       "50 kills: at most \(again.max() ?? 0) bytes that were read are read again, and \(atAll.max() ?? 0) are sent again"

@@ -58,7 +58,7 @@ enum CurlFlag {
     Entry(nil, "show-headers", is: .same(as: "include")),
     // The response of a refused request is printed, and the exit code says that it was refused.
     Entry(nil, "fail-with-body", is: .always),
-    // [ ] { } are not special in URLs here, and the response is written while it arrives.
+    // The response is written while it arrives.
     Entry("N", "no-buffer", is: .always),
     // No file of flags is read unless it is named.
     Entry(nil, "disable", is: .always),

@@ -4,7 +4,7 @@ import FormStreamTransfer
 struct RequestArguments {
   /// The values of `-T`.
   var uploads: [Argument] = []
-  /// Whether `[ ] { }` are not special in the values of `-T`.
+  /// Whether `[ ] { }` are not special in the values of `-T`, and in the URLs of `get`.
   var isGlobbingOff = false
   var data: [DataArgument] = []
   var json: [Argument] = []

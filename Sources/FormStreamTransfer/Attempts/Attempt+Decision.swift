@@ -70,7 +70,7 @@ extension Attempt {
       let unknown = AttemptDecision.Verdict(
         .unknown,
         refused.adding(
-          "It may have passed the request on to a server that carried it out: ask the server behind it."
+          "The request may have been passed on and carried out: ask the server that it is for."
         ))
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }

@@ -46,6 +46,8 @@ package final class PartialFile: Sendable {
     }
   }
 
+  deinit { unlock() }
+
   private enum Lock { case granted, refused, unsupported }
 
   private func lock() throws(SystemError) -> Lock {
@@ -57,6 +59,13 @@ package final class PartialFile: Sendable {
         return error.number == EWOULDBLOCK ? .refused : .unsupported
       }
     }
+  }
+
+  /// Closing is not enough: a program that another thread is just starting has the file open, too, and would keep it locked.
+  ///
+  /// C: `flock(LOCK_UN)`
+  private func unlock() {
+    try? descriptor.withNumber { number in _ = flock(number, LOCK_UN) }
   }
 
   /// C: `fstat`
@@ -208,7 +217,10 @@ package final class PartialFile: Sendable {
   /// Closes the file, and so releases the lock. Throws what some file systems report only here.
   ///
   /// C: `close`
-  package func close() throws(SystemError) { try descriptor.close() }
+  package func close() throws(SystemError) {
+    unlock()
+    try descriptor.close()
+  }
 }
 
 extension DirectoryDescriptor {

@@ -4,32 +4,6 @@ import Foundation
 import Glibc
 import Testing
 
-/// A resource of a server that can be continued.
-private struct Resource {
-  let bytes: [UInt8]
-  var tag = "1"
-
-  /// The first byte that a request asks for.
-  func offset(_ request: RecordedRequest) -> Int {
-    guard let range = request.header("Range"), request.header("If-Range") == "\"\(tag)\"" else {
-      return 0
-    }
-    return Int(range.filter(\.isNumber)) ?? 0
-  }
-
-  /// The response to a request, up to a byte of the resource.
-  func response(to request: RecordedRequest, upTo end: Int = .max) -> [ScriptedStep] {
-    let (offset, count) = (offset(request), bytes.count)
-    let range = "Content-Range: bytes \(offset)-\(count - 1)/\(count)\r\n"
-    return [
-      .send(
-        "HTTP/1.1 \(offset > 0 ? "206 Partial Content\r\n\(range)" : "200 OK\r\n")"
-          + "ETag: \"\(tag)\"\r\nContent-Length: \(count - offset)\r\n\r\n"),
-      .send(Array(bytes[offset..<max(offset, min(end, count))])),
-    ]
-  }
-}
-
 /// Waits until a file has that many bytes.
 private func waitForSize(_ path: String, _ size: Int) {
   let deadline = ContinuousClock.now + .seconds(30)
@@ -54,7 +28,7 @@ private func start(
   /// After kill -9 a new process knows only what is on the disk. `make test-get` does this at fifty random moments.
   @Test(arguments: [SIGKILL, SIGINT, SIGTERM])
   func `a download that is ended goes on where it ended`(_ signal: Int32) throws {
-    let resource = Resource(bytes: noise(8 << 20))
+    let resource = ContinuableResource(bytes: noise(8 << 20))
     let place = try TemporaryDirectory()
     let (pid, path) = (Guarded<Int32>(0), place.path("f.part"))
     let ends = [100, 65_536, 1 << 20, 3_000_000, 7_999_999]
@@ -98,7 +72,7 @@ private func start(
 
   /// Makes a partial file of 50,000 bytes of a resource: by a connection that breaks, or by kill -9.
   private func leavePartialFile(
-    of resource: Resource, in place: TemporaryDirectory, isKilled: Bool
+    of resource: ContinuableResource, in place: TemporaryDirectory, isKilled: Bool
   ) throws -> ScriptedServer {
     let (pid, path) = (Guarded<Int32>(0), place.path("f.part"))
     let server = try ScriptedServer { request in
@@ -126,7 +100,7 @@ private func start(
     _ index: Int, _ flags: [String]
   ) throws {
     let change = Self.changes[index]
-    let resource = Resource(bytes: noise(100_000))
+    let resource = ContinuableResource(bytes: noise(100_000))
     let place = try TemporaryDirectory()
     let server = try leavePartialFile(of: resource, in: place, isKilled: change.isKilled)
     let before = try shell("{ \(change.command); } 2>&1; rm -f t*; sha256sum < f.part", in: place)
@@ -168,7 +142,7 @@ private func start(
   /// The names of the partial file and of its record are cut at 255 bytes, and were those of the file itself.
   @Test(arguments: [255, 250, 247, 245], [".part", ".part.json", ".2.part"])
   func `a long name may end like that of a partial file`(_ length: Int, _ end: String) throws {
-    let resource = Resource(bytes: noise(100_000))
+    let resource = ContinuableResource(bytes: noise(100_000))
     let name = String(repeating: "n", count: length - end.count) + end
     let place = try TemporaryDirectory()
     try place.write(name, "old")
@@ -220,9 +194,12 @@ private func start(
   /// What was there was taken off the limit, also if the file was begun again.
   @Test(arguments: [(90_000, 0), (89_999, 1)])
   func `a limit is that of the complete file`(_ limit: Int, _ exit: Int32) throws {
-    let (old, new) = (Resource(bytes: noise(100_000)), Resource(bytes: noise(90_000), tag: "2"))
-    for later in [new, Resource(bytes: Array(old.bytes.prefix(90_000)))] {
-      let first = Resource(bytes: later.tag == "1" ? later.bytes : old.bytes)
+    let (old, new) = (
+      ContinuableResource(bytes: noise(100_000)),
+      ContinuableResource(bytes: noise(90_000), tag: "2")
+    )
+    for later in [new, ContinuableResource(bytes: Array(old.bytes.prefix(90_000)))] {
+      let first = ContinuableResource(bytes: later.tag == "1" ? later.bytes : old.bytes)
       let server = try ScriptedServer { request in
         request.number == 0
           ? first.response(to: request, upTo: 50_000) + [.close] : later.response(to: request)
@@ -259,7 +236,7 @@ private func start(
   }
 
   @Test func `without -C a download begins again`() throws {
-    let resource = Resource(bytes: noise(100_000))
+    let resource = ContinuableResource(bytes: noise(100_000))
     let server = try ScriptedServer { request in
       resource.response(to: request, upTo: request.number == 0 ? 50_000 : .max)
         + (request.number == 0 ? [.close] : [])
@@ -276,7 +253,7 @@ private func start(
   }
 
   @Test func `a connection that breaks is continued, without any flag`() throws {
-    let resource = Resource(bytes: noise(1_000_000))
+    let resource = ContinuableResource(bytes: noise(1_000_000))
     let server = try ScriptedServer { request in
       let ends = [300_000, 600_000]
       return request.number < 2
@@ -298,7 +275,10 @@ private func start(
   }
 
   @Test func `what has changed on the server is not joined`() throws {
-    let (old, new) = (Resource(bytes: noise(100_000)), Resource(bytes: noise(90_000), tag: "2"))
+    let (old, new) = (
+      ContinuableResource(bytes: noise(100_000)),
+      ContinuableResource(bytes: noise(90_000), tag: "2")
+    )
     let server = try ScriptedServer { request in
       request.number == 0
         ? old.response(to: request, upTo: 50_000) + [.close] : new.response(to: request)
@@ -325,7 +305,7 @@ private func start(
 
   @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
   func `if the disk is full, what has arrived is kept and continued`() throws {
-    let resource = Resource(bytes: noise(3 << 20))
+    let resource = ContinuableResource(bytes: noise(3 << 20))
     let server = try ScriptedServer { request in resource.response(to: request) }
     try SmallDisk.mounted(size: "2m", files: 20) { disk in
       let file = "\(disk)/f"
@@ -351,7 +331,7 @@ private func start(
     let bothBegan = [try Gate(), try Gate()]
     let server = try ScriptedServer { request in
       let turn = request.target == "/0" ? 0 : 1
-      let resource = Resource(bytes: bodies[turn], tag: "\(turn)")
+      let resource = ContinuableResource(bytes: bodies[turn], tag: "\(turn)")
       // Each is in the middle when the other begins.
       return resource.response(to: request, upTo: 300_000) + [
         .open(bothBegan[turn]), .waitFor(bothBegan[1 - turn]),

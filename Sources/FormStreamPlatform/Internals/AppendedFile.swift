@@ -30,14 +30,7 @@ package final class AppendedFile: Sendable {
   ///
   /// C: `flock(LOCK_EX|LOCK_NB)`
   package func lock() throws(SystemError) -> Bool {
-    try descriptor.withNumber { number throws(SystemError) in
-      do throws(SystemError) {
-        _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
-      } catch  where error.number == EWOULDBLOCK {
-        return false
-      } catch {}
-      return true
-    }
+    try descriptor.lock() != .refused
   }
 
   /// Whether the file has this name.

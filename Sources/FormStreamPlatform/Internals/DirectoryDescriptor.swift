@@ -100,13 +100,15 @@ package final class DirectoryDescriptor: Sendable {
 
   /// Creates a file for writing. Throws if the name is taken, even by a dangling link.
   ///
-  /// - Parameter permissions: the mode of the file; the umask applies.
+  /// - Parameters:
+  ///   - access: what it is opened for, as `open` has it.
+  ///   - permissions: the mode of the file; the umask applies.
   ///
   /// C: `openat(O_EXCL)`
   func makeFile(
-    _ name: some PathBytes, permissions: UInt32
+    _ name: some PathBytes, access: CInt = O_WRONLY, permissions: UInt32
   ) throws(SystemError) -> WritableDescriptor {
-    let flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
+    let flags = access | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC
     return WritableDescriptor(
       try retryingInterrupts { name.withCString { openat(number, $0, flags, permissions) } })
   }
@@ -115,11 +117,12 @@ package final class DirectoryDescriptor: Sendable {
   /// system has no such files, or they can't get a name later.
   ///
   /// - Parameters:
+  ///   - access: what it is opened for, as `open` has it.
   ///   - permissions: the mode of the file; the umask applies.
   ///   - testName: the name of the file that shows whether it can get one. For a moment that file is
   ///     there, so it is a name that the caller removes if the process is ended.
   func makeUnnamedFile(
-    permissions: UInt32, testName: FileName
+    access: CInt = O_WRONLY, permissions: UInt32, testName: FileName
   ) throws(SystemError) -> WritableDescriptor? {
     let isPossible = try hasUnnamedFiles.withLock { known throws(SystemError) in
       if let known { return known }
@@ -127,22 +130,24 @@ package final class DirectoryDescriptor: Sendable {
       known = isPossible
       return isPossible
     }
-    return isPossible ? try openUnnamedFile(permissions: permissions) : nil
+    return isPossible ? try openUnnamedFile(access, permissions: permissions) : nil
   }
 
   /// Whether a file without a name can get one: some file systems have no hard links, and without
   /// `/proc` there is no way that needs no privilege. Only the attempt shows it.
   private func canNameFiles(_ name: FileName) throws(SystemError) -> Bool {
-    guard let file = try openUnnamedFile(permissions: 0o600) else { return false }
+    guard let file = try openUnnamedFile(O_WRONLY, permissions: 0o600) else { return false }
     guard (try? file.link(as: name, in: self)) == true else { return false }
     remove(name)
     return true
   }
 
   /// C: `openat(O_TMPFILE)`
-  private func openUnnamedFile(permissions: UInt32) throws(SystemError) -> WritableDescriptor? {
+  private func openUnnamedFile(
+    _ access: CInt, permissions: UInt32
+  ) throws(SystemError) -> WritableDescriptor? {
     do throws(SystemError) {
-      let flags = O_WRONLY | openUnnamed | O_CLOEXEC
+      let flags = access | openUnnamed | O_CLOEXEC
       return WritableDescriptor(try retryingInterrupts { openat(number, ".", flags, permissions) })
     } catch  where [EOPNOTSUPP, EISDIR, EINVAL].contains(error.number) {
       return nil

@@ -20,7 +20,12 @@ package final class DirectoryUse: Sendable {
     _ = try retryingInterrupts { flock(number, LOCK_SH) }
   }
 
-  deinit { close(number) }
+  /// C: `flock(LOCK_UN)`, `close`
+  deinit {
+    // Closing alone may not end the lock: a program that another thread is just starting has the directory open, too.
+    flock(number, LOCK_UN)
+    close(number)
+  }
 
   /// C: `fdopendir`, `readdir`
   private func removeLeftovers(in directory: DirectoryDescriptor) {

@@ -11,19 +11,37 @@ package final class PartialFile: Sendable {
 
   /// Creates an empty file that only its owner can read and write; nil if the name is taken.
   ///
-  /// C: `openat(O_EXCL)`, `flock`
-  package init?(creating name: FileName, in directory: DirectoryDescriptor) throws(SystemError) {
-    let flags = O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_APPEND | O_CLOEXEC
-    do throws(SystemError) {
-      descriptor = WritableDescriptor(
-        try retryingInterrupts { name.withCString { openat(directory.number, $0, flags, 0o600) } })
-    } catch  where error == .alreadyExists {
-      return nil
-    }
+  /// - Parameter describe: writes down which file it is. If the file system allows that, the file gets its name only then,
+  ///   so that a process that is killed in between leaves no file that nothing describes.
+  ///
+  /// C: `openat(O_TMPFILE)`, `flock`, `linkat`; or `openat(O_EXCL)`, `flock`
+  package init?(
+    creating name: FileName, in directory: DirectoryDescriptor,
+    describing describe: (Identity) throws -> Void
+  ) throws {
     (self.name, self.directory) = (name, directory)
-    // Another process may have found it empty before this one could lock it. A file system without locks is no
-    // obstacle: there, no process takes over a file that was left.
-    guard try lock() != .refused else { return nil }
+    let access = O_RDWR | O_APPEND
+    let unnamed = try directory.makeUnnamedFile(
+      access: access, permissions: 0o600, testName: .temporary())
+    if let unnamed {
+      descriptor = unnamed
+    } else {
+      do throws(SystemError) {
+        descriptor = try directory.makeFile(name, access: access, permissions: 0o600)
+      } catch  where error == .alreadyExists {
+        return nil
+      }
+    }
+    // Another process may have found a file with a name empty before this one could lock it. A file system without locks
+    // is no obstacle: there, no process takes over a file that was left.
+    guard try descriptor.lock() != .refused else { return nil }
+    do {
+      try describe(identity)
+    } catch {
+      if unnamed == nil { remove() }
+      throw error
+    }
+    if let unnamed { guard try unnamed.link(as: name, in: directory) else { return nil } }
   }
 
   /// Opens a file that was left; nil if it is in use, or can't be trusted: it must be a regular file without other
@@ -41,31 +59,9 @@ package final class PartialFile: Sendable {
     }
     (self.name, self.directory) = (name, directory)
     let status = try status
-    guard status.isOwn, status.st_nlink == 1, try lock() == .granted, try hasName else {
+    guard status.isOwn, status.st_nlink == 1, try descriptor.lock() == .granted, try hasName else {
       return nil
     }
-  }
-
-  deinit { unlock() }
-
-  private enum Lock { case granted, refused, unsupported }
-
-  private func lock() throws(SystemError) -> Lock {
-    try descriptor.withNumber { number throws(SystemError) in
-      do throws(SystemError) {
-        _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
-        return .granted
-      } catch {
-        return error.number == EWOULDBLOCK ? .refused : .unsupported
-      }
-    }
-  }
-
-  /// Closing is not enough: a program that another thread is just starting has the file open, too, and would keep it locked.
-  ///
-  /// C: `flock(LOCK_UN)`
-  private func unlock() {
-    try? descriptor.withNumber { number in _ = flock(number, LOCK_UN) }
   }
 
   /// C: `fstat`
@@ -217,10 +213,7 @@ package final class PartialFile: Sendable {
   /// Closes the file, and so releases the lock. Throws what some file systems report only here.
   ///
   /// C: `close`
-  package func close() throws(SystemError) {
-    unlock()
-    try descriptor.close()
-  }
+  package func close() throws(SystemError) { try descriptor.close() }
 }
 
 extension DirectoryDescriptor {

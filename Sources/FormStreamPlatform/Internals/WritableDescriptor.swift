@@ -4,6 +4,7 @@ import Glibc
 final class WritableDescriptor: Sendable {
   /// The number of the descriptor; nil after closing.
   private let number: Guarded<CInt?>
+  private let isLocked = Guarded(false)
 
   init(_ number: CInt) {
     self.number = Guarded(number)
@@ -90,16 +91,35 @@ final class WritableDescriptor: Sendable {
     if Glibc.close(duplicate) < 0, errno != EINTR { throw SystemError(number: errno) }
   }
 
+  enum Lock { case granted, refused, unsupported }
+
+  /// Locks the file until it is closed, or the process ends.
+  ///
+  /// C: `flock(LOCK_EX|LOCK_NB)`
+  func lock() throws(SystemError) -> Lock {
+    let number = try open
+    do throws(SystemError) {
+      _ = try retryingInterrupts { flock(number, LOCK_EX | LOCK_NB) }
+    } catch {
+      return error.number == EWOULDBLOCK ? .refused : .unsupported
+    }
+    isLocked.withLock { $0 = true }
+    return .granted
+  }
+
   /// Closes the file; a second call does nothing.
+  ///
+  /// Closing alone may not end the lock: a program that another thread is just starting has the file open, too.
   ///
   /// Some file systems report only here that there was no room: those on a network, and those with
   /// quotas. The descriptor is closed even if this throws, so it is never closed again: its number
   /// may be another file's by then.
   ///
-  /// C: `close`
+  /// C: `flock(LOCK_UN)`, `close`
   func close() throws(SystemError) {
-    let number = number.withLock { $0.take() }
-    guard let number, Glibc.close(number) < 0, errno != EINTR else { return }
+    guard let number = number.withLock({ $0.take() }) else { return }
+    if isLocked.withLock({ $0 }) { _ = flock(number, LOCK_UN) }
+    guard Glibc.close(number) < 0, errno != EINTR else { return }
     throw SystemError(number: errno)
   }
 

@@ -106,7 +106,7 @@ final class PartialDownload: Sendable {
     if record.left != nil {
       // Before the first change, so that the file is recognized if this process is killed.
       record.left = nil
-      try write(record, of: file)
+      try write(record, of: file.name)
     }
     (state.file, state.record) = (file, record)
     let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0
@@ -191,7 +191,7 @@ final class PartialDownload: Sendable {
         if record.boot != boot || record.version.length == nil {
           record.boot = boot
           record.version.length = range?.total ?? record.version.length
-          try write(record, of: file)
+          try write(record, of: file.name)
           state.record = record
         }
         state.current = ObjectIdentifier(sink)
@@ -211,23 +211,42 @@ final class PartialDownload: Sendable {
   private func beginFile(
     _ version: ResourceVersion, _ serverName: String?, _ state: inout State
   ) throws {
-    let file = try state.file ?? makeFile()
-    state.file = file
     // A record of the new version beside bytes of the old one would join the two.
-    try file.truncate(to: 0)
+    try state.file?.truncate(to: 0)
     (state.size, state.record, state.isStale) = (0, nil, false)
-    let record = try PartialFileRecord(
-      url, try file.identity, boot: boot, version: version, serverName: serverName)
-    try write(record, of: file)
-    state.record = record
+    let describe = { [url, boot] (file: PartialFile.Identity) in
+      try PartialFileRecord(url, file, boot: boot, version: version, serverName: serverName)
+    }
+    if let file = state.file {
+      let record = try describe(file.identity)
+      try write(record, of: file.name)
+      state.record = record
+    } else {
+      (state.file, state.record) = try makeFile(describe)
+    }
     if settings.needsDigest { state.digest = try RunningDigest() }
   }
 
-  private func makeFile() throws(SystemError) -> PartialFile {
-    for name in names.partials(Self.maximumFiles) where try mayHaveRecord(name) {
-      if let file = try PartialFile(creating: name, in: directory) { return file }
+  private func makeFile(
+    _ describe: (PartialFile.Identity) throws -> PartialFileRecord
+  ) throws -> (PartialFile, PartialFileRecord) {
+    for name in names.partials(Self.maximumFiles) {
+      // The record of a file that another process has must not be replaced.
+      guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
+      var record: PartialFileRecord?
+      do {
+        let file = try PartialFile(creating: name, in: directory) { identity in
+          let description = try describe(identity)
+          try write(description, of: name)
+          record = description
+        }
+        if let file, let record { return (file, record) }
+      } catch {
+        if record != nil { directory.remove(DownloadName.record(of: name)) }
+        throw error
+      }
     }
-    throw .alreadyExists
+    throw SystemError.alreadyExists
   }
 
   /// Whether the name of a partial file's record is free, or that of a record that was left: another file must not be
@@ -240,11 +259,11 @@ final class PartialDownload: Sendable {
   }
 
   private func write(
-    _ record: PartialFileRecord, of file: PartialFile, isSynchronized: Bool = false
+    _ record: PartialFileRecord, of partial: FileName, isSynchronized: Bool = false
   ) throws {
     let copy = try AtomicFile(in: directory, permissions: 0o600)
     try record.bytes.withUnsafeBytes { try copy.write($0) }
-    let name = DownloadName.record(of: file.name)
+    let name = DownloadName.record(of: partial)
     guard try copy.commit(as: name, isSynchronized: isSynchronized) else {
       throw SystemError.isADirectory
     }
@@ -277,7 +296,7 @@ final class PartialDownload: Sendable {
     else { return }
     try synchronize(file, &state)
     record.synchronized = state.size
-    try write(record, of: file, isSynchronized: true)
+    try write(record, of: file.name, isSynchronized: true)
     state.record = record
   }
 
@@ -421,7 +440,7 @@ final class PartialDownload: Sendable {
         try? file.flush()
         record.left = try? file.condition
         // If the disk is full, the file is that of a download that was killed.
-        try? write(record, of: file)
+        try? write(record, of: file.name)
       }
       let path = path(file.name)
       let resumeData =

@@ -12,7 +12,7 @@ import Testing
     let place = try TemporaryDirectory()
     let directory = try DirectoryDescriptor(LocalPath(place.path))
     let name = FileName(bytes: Array("f.part".utf8))
-    var file = try PartialFile(creating: name, in: directory)
+    var file = try PartialFile(creating: name, in: directory) { _ in }
     #expect(try file != nil && PartialFile(leftAs: name, in: directory) == nil)
     var (own, wanted) = (stat(), stat())
     #expect(stat(place.path("f.part"), &wanted) == 0)

@@ -66,7 +66,8 @@ import Testing
   }
 
   @Test func `a server without HTTP/2 leads to the flag that demands it`() throws {
-    let server = try ScriptedServer { _ in .good() }
+    // A server that closed at once would leave bytes unread, and its response could be lost.
+    let server = try ScriptedServer { _ in .good() + [.stall] }
     let result = try formstream("get", "--http2", server.url)
     #expect(result.exit != 0)
     #expect(result.stderr.contains("Allow HTTP/1.1, which --http2 forbids."), "\(result.stderr)")

@@ -39,9 +39,7 @@ extension BatchRun {
         open(&unit)
         request = layOut(&unit)
       } else if result.status != 429, result.status != 503 {
-        var generator = SystemRandomNumberGenerator()
-        let wait = Backoff.wait(before: attempt + 1, plan.retry, using: &generator)
-        guard await pause(wait) else { break }
+        guard await pause(Backoff.wait(before: attempt + 1, plan.retry)) else { break }
       }
     }
     finish(unit.removeAll())

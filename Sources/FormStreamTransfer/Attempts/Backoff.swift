@@ -15,14 +15,25 @@ package enum Backoff {
     return .milliseconds(Int64.random(in: 0...bound, using: &generator))
   }
 
-  /// Returns what a server asked for, or else the policy's fixed duration or a random one. A `Retry-After` of zero is no reason to come back at
-  /// once, again and again.
+  /// Returns what a server asked for, or else the policy's fixed duration or a random one. A `Retry-After` of zero is no reason
+  /// to come back at once, again and again.
   package static func wait(
-    before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration?
+    before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil
   ) -> Duration {
     if let retryAfter, retryAfter > .zero { return retryAfter }
     if let fixedDelay = policy.fixedDelay { return max(fixedDelay, .zero) }
     var generator = SystemRandomNumberGenerator()
     return wait(before: attempt, policy, using: &generator)
+  }
+
+  /// The same; nil if the next attempt would come too late.
+  static func wait(
+    before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil,
+    since start: ContinuousClock.Instant
+  ) -> Duration? {
+    if let retryAfter, retryAfter > policy.maximumRetryAfter { return nil }
+    let wait = wait(before: attempt, policy, retryAfter: retryAfter)
+    if let limit = policy.timeLimit, start.duration(to: .now) + wait > limit { return nil }
+    return wait
   }
 }

@@ -100,9 +100,12 @@ final class TransferRun: Sendable {
         next.repeatAtOnce(repetition)
         history.noteNotLookedAt()
       case .retry(let verdict, let retryAfter):
-        guard let delay = delay(retryAfter, history), session.budget.take() else {
-          return await conclude(history, verdict)
-        }
+        guard
+          let delay = Backoff.wait(
+            before: history.tries + 1, request.options.retry, retryAfter: retryAfter,
+            since: history.start),
+          session.budget.take()
+        else { return await conclude(history, verdict) }
         connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         request.options.willRetry?(
@@ -354,17 +357,6 @@ final class TransferRun: Sendable {
       }
     }
     return await conclude(history, .init(.ok, nil))
-  }
-
-  // MARK: Between attempts
-
-  /// How long to wait before the next attempt; nil if it would come too late.
-  private func delay(_ retryAfter: Duration?, _ history: AttemptHistory) -> Duration? {
-    let policy = request.options.retry
-    if let retryAfter, retryAfter > policy.maximumRetryAfter { return nil }
-    let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: retryAfter)
-    if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
-    return delay
   }
 
   // MARK: The result

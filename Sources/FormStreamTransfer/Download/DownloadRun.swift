@@ -79,10 +79,14 @@ final class DownloadRun: Sendable {
         partial.startAgain()
       case .goOn: break
       case .retry(let verdict):
-        guard history.tries < request.options.retry.attempts, let delay = delay(history),
+        guard history.tries < request.options.retry.attempts,
+          let delay = Backoff.wait(
+            before: history.tries + 1, request.options.retry, since: history.start),
           session.budget.take()
         else { return await conclude(history, partial, verdict) }
         note("Continuing in \(delay.inSeconds): \(verdict.error?.description ?? "")")
+        request.options.willRetry?(
+          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1))
         publisher.update { $0.phase = .retrying }
         guard await control.sleep(delay) else {
           return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))
@@ -143,6 +147,13 @@ final class DownloadRun: Sendable {
     }
     request.options.acceptedStatuses = accepted
     request.options.responseTarget = .download(sink)
+    if let willRetry = request.options.willRetry {
+      let before = history.attempts
+      request.options.willRetry = { retry in
+        willRetry(
+          TransferRetry(error: retry.error, delay: retry.delay, attempt: before + retry.attempt))
+      }
+    }
     let policy = request.options.retry
     request.options.retry.attempts = max(policy.attempts - history.tries, 1)
     request.options.retry.timeLimit = policy.timeLimit.map {
@@ -221,13 +232,6 @@ final class DownloadRun: Sendable {
   }
 
   // MARK: Between requests
-
-  private func delay(_ history: DownloadHistory) -> Duration? {
-    let policy = request.options.retry
-    let delay = Backoff.wait(before: history.tries + 1, policy, retryAfter: nil)
-    if let limit = policy.timeLimit, history.start.duration(to: .now) + delay > limit { return nil }
-    return delay
-  }
 
   private func note(_ text: String) {
     request.options.trace?(TransferTrace(kind: .note, text: text))

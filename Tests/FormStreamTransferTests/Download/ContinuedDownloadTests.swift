@@ -123,6 +123,23 @@ import FormStreamTransfer
     #expect(place.bytes("file.part") == Array("of another program".utf8))
   }
 
+  @Test func `each repetition is reported with its reason and its number`() async throws {
+    let place = try TemporaryDirectory()
+    let file = VersionedFile()
+    let server = try ScriptedServer { request in
+      request.number == 1 ? .good(503) : file.steps(for: request)
+    }
+    var request = try downloadRequest(server.url)
+    let retries = Guarded<[TransferRetry]>([])
+    request.options.willRetry = { retry in retries.withLock { $0.append(retry) } }
+    let result = try await makeSession().downloadResult(
+      of: request, DownloadSettings(.file(place.path("file"))))
+    #expect(result.file?.path.bytes == place.local("file").bytes)
+    let reported = retries.withLock(\.self)
+    #expect(reported.map(\.attempt) == [2, 3])
+    #expect(reported.map(\.error?.code) == [.connectionLost, .statusRefused])
+  }
+
   @Test func `a finishing session completes downloads that are cut, and starts no others`()
     async throws
   {

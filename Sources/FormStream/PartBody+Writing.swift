@@ -106,8 +106,9 @@ private final class SerialQueueExecutor: TaskExecutor {
   private let queue = DispatchQueue(label: "FormStream.WrittenSource")
 
   func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    handOver(job) { job in
+      queue.async { job.runSynchronously(on: self.asUnownedTaskExecutor()) }
+    }
   }
 }
 

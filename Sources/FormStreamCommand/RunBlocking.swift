@@ -35,8 +35,7 @@ private final class WaitingThread: TaskExecutor {
   private let state = Guarded(State())
 
   func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    state.withLock { $0.jobs.append(job) }
+    handOver(job) { job in state.withLock { $0.jobs.append(job) } }
   }
 
   func stop() {

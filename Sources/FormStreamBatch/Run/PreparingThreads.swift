@@ -23,8 +23,7 @@ final class PreparingThreads: TaskExecutor {
   }
 
   func enqueue(_ job: consuming ExecutorJob) {
-    let job = UnownedJob(job)
-    state.withLock { $0.jobs.append(job) }
+    handOver(job) { job in state.withLock { $0.jobs.append(job) } }
   }
 
   /// Ends the threads when there are no more jobs.

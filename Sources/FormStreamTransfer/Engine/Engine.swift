@@ -228,6 +228,6 @@ final class Engine: @unchecked Sendable {
 
 extension Engine: TaskExecutor {
   func enqueue(_ job: consuming ExecutorJob) {
-    post(.run(UnownedJob(job)))
+    handOver(job) { post(.run($0)) }
   }
 }

@@ -365,6 +365,33 @@ import Testing
     #expect((Int(printed.output.filter(\.isNumber)) ?? .max) <= 20 << 20)
   }
 
+  /// How a response of 20,000,000 bytes ends that is longer than what a record keeps, and the flags of the request.
+  private static let longResponses:
+    [(flags: [String], announced: Int, exit: Int32, received: Int)] = [
+      ([], 20_000_000, 0, 20_000_000), ([], 30_000_000, 75, 20_000_000),
+      (["--max-filesize", "19M"], 20_000_000, 1, 0),
+      (["-r", "0-19999999"], 20_000_000, 0, 20_000_000),
+    ]
+
+  @Test(arguments: longResponses.indices)
+  func `a record says ok of a response only if all of it has arrived`(_ index: Int) throws {
+    let test = Self.longResponses[index]
+    let bytes = [UInt8](repeating: 120, count: 20_000_000)
+    let server = try ScriptedServer { request in
+      let part = [("Content-Range", "bytes 0-19999999/50000000")]
+      return [
+        .respond(
+          test.flags.first == "-r" ? 206 : 200, headers: test.flags.first == "-r" ? part : [],
+          bytes: bytes, framing: .announced(test.announced))
+      ]
+    }
+    let result = try run(
+      "formstream", ["get", "--json", "--retry", "0"] + test.flags + [server.url])
+    #expect(result.exit == test.exit, "\(result.stderr)")
+    #expect(result.output.contains("\"outcome\":\"ok\"") == (test.exit == 0))
+    #expect(result.output.contains("\"bytes_received\":\(test.received),"))
+  }
+
   @Test func `a password that was refused is not sent with the next URL`() throws {
     let server = try ScriptedServer { _ in
       .good(401, headers: [("WWW-Authenticate", "Basic realm=a")])

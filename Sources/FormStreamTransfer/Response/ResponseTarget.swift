@@ -13,6 +13,8 @@ public struct ResponseTarget: Sendable {
   let kind: Kind
   /// Whether it receives the response to a refused request, too.
   let includesRefused: Bool
+  /// Whether a response that is too long to be kept is read to its end all the same, however long it is.
+  private(set) var readsToEnd = false
 
   /// Whether the body is passed on as it arrives, so that what was received can't be taken back.
   var isStream: Bool {
@@ -35,6 +37,14 @@ public struct ResponseTarget: Sendable {
   /// truncated.
   public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
     ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
+  }
+
+  /// The same, for those who must know whether the response is complete: the connection is not closed before its end, and
+  /// `maximumResponseSize` holds.
+  package static func memory(limit: Int, readingToEnd: Bool) -> ResponseTarget {
+    var target = memory(limit: limit)
+    target.readsToEnd = readingToEnd
+    return target
   }
 
   /// Keeps nothing. A short body is read to keep the connection; otherwise the connection is closed.

@@ -59,6 +59,8 @@ final class ResponseCollector {
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
   private var keptLimit = 0
+  /// The most bytes that may arrive; nil for any number.
+  private var sizeLimit: Int64?
   /// Decodes what is kept in `body`; nil if the response is not coded.
   private var keptDecoder: ResponseDecoder?
   /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
@@ -300,8 +302,9 @@ final class ResponseCollector {
     self.target = target
     let isKept =
       isHeld || target.isMemory || status.map { keepsInMemory?(target, $0) ?? false } ?? false
-    if !isKept, let limit = options.maximumResponseSize, announcedLength ?? 0 > limit {
-      return fail(.responseTooLarge(url, limit))
+    sizeLimit = !isKept || isReadToEnd ? options.maximumResponseSize : nil
+    if let sizeLimit, announcedLength ?? 0 > sizeLimit {
+      return fail(.responseTooLarge(url, sizeLimit))
     }
     let hasNoBody = isToHEAD || status == 204 || status == 304
     do throws(ResponseDecoder.Failure) {
@@ -314,6 +317,11 @@ final class ResponseCollector {
     }
     keptLimit = isKept ? target.heldLimit : Self.explanationSize
     return true
+  }
+
+  /// Whether the caller must know that the response is complete, although it stays in memory.
+  private var isReadToEnd: Bool {
+    target.readsToEnd && status.map(options.accepts) ?? false
   }
 
   private func endInformationalHead(_ status: Int) -> Bool {
@@ -347,11 +355,11 @@ final class ResponseCollector {
   /// Receives a piece of the body.
   func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
     if choice != nil { return .later }
+    if let sizeLimit, Int64(bytes.count) > sizeLimit - received {
+      _ = fail(.responseTooLarge(url, sizeLimit))
+      return .abort
+    }
     if let writer {
-      if let limit = options.maximumResponseSize, Int64(bytes.count) > limit - received {
-        _ = fail(.responseTooLarge(url, limit))
-        return .abort
-      }
       switch writer.write(bytes) {
       case .taken: break
       case .later: return .later
@@ -364,7 +372,7 @@ final class ResponseCollector {
     let isKept = keep(bytes)
     guard writer == nil else { return .taken }
     if !isKept { isTruncated = true }
-    hasDroppedTooMuch = received - Int64(body.count) > Self.maximumDropped
+    hasDroppedTooMuch = !isReadToEnd && received - Int64(body.count) > Self.maximumDropped
     return hasDroppedTooMuch || failure != nil ? .abort : .taken
   }
 

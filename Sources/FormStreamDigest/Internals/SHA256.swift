@@ -36,6 +36,13 @@ package struct SHA256: ~Copyable {
     }
   }
 
+  /// The digest of a text in UTF-8.
+  package static func digest(of text: String) throws -> Digest {
+    var digest = try SHA256()
+    try Array(text.utf8).withUnsafeBytes { try digest.update($0) }
+    return try digest.finalize()
+  }
+
   /// Returns the digest of all the bytes, and consumes the state.
   ///
   /// C: `EVP_DigestFinal_ex`

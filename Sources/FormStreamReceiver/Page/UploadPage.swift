@@ -20,9 +20,7 @@ package enum UploadPage {
   /// between the tags.
   private static func hashSource(_ directive: String, _ text: String) -> String {
     do {
-      var digest = try SHA256()
-      try Array("\n\(text)".utf8).withUnsafeBytes { try digest.update($0) }
-      return "\(directive) 'sha256-\(base64(try digest.finalize().bytes))'; "
+      return "\(directive) 'sha256-\(base64(try SHA256.digest(of: "\n\(text)").bytes))'; "
     } catch {
       return ""
     }

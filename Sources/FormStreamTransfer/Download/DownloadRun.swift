@@ -204,7 +204,7 @@ final class DownloadRun: Sendable {
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
       if sink.demand.validator != nil, result.status == 416, let response = result.response {
-        guard partial.isComplete(by: response.headers) else {
+        guard partial.isComplete(by: response) else {
           return .startAgain("the server doesn't have the rest of what is there (416)")
         }
         if let limit = request.options.maximumResponseSize, partial.size > limit {

@@ -167,8 +167,8 @@ final class PartialDownload: Sendable {
   func startAgain() { state.withLock { $0.isStale = true } }
 
   /// Whether a response of status 416 says that everything is there.
-  func isComplete(by headers: HTTPHeaders) -> Bool {
-    state.withLock { $0.record?.version.isComplete($0.size, by: headers) == true }
+  func isComplete(by head: TransferResponse) -> Bool {
+    state.withLock { (try? $0.record?.version.isComplete($0.size, by: head)) == true }
   }
 
   // MARK: Responses
@@ -182,9 +182,7 @@ final class PartialDownload: Sendable {
         guard demand.validator != nil else { throw TransferError.unwantedRange(head.url) }
         let range = ContentRange(head.headers)
         guard var record = state.record, let file = state.file else { throw SystemError.notOpen }
-        if let reason = record.version.reasonNotToContinue(
-          with: head.headers, from: demand.offset)
-        {
+        if let reason = try record.version.reasonNotToContinue(with: head, from: demand.offset) {
           return .mismatched(reason)
         }
         // The first response may not have said the length, and what is written now belongs to this start of the system.
@@ -200,7 +198,8 @@ final class PartialDownload: Sendable {
       let length = head.announcedLength
       let name = head.headers.serverName
       if names.mayBeServers { try checkDestination(names.final(name)) }
-      try beginFile(ResourceVersion(head.headers, length: length), name, &state)
+      let version = try ResourceVersion(head.headers, from: head.url, length: length)
+      try beginFile(version, name, &state)
       state.current = ObjectIdentifier(sink)
       report(0, length)
       return .storing(end: length)
@@ -342,6 +341,7 @@ final class PartialDownload: Sendable {
     do {
       return try state.withLock { state in
         guard let file = state.file else { throw SystemError.notOpen }
+        guard try isAsWritten(file, state) else { throw TransferError.partialFileChanged(place) }
         let sha256 = try state.digest?.finalize()
         if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
           remove(file)
@@ -373,6 +373,22 @@ final class PartialDownload: Sendable {
     } catch {
       throw .downloadNotStored(place, from: url, error)
     }
+  }
+
+  /// Whether the file has its name, and no other program has cut it or appended to it.
+  private func isAsWritten(_ file: PartialFile, _ state: State) throws(SystemError) -> Bool {
+    guard try file.hasName else { return false }
+    return try file.size == state.size
+  }
+
+  /// Removes the record of a file that another program has changed, so that it is not continued. The file is left alone.
+  private func removeRecord(of file: PartialFile) {
+    let name = DownloadName.record(of: file.name)
+    let bytes = directory.ownContents(of: name, upTo: PartialFileRecord.maximumSize)
+    guard let record = bytes.flatMap({ PartialFileRecord($0, of: url) }),
+      (try? record.isOf(file)) == true
+    else { return }
+    directory.remove(name)
   }
 
   /// Removes the partial file and its record.
@@ -430,9 +446,13 @@ final class PartialDownload: Sendable {
     state.withLock { state in
       guard let file = state.file else { return nil }
       defer { state = State() }
-      // Not `state.size`: what an earlier download has left may not have been begun again.
       guard let size = try? file.size, size > 0 else {
         remove(file)
+        return nil
+      }
+      // `state.size` is 0 if what was left was not begun again.
+      guard state.size == 0 || (try? isAsWritten(file, state)) == true else {
+        removeRecord(of: file)
         return nil
       }
       if var record = state.record {

@@ -40,7 +40,7 @@ struct PartialFileRecord: Codable, Sendable {
   ) throws {
     schema = Self.schema
     self.url = url.description
-    urlDigest = try Self.digest(of: url)
+    urlDigest = try SHA256.digest(of: url.absoluteString).description
     (self.file, self.boot, self.version, self.serverName) = (file, boot, version, serverName)
   }
 
@@ -48,7 +48,8 @@ struct PartialFileRecord: Codable, Sendable {
   init?(_ bytes: [UInt8], of url: HTTPURL) {
     guard let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes)),
       record.schema == Self.schema, record.synchronized >= 0,
-      record.version.length ?? 0 >= 0, let digest = try? Self.digest(of: url),
+      record.version.length ?? 0 >= 0,
+      let digest = try? SHA256.digest(of: url.absoluteString).description,
       record.urlDigest == digest
     else { return nil }
     self = record
@@ -57,13 +58,16 @@ struct PartialFileRecord: Codable, Sendable {
   /// Whether a file is the partial file, and has in it what a download has left, as far as that can be known: what another
   /// program has written is not to be joined or replaced.
   func describes(_ file: PartialFile) throws(SystemError) -> Bool {
-    guard try file.identity == self.file else { return false }
+    guard try isOf(file) else { return false }
     let condition = try file.condition
     if let left { return condition == left }
     // A download that was killed has changed the file since its record. Only the birth shows that the file is that one, and
     // what was certainly on the disk can't be missing.
     return self.file.birth != nil && (condition.size == 0 || condition.size >= synchronized)
   }
+
+  /// Whether a file is the partial file, whatever it has in it.
+  func isOf(_ file: PartialFile) throws(SystemError) -> Bool { try file.identity == self.file }
 
   /// Whether a file is a record, of whatever it may be.
   static func isRecord(_ bytes: [UInt8]) -> Bool {
@@ -82,11 +86,5 @@ struct PartialFileRecord: Codable, Sendable {
       encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
       return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
     }
-  }
-
-  private static func digest(of url: HTTPURL) throws -> String {
-    var digest = try SHA256()
-    try Array(url.absoluteString.utf8).withUnsafeBytes { try digest.update($0) }
-    return try digest.finalize().description
   }
 }

@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamMultipart
 import Foundation
 
@@ -10,6 +11,10 @@ struct ResourceVersion: Codable, Equatable, Sendable {
   let date: String?
   /// The `Content-Encoding`: each coding of a resource has bytes of its own.
   let encoding: String?
+  /// The digest of the URL that the bytes came from, after redirects, without its query. The URL itself may hold secrets.
+  let source: String
+  /// The digest of that URL with its query.
+  let completeSource: String
   /// The complete length; nil if it isn't known.
   var length: Int64?
 
@@ -18,15 +23,20 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     case lastModified = "last_modified"
     case date
     case encoding = "content_encoding"
+    case source = "source_sha256"
+    case completeSource = "source_with_query_sha256"
     case length
   }
 
   /// - Parameter length: the length that the response announces for the complete resource.
-  init(_ headers: HTTPHeaders, length: Int64?) {
+  init(_ headers: HTTPHeaders, from url: HTTPURL, length: Int64?) throws {
     entityTag = headers.joined("ETag")
     lastModified = headers.joined("Last-Modified")
     date = headers["Date"]
     encoding = headers.joined("Content-Encoding")
+    let text = url.absoluteString
+    source = try SHA256.digest(of: String(text.prefix { $0 != "?" })).description
+    completeSource = try SHA256.digest(of: text).description
     self.length = length
   }
 
@@ -40,8 +50,10 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     return isDateStrong ? lastModified : nil
   }
 
-  /// RFC 9110 §8.8.3: opaque-tag = DQUOTE *etagc DQUOTE, etagc = %x21 / %x23-7E / obs-text.
+  /// RFC 9110 §8.8.3: opaque-tag = DQUOTE *etagc DQUOTE, etagc = %x21 / %x23-7E / obs-text. Bytes that are not UTF-8 have
+  /// become the replacement character, so that another tag can have the same text.
   private static func isStrong(_ tag: String) -> Bool {
+    guard !tag.unicodeScalars.contains("\u{FFFD}") else { return false }
     let bytes = Array(tag.utf8)
     let quote = UInt8(ascii: "\"")
     // An empty tag is allowed, but can only be one for all versions.
@@ -62,7 +74,8 @@ struct ResourceVersion: Codable, Equatable, Sendable {
 
   /// Why a response of status 206 that was asked for with `validator` doesn't continue this version; nil if it does. A
   /// server that ignores `If-Range` is found out by what it says of the version: it must say the same as before.
-  func reasonNotToContinue(with headers: HTTPHeaders, from offset: Int64) -> String? {
+  func reasonNotToContinue(with head: TransferResponse, from offset: Int64) throws -> String? {
+    let headers = head.headers
     guard let range = ContentRange(headers), let bytes = range.bytes else {
       return "the range that the server sent says nothing of its place (Content-Range)"
     }
@@ -74,7 +87,8 @@ struct ResourceVersion: Codable, Equatable, Sendable {
       range.total == nil || length == nil || range.total == length
     else { return "the length changed, or is not known" }
     guard bytes.upperBound <= total else { return "the range ends after the end" }
-    let now = ResourceVersion(headers, length: total)
+    let now = try ResourceVersion(headers, from: head.url, length: total)
+    guard isSource(of: now) else { return "a redirect leads to another resource" }
     if now.entityTag != entityTag { return "the entity tag changed" }
     if now.encoding != encoding { return "the content coding changed" }
     // RFC 9110 §15.3.7 lets a server leave it out if there is an entity tag.
@@ -84,10 +98,18 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     return nil
   }
 
+  /// RFC 9110 §8.8.1: the same validator at two URLs says nothing. The query may be another, because redirects to storage are
+  /// signed anew each time; but then only a tag proves the version, because many resources can have one date.
+  private func isSource(of other: ResourceVersion) -> Bool {
+    completeSource == other.completeSource || source == other.source && entityTag != nil
+  }
+
   /// Whether a response of status 416 says that the first `size` bytes are all of this version.
-  func isComplete(_ size: Int64, by headers: HTTPHeaders) -> Bool {
+  func isComplete(_ size: Int64, by head: TransferResponse) throws -> Bool {
+    let headers = head.headers
     guard let range = ContentRange(headers), range.bytes == nil, range.total == size,
-      length == nil || length == size
+      length == nil || length == size,
+      isSource(of: try ResourceVersion(headers, from: head.url, length: size))
     else { return false }
     // Servers may leave the tag out. Then it is the length that was announced with the bytes that proves it.
     guard let tag = headers.joined("ETag") else { return length == size }

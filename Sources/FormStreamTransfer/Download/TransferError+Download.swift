@@ -30,6 +30,14 @@ extension TransferError {
       underlying: error)
   }
 
+  /// Another program has changed the partial file while it was written.
+  static func partialFileChanged(_ path: LocalPath) -> TransferError {
+    TransferError(
+      .responseNotStored, on: path.description,
+      "The partial file \(path.description.quoted) was cut, appended to, moved or removed by another program: end that "
+        + "program, and download it again.")
+  }
+
   static func nameNotSynchronized(
     _ path: LocalPath, from url: HTTPURL, _ error: SystemError
   ) -> TransferError {

@@ -79,6 +79,79 @@ import FormStreamTransfer
     }
   }
 
+  /// Where a redirect leads before and after a cut, whether there is a tag, and whether the second continues the first.
+  private static let redirects: [(before: String, after: String, hasTag: Bool, continues: Bool)] = [
+    ("/1.0", "/1.0", true, true), ("/1.0", "/1.0", false, true),
+    // Servers may have one tag, date and length for two files.
+    ("/1.0", "/1.1", true, false), ("/1.0", "/1.1", false, false),
+    // Storage is redirected to with a new signature each time.
+    ("/f?signature=1", "/f?signature=2", true, true), ("/f?id=1", "/f?id=2", false, false),
+  ]
+
+  @Test(arguments: redirects.indices, [1, 3])
+  func `what a redirect leads to is continued only if it is the same resource`(
+    _ index: Int, _ attempts: Int
+  ) async throws {
+    let place = try TemporaryDirectory()
+    let redirect = Self.redirects[index]
+    let (old, new) = (noise(300_000, seed: 1), noise(300_000, seed: redirect.continues ? 1 : 2))
+    let server = try ScriptedServer { request in
+      let isFirst = request.number < 2
+      if request.target == "/latest" {
+        return .good(302, headers: [("Location", isFirst ? redirect.before : redirect.after)])
+      }
+      let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+      var headers = [("Date", date), ("Last-Modified", "Sun, 06 Nov 1994 06:49:37 GMT")]
+      if redirect.hasTag { headers.append(("ETag", "\"1\"")) }
+      let bytes = isFirst ? old : new
+      if let start = request.rangeStart {
+        headers.append(("Content-Range", "bytes \(start)-\(bytes.count - 1)/\(bytes.count)"))
+        return [.respond(206, headers: headers, bytes: Array(bytes[start...]))]
+      }
+      guard isFirst else { return [.respond(200, headers: headers, bytes: bytes)] }
+      return [
+        .respond(
+          200, headers: headers, bytes: Array(bytes.prefix(100_000)),
+          framing: .announced(bytes.count)), .close,
+      ]
+    }
+    let settings = DownloadSettings(.file(place.path("file")))
+    let request = try downloadRequest("\(server.url)/latest", attempts: attempts)
+    var result = try await makeSession().downloadResult(of: request, settings)
+    if attempts == 1 {
+      #expect(result.outcome == .retryable)
+      result = try await makeSession().downloadResult(of: request, settings)
+    }
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(place.bytes("file") == new)
+    #expect((result.restarts == 0) == redirect.continues)
+  }
+
+  @Test func `a tag that is not text is no reason to continue`() async throws {
+    let place = try TemporaryDirectory()
+    let (old, new) = (noise(300_000, seed: 1), noise(300_000, seed: 2))
+    let server = try ScriptedServer { request in
+      let isFirst = request.number == 0
+      let bytes = isFirst ? old : new
+      let start = request.rangeStart ?? 0
+      let head =
+        start > 0
+        ? "HTTP/1.1 206 Partial\r\nContent-Range: bytes \(start)-\(bytes.count - 1)/\(bytes.count)"
+        : "HTTP/1.1 200 OK"
+      // The second byte of the tag is not UTF-8, and differs.
+      return [
+        .send("\(head)\r\nContent-Length: \(bytes.count - start)\r\nETag: \"v"),
+        .send([isFirst ? 0xE9 : 0xE8]), .send("\"\r\n\r\n"),
+        .send(Array(bytes[start...].prefix(isFirst ? 100_000 : .max))), .close,
+      ]
+    }
+    let result = try await makeSession().downloadResult(
+      of: try downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(place.bytes("file") == new)
+    #expect(server.requests.map(\.rangeStart) == [nil, nil])
+  }
+
   /// Parts that no server should send in response to `bytes=100000-`.
   private static let wrongParts: [[(String, String)]] = [
     [("ETag", "\"1\"")],

@@ -123,6 +123,37 @@ import FormStreamTransfer
     #expect(place.bytes("file.part") == Array("of another program".utf8))
   }
 
+  @Test(arguments: ["cut", "appended", "removed", "replaced"])
+  func `a partial file that another program changes becomes no file`(_ change: String) async throws
+  {
+    let place = try TemporaryDirectory()
+    let (reached, goOn) = (try Gate(), try Gate())
+    let server = try server(reached, goOn)
+    let task = try makeSession().startDownload(
+      try downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    #expect(await onNewThread { reached.wait() })
+    #expect(await eventually { place.bytes("file.part")?.count == 4_000_000 })
+    let path = place.path("file.part")
+    switch change {
+    case "cut": #expect(truncate(path, 1000) == 0)
+    case "appended":
+      let file = open(path, O_WRONLY | O_APPEND)
+      #expect(write(file, "more", 4) == 4)
+      close(file)
+    case "removed": #expect(unlink(path) == 0)
+    default:
+      #expect(unlink(path) == 0)
+      try place.write("file.part", noise(8_000_000))
+    }
+    goOn.open()
+    let result = await task.result
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .responseNotStored)
+    #expect(result.partialFile == nil && result.resumeData == nil)
+    // What is left is not continued.
+    #expect(try place.names == (change == "removed" ? [] : ["file.part"]))
+  }
+
   @Test func `each repetition is reported with its reason and its number`() async throws {
     let place = try TemporaryDirectory()
     let file = VersionedFile()

@@ -123,4 +123,31 @@ import Testing
     #expect(!result.stderr.contains("with -o"), "\(result.stderr)")
     #expect(server.connectionCount == 0)
   }
+
+  /// Two names that turn out to be those of one file only when the first response is stored.
+  @Test(arguments: [
+    "get -o new -o lateLink U/1 U/2", "get --create-dirs -o x/a -o x/../x/a U/1 U/2",
+    "get --create-dirs -o x/a -o lateDir/a U/1 U/2",
+    "post -d a --create-dirs -o x/a -o lateDir/a U/1 U/2",
+  ])
+  func `a response never replaces an earlier one of the same command`(_ line: String) throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let place = try Self.place()
+    _ = try shell("ln -s new lateLink; ln -s x lateDir", in: place)
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed)", in: place)
+    #expect(result.exit == 64, "\(result.stderr)")
+    #expect(server.requests.count == 1)
+    let stored = try shell("cat new x/a 2>/dev/null", in: place).output
+    #expect(stored == server.requests.first?.target)
+  }
+
+  @Test func `several responses may go to one device, or to standard output by its name`() throws {
+    let server = try ScriptedServer { request in .good(body: request.target) }
+    let place = try Self.place()
+    let result = try shell(
+      "$F get -o /dev/stdout -o /dev/stdout -o /dev/null -o /dev/null U/1 U/2 U/3 U/4 > all; cat all"
+        .replacing("U/", with: server.url + "/"), in: place)
+    #expect(result.output == "/1/2", "\(result.stderr)")
+  }
 }

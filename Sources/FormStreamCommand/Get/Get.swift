@@ -26,7 +26,9 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
   try checkCookieFile(plan.cookieJar)
   var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
-    series.add { () throws(Failure) in try plan.fetch(item, headFile, in: session, interruption) }
+    series.add(storedIn: item.file) { () throws(Failure) in
+      try plan.fetch(item, headFile, in: session, interruption)
+    }
   }
   var ending = series.ending
   ending.complete(headFile)

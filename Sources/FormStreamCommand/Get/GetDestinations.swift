@@ -62,14 +62,8 @@ extension LowArguments {
   ) throws(Failure) {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
-      let path: LocalPath
-      switch item.destination {
-      case .file(let named): path = named
-      case .directory(_, .url):
-        path = pathInDirectory(SafeName(lastSegmentOf: item.request.url).numbered(1).bytes)
-      default: continue
-      }
-      outputs.append(NamedOutput((source.output ?? .remoteName).flag, path))
+      guard let file = item.file else { continue }
+      outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
     try checkOutputs(
       outputs + self.outputs(besideResponses: printing), inputs: [],
@@ -78,6 +72,20 @@ extension LowArguments {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
       )
+    }
+  }
+}
+
+extension GetPlan.Item {
+  /// The file that gets the response; nil if there is none, or if the server names it.
+  var file: LocalPath? {
+    switch destination {
+    case .file(let path): return path
+    case .directory(let directory, .url):
+      let name = SafeName(lastSegmentOf: request.url).numbered(1).bytes
+      let slash = UInt8(ascii: "/")
+      return LocalPath(bytes: directory.bytes + (directory.bytes.isEmpty ? [] : [slash]) + name)
+    case .output, .directory: return nil
     }
   }
 }

@@ -7,7 +7,7 @@ struct NamedOutput {
 
   /// Nil if the target is standard output.
   init?(_ flag: String, _ target: OutputTarget?) {
-    guard case .path(let path)? = target else { return nil }
+    guard let path = target?.path else { return nil }
     self.init(flag, path)
   }
 

@@ -6,9 +6,12 @@ enum OutputTarget {
   case standardOutput
   case path(LocalPath)
 
+  /// The path of the file; nil if it is standard output.
+  var path: LocalPath? { if case .path(let path) = self { path } else { nil } }
+
   /// The directory of the file; nil if there is no file, or if it is in the current directory.
   var directory: LocalPath? {
-    guard case .path(let path) = self, !path.directory.bytes.isEmpty else { return nil }
+    guard let path, !path.directory.bytes.isEmpty else { return nil }
     return LocalPath(bytes: path.directory.bytes)
   }
 }

@@ -40,7 +40,9 @@ private func send(_ plans: [PostPlan], like first: PostPlan) throws(Failure) {
   }
   var series = RequestSeries(count: plans.count, first.printing)
   for plan in plans where interruption.signal == nil {
-    series.add { () throws(Failure) in try plan.send(headFile, in: session, interruption) }
+    series.add(storedIn: plan.responseTarget?.path) { () throws(Failure) in
+      try plan.send(headFile, in: session, interruption)
+    }
   }
   var ending = series.ending
   ending.complete(headFile)

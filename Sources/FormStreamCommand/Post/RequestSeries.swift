@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// How several requests of a command end, one after another.
 struct RequestSeries {
   private let count: Int
@@ -5,6 +7,9 @@ struct RequestSeries {
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   private var worst: Failure?
   private var ended = 0
+  /// The files that have got a response, as they are on the disk: before the first request, it may not be known that two names
+  /// will be those of one file.
+  private var stored: Set<NamedFile> = []
 
   init(count: Int, _ printing: PlannedPrinting) {
     self.count = count
@@ -13,9 +18,21 @@ struct RequestSeries {
 
   /// Carries out one request, and prints the note on its end. Its failure is printed at once if there are several, and ends
   /// none of the others.
-  mutating func add(_ request: () throws(Failure) -> ResultReport.Ending) {
+  ///
+  /// - Parameter file: the file that gets the response; nil for none that has a name before.
+  mutating func add(
+    storedIn file: LocalPath?, _ request: () throws(Failure) -> ResultReport.Ending
+  ) {
     do throws(Failure) {
+      if let file, let named = NamedFile(at: file), stored.contains(named) {
+        throw .usage(
+          "The file \"\(file)\" has got the response to an earlier request of this command: choose another name for one of them."
+        )
+      }
       last = try request()
+      if let file, last.failure == nil, !isOutputFile(file), let named = NamedFile(at: file) {
+        stored.insert(named)
+      }
     } catch {
       last = ResultReport.Ending(failure: error, verdict: error.message)
     }

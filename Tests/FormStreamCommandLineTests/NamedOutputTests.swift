@@ -128,7 +128,7 @@ import Testing
   @Test(arguments: [
     "get -o new -o lateLink U/1 U/2", "get --create-dirs -o x/a -o x/../x/a U/1 U/2",
     "get --create-dirs -o x/a -o lateDir/a U/1 U/2",
-    "post -d a --create-dirs -o x/a -o lateDir/a U/1 U/2",
+    "put -T f -T g --create-dirs -o x/a -o lateDir/a U/1 U/2",
   ])
   func `a response never replaces an earlier one of the same command`(_ line: String) throws {
     let server = try ScriptedServer { request in .good(body: request.target) }

@@ -8,8 +8,6 @@ import FormStreamPlatform
 final class PartialDownload: Sendable {
   /// After how many bytes the partial file is written to the disk, so that no more are lost if the power fails.
   private static let synchronizedEvery: Int64 = 128 * 1024 * 1024
-  /// How many partial files of one name are looked for, or made.
-  private static let maximumFiles = 1000
   /// The highest number that a file gets if its name is taken.
   private static let maximumNumber = 100_000
 
@@ -33,6 +31,7 @@ final class PartialDownload: Sendable {
   private let settings: DownloadSettings
   private let names: DownloadName
   private let directory: DirectoryDescriptor
+  private let files: PartialFiles
   /// The path of the directory, with a slash at its end unless it is empty.
   private let directoryPath: [UInt8]
   private let boot = bootID()
@@ -71,6 +70,7 @@ final class PartialDownload: Sendable {
     } catch {
       throw .notDownloadable(to: destination, error)
     }
+    files = PartialFiles(url: url, names: names, directory: directory)
     if !names.mayBeServers { try checkDestination(names.base) }
     do {
       try state.withLock { state in try takeLeftFile(&state) }
@@ -84,38 +84,16 @@ final class PartialDownload: Sendable {
   // MARK: The partial file that an earlier download has left
 
   private func takeLeftFile(_ state: inout State) throws {
-    if let name = settings.partialName.map({ FileName(bytes: $0) }), try take(name, &state) {
-      return
-    }
-    for name in names.partials(Self.maximumFiles) {
-      guard try directory.identity(of: name) != nil else { return }
-      if try take(name, &state) { return }
-    }
-  }
-
-  /// Takes a partial file if it isn't in use, and if it is this download's own. What another program has stored under that
-  /// name is left alone.
-  private func take(_ name: FileName, _ state: inout State) throws -> Bool {
-    guard let file = try PartialFile(leftAs: name, in: directory) else { return false }
-    let size = try file.size
-    let bytes = directory.ownContents(
-      of: DownloadName.record(of: name), upTo: PartialFileRecord.maximumSize)
-    guard var record = bytes.flatMap({ PartialFileRecord($0, of: url) }),
-      try record.describes(file)
-    else { return false }
-    if record.left != nil {
-      // Before the first change, so that the file is recognized if this process is killed.
-      record.left = nil
-      try write(record, of: file.name)
-    }
+    guard let (file, record) = try files.takeLeft(settings.partialName.map(FileName.init(bytes:)))
+    else { return }
     (state.file, state.record) = (file, record)
+    let size = try file.size
     let reliable = settings.resumesPartialFile ? record.reliable(size, after: boot) : 0
     // More bytes than there are can't be this version's.
     guard reliable > 0, record.version.validator != nil, reliable <= record.version.length ?? .max
-    else { return true }
+    else { return }
     if reliable < size { try file.truncate(to: reliable) }
     state.size = reliable
-    return true
   }
 
   /// Hashes what an earlier download has left. Returns false if it was interrupted.
@@ -189,7 +167,7 @@ final class PartialDownload: Sendable {
         if record.boot != boot || record.version.length == nil {
           record.boot = boot
           record.version.length = range?.total ?? record.version.length
-          try write(record, of: file.name)
+          try files.write(record, of: file.name)
           state.record = record
         }
         state.current = ObjectIdentifier(sink)
@@ -218,54 +196,12 @@ final class PartialDownload: Sendable {
     }
     if let file = state.file {
       let record = try describe(file.identity)
-      try write(record, of: file.name)
+      try files.write(record, of: file.name)
       state.record = record
     } else {
-      (state.file, state.record) = try makeFile(describe)
+      (state.file, state.record) = try files.make(describe)
     }
     if settings.needsDigest { state.digest = try RunningDigest() }
-  }
-
-  private func makeFile(
-    _ describe: (PartialFile.Identity) throws -> PartialFileRecord
-  ) throws -> (PartialFile, PartialFileRecord) {
-    for name in names.partials(Self.maximumFiles) {
-      // The record of a file that another process has must not be replaced.
-      guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
-      var record: PartialFileRecord?
-      do {
-        let file = try PartialFile(creating: name, in: directory) { identity in
-          let description = try describe(identity)
-          try write(description, of: name)
-          record = description
-        }
-        if let file, let record { return (file, record) }
-      } catch {
-        if record != nil { directory.remove(DownloadName.record(of: name)) }
-        throw error
-      }
-    }
-    throw SystemError.alreadyExists
-  }
-
-  /// Whether the name of a partial file's record is free, or that of a record that was left: another file must not be
-  /// replaced.
-  private func mayHaveRecord(_ name: FileName) throws(SystemError) -> Bool {
-    let name = DownloadName.record(of: name)
-    guard try directory.identity(of: name) != nil else { return true }
-    let bytes = directory.ownContents(of: name, upTo: PartialFileRecord.maximumSize)
-    return bytes.map(PartialFileRecord.isRecord) ?? false
-  }
-
-  private func write(
-    _ record: PartialFileRecord, of partial: FileName, isSynchronized: Bool = false
-  ) throws {
-    let copy = try AtomicFile(in: directory, permissions: 0o600)
-    try record.bytes.withUnsafeBytes { try copy.write($0) }
-    let name = DownloadName.record(of: partial)
-    guard try copy.commit(as: name, isSynchronized: isSynchronized) else {
-      throw SystemError.isADirectory
-    }
   }
 
   /// Appends bytes of a response.
@@ -295,7 +231,7 @@ final class PartialDownload: Sendable {
     else { return }
     try synchronize(file, &state)
     record.synchronized = state.size
-    try write(record, of: file.name, isSynchronized: true)
+    try files.write(record, of: file.name, isSynchronized: true)
     state.record = record
   }
 
@@ -344,7 +280,7 @@ final class PartialDownload: Sendable {
         guard try isAsWritten(file, state) else { throw TransferError.partialFileChanged(place) }
         let sha256 = try state.digest?.finalize()
         if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
-          remove(file)
+          files.remove(file)
           state = State()
           throw TransferError.digestMismatch(url, expected, sha256 ?? "none")
         }
@@ -352,15 +288,12 @@ final class PartialDownload: Sendable {
         let wanted = names.final(state.record?.serverName)
         let isReplacing = settings.destination.existingFile == .replace
         try? file.setPermissions(replacing: isReplacing ? wanted : nil)
-        // After the move, the record's name may be that of another process.
-        let record = DownloadName.record(of: file.name)
-        let identity = try directory.identity(of: record)
         let name = try self.name(file, wanted)
         let size = state.size
+        files.removeRecord(of: file)
         // The file is on the disk, or was asked for what closing it reports.
         try? file.close()
         state = State()
-        if let identity { _ = directory.remove(record, ifStill: identity) }
         do throws(SystemError) {
           if settings.synchronizes { try directory.synchronize() }
         } catch {
@@ -379,25 +312,6 @@ final class PartialDownload: Sendable {
   private func isAsWritten(_ file: PartialFile, _ state: State) throws(SystemError) -> Bool {
     guard try file.hasName else { return false }
     return try file.size == state.size
-  }
-
-  /// Removes the record of a file that another program has changed, so that it is not continued. The file is left alone.
-  private func removeRecord(of file: PartialFile) {
-    let name = DownloadName.record(of: file.name)
-    let bytes = directory.ownContents(of: name, upTo: PartialFileRecord.maximumSize)
-    guard let record = bytes.flatMap({ PartialFileRecord($0, of: url) }),
-      (try? record.isOf(file)) == true
-    else { return }
-    directory.remove(name)
-  }
-
-  /// Removes the partial file and its record.
-  private func remove(_ file: PartialFile) {
-    let record = DownloadName.record(of: file.name)
-    let identity = try? directory.identity(of: record)
-    file.remove()
-    // Another process may have made files of these names by now.
-    if let identity { _ = directory.remove(record, ifStill: identity) }
   }
 
   private func name(_ file: PartialFile, _ wanted: FileName) throws -> FileName {
@@ -447,12 +361,12 @@ final class PartialDownload: Sendable {
       guard let file = state.file else { return nil }
       defer { state = State() }
       guard let size = try? file.size, size > 0 else {
-        remove(file)
+        files.remove(file)
         return nil
       }
       // `state.size` is 0 if what was left was not begun again.
       guard state.size == 0 || (try? isAsWritten(file, state)) == true else {
-        removeRecord(of: file)
+        files.removeRecord(of: file)
         return nil
       }
       if var record = state.record {
@@ -460,7 +374,7 @@ final class PartialDownload: Sendable {
         try? file.flush()
         record.left = try? file.condition
         // If the disk is full, the file is that of a download that was killed.
-        try? write(record, of: file.name)
+        try? files.write(record, of: file.name)
       }
       let path = path(file.name)
       let resumeData =

@@ -1,0 +1,101 @@
+import FormStreamPlatform
+
+/// The partial files that a download may have in its directory, each with a record beside it.
+struct PartialFiles: Sendable {
+  /// How many of them are looked for, or made.
+  private static let maximumCount = 1000
+
+  let url: HTTPURL
+  let names: DownloadName
+  let directory: DirectoryDescriptor
+
+  /// Takes a file that an earlier download has left, if it isn't in use, and if it is of this URL. What another program has
+  /// stored under that name is left alone.
+  ///
+  /// - Parameter preferred: the name that is looked at first.
+  func takeLeft(_ preferred: FileName?) throws -> (PartialFile, PartialFileRecord)? {
+    if let preferred, let taken = try take(preferred) { return taken }
+    for name in names.partials(Self.maximumCount) {
+      guard try directory.identity(of: name) != nil else { return nil }
+      if let taken = try take(name) { return taken }
+    }
+    return nil
+  }
+
+  private func take(_ name: FileName) throws -> (PartialFile, PartialFileRecord)? {
+    guard let file = try PartialFile(leftAs: name, in: directory), var record = record(of: name),
+      try record.describes(file)
+    else { return nil }
+    if record.left != nil {
+      // Before the first change, so that the file is recognized if this process is killed.
+      record.left = nil
+      try write(record, of: name)
+    }
+    return (file, record)
+  }
+
+  /// Makes an empty file, with its record.
+  func make(
+    _ describe: (PartialFile.Identity) throws -> PartialFileRecord
+  ) throws -> (PartialFile, PartialFileRecord) {
+    for name in names.partials(Self.maximumCount) {
+      // The record of a file that another process has must not be replaced.
+      guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
+      var record: PartialFileRecord?
+      do {
+        let file = try PartialFile(creating: name, in: directory) { identity in
+          let description = try describe(identity)
+          try write(description, of: name)
+          record = description
+        }
+        if let file, let record { return (file, record) }
+      } catch {
+        if record != nil { directory.remove(DownloadName.record(of: name)) }
+        throw error
+      }
+    }
+    throw SystemError.alreadyExists
+  }
+
+  /// Whether the name of a partial file's record is free, or that of a record that was left: another file must not be
+  /// replaced.
+  private func mayHaveRecord(_ name: FileName) throws(SystemError) -> Bool {
+    guard try directory.identity(of: DownloadName.record(of: name)) != nil else { return true }
+    return recordBytes(of: name).map(PartialFileRecord.isRecord) ?? false
+  }
+
+  private func record(of name: FileName) -> PartialFileRecord? {
+    recordBytes(of: name).flatMap { PartialFileRecord($0, of: url) }
+  }
+
+  private func recordBytes(of name: FileName) -> [UInt8]? {
+    directory.ownContents(
+      of: DownloadName.record(of: name), upTo: PartialFileRecord.maximumSize)
+  }
+
+  func write(
+    _ record: PartialFileRecord, of name: FileName, isSynchronized: Bool = false
+  ) throws {
+    let copy = try AtomicFile(in: directory, permissions: 0o600)
+    try record.bytes.withUnsafeBytes { try copy.write($0) }
+    guard try copy.commit(as: DownloadName.record(of: name), isSynchronized: isSynchronized) else {
+      throw SystemError.isADirectory
+    }
+  }
+
+  /// Removes the record of a file, so that the file is not continued.
+  func removeRecord(of file: PartialFile) {
+    let name = DownloadName.record(of: file.name)
+    // Another process may have made a file and a record of these names by now.
+    guard let identity = try? directory.identity(of: name),
+      (try? record(of: file.name)?.isOf(file)) == true
+    else { return }
+    _ = directory.remove(name, ifStill: identity)
+  }
+
+  /// Removes a file and its record.
+  func remove(_ file: PartialFile) {
+    file.remove()
+    removeRecord(of: file)
+  }
+}

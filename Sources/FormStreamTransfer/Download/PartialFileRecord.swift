@@ -69,6 +69,8 @@ struct PartialFileRecord: Codable, Sendable {
   /// Whether a file is the partial file, whatever it has in it.
   func isOf(_ file: PartialFile) throws(SystemError) -> Bool { try file.identity == self.file }
 
+  func isOfSameFile(as other: PartialFileRecord) -> Bool { file == other.file }
+
   /// Whether a file is a record, of whatever it may be.
   static func isRecord(_ bytes: [UInt8]) -> Bool {
     let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes))

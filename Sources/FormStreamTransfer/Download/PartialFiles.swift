@@ -50,9 +50,11 @@ struct PartialFiles: Sendable {
         }
         if let file, let record { return (file, record) }
       } catch {
-        if record != nil { directory.remove(DownloadName.record(of: name)) }
+        if let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
         throw error
       }
+      // Another process was faster, and its record may be the one that was replaced: it is written again when that ends.
+      if let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
     }
     throw SystemError.alreadyExists
   }
@@ -85,12 +87,17 @@ struct PartialFiles: Sendable {
 
   /// Removes the record of a file, so that the file is not continued.
   func removeRecord(of file: PartialFile) {
-    let name = DownloadName.record(of: file.name)
-    // Another process may have made a file and a record of these names by now.
-    guard let identity = try? directory.identity(of: name),
-      (try? record(of: file.name)?.isOf(file)) == true
+    removeRecord(of: file.name) { (try? $0.isOf(file)) == true }
+  }
+
+  /// Removes the record beside a name, if it is the one that is meant: another process may have made a file and a record of
+  /// these names by now.
+  private func removeRecord(of name: FileName, if isMeant: (PartialFileRecord) -> Bool) {
+    let recordName = DownloadName.record(of: name)
+    guard let identity = try? directory.identity(of: recordName),
+      let record = record(of: name), isMeant(record)
     else { return }
-    _ = directory.remove(name, ifStill: identity)
+    _ = directory.remove(recordName, ifStill: identity)
   }
 
   /// Removes a file and its record.

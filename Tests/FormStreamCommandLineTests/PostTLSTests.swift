@@ -58,6 +58,38 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// Variables of the environment with `good` or `bad` authorities, flags, and whether the server is trusted.
+  private static let environments: [([String: String], flags: [String], isTrusted: Bool)] = [
+    (["CURL_CA_BUNDLE": "good"], [], true), (["SSL_CERT_FILE": "good"], [], true),
+    (["CURL_CA_BUNDLE": "bad", "SSL_CERT_FILE": "good"], [], false),
+    (["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "good"], [], true),
+    (["SSL_CERT_FILE": "missing", "SSL_CERT_DIR": "/"], ["--cacert", "good"], true),
+    (["CURL_CA_BUNDLE": "good"], ["--cacert", "bad"], false),
+    (["CURL_CA_BUNDLE": "missing"], ["-k"], true), (["CURL_CA_BUNDLE": "missing"], [], false),
+  ]
+
+  @Test(arguments: environments.indices)
+  func `authorities are those that the environment names, as curl reads it`(_ index: Int) throws {
+    let (variables, flags, isTrusted) = Self.environments[index]
+    let none = ["CURL_CA_BUNDLE": "", "SSL_CERT_FILE": "", "SSL_CERT_DIR": ""]
+    let environment = none.merging(variables) { _, new in new }
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good(body: "in") }
+    let proxy = try TLSProxy(to: server.port, made.server)
+    let place = try TemporaryDirectory()
+    _ = try shell("cp \(made.authority) good; cp \(made.otherAuthority) bad", in: place)
+    for program in [["/usr/bin/curl", "-s"], [builtBinary("formstream"), "post"]] {
+      let result = try run(
+        program: program[0], Array(program[1...]) + flags + ["-d", "a", proxy.url], in: place,
+        environment: environment)
+      #expect((result.exit == 0) == isTrusted, "\(program): \(result.stderr)")
+    }
+    // Without encryption, a file that is missing is no error.
+    let plain = try run(
+      "formstream", ["post", "-d", "a", server.url], in: place, environment: environment)
+    #expect(plain.exit == 0, "\(plain.stderr)")
+  }
+
   /// libcurl trusts the system's directory of authorities unless it is given another.
   @Test func `named authorities are the only ones that are looked at`() throws {
     let made = try TestCertificates()

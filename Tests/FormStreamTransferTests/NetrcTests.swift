@@ -35,6 +35,11 @@ import Testing
     }
   }
 
+  @Test func `keywords are in any case, and what other programs need is no error`() throws {
+    let netrc = try Netrc(parsing: "\u{FEFF}MACHINE h Port 587 Login me\r\n PASSWORD Secret\r\n")
+    #expect(netrc.credentials(for: "h") == .basic(user: "me", password: "Secret"))
+  }
+
   @Test(arguments: [
     "machine", "machine h login", "machine h login me password", "machine h canary",
     "machine h password \"canary", "\"canary\"", "machine h login me password can ary",

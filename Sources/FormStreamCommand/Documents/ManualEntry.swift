@@ -21,6 +21,10 @@ struct ManualEntry: Sendable {
       "no_proxy", "The hosts that are reached without these proxies; also NO_PROXY.",
       of: Verb.requesting),
     ManualEntry(
+      "CURL_CA_BUNDLE, SSL_CERT_FILE, SSL_CERT_DIR",
+      "The trusted authorities, unless --cacert or --capath names them: a PEM file, or else a PEM file and a directory.",
+      of: Verb.requesting),
+    ManualEntry(
       "HOME", "The directory of .netrc, for --netrc and --netrc-optional.", of: Verb.requesting),
     ManualEntry(
       "NO_COLOR", "If it is not empty, progress has no colour.", of: Verb.requesting),

@@ -393,7 +393,7 @@ func makeDirectories(_ path: LocalPath) throws(SystemError) {
 // MARK: Status
 
 /// C: `stat`
-private func status(of path: LocalPath) -> stat? {
+func status(of path: LocalPath) -> stat? {
   var status = stat()
   return path.withCString { stat($0, &status) } == 0 ? status : nil
 }

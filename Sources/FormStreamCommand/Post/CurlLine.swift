@@ -326,8 +326,10 @@ struct CurlLine {
   }
 
   private mutating func addTLS(_ tls: TLSSettings) throws(Failure) {
-    if let path = tls.authorities { add("--cacert", path.bytes) }
-    if let path = tls.authoritiesDirectory { add("--capath", path.bytes) }
+    // Without the flags, curl reads the same variables of the environment.
+    let typed = arguments.request.session.tls
+    if let path = typed.authorities { add("--cacert", path.bytes) }
+    if let path = typed.authoritiesDirectory { add("--capath", path.bytes) }
     if let path = tls.certificate {
       // curl takes what follows a colon for the passphrase.
       add("--cert", path.bytes.flatMap { $0 == UInt8(ascii: ":") ? Array("\\:".utf8) : [$0] })

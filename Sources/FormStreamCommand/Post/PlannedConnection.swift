@@ -9,6 +9,7 @@ extension LowArguments {
     var configuration = request.session
     configuration.sharesCredentials = true
     configuration.tls.passphrase = try passphrase(&notes)
+    configuration.tls.trustEnvironment(for: url)
     configuration.proxy = try proxySettings(&notes)
     let name = try convertingErrors { () throws(TransferError) in
       try configuration.proxy.proxyName(for: url)

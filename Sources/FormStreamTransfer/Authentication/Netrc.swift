@@ -23,7 +23,7 @@ public struct Netrc: Sendable {
 
   /// Parses the text of a file, by the rules of curl: words are separated by blanks and line breaks; a word may be in
   /// double quotes, in which `\"`, `\\`, `\n`, `\r` and `\t` are escapes; a word that begins with `#` begins a comment. `macdef` ends
-  /// with an empty line, and is not used, nor is `account`.
+  /// with an empty line, and is not used, nor are `account` and `port`. Other words are an error; curl skips them.
   ///
   /// - Throws: `netrcMalformed`, with the number of the line. Nothing of the text is shown.
   public init(parsing text: String) throws(TransferError) {
@@ -31,7 +31,7 @@ public struct Netrc: Sendable {
     var entries: [Entry] = []
     var isUsed = false
     while let word = try words.next() {
-      switch word {
+      switch word.lowercased() {
       case "machine":
         entries.append(Entry(host: try words.value().lowercased()))
         isUsed = true
@@ -42,7 +42,7 @@ public struct Netrc: Sendable {
       case "password":
         let password = try words.value()
         if isUsed { entries[entries.count - 1].password = password }
-      case "account": _ = try words.value()
+      case "account", "port": _ = try words.value()
       case "macdef":
         _ = try words.value()
         words.skipMacro()
@@ -72,6 +72,8 @@ private struct NetrcWords {
 
   init(_ text: String) {
     rest = Array(text.utf8)[...]
+    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    if rest.starts(with: byteOrderMark) { rest = rest.dropFirst(byteOrderMark.count) }
   }
 
   /// The error for the line that is being read.

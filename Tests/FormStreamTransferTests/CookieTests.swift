@@ -105,7 +105,79 @@ import Testing
       try FileManager.default.contentsOfDirectory(atPath: place.path).sorted() == ["in", "out"])
   }
 
-  @Test(arguments: ["ALL", "canary", "a\tb\tc", "{\"canary\": 1}"])
+  /// A `String` has CR LF as one character: the file was one long comment.
+  @Test func `a file with CR LF at the ends of its lines is read`() async throws {
+    let place = try TemporaryDirectory()
+    try place.write(
+      "in", "# Netscape HTTP Cookie File\r\n\r\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1\r\n")
+    let server = try ScriptedServer { _ in .good() }
+    let session = try session(.session(file: place.local("in")))
+    _ = try await session.result(of: makeRequest(server.url))
+    #expect(server.requests.last?.header("Cookie") == "kept=1")
+    try session.saveCookies(to: place.local("out"))
+    #expect(
+      try String(contentsOfFile: place.path("out"), encoding: .utf8)
+        == "# Netscape HTTP Cookie File\n\n127.0.0.1\tFALSE\t/\tFALSE\t0\tkept\t1\n")
+  }
+
+  /// RFC 6265 §4.1.1 has no bytes beyond ASCII, and servers send them anyway.
+  @Test func `a value that is not UTF-8 is sent and saved as it is`() async throws {
+    let place = try TemporaryDirectory()
+    let line = Array("127.0.0.1\tFALSE\t/\tFALSE\t0\tlatin\tv".utf8) + [0xE9, 0x0A]
+    try place.write("in", line)
+    let server = try ScriptedServer { _ in .good() }
+    let session = try session(.session(file: place.local("in")))
+    _ = try await session.result(of: makeRequest(server.url))
+    let head = try #require(server.requests.last?.head)
+    #expect(head.split(separator: 0x0A).contains(Array("Cookie: latin=v".utf8) + [0xE9, 0x0D]))
+    try session.saveCookies(to: place.local("out"))
+    let saved = try Data(contentsOf: URL(fileURLWithPath: place.path("out")))
+    #expect(saved.suffix(line.count) == Data(line))
+  }
+
+  /// libcurl 7.88 sent `Cookie: ` without the end of the line, so that the next header became the cookie.
+  @Test func `a cookie that is too long to be sent is an error`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good() }
+    // The second has no path: libcurl takes / then.
+    for (start, name) in [
+      ("127.0.0.1\tFALSE\t/\tFALSE\t0\t", "n"), ("127.0.0.1\tFALSE\tFALSE\t0\t", "nn"),
+    ] {
+      for (count, isSent) in [(4900, true), (9000, false)] {
+        try place.write("in", "\(start)\(name)\t\(String(repeating: "v", count: count))\n")
+        let policy = CookiePolicy.session(file: place.local("in"))
+        if isSent {
+          _ = try await session(policy).result(of: makeRequest(server.url))
+          #expect(server.requests.last?.header("Cookie")?.utf8.count == name.utf8.count + 1 + count)
+        } else {
+          let error = #expect(throws: TransferError.self) { try session(policy) }
+          #expect(error?.code == .cookiesUnusable)
+          #expect(error?.description.contains("Line 1") == true)
+          #expect(error?.description.contains("vvv") == false)
+        }
+      }
+    }
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: [4000, 5000, 9000, 60000])
+  func `a cookie that a server sets takes no other header with it`(count: Int) async throws {
+    let value = String(repeating: "v", count: count)
+    let server = try ScriptedServer { _ in
+      .good(headers: [
+        ("Set-Cookie", "a=\(value)"), ("Set-Cookie", "b=\(value)"), ("Set-Cookie", "c=\(value)"),
+      ])
+    }
+    let session = try session(.session())
+    var request = try makeRequest(server.url)
+    request.headers.append("Authorization", "Bearer x")
+    for _ in 0..<2 { #expect(await session.result(of: request).outcome == .ok) }
+    #expect(server.requests.map { $0.header("Authorization") } == ["Bearer x", "Bearer x"])
+    #expect((server.requests.last?.header("Cookie") != nil) == (count == 4000))
+    #expect(server.faults == [])
+  }
+
+  @Test(arguments: ["ALL", "canary", "a\tb\tc", "a\tb\tc\td\te\tf\0\tcanary", "{\"canary\": 1}"])
   func `a file that is none of cookies is an error that shows nothing of it`(line: String) throws {
     let place = try TemporaryDirectory()
     try place.write("in", "# first\n\(line)\n")

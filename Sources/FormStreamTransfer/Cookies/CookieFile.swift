@@ -4,39 +4,55 @@ import FormStreamPlatform
 /// A file of cookies, in the format of Netscape's browser.
 enum CookieFile {
   private static let maximumSize = 16 * 1024 * 1024
+  /// About the longest line that the curl command reads. If the first cookie has more than 8 KiB, libcurl 7.88 writes a
+  /// header line without its end, so that the next header becomes the cookie.
+  private static let maximumCookieSize = 5000
 
-  /// The lines of a file that are cookies.
-  static func lines(of path: LocalPath) throws(TransferError) -> [String] {
+  /// The lines of a file that are cookies, as their bytes: a cookie's value need not be UTF-8.
+  static func lines(of path: LocalPath) throws(TransferError) -> [[UInt8]] {
     let bytes: [UInt8]
     do throws(MultipartError) {
       bytes = try PartBody.file(path).layout().bytes(limit: maximumSize)
     } catch {
       throw TransferError(error)
     }
-    return try lines(in: String(decoding: bytes, as: UTF8.self), of: path)
-  }
-
-  /// Every other line is an error: a file in another format would otherwise be taken for one without cookies. libcurl
-  /// takes some words, such as `ALL`, for commands.
-  private static func lines(
-    in text: String, of path: LocalPath
-  ) throws(TransferError) -> [String] {
-    var lines: [String] = []
-    for (index, line) in text.split(separator: "\n", omittingEmptySubsequences: false).enumerated()
+    var lines: [[UInt8]] = []
+    // In a `String`, CR LF would be one character, which is no line feed.
+    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
     {
-      let line = line.hasSuffix("\r") ? line.dropLast() : line
-      let isComment = line.hasPrefix("#") && !line.hasPrefix("#HttpOnly_")
-      if isComment || line.allSatisfy({ $0 == " " || $0 == "\t" }) { continue }
-      guard line.lowercased().hasPrefix("set-cookie:") || line.count(where: { $0 == "\t" }) >= 5
-      else {
+      let line = line.last == 0x0D ? line.dropLast() : line
+      if isComment(line) { continue }
+      if let fault = fault(of: line) {
         throw TransferError(
           .cookiesUnusable, on: path.description,
-          "Line \(index + 1) of the file \(path.description.quoted) is no cookie: a cookie has seven fields with tabs "
-            + "between them, or begins with Set-Cookie:.")
+          "Line \(index + 1) of the file \(path.description.quoted) \(fault)")
       }
-      lines.append(String(line))
+      lines.append(Array(line))
     }
     return lines
+  }
+
+  /// Also an empty line is one.
+  private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
+    line.allSatisfy { $0 == 0x20 || $0 == 0x09 }
+      || line.first == UInt8(ascii: "#") && !line.starts(with: "#HttpOnly_".utf8)
+  }
+
+  /// What is wrong with a line; nil if nothing is. Every line that is no cookie is an error: a file in another format would
+  /// otherwise be taken for one without cookies. libcurl takes some words, such as `ALL`, for commands.
+  private static func fault(of line: ArraySlice<UInt8>) -> String? {
+    let isHeader = String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
+    // The last of these pieces has the name and the value, also of a line without a path.
+    let pieces = line.split(separator: 0x09, maxSplits: 4, omittingEmptySubsequences: false)
+    guard isHeader || pieces.count == 5 && pieces[4].contains(0x09), !line.contains(0) else {
+      return
+        "is no cookie: a cookie has seven fields with tabs between them, or begins with Set-Cookie:."
+    }
+    // libcurl itself checks the length of what a server sets.
+    guard isHeader || pieces[4].count <= maximumCookieSize else {
+      return "is a cookie of more than \(maximumCookieSize) bytes, which can't be sent: remove it."
+    }
+    return nil
   }
 }
 
@@ -70,7 +86,7 @@ extension TransferSession {
         .invalidSetting, on: "cookies",
         "The session keeps no cookies, so there are none to save: set its configuration's cookies.")
     }
-    let lines = ["# Netscape HTTP Cookie File", ""] + (try cookieJar.lines())
-    return Array(lines.joined(separator: "\n").utf8) + [0x0A]
+    let lines = [Array("# Netscape HTTP Cookie File".utf8), []] + (try cookieJar.lines())
+    return Array(lines.joined(separator: [0x0A])) + [0x0A]
   }
 }

@@ -50,7 +50,7 @@ final class CookieJar: @unchecked Sendable {
     guard let file else { return }
     let easy = try CurlEasy()
     easy.useCookies(of: self)
-    for line in try CookieFile.lines(of: file) { easy.set(CURLOPT_COOKIELIST, line) }
+    for line in try CookieFile.lines(of: file) { easy.set(CURLOPT_COOKIELIST, bytes: line) }
     guard easy.startFailure == nil else { throw CurlLibrary.unusable }
   }
 
@@ -59,10 +59,10 @@ final class CookieJar: @unchecked Sendable {
     withExtendedLifetime(locks) { _ = curl_share_cleanup(handle) }
   }
 
-  /// The cookies as lines of a file.
+  /// The cookies as lines of a file, as their bytes.
   ///
   /// C: `curl_easy_getinfo(CURLINFO_COOKIELIST)`
-  func lines() throws(TransferError) -> [String] {
+  func lines() throws(TransferError) -> [[UInt8]] {
     let easy = try CurlEasy()
     easy.useCookies(of: self)
     return easy.cookies
@@ -78,16 +78,19 @@ extension CurlEasy {
     set(CURLOPT_COOKIEFILE, "")
   }
 
-  fileprivate var cookies: [String] {
+  fileprivate var cookies: [[UInt8]] {
     var list: UnsafeMutablePointer<curl_slist>?
     guard formstream_easy_get_list(handle, CURLINFO_COOKIELIST, &list) == CURLE_OK else {
       return []
     }
     defer { curl_slist_free_all(list) }
-    var lines: [String] = []
+    var lines: [[UInt8]] = []
     var item = list
     while let current = item {
-      if let text = current.pointee.data { lines.append(String(cString: text)) }
+      if let text = current.pointee.data {
+        let bytes = sequence(first: text) { $0 + 1 }.lazy.map { UInt8(bitPattern: $0.pointee) }
+        lines.append(Array(bytes.prefix { $0 != 0 }))
+      }
       item = current.pointee.next
     }
     return lines

@@ -61,6 +61,15 @@ final class CurlEasy {
     check(text.withCString { formstream_easy_set_text(handle, option, $0) })
   }
 
+  /// - Parameter bytes: without a NUL.
+  func set(_ option: CURLoption, bytes: [UInt8]) {
+    (bytes + [0]).withUnsafeBytes { bytes in
+      check(
+        formstream_easy_set_text(
+          handle, option, bytes.baseAddress?.assumingMemoryBound(to: CChar.self)))
+    }
+  }
+
   func set(_ option: CURLoption, path: LocalPath) {
     check(path.withCString { formstream_easy_set_text(handle, option, $0) })
   }

@@ -155,10 +155,13 @@ extension GetPlan {
 }
 
 extension GetPlan.Item {
-  /// The name that progress is shown with.
+  /// The name that progress and messages are shown with. The end of a secret URL is none of it, also if a file is named
+  /// by it.
   fileprivate var name: String {
-    if case .file(let path) = destination { return path.lastComponent }
-    return SafeName(lastSegmentOf: request.url).numbered(1).description
+    let urls = SafeName(lastSegmentOf: request.url).numbered(1).description
+    let shown = request.url.isSecret ? "download" : urls
+    guard case .file(let path) = destination else { return shown }
+    return path.lastComponent == urls ? shown : path.lastComponent
   }
 }
 

@@ -186,6 +186,16 @@ import FormStreamTransfer
     #expect(page.take() == "formstream: film.mp4: 60 B received, 10 B/s\n")
   }
 
+  /// `film.mp4: done` was written of a request that failed to connect in 30 seconds.
+  @Test func `no heartbeat says that a request has ended`() {
+    let display = downloadDisplay(.heartbeat)
+    display.show(ProgressSnapshot(phase: .connecting, total: 0))
+    clock.advance(by: .seconds(30))
+    display.show(ProgressSnapshot(phase: .done, total: 0))
+    display.finish(ProgressSnapshot(phase: .done, total: 0))
+    #expect(page.take() == "")
+  }
+
   @Test func `a record of a download has its own phase and bytes`() {
     let display = downloadDisplay(.records)
     display.show(Self.receiving(0))

@@ -74,8 +74,8 @@ extension GetPlan {
 
   /// Says why a status that is a success otherwise was none.
   private func explain(_ ending: inout ResultReport.Ending, of item: Item) {
-    guard let failure = ending.failure, let status = ending.status, (200...299).contains(status),
-      item.request.options.acceptedStatuses?.contains(status) == false
+    guard let failure = ending.failure, let status = ending.refusedStatus,
+      (200...299).contains(status)
     else { return }
     let reason: String
     if range != nil {
@@ -101,7 +101,9 @@ extension GetPlan {
   ) throws(Failure) -> ResultReport.Ending {
     let check =
       item.expectedDigest == nil && range == nil
-      ? nil : try ExpectedResponse(expectedDigest: item.expectedDigest, range: range)
+      ? nil
+      : try ExpectedResponse(
+        expectedDigest: item.expectedDigest, range: item.request.method == .head ? nil : range)
     let output = try target.map { (target) throws(Failure) in
       try ResponseOutput(
         target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
@@ -127,7 +129,8 @@ extension GetPlan {
     report.follow(&request, heads)
     let task = session.startDownload(request, settings)
     interruption.onSignal { _ in task.cancel() }
-    let result = try display.follow(task.progress) { await task.result }
+    let result = try display.follow(
+      task.progress, until: { await task.result }, hasSucceeded: { $0.file != nil })
     return report.end(result, heads, interruption)
   }
 
@@ -176,6 +179,13 @@ extension GetPlan.Destination {
   }
 }
 
+extension DownloadResult {
+  /// Whether the body of the last response went to a file, complete or not, so that the response has none of it.
+  fileprivate var wasWritten: Bool {
+    file != nil || received > 0 && transfer.status.map((200...299).contains) == true
+  }
+}
+
 extension ResultReport {
   /// Prints what became of a download.
   fileprivate func end(
@@ -198,7 +208,7 @@ extension ResultReport {
     }
     var ending = end(
       result.transfer, received: result.received, stored: stored, heads: heads,
-      includesBody: stored == nil, outputFailure, interruption)
+      includesBody: !result.wasWritten, outputFailure, interruption)
     if result.resumeData != nil, let failure = ending.failure {
       ending.failure = Failure(
         failure.exit, "\(failure.message) With -C -, the same command continues it.")

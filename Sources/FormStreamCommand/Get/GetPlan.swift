@@ -143,7 +143,9 @@ extension LowArguments {
     for destination: GetPlan.Destination, _ method: HTTPMethod, _ options: TransferOptions
   ) -> Set<Int> {
     // RFC 9110 §14.2: "A server MAY ignore the Range header field", and then sends all with 200.
-    if downloading.range != nil { return options.acceptedStatuses ?? [206] }
+    // "A server MUST ignore a Range header field received with a request method […] for which range handling is not
+    // defined", as for HEAD.
+    if downloading.range != nil, method != .head { return options.acceptedStatuses ?? [206] }
     let statuses = options.acceptedStatuses ?? Set(200...299)
     guard method == .get else { return statuses }
     // What is not kept in a file may be of any kind, but not a part that was not asked for.

@@ -30,7 +30,8 @@ struct RequestRun {
     report.follow(&request, heads)
     let task = session.start(request)
     interruption.onSignal { _ in task.cancel() }
-    let result = try display.follow(task.progress) { await task.result }
+    let result = try display.follow(
+      task.progress, until: { await task.result }, hasSucceeded: { $0.error == nil })
     return report.end(
       result, received: task.progress.current.received, output: output, heads: heads,
       check: check, interruption)

@@ -10,8 +10,8 @@ struct ResultReport {
     var failure: Failure?
     /// What became of the request, in words.
     let verdict: String
-    /// The status of the response; nil if there was none.
-    var status: Int?
+    /// The status that the request failed with; nil if it didn't fail, or for another reason.
+    var refusedStatus: Int?
     /// What is to be said of a success; nil for nothing.
     var note: String?
 
@@ -120,7 +120,8 @@ struct ResultReport {
         failure.exit, MessageStream.standardError.stamped(failure.message), code: failure.code)
     }
     return Ending(
-      failure: failureOfAll, verdict: result.verdict, status: result.status,
+      failure: failureOfAll, verdict: result.verdict,
+      refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
       note: isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
   }
 

@@ -66,8 +66,11 @@ package final class ProgressDisplay: Sendable {
   }
 
   /// Waits for a request, and shows its progress up to its last state.
+  ///
+  /// - Parameter hasSucceeded: whether all is there that was to be received.
   func follow<Ended: Sendable>(
-    _ updates: TransferProgressUpdates, until ended: @escaping @Sendable () async -> Ended
+    _ updates: TransferProgressUpdates, until ended: @escaping @Sendable () async -> Ended,
+    hasSucceeded: (Ended) -> Bool
   ) throws(Failure) -> Ended {
     let result = try runBlocking { () async throws(Failure) in
       async let displayed: Void = self.follow(updates)
@@ -75,7 +78,9 @@ package final class ProgressDisplay: Sendable {
       await displayed
       return result
     }
-    finish(updates.current)
+    var last = ProgressSnapshot(updates.current)
+    last.hasFailed = !hasSucceeded(result)
+    finish(last)
     return result
   }
 
@@ -84,7 +89,9 @@ package final class ProgressDisplay: Sendable {
     show(ProgressSnapshot(progress))
   }
 
+  /// Shows a step, but not the last one: `finish` knows more of it.
   package func show(_ snapshot: ProgressSnapshot) {
+    if snapshot.phase == .done { return }
     withState { state, time in
       state.update(snapshot, at: time)
       state.display(at: time)

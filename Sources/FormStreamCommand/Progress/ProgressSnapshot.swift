@@ -11,6 +11,8 @@ package struct ProgressSnapshot: Sendable {
   package var responseTotal: Int64?
   package var elapsed: Duration
   package var parts: Parts
+  /// Whether the request has failed: what was received is then no complete file.
+  var hasFailed = false
 
   package init(
     phase: TransferProgress.Phase, read: Int64 = 0, handed: Int64 = 0, acknowledged: Int64? = nil,

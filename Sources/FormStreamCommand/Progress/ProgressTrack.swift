@@ -54,7 +54,7 @@ struct ProgressTrack: Sendable {
 
   fileprivate var isComplete: Bool {
     guard let latest else { return false }
-    if isDownload { return latest.phase == .done && latest.received == latest.responseTotal }
+    if isDownload { return latest.phase == .done && !latest.hasFailed }
     return latest.total.map { latest.handed >= $0 } ?? hasWaited
   }
 

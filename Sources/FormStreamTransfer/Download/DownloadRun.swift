@@ -72,7 +72,7 @@ final class DownloadRun: Sendable {
       let result = await send(sink, history)
       await onWorker { partial.end(sink) }
       history.note(result, sink, partial.size, replaced: sizeBefore)
-      switch next(after: result, sink, partial) {
+      switch next(after: result, history, sink, partial) {
       case .complete: return await complete(history, partial)
       case .startAgain(let reason):
         note("Starting again: \(reason)")
@@ -193,10 +193,11 @@ final class DownloadRun: Sendable {
 
   /// Decides what follows a request.
   private func next(
-    after result: TransferResult, _ sink: DownloadSink, _ partial: PartialDownload
+    after result: TransferResult, _ history: DownloadHistory, _ sink: DownloadSink,
+    _ partial: PartialDownload
   ) -> Step {
     if control.isCancelled, result.outcome != .ok {
-      return .conclude(.init(.cancelled, .cancelledDuringResponse))
+      return .conclude(.init(.cancelled, cancellation(of: result, history)))
     }
     switch sink.state {
     case .mismatched(let reason): return .startAgain(reason)
@@ -229,6 +230,14 @@ final class DownloadRun: Sendable {
       if let total = partial.total, partial.size < total { return .goOn }
       return .complete
     }
+  }
+
+  /// When a download was cancelled: while bytes of it arrived, in whichever of its requests, or before.
+  private func cancellation(
+    of result: TransferResult, _ history: DownloadHistory
+  ) -> TransferError {
+    if history.received == 0, let error = result.error, error.code == .cancelled { return error }
+    return history.response == nil ? .cancelledBeforeResponse : .cancelledDuringResponse
   }
 
   // MARK: Between requests

@@ -87,10 +87,16 @@ extension Guarded<Interruption.State> {
 }
 
 extension Interruption {
-  /// Runs a function on another thread, because it may block: the output may have no reader. After a signal it is waited
-  /// for only for a moment.
-  func performBlocking(_ body: @escaping @Sendable () throws(Failure) -> Void) throws(Failure) {
-    let outcome = Guarded<Result<Void, Failure>?>(nil)
+  /// Runs a function on another thread, because it may block: an output may have no reader, and a FIFO no other end. After a
+  /// signal it is waited for only for a moment.
+  ///
+  /// - Parameter message: what failed if it has not returned by then.
+  func performBlocking<Value: Sendable>(
+    orElse message: String =
+      "Standard output is not read by anybody: the record could not be written.",
+    _ body: @escaping @Sendable () throws(Failure) -> Value
+  ) throws(Failure) -> Value {
+    let outcome = Guarded<Result<Value, Failure>?>(nil)
     let event = AutoResetEvent()
     let isStarted = startThread("formstream-out") {
       let result = Result { () throws(Failure) in try body() }
@@ -102,9 +108,8 @@ extension Interruption {
     event.wait(atMost: nil)
     if outcome.withLock({ $0 == nil }) { event.wait(atMost: .milliseconds(50)) }
     guard let result = outcome.withLock({ $0 }) else {
-      throw Failure(
-        .inputOutput, "Standard output is not read by anybody: the record could not be written.")
+      throw Failure(signal.map(ExitCode.init(signal:)) ?? .interrupted, message)
     }
-    try result.get()
+    return try result.get()
   }
 }

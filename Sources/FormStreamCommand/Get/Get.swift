@@ -18,12 +18,11 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
     for note in plan.notes { StandardError.note(note) }
   }
   try checkDescriptors()
-  let interruption = Interruption(gracePeriod: 10)
-  let session = try convertingErrors { () throws(TransferError) in
-    try TransferSession(plan.configuration)
-  }
+  // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
   let headFile = try HeadFile(plan.printing)
   try checkCookieFile(plan.cookieJar)
+  let interruption = Interruption(gracePeriod: 10)
+  let session = try startSession(plan.configuration, interruption)
   var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
     series.add(storedIn: item.file) { () throws(Failure) in
@@ -32,7 +31,7 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
   }
   var ending = series.ending
   ending.complete(headFile)
-  ending.saveCookies(of: session, to: plan.cookieJar)
+  ending.saveCookies(of: session, to: plan.cookieJar, interruption)
   try ending.finish(interruption)
 }
 
@@ -68,7 +67,7 @@ extension GetPlan {
         heads, in: session, display, interruption)
     }
     explain(&ending, of: item)
-    if !joinsHeads { ending.write(heads, to: headFile) }
+    if !joinsHeads { ending.write(heads, to: headFile, interruption) }
     return ending
   }
 
@@ -105,10 +104,12 @@ extension GetPlan {
       : try ExpectedResponse(
         expectedDigest: item.expectedDigest, range: item.request.method == .head ? nil : range)
     let output = try target.map { (target) throws(Failure) in
-      try ResponseOutput(
-        target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
-        hidesRefused: printing.hidesRefused,
-        heads: printing.includesHeads(on: target) ? heads : nil, check: check)
+      try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
+        try ResponseOutput(
+          target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
+          hidesRefused: printing.hidesRefused,
+          heads: printing.includesHeads(on: target) ? heads : nil, check: check)
+      }
     }
     let run = RequestRun(
       request: item.request, output: output, responseLimit: responseLimit, check: check,

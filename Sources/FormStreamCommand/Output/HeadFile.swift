@@ -12,9 +12,17 @@ struct HeadFile {
     file = try OutputFile(target, of: "-D")
   }
 
-  func add(_ heads: ReceivedHeads) throws(Failure) {
+  func add(_ heads: ReceivedHeads, _ interruption: Interruption) throws(Failure) {
     do throws(Failure) {
-      try file.write(try heads.all())
+      let bytes = try heads.all()
+      if file.isNamedAtEnd {
+        try file.write(bytes)
+      } else {
+        let message = "Nothing reads what -D names: the heads could not be written."
+        try interruption.performBlocking(orElse: message) { [file] () throws(Failure) in
+          try file.write(bytes)
+        }
+      }
     } catch {
       hasFailed.withLock { $0 = true }
       throw error
@@ -33,8 +41,10 @@ struct HeadFile {
 
 extension ResultReport.Ending {
   /// Writes the heads of a request to the file of `-D`.
-  mutating func write(_ heads: ReceivedHeads, to file: HeadFile?) {
-    do throws(Failure) { try file?.add(heads) } catch { add(error) }
+  mutating func write(
+    _ heads: ReceivedHeads, to file: HeadFile?, _ interruption: Interruption
+  ) {
+    do throws(Failure) { try file?.add(heads, interruption) } catch { add(error) }
   }
 
   /// Gives the file of `-D` its name.

@@ -16,6 +16,16 @@ enum OutputTarget {
   }
 }
 
+extension OutputTarget {
+  /// What is wrong if it could not be opened, or written, before a signal.
+  var unread: String {
+    switch self {
+    case .standardOutput: "Standard output is not read: the response is incomplete."
+    case .path(let path): "Nothing reads the file \"\(path)\": the response is not written."
+    }
+  }
+}
+
 /// Makes a directory, and those above it, if they don't exist.
 func make(_ directory: LocalPath) throws(Failure) {
   do throws(SystemError) {

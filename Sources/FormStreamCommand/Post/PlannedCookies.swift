@@ -57,16 +57,33 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   }
 }
 
+/// Begins a session, which reads the file of `-b`.
+func startSession(
+  _ configuration: TransferSession.Configuration, _ interruption: Interruption
+) throws(Failure) -> TransferSession {
+  try interruption.performBlocking(orElse: unreadCookies) { () throws(Failure) in
+    try convertingErrors { () throws(TransferError) in try TransferSession(configuration) }
+  }
+}
+
+/// Why a session was not begun before a signal.
+let unreadCookies = "Nothing writes to the file of -b: the cookies could not be read."
+
 /// Writes a session's cookies to the file of `-c`, which is treated as that of `-o`: a link stays, and so does a device or
 /// FIFO, which gets what a file would hold.
-func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failure) {
+func saveCookies(
+  of session: TransferSession, to file: LocalPath?, _ interruption: Interruption
+) throws(Failure) {
   guard let file else { return }
   let target: LocalPath
   switch try? OutputPlace(at: file) {
   case .deadLink, .standardOutput, .special:
-    let output = try OutputFile(.path(file), of: "-c")
-    return try output.write(
-      try convertingErrors { () throws(TransferError) in try session.cookieText() })
+    let message = "Nothing reads the file \"\(file)\" of -c: the cookies could not be written."
+    return try interruption.performBlocking(orElse: message) { () throws(Failure) in
+      let output = try OutputFile(.path(file), of: "-c")
+      try output.write(
+        try convertingErrors { () throws(TransferError) in try session.cookieText() })
+    }
   case .file: target = (try? resolved(file)) ?? file
   case .nothing, nil: target = file
   }
@@ -75,9 +92,11 @@ func saveCookies(of session: TransferSession, to file: LocalPath?) throws(Failur
 
 extension ResultReport.Ending {
   /// Saves the cookies of a session. The exit code stays the request's if that failed.
-  mutating func saveCookies(of session: TransferSession, to file: LocalPath?) {
+  mutating func saveCookies(
+    of session: TransferSession, to file: LocalPath?, _ interruption: Interruption
+  ) {
     do throws(Failure) {
-      try FormStreamCommand.saveCookies(of: session, to: file)
+      try FormStreamCommand.saveCookies(of: session, to: file, interruption)
     } catch {
       add(error)
     }

@@ -35,9 +35,7 @@ private func send(_ plans: [PostPlan], like first: PostPlan) throws(Failure) {
   let headFile = try HeadFile(first.printing)
   try checkCookieFile(first.cookieJar)
   let interruption = Interruption(gracePeriod: 10)
-  let session = try convertingErrors { () throws(TransferError) in
-    try TransferSession(first.configuration)
-  }
+  let session = try startSession(first.configuration, interruption)
   var series = RequestSeries(count: plans.count, first.printing)
   for plan in plans where interruption.signal == nil {
     series.add(storedIn: plan.responseTarget?.path) { () throws(Failure) in
@@ -46,7 +44,7 @@ private func send(_ plans: [PostPlan], like first: PostPlan) throws(Failure) {
   }
   var ending = series.ending
   ending.complete(headFile)
-  ending.saveCookies(of: session, to: first.cookieJar)
+  ending.saveCookies(of: session, to: first.cookieJar, interruption)
   try ending.finish(interruption)
 }
 
@@ -59,11 +57,14 @@ extension PostPlan {
   ) throws(Failure) -> ResultReport.Ending {
     if let madeDirectory { try make(madeDirectory) }
     let heads = ReceivedHeads()
+    let (options, printing, outputsAnyStatus) = (self.request.options, printing, outputsAnyStatus)
     let output = try responseTarget.map { (target) throws(Failure) in
-      try ResponseOutput(
-        target, following: self.request.options, outputsAnyStatus: outputsAnyStatus,
-        hidesRefused: printing.hidesRefused,
-        heads: printing.includesHeads(on: target) ? heads : nil)
+      try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
+        try ResponseOutput(
+          target, following: options, outputsAnyStatus: outputsAnyStatus,
+          hidesRefused: printing.hidesRefused,
+          heads: printing.includesHeads(on: target) ? heads : nil)
+      }
     }
     let display = ProgressDisplay(
       ProgressOutput(progress, isQuiet: isQuiet), file: body.filename)
@@ -77,7 +78,7 @@ extension PostPlan {
         subject: body.subject),
       heads: heads)
     var ending = try run.perform(in: session, display, interruption)
-    if !printing.joinsHeads(on: responseTarget) { ending.write(heads, to: headFile) }
+    if !printing.joinsHeads(on: responseTarget) { ending.write(heads, to: headFile, interruption) }
     return ending
   }
 }

@@ -78,7 +78,7 @@ final class ResponseOutput: Sendable {
   ///
   /// - Returns: a message if the response is missing and no error says so.
   /// - Throws: the failure of this output, also if it came earlier.
-  func finish(_ result: TransferResult) throws(Failure) -> String? {
+  private func finish(_ result: TransferResult) throws(Failure) -> String? {
     if let failure = state.withLock(\.failure) {
       file.discard()
       throw failure
@@ -105,6 +105,14 @@ final class ResponseOutput: Sendable {
     return
       "The server accepted the request, but the page that it names as its result could not be fetched. "
       + "\(file.name) is not written."
+  }
+
+  /// Does the same on another thread if the output may have no reader.
+  func finish(_ result: TransferResult, _ interruption: Interruption) throws(Failure) -> String? {
+    if file.isNamedAtEnd { return try finish(result) }
+    return try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
+      try self.finish(result)
+    }
   }
 
   /// Whether the heads of responses come before the body.

@@ -61,7 +61,7 @@ struct ResultReport {
           try print(held, after: heads, withBody: !printing.hidesRefused)
         }
       }
-      if let note = try output?.finish(result), !isQuiet { StandardError.note(note) }
+      if let note = try output?.finish(result, interruption), !isQuiet { StandardError.note(note) }
       if output == nil, let response = result.response, result.outcome == .ok {
         try check?.check(kept: response, received: received)
       }

@@ -16,9 +16,11 @@ func send(_ plan: SendPlan) throws(Failure) {
       "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
   }
   try checkCookieFile(plan.cookieJar)
-  let interruption = Interruption(gracePeriod: 10, cleanup: 2)
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
+  // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
   let input = try SendInput(plan)
+  let interruption = Interruption(gracePeriod: 10, cleanup: 2)
+  let journal = try input.beginJournal()
   let start = ContinuousClock.now
   let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let outputLock = Guarded(false)
@@ -30,16 +32,18 @@ func send(_ plan: SendPlan) throws(Failure) {
     } else {
       nil
     }
-  let run = try convertingErrors { () throws(TransferError) in
-    try BatchRun(
-      sending, journal: input.journal,
-      report: { record in
-        if let output {
-          try outputLock.withLock { _ in try output.write(record.json.line()) }
-        } else if let error = record.error, !plan.isQuiet {
-          StandardError.note("\(record.path): \(record.outcome): \(error.message)")
-        }
-      }, rest: list)
+  let report: @Sendable (FileRecord) throws -> Void = { record in
+    if let output {
+      try outputLock.withLock { _ in try output.write(record.json.line()) }
+    } else if let error = record.error, !plan.isQuiet {
+      StandardError.note("\(record.path): \(record.outcome): \(error.message)")
+    }
+  }
+  let run = try interruption.performBlocking(orElse: unreadCookies) {
+    [sending] () throws(Failure) in
+    try convertingErrors { () throws(TransferError) in
+      try BatchRun(sending, journal: journal, report: report, rest: list)
+    }
   }
   let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   interruption.onSignal { _ in run.stop() }
@@ -64,7 +68,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   if run.totals.isListed, !plan.isQuiet {
     for line in input.files.leftOut.lines { StandardError.note(line) }
   }
-  do throws(Failure) { try saveCookies(of: run.session, to: plan.cookieJar) } catch {
+  do throws(Failure) { try saveCookies(of: run.session, to: plan.cookieJar, interruption) } catch {
     failure = failure ?? error
   }
   let signal = interruption.end()

@@ -8,9 +8,17 @@ struct SendInput {
   let files: any BatchInput
   /// The id of the manifest; nil if there is none.
   let manifest: String?
-  /// Nil without `--journal`.
-  let journal: BatchRun.Journal?
+  /// The journal that is to be begun; nil without `--journal`.
+  private let journal: PlannedJournal?
 
+  private struct PlannedJournal {
+    let directory: DirectoryDescriptor
+    let head: JournalHead
+    let earlier: JournalIndex
+    let skipsDoubtful: Bool
+  }
+
+  /// Opens the files. No threads are started yet.
   init(_ plan: SendPlan) throws(Failure) {
     let directory = try plan.journal.map { (path) throws(Failure) in try Self.directory(path) }
     let extent: ManifestExtent?
@@ -36,12 +44,19 @@ struct SendInput {
         "The journal \"\(path)\" is that of a run to \(other), and this one is to \(head.url): name another directory."
       )
     }
-    let recorded = files as? RecordedListing
-    journal = BatchRun.Journal(
-      writer: try convertingErrors { () throws(BatchError) in
-        try recorded?.leaveRoom(upTo: earlier.end)
-        return try JournalWriter(in: directory, head)
-      }, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
+    journal = PlannedJournal(
+      directory: directory, head: head, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
+  }
+
+  /// Begins the journal; nil if there is none.
+  func beginJournal() throws(Failure) -> BatchRun.Journal? {
+    guard let journal else { return nil }
+    let writer = try convertingErrors { () throws(BatchError) in
+      try (files as? RecordedListing)?.leaveRoom(upTo: journal.earlier.end)
+      return try JournalWriter(in: journal.directory, journal.head)
+    }
+    return BatchRun.Journal(
+      writer: writer, earlier: journal.earlier, skipsDoubtful: journal.skipsDoubtful)
   }
 
   /// The files, and their manifest if there is one.

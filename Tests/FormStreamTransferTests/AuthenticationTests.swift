@@ -216,6 +216,66 @@ import Testing
     #expect(refused.attempts == 6)
   }
 
+  /// Regression: each challenge set the count of its nonce back. A server that sees a count twice takes that for a
+  /// replay (RFC 7616 §3.4), so a right password was refused.
+  @Test func `requests that get the same nonce at the same time count it together`() async throws {
+    let asked = try Gate()
+    let server = try ScriptedServer { request in
+      if request.header("Authorization") != nil { return .good() }
+      if request.number == 3 { asked.open() }
+      _ = asked.wait()
+      return .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
+    }
+    let session = try makeSession()
+    let put = try request(server.url)
+    let outcomes = await withTaskGroup { group in
+      for _ in 0..<4 { group.addTask { await session.result(of: put).outcome } }
+      return await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(outcomes == [.ok, .ok, .ok, .ok])
+    let sent = server.requests.compactMap { $0.header("Authorization") }
+    #expect(sent.count == 4)
+    for count in 1...4 {
+      #expect(sent.count { $0.contains("nc=0000000\(count)") } == 1, "\(sent)")
+    }
+  }
+
+  @Test func `a nonce that comes back is counted on`() async throws {
+    let nonces = ["a", "b", "a", "a"]
+    let server = try ScriptedServer { request in
+      guard request.number < nonces.count else {
+        return .good(headers: [("Authentication-Info", "nextnonce=a")])
+      }
+      let challenge = "Digest realm=a, nonce=\(nonces[request.number]), qop=auth, stale=true"
+      return .good(401, headers: [("WWW-Authenticate", challenge)])
+    }
+    let session = try makeSession()
+    let first = try await session.result(of: request(server.url))
+    #expect(first.outcome == .ok, "\(String(describing: first.error))")
+    #expect(try await session.result(of: request(server.url)).outcome == .ok)
+    let sent = server.requests.compactMap { $0.header("Authorization") }
+    let expected = [("a", 1), ("b", 1), ("a", 2), ("a", 3), ("a", 4)]
+    #expect(sent.count == expected.count)
+    for (header, (nonce, count)) in zip(sent, expected) {
+      #expect(
+        header.contains("nonce=\"\(nonce)\"") && header.contains("nc=0000000\(count)"), "\(header)")
+    }
+  }
+
+  @Test func `a nonce that is always too old refuses no credentials`() async throws {
+    let server = try ScriptedServer { _ in
+      .good(
+        401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth, stale=true")])
+    }
+    var configuration = TransferSession.Configuration()
+    configuration.sharesCredentials = true
+    let session = try TransferSession(configuration)
+    let result = try await session.result(of: request(server.url))
+    #expect(result.outcome == .failed && result.attempts == 6)
+    #expect("\(String(describing: result.error))".contains("nonce of the credentials is too old"))
+    #expect(try await session.result(of: request(server.url)).error?.code == .statusRefused)
+  }
+
   @Test func `a nonce that the server names is used for the next request`() async throws {
     let server = try ScriptedServer { request in
       request.header("Authorization") == nil

@@ -30,6 +30,11 @@ extension Attempt {
         "It asks for credentials (\(shown.joined(separator: "; "))).\(unanswerable(offers))"
     }
     let named = offers.first { $0.isScheme(sentScheme) }?.shown ?? sentScheme
+    if sentScheme == "Digest", DigestChallenge.strongest(of: offers)?.isStale == true {
+      return
+        "It says each time that the nonce of the credentials is too old (\(named)): it has to accept one that it has just "
+        + "named. This says nothing about the password."
+    }
     return
       "It refused the credentials (\(named)): check them. This request does not send them again."
   }

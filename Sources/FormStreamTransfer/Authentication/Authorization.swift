@@ -17,13 +17,13 @@ struct Authorization: Sendable {
 
 extension Authorization {
   /// Whether a 401 with these offers refuses what was sent. It doesn't if the server says that only the nonce was too old,
-  /// or asks in another realm.
+  /// even if it names that nonce again: other requests may have used it meanwhile. Nor does it if it asks in another realm.
   func isRefused(by offers: [OfferedScheme]) -> Bool {
     guard header != nil else { return false }
     guard let answered = challenge, let asked = DigestChallenge.strongest(of: offers) else {
       return true
     }
-    return asked.isStale ? asked.nonce == answered.nonce : asked.realm == answered.realm
+    return !asked.isStale && asked.realm == answered.realm
   }
 
   /// Whether its credentials answer a 401; then they are remembered for where it came from.

@@ -17,15 +17,35 @@ final class ProtectionSpaces: Sendable {
     var answer: Answer
     /// What the paths in it begin with.
     let prefixes: [String]
-    /// How many requests have been sent with the nonce.
-    var count: UInt32 = 0
 
     func contains(_ path: String) -> Bool { prefixes.contains(where: path.hasPrefix) }
   }
 
+  /// What is known of an origin.
+  private struct Known {
+    /// The last one that was remembered comes first.
+    var spaces: [Space] = []
+    /// How many requests have been sent with each nonce, the last one that was used first.
+    ///
+    /// They outlive the challenges: several requests may get the same one before any of them is answered, and
+    /// RFC 7616 §3.4 has servers refuse a count that they have seen with the nonce.
+    private var counts: [(nonce: String, count: UInt32)] = []
+
+    /// Counts one more request with a nonce.
+    mutating func nextCount(of nonce: String) -> UInt32 {
+      let index = counts.firstIndex { $0.nonce == nonce }
+      // No server keeps a nonce until this overflows.
+      let count = (index.map { counts.remove(at: $0).count } ?? 0) &+ 1
+      counts.insert((nonce, count), at: 0)
+      if counts.count > ProtectionSpaces.maximumNonces { counts.removeLast() }
+      return count
+    }
+  }
+
   private static let maximumOrigins = 1024
   private static let maximumSpaces = 16
-  private let spaces = Guarded<[HTTPURL.Origin: [Space]]>([:])
+  private static let maximumNonces = 64
+  private let origins = Guarded<[HTTPURL.Origin: Known]>([:])
 
   /// Remembers that a server asks for the secret itself.
   func remember(_ scheme: AnsweredScheme, for credentials: Credentials, at url: HTTPURL) {
@@ -49,28 +69,29 @@ final class ProtectionSpaces: Sendable {
   }
 
   private func remember(_ space: Space, at origin: HTTPURL.Origin) {
-    spaces.withLock { all in
+    origins.withLock { all in
       if all[origin] == nil, all.count >= Self.maximumOrigins { all = [:] }
-      all[origin, default: []].removeAll {
+      var known = all[origin] ?? Known()
+      known.spaces.removeAll {
         $0.credentials == space.credentials && $0.prefixes == space.prefixes
       }
-      all[origin, default: []].insert(space, at: 0)
-      all[origin] = all[origin]?.prefix(Self.maximumSpaces).map(\.self)
+      known.spaces.insert(space, at: 0)
+      known.spaces = Array(known.spaces.prefix(Self.maximumSpaces))
+      all[origin] = known
     }
   }
 
   /// Uses the nonce that a server names for the next request (RFC 7616 §3.5).
   func replaceNonce(of challenge: DigestChallenge, with nonce: String, at origin: HTTPURL.Origin) {
-    spaces.withLock { all in
+    origins.withLock { all in
       guard
-        let index = all[origin]?.firstIndex(where: {
+        let index = all[origin]?.spaces.firstIndex(where: {
           if case .digest(challenge) = $0.answer { true } else { false }
         })
       else { return }
       var next = challenge
       next.nonce = nonce
-      all[origin]?[index].answer = .digest(next)
-      all[origin]?[index].count = 0
+      all[origin]?.spaces[index].answer = .digest(next)
     }
   }
 
@@ -104,18 +125,16 @@ final class ProtectionSpaces: Sendable {
     return result
   }
 
-  /// How credentials are sent to a URL, and how often that was done with this one; nil if it is not known.
+  /// How credentials are sent to a URL, and for Digest the count of its nonce; nil if it is not known.
   private func next(_ credentials: Credentials, _ url: HTTPURL) -> (Answer, count: UInt32)? {
-    spaces.withLock { all in
+    origins.withLock { all in
       guard
-        let index = all[url.origin]?.firstIndex(where: {
+        let answer = all[url.origin]?.spaces.first(where: {
           $0.credentials == credentials && $0.contains(url.target)
-        }), var space = all[url.origin]?[index]
+        })?.answer
       else { return nil }
-      // No server keeps a nonce for so long.
-      space.count &+= 1
-      all[url.origin]?[index] = space
-      return (space.answer, space.count)
+      guard case .digest(let challenge) = answer else { return (answer, 0) }
+      return (answer, all[url.origin]?.nextCount(of: challenge.nonce) ?? 1)
     }
   }
 

@@ -160,7 +160,7 @@ import Testing
     let digest = "sha256//" + String(repeating: "a", count: 43) + "="
     let more = try formstream(
       "post", "--to-curl", "-4", "--interface", "lo", "--keepalive-time", "9", "--capath", "c",
-      "--cert", "a:b", "--pass-file", "key", "--pinnedpubkey", digest, "--tlsv1.3", "--tls-max",
+      "--cert", "a\\:b", "--pass-file", "key", "--pinnedpubkey", digest, "--tlsv1.3", "--tls-max",
       "1.3", "-k", "-x", "socks5h://p:1", "--noproxy", "a b", "--proxy-user-file", "user",
       "--proxy-cacert", "d", "-q", "-d", "", "http://h/", in: place)
     #expect(

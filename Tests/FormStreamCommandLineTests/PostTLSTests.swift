@@ -39,6 +39,32 @@ import Testing
     #expect(server.faults == [])
   }
 
+  /// Regression: all of it was taken for a file's name, and printed.
+  @Test func `what follows the colon of a certificate is the passphrase, as in curl`() throws {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good(body: "in") }
+    var options = TLSProxy.Options()
+    options.clientAuthority = made.authority
+    let proxy = try TLSProxy(to: server.port, made.server, options)
+    let place = try TemporaryDirectory()
+    _ = try shell("cp '\(made.client.certificate)' 'a:b'", in: place)
+    for (certificate, more, exit) in [
+      (made.client.certificate + ":canary", [], 0), ("a\\:b:canary", ["--dry-run"], 0),
+      ("a\\:b:canary", [], 0), (made.client.certificate + ":wrong-canary", [], 66),
+      ("missing:canary", [], 66), ("a:canary:b", [], 66), ("a\\:b:canary", ["--to-curl"], 64),
+      ("a\\:b:canary", ["--pass", "canary"], 64),
+    ] as [(String, [String], Int32)] {
+      let flags = ["--cacert", made.authority, "-E", certificate, "--key", made.encryptedClientKey]
+      let result = try run(
+        "formstream", ["post", "-d", "a"] + flags + more + [proxy.url], in: place)
+      let all = result.output + result.stderr
+      #expect(result.exit == exit, "\(certificate): \(all)")
+      #expect(!all.contains("canary"), "\(all)")
+    }
+    let line = try formstream("post", "--to-curl", "-d", "", "-E", #"a\:b\\c"#, "https://h/")
+    #expect(line.output == #"curl -d '' --cert 'a\:b\\c' https://h/"# + "\n", "\(line)")
+  }
+
   @Test func `reasons and flags are named`() throws {
     let made = try TestCertificates()
     let server = try ScriptedServer { _ in .good() }

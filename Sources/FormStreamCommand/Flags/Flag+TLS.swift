@@ -21,8 +21,16 @@ extension Flag {
     Flag(
       long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
       group: .connection, verbs: Verb.requesting,
-      summary: "Use the client certificate in FILE (PEM)"
-    ) { (arguments, argument) in arguments.request.session.tls.certificate = argument.path },
+      summary: "Use the client certificate in FILE (PEM)",
+      detail: """
+        As in curl, what follows a colon is the passphrase of the key, as with --pass; a colon of the file's name is \
+        written \\:.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      let (file, phrase) = argument.splitAtPassphrase()
+      arguments.request.session.tls.certificate = file.path
+      if let phrase { try arguments.request.set(.phrase(phrase)) }
+    },
     Flag(
       long: "key", value: Value(placeholder: "FILE", completion: .path), group: .connection,
       verbs: Verb.requesting,
@@ -96,8 +104,30 @@ enum PassphraseArgument {
 extension RequestArguments {
   fileprivate mutating func set(_ passphrase: PassphraseArgument) throws(Failure) {
     if self.passphrase != nil {
-      throw .usage("--pass and --pass-file both set the passphrase: give one of them.")
+      throw .usage(
+        "--pass, --pass-file and what follows the colon of --cert all set the passphrase: give one of them, once."
+      )
     }
     self.passphrase = passphrase
+  }
+}
+
+extension Argument {
+  /// The file of `--cert`, and the passphrase after the first colon without a backslash before it; nil if there is none.
+  /// As in curl, a backslash stands before a colon or another backslash of the file's name.
+  fileprivate func splitAtPassphrase() -> (file: Argument, phrase: Argument?) {
+    let (colon, backslash) = (UInt8(ascii: ":"), UInt8(ascii: "\\"))
+    var file: [UInt8] = []
+    var rest = bytes[...]
+    while let byte = rest.popFirst() {
+      if byte == colon {
+        return (
+          Argument(bytes: file, from: self), rest.isEmpty ? nil : Argument(bytes: rest, from: self)
+        )
+      }
+      let isEscape = byte == backslash && (rest.first == colon || rest.first == backslash)
+      file.append(isEscape ? rest.removeFirst() : byte)
+    }
+    return (Argument(bytes: file, from: self), nil)
   }
 }

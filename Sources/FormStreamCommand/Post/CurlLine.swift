@@ -331,13 +331,20 @@ struct CurlLine {
     if let path = typed.authorities { add("--cacert", path.bytes) }
     if let path = typed.authoritiesDirectory { add("--capath", path.bytes) }
     if let path = tls.certificate {
-      // curl takes what follows a colon for the passphrase.
-      add("--cert", path.bytes.flatMap { $0 == UInt8(ascii: ":") ? Array("\\:".utf8) : [$0] })
+      // What follows a colon is the passphrase.
+      let backslash = UInt8(ascii: "\\")
+      add(
+        "--cert",
+        path.bytes.flatMap {
+          [backslash, UInt8(ascii: ":")].contains($0) ? [backslash, $0] : [$0]
+        })
     }
     if let path = tls.key { add("--key", path.bytes) }
     switch arguments.request.passphrase {
-    case .phrase:
-      throw .usage("The passphrase of --pass would be printed: put it into a file for --pass-file.")
+    case .phrase(let phrase):
+      throw .usage(
+        "The passphrase of \(phrase.named("--pass")) would be printed: put it into a file for --pass-file."
+      )
     case .file(let file): add("--pass", contentsOf: file)
     case nil: break
     }

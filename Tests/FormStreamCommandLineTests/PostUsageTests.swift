@@ -45,6 +45,12 @@ import Testing
     BadInput(
       64, "can't leave out Content-Length", "post", "-d", "", "-H", "content-length:", "http://h/"),
     BadInput(
+      64, "leaves out Authorization, which the user and the password of the URL set", "get", "-H",
+      "Authorization:", "http://h/", "http://me:canary@127.0.0.1:1/"),
+    BadInput(
+      64, "leaves out Authorization, which the user and the password of the URL set", "send",
+      "--put", "-H", "authorization:", "http://me:canary@127.0.0.1:1/{name}", "f"),
+    BadInput(
       64, "leaves out User-Agent, which -A sets", "post", "-d", "", "-A", "a", "-H", "User-Agent:",
       "http://h/"),
     BadInput(

@@ -70,6 +70,14 @@ extension LowArguments {
     }
   }
 
+  /// Fails if the headers leave out what a URL sets.
+  func checkLeftOut(inRequestsTo url: HTTPURL) throws(Failure) {
+    guard url.credentials != nil, try leavesOut("Authorization") else { return }
+    throw .usage(
+      "-H leaves out Authorization, which the user and the password of the URL set: leave out one of them."
+    )
+  }
+
   /// Whether a header says what is decided elsewhere. Copied command lines have such headers.
   private func isOwnBusiness(_ line: HeaderLine, notes: inout [String]) -> Bool {
     let (name, value) = (line.name, line.value.lowercased())

@@ -61,6 +61,7 @@ extension LowArguments {
           "The URL begins with \(url.origin.scheme):, and --proto allows only https: write https, or leave --proto out."
         )
       }
+      try checkLeftOut(inRequestsTo: url)
       urls.append(url)
     }
     return urls

@@ -40,9 +40,11 @@ extension LowArguments {
         "Name the URL to put files to: formstream send --put https://example.org/path/ FILE...")
     }
     let query = try query()
-    return try convertingErrors { () throws(BatchError) in
+    let template = try convertingErrors { () throws(BatchError) in
       try URLTemplate(text, query: query, isSecret: request.urlFile != nil)
     }
+    try checkLeftOut(inRequestsTo: template.base)
+    return template
   }
 }
 

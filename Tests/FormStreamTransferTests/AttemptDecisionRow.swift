@@ -33,6 +33,7 @@ struct Sent: Sendable {
   private var redirects = 0
   private var earlierDoubt = Doubt.none
   private var mayAuthenticate = false
+  private var isPassedOn = false
   private var options = TransferOptions()
 
   private init(_ method: HTTPMethod, isPage: Bool = false) {
@@ -69,6 +70,8 @@ struct Sent: Sendable {
   var inDoubt: Sent { with { $0.earlierDoubt = .open } }
   /// After a 500, or after a 502 to a request that may be sent twice.
   var afterServerFailure: Sent { with { $0.earlierDoubt = .serverFailed } }
+  /// To a proxy that passes it on.
+  var throughProxy: Sent { with { $0.isPassedOn = true } }
   var overTLS: Sent { with { $0.scheme = "https" } }
 
   func attempt() throws -> Attempt {
@@ -76,7 +79,7 @@ struct Sent: Sendable {
       method, try HTTPURL("\(scheme)://a.example/a"), changesSomething: method != .get,
       isPage: isPage, bodyLength: missingLength == nil ? 10 : nil, missingLength: missingLength,
       hasUsedOneShot: hasUsedOneShot, tries: tries, redirects: redirects,
-      earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate,
+      earlierDoubt: earlierDoubt, mayAuthenticate: mayAuthenticate, isPassedOn: isPassedOn,
       options: options)
   }
 }

@@ -199,6 +199,14 @@ import Testing
       "a gateway's 503 with Retry-After", .post, .gateway(503, after: .zero),
       .retry(.retryable, .statusRefused, after: .zero)),
     Row("a gateway's 503 to a PUT", .put, .gateway(503), .retry(.retryable, .statusRefused)),
+    // Regression: a proxy's 503 was taken for a gateway's only if it said that it is one.
+    Row("a proxy's 503", .post.throughProxy, .status(503), .conclude(.unknown, .statusRefused)),
+    Row(
+      "a proxy's 503 with Retry-After", .post.throughProxy, .status(503, after: .zero),
+      .retry(.retryable, .statusRefused, after: .zero)),
+    Row(
+      "a proxy's 503 to a PUT", .put.throughProxy, .status(503),
+      .retry(.retryable, .statusRefused)),
     Row("a gateway's 429", .post, .gateway(429), .retry(.retryable, .statusRefused)),
     Row("a gateway's 500", .post, .gateway(500), .conclude(.failed, .statusRefused)),
   ]

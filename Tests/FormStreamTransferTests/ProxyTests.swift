@@ -194,6 +194,17 @@ import Testing
     #expect(proxy.faults == [])
   }
 
+  /// As Envoy does if the server acts, and closes the connection without a response.
+  @Test func `a POST is not repeated after a 503 of the proxy that passed it on`() async throws {
+    let proxy = try ScriptedServer { _ in .good(503) }
+    let session = try session(proxy)
+    let url = "http://origin.example/"
+    let post = try await session.result(of: makeRequest(url, .bytes([1]), attempts: 3))
+    #expect(post.outcome == .unknown && post.attempts == 1)
+    let put = try await session.result(of: makeRequest(.put, url, .bytes([1]), attempts: 2))
+    #expect(put.outcome == .retryable && put.attempts == 2)
+  }
+
   @Test func `a server's own 407 is not said to be that of a proxy`() async throws {
     let server = try ScriptedServer { _ in .good(407) }
     let result = try await makeSession().result(of: try makeRequest(server.url))

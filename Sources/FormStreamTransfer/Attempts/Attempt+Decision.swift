@@ -63,7 +63,7 @@ extension Attempt {
     let refused = TransferError(
       .statusRefused, on: url.description,
       "The server at \(url) responded \(response.status) to \(method).")
-    if response.isFromFailedGateway {
+    if response.isFromFailedGateway(isPassedOn: isPassedOn) {
       // A request that may be sent twice ends as `retryable`: whether a gateway loses its server again is not known.
       if isHarmlessTwice { return retry(.init(.retryable, refused)) }
       guard facts.isResponseToCompleteRequest else { return .conclude(.retryable, refused) }

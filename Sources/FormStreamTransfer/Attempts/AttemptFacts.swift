@@ -19,10 +19,13 @@ package struct AttemptFacts: Sendable {
     /// what proxies such as Envoy respond after such a loss, with `Via` (RFC 9110 §7.6.3) or `Proxy-Status` (RFC 9209)
     /// in it. With `Retry-After` it is a gateway's own refusal: it knows when to come again, so it is the one that has
     /// too much to do.
-    var isFromFailedGateway: Bool {
+    ///
+    /// - Parameter isPassedOn: whether a proxy received the request and passed it on: then it is a gateway itself, whatever
+    ///   its response has.
+    func isFromFailedGateway(isPassedOn: Bool) -> Bool {
       switch status {
       case 502, 504, 522, 524: true
-      case 503: isFromGateway && retryAfter == nil
+      case 503: (isFromGateway || isPassedOn) && retryAfter == nil
       default: false
       }
     }

@@ -46,7 +46,9 @@ extension Attempt {
     // It may have taken the body for an empty one.
     if missingLength != nil, facts.speaksHTTP10, options.accepts(response.status) { return .open }
     guard facts.isResponseToCompleteRequest else { return .none }
-    if response.isFromFailedGateway { return isHarmlessTwice ? .serverFailed : .open }
+    if response.isFromFailedGateway(isPassedOn: isPassedOn) {
+      return isHarmlessTwice ? .serverFailed : .open
+    }
     return response.status == 500 ? .serverFailed : .none
   }
 }

@@ -66,7 +66,7 @@ struct NextAttempt: Sendable {
   /// The attempt, for `Attempt.decision(on:)`.
   func attempt(
     tries: Int, redirects: Int, hasUsedOneShot: Bool, earlierDoubt: Doubt,
-    asksForCredentials: Bool
+    asksForCredentials: Bool, isPassedOn: Bool
   ) -> Attempt {
     var options = request.options
     // A server that doesn't get the key may carry out the request twice.
@@ -78,7 +78,7 @@ struct NextAttempt: Sendable {
       earlierDoubt: earlierDoubt,
       mayAuthenticate: authentications < Self.maximumAuthentications
         && (authorization.credentials?.waitsForChallenge == true || asksForCredentials),
-      sentScheme: authorization.scheme, options: options)
+      sentScheme: authorization.scheme, isPassedOn: isPassedOn, options: options)
   }
 
   /// Whether the body is sent in chunks, as its length can't be known.

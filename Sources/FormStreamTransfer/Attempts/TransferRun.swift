@@ -133,13 +133,15 @@ final class TransferRun: Sendable {
     publisher.update { $0.phase = .connecting }
     try await checkEmptiness(next)
     next.authorization = try authorization(for: next)
+    let proxy = try proxy(for: next.url)
     let expectation = try expectation(next)
     let (options, sendsExpect) = (request.options, expectation.isSent)
     // A response to this attempt means that its body was begun, unless it came in place of a 100.
     let attempt = next.attempt(
       tries: history.tries + 1, redirects: history.redirects,
       hasUsedOneShot: next.body?.isReplayable == false && !sendsExpect,
-      earlierDoubt: history.doubt, asksForCredentials: decisions.challenge != nil)
+      earlierDoubt: history.doubt, asksForCredentials: decisions.challenge != nil,
+      isPassedOn: isPassedOn(next.url, proxy))
     let choosesTarget = chooseTarget != nil
     var wireRequest = next.wireRequest(
       expectTimeout: sendsExpect ? expectation.timeout : nil,
@@ -152,7 +154,7 @@ final class TransferRun: Sendable {
       if case .reader(let response) = options.responseTarget.kind { response.note(decision) }
       return (choosesTarget || !options.keepsInMemory(status)) && decision.isFinal
     }
-    wireRequest.proxy = try proxy(for: next.url)
+    wireRequest.proxy = proxy
     wireRequest.requiresContinue = expectation.isRequired
     wireRequest.cookieJar = session.cookieJar
     wireRequest.chooseTarget = chooseTarget
@@ -220,15 +222,20 @@ final class TransferRun: Sendable {
     return HTTPURL.Origin(scheme: proxy.kind.rawValue, host: proxy.host, port: proxy.port)
   }
 
+  /// Whether a proxy receives the request and passes it on.
+  private func isPassedOn(_ url: HTTPURL, _ proxy: Proxy?) -> Bool {
+    peer(of: url, proxy) != url.origin
+  }
+
   /// The attempt that was just made and noted.
   private func attempt(
     _ next: NextAttempt, _ history: AttemptHistory, _ earlierDoubt: Doubt, _ result: ExchangeResult
   ) -> Attempt {
     var attempt = next.attempt(
       tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
-      earlierDoubt: earlierDoubt, asksForCredentials: decisions.challenge != nil)
+      earlierDoubt: earlierDoubt, asksForCredentials: decisions.challenge != nil,
+      isPassedOn: isPassedOn(next.url, try? proxy(for: next.url)))
     if let target = result.chosenTarget { attempt.options.responseTarget = target }
-    attempt.isPassedOn = peer(of: next.url, try? proxy(for: next.url)) != next.url.origin
     return attempt
   }
 

@@ -227,4 +227,26 @@ import Testing
     #expect((1...2).contains(tried))
     #expect(server.requests.count <= 4)
   }
+
+  /// Regression: it was sent ten times, and the summary said that nothing accepts connections.
+  @Test(arguments: ["http://h.example/", "https://h.example/"])
+  func `a password that a proxy refused is not sent with every file`(_ url: String) throws {
+    let proxy = try ScriptedServer { _ in
+      .good(407, headers: [("Proxy-Authenticate", "Basic realm=\"p\"")])
+    }
+    let place = try TemporaryDirectory()
+    let names = (0..<50).map { "f\($0)" }
+    for name in names { try place.write(name, "words") }
+    let result = try run(
+      "formstream",
+      ["send", "-j", "2", "-x", "127.0.0.1:\(proxy.port)", "-U", "me:canary", url] + names,
+      in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(
+      result.stderr.contains("The proxy demands a user and a password, or other ones, so the run"),
+      "\(result.stderr)")
+    #expect(result.stderr.contains("not begun"), "\(result.stderr)")
+    #expect(!result.stderr.contains("accepts connections") && !result.stderr.contains("canary"))
+    #expect((1...2).contains(proxy.requests.count))
+  }
 }

@@ -205,6 +205,24 @@ import Testing
     #expect(put.outcome == .retryable && put.attempts == 2)
   }
 
+  @Test func `credentials that are for all requests are sent to a proxy that refuses them once`()
+    async throws
+  {
+    let proxy = try ScriptedServer { _ in .good(407) }
+    for url in ["http://a.example/", "https://a.example/"] {
+      let session = try session(.proxy("http://me:wrong@127.0.0.1:\(proxy.port)")) {
+        $0.sharesCredentials = true
+      }
+      let before = proxy.requests.count
+      for _ in 0..<3 {
+        let result = await session.result(of: try makeRequest(url))
+        #expect(result.outcome == .failed)
+        #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
+      }
+      #expect(proxy.requests.count - before == 1)
+    }
+  }
+
   @Test func `a server's own 407 is not said to be that of a proxy`() async throws {
     let server = try ScriptedServer { _ in .good(407) }
     let result = try await makeSession().result(of: try makeRequest(server.url))

@@ -115,10 +115,15 @@ extension BatchRun {
     if isUnreachable { stop() }
   }
 
-  /// Ends the run if the server refused the credentials: it would refuse them with each file, or lock the user.
+  /// Ends the run if the server or its proxy refused the credentials: it would refuse them with each file, or lock the user.
   private func noteRefusal(of request: TransferRequest) {
-    guard session.hasSeenRefusal(ofCredentialsOf: request) else { return }
-    state.withLock { $0.areCredentialsRefused = true }
+    let isByServer = session.hasSeenRefusal(ofCredentialsOf: request)
+    let isByProxy = session.hasSeenRefusal(byProxyOf: request)
+    guard isByServer || isByProxy else { return }
+    state.withLock { state in
+      if isByServer { state.areCredentialsRefused = true }
+      if isByProxy { state.areProxyCredentialsRefused = true }
+    }
     stop()
   }
 }

@@ -47,6 +47,7 @@ package final class BatchRun: Sendable {
     /// How many requests in a row failed because nothing accepted a connection.
     var unreachable = 0
     var areCredentialsRefused = false
+    var areProxyCredentialsRefused = false
     /// The files that were listed and have not ended, by their indices, if the caller wants to know them.
     var unfinished: [Int: BatchFile] = [:]
   }
@@ -108,6 +109,8 @@ package final class BatchRun: Sendable {
   package var isUnreachable: Bool { state.withLock { $0.unreachable >= unreachableLimit } }
   /// Whether the run ended because a server refused the credentials.
   package var areCredentialsRefused: Bool { state.withLock(\.areCredentialsRefused) }
+  /// Whether the run ended because a proxy refused its user and password, or demanded some.
+  package var areProxyCredentialsRefused: Bool { state.withLock(\.areProxyCredentialsRefused) }
 
   var unreachableLimit: Int { max(10, 2 * plan.concurrency) }
 

@@ -75,6 +75,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   let summary = SendSummary(
     run.totals, duration: start.duration(to: .now), failure: failure,
     isUnreachable: run.isUnreachable, areCredentialsRefused: run.areCredentialsRefused,
+    areProxyCredentialsRefused: run.areProxyCredentialsRefused,
     signal: signal, plan: plan, manifest: input.manifest,
     failedList: failedList)
   if let output {

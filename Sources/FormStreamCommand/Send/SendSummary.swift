@@ -9,6 +9,7 @@ struct SendSummary {
   private let failure: Failure?
   private let isUnreachable: Bool
   private let areCredentialsRefused: Bool
+  private let areProxyCredentialsRefused: Bool
   private let signal: Int32?
   private let plan: SendPlan
   /// The id of the manifest.
@@ -17,7 +18,7 @@ struct SendSummary {
 
   init(
     _ totals: BatchTotals, duration: Duration, failure: Failure?, isUnreachable: Bool,
-    areCredentialsRefused: Bool,
+    areCredentialsRefused: Bool, areProxyCredentialsRefused: Bool,
     signal: Int32?, plan: SendPlan, manifest: String?, failedList: FailedList?
   ) {
     self.totals = totals
@@ -25,6 +26,7 @@ struct SendSummary {
     self.failure = failure
     self.isUnreachable = isUnreachable
     self.areCredentialsRefused = areCredentialsRefused
+    self.areProxyCredentialsRefused = areProxyCredentialsRefused
     self.signal = signal
     self.plan = plan
     self.manifest = manifest
@@ -92,10 +94,17 @@ struct SendSummary {
     if !errors.isEmpty { lines.append("The commonest errors:") }
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
     if isUnreachable {
-      lines.append("Nothing accepts connections there, so the run was ended: try again later.")
+      lines.append(
+        "Nothing accepts connections there, or the proxy makes none, so the run was ended: try again later."
+      )
     }
     if areCredentialsRefused {
       lines.append("The server refused the credentials, so the run was ended: check them.")
+    }
+    if areProxyCredentialsRefused {
+      lines.append(
+        "The proxy demands a user and a password, or other ones, so the run was ended: set them with --proxy-user-file."
+      )
     }
     if let journal = plan.journal, exit != .ok {
       lines.append("The journal is in \"\(journal)\": the same command goes on from there.")

@@ -133,7 +133,7 @@ final class TransferRun: Sendable {
     publisher.update { $0.phase = .connecting }
     try await checkEmptiness(next)
     next.authorization = try authorization(for: next)
-    let proxy = try proxy(for: next.url)
+    let proxy = try usableProxy(for: next.url)
     let expectation = try expectation(next)
     let (options, sendsExpect) = (request.options, expectation.isSent)
     // A response to this attempt means that its body was begun, unless it came in place of a 100.
@@ -213,6 +213,15 @@ final class TransferRun: Sendable {
     // Nothing but the socket is used, whatever the environment says.
     guard session.configuration.unixSocket == nil else { return nil }
     return try session.configuration.proxy.proxy(for: url.origin)
+  }
+
+  /// The same, unless the proxy refused its user and password before, or demanded some.
+  private func usableProxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
+    guard let proxy = try proxy(for: url) else { return nil }
+    if session.configuration.sharesCredentials, session.refusedCredentials.contains(proxy) {
+      throw .refusedBefore(by: proxy, url)
+    }
+    return proxy
   }
 
   /// What a connection for a URL leads to, and whose version of HTTP it speaks: libcurl sends requests to all http URLs
@@ -299,6 +308,12 @@ final class TransferRun: Sendable {
 
   private func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
+    if let proxy = try? proxy(for: next.url),
+      (result.failure?.underlying as? CurlFailure)?.areProxyCredentialsRefused == true
+        || result.response?.status == 407 && isPassedOn(next.url, proxy)
+    {
+      session.refusedCredentials.note(proxy)
+    }
     if result.hasContinued {
       session.knownServers.note(origin, ignoresExpect: false)
     } else if result.expectIgnored || result.expectRejected {

@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// The credentials that servers have refused.
+/// The credentials that servers have refused, and the proxies that have refused theirs, or demanded some.
 final class RefusedCredentials: Sendable {
   private struct Place: Hashable {
     let credentials: Credentials
@@ -9,6 +9,7 @@ final class RefusedCredentials: Sendable {
 
   private static let maximumCount = 1024
   private let places = Guarded<Set<Place>>([])
+  private let proxies = Guarded<Set<Proxy>>([])
 
   func note(_ credentials: Credentials, at origin: HTTPURL.Origin) {
     places.withLock { places in
@@ -20,6 +21,14 @@ final class RefusedCredentials: Sendable {
   func contains(_ credentials: Credentials, at origin: HTTPURL.Origin) -> Bool {
     places.withLock { $0.contains(Place(credentials: credentials, origin: origin)) }
   }
+
+  func note(_ proxy: Proxy) {
+    proxies.withLock { _ = $0.insert(proxy) }
+  }
+
+  func contains(_ proxy: Proxy) -> Bool {
+    proxies.withLock { $0.contains(proxy) }
+  }
 }
 
 extension TransferSession {
@@ -29,6 +38,14 @@ extension TransferSession {
       refusedCredentials.contains($0, at: request.url.origin)
     } ?? false
   }
+
+  /// The same for the proxy that passes the request on.
+  package func hasSeenRefusal(byProxyOf request: TransferRequest) -> Bool {
+    guard configuration.unixSocket == nil,
+      let proxy = try? configuration.proxy.proxy(for: request.url.origin)
+    else { return false }
+    return refusedCredentials.contains(proxy)
+  }
 }
 
 extension TransferError {
@@ -37,5 +54,12 @@ extension TransferError {
       .credentialsRefused, on: url.description,
       "The credentials of the request to \(url) were refused before by \(url.origin), and are not sent there again: check "
         + "them.")
+  }
+
+  static func refusedBefore(by proxy: Proxy, _ url: HTTPURL) -> TransferError {
+    TransferError(
+      .proxyRefused, on: url.description,
+      "The request to \(url) was not sent: its proxy, \(proxy), demanded a user and a password before, or other ones. Set "
+        + "them (\(SettingName.proxyCredentials)).")
   }
 }

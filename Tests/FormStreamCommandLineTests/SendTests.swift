@@ -249,4 +249,38 @@ import Testing
     #expect(!result.stderr.contains("accepts connections") && !result.stderr.contains("canary"))
     #expect((1...2).contains(proxy.requests.count))
   }
+
+  /// Regression: the messages named the library's settings, and a key that can't be used ended as 1.
+  @Test func `messages, records and journals name flags, and the exit codes are those of get`()
+    throws
+  {
+    let made = try TestCertificates()
+    let server = try ScriptedServer { _ in .good() }
+    let encrypted = try TLSProxy(to: server.port, made.server)
+    let redirecting = try ScriptedServer { _ in
+      .good(307, headers: [("Location", "http://elsewhere.example/")])
+    }
+    let place = try TemporaryDirectory()
+    try place.write("a", "a")
+    for (flags, url, flag, exit) in [
+      (["--cacert", made.otherAuthority], encrypted.url, "--cacert", 1),
+      (
+        ["--cacert", made.authority, "-E", made.client.certificate, "--key", made.otherClient.key],
+        encrypted.url, "--pass-file", 66
+      ), ([], redirecting.url, "-L", 1),
+    ] as [([String], String, String, Int32)] {
+      let sent = try run(
+        "formstream", ["send", "--journal", "j\(flag)"] + flags + [url, "a"], in: place)
+      let record = try run("formstream", ["send", "--json"] + flags + [url, "a"], in: place)
+      let journal = try shell("cat ./j\(flag)/*", in: place)
+      for text in [sent.stderr, record.output, journal.output] {
+        let namesSetting = text.contains("Settings.") || text.contains("Policy.")
+        #expect(text.contains(flag) && !namesSetting, "\(text)")
+      }
+      let report = try formstream("report", "j\(flag)", in: place)
+      #expect([sent.exit, record.exit, report.exit] == [exit, exit, exit], "\(report)")
+      let got = try run("formstream", ["get", "-L", "--retry", "0"] + flags + [url], in: place)
+      if flag != "-L" { #expect(got.exit == exit) }
+    }
+  }
 }

@@ -1,3 +1,5 @@
+import FormStreamTransfer
+
 /// What only a report asks of a journal. Records are searched and not parsed: there may be ten million. In a JSON string
 /// each quotation mark has a backslash before it, so the texts that are searched for are never inside one.
 extension JournalReader {
@@ -6,11 +8,12 @@ extension JournalReader {
     line.contains(Array("\"maybe_duplicate\":true".utf8))
   }
 
-  /// Whether a record says that the file was missing or could not be read.
+  /// Whether a record says that the file was missing or could not be read, or that a file that TLS needs can't be used.
   static func isUnreadable(_ line: [UInt8]) -> Bool {
     let codes: [BatchError.Code] = [
       .inputMissing, .inputUnreadable, .notAFile, .outsideRoot, .linkLoop, .nestedTooDeep,
     ]
-    return codes.contains { line.contains(Array("\"error\":{\"code\":\"\($0.rawValue)\"".utf8)) }
+    return (codes.map(\.rawValue) + [TransferError.Code.tlsFileUnusable.rawValue])
+      .contains { line.contains(Array("\"error\":{\"code\":\"\($0)\"".utf8)) }
   }
 }

@@ -213,8 +213,12 @@ package final class BatchRun: Sendable {
   func finish(_ endings: [FileEnding]) {
     if endings.isEmpty { return }
     let records = endings.map { ending in
-      ending.record(
+      var record = ending.record(
         manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
+      record.error = record.error.map {
+        RecordFailure(code: $0.code, message: plan.wording($0.message))
+      }
+      return record
     }
     endIfThrowing {
       try journal?.writer.append(records.flatMap { $0.json.line() })

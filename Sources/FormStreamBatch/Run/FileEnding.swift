@@ -9,7 +9,7 @@ struct FileEnding {
   let file: BatchFile
   var maybeDuplicate: Bool
   private(set) var state = BatchState.failed
-  /// Whether the file is missing or can't be read.
+  /// Whether the file is missing or can't be read, or a file that TLS needs can't be used.
   private(set) var isUnreadable = false
   private var type: SniffedType?
   private var digest: SHA256.Digest?
@@ -101,8 +101,10 @@ struct FileEnding {
     // A cancelled request was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable
     }
-    isUnreadable =
-      state == .failed && error?.code == BatchError.Code.inputUnreadable.rawValue
+    let isLocal =
+      error?.code == BatchError.Code.inputUnreadable.rawValue
+      || result.error?.code == .tlsFileUnusable
+    isUnreadable = state == .failed && isLocal
   }
 
   /// The last request was not completed because of another of its files, so it was not carried out.

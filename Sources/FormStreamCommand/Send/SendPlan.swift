@@ -108,6 +108,7 @@ extension LowArguments {
     }
     var plan = SendingPlan(
       request: request, session: session, form: form.form, sniffer: sniffer())
+    plan.wording = \.namingFlags
     plan.isBoundaryGiven = boundary != nil
     plan.verifiesBoundary = verifiesBoundary
     plan.fieldName = try fieldName(packing)

@@ -42,7 +42,9 @@ extension Flag {
       "max-time", short: "m", "Time limit for an attempt, in seconds (default: none)",
       detail: """
         In seconds; a fraction may follow a dot. 0 is no limit. Waiting for a connection, and reading the body before it is \
-        sent (--read-ahead, --spool), are parts of the attempt.
+        sent (--read-ahead, --spool), are parts of the attempt. Other than in curl, a retry is another attempt, and so is each \
+        request by which a download goes on after a break or after this limit: with --retry-max-time, none of them starts \
+        later, and with --retry 0 there is only one.
         """
     ) {
       $0.request.options.limits.attempt = $1

@@ -62,6 +62,29 @@ import FormStreamTransfer
     #expect(server.requests.map(\.rangeStart) == (closes ? [nil, half] : [nil]))
   }
 
+  /// Each request makes progress, so that the number of attempts alone would not end it.
+  @Test func `the time limit of retries is for all requests of a download`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      let (start, count) = (request.rangeStart ?? 0, 100_000)
+      let range = start > 0 ? "Content-Range: bytes \(start)-\(count - 1)/\(count)\r\n" : ""
+      return [
+        .send(
+          "HTTP/1.1 \(start > 0 ? "206" : "200") OK\r\n\(range)Content-Length: \(count - start)\r\n"
+            + "ETag: \"1\"\r\n\r\n"), .send(Array(Self.bytes[start..<(start + 1000)])), .close,
+      ]
+    }
+    var request = try downloadRequest(server.url)
+    request.options.retry.fixedDelay = .milliseconds(100)
+    request.options.retry.timeLimit = .milliseconds(300)
+    let task = try makeSession().startDownload(
+      request, DownloadSettings(.file(place.path("file"))))
+    let result = await task.result
+    #expect(result.transfer.outcome == .retryable)
+    #expect((1...4).contains(server.requests.count), "\(server.requests.count)")
+    #expect(place.bytes("file.part") == Array(Self.bytes[..<(server.requests.count * 1000)]))
+  }
+
   @Test func `a cancelled download is continued in another process`() async throws {
     let place = try TemporaryDirectory()
     let (reached, goOn) = (try Gate(), try Gate())

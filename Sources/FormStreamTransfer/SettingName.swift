@@ -12,6 +12,8 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case pin = "TLSSettings.pin"
   case proxyAuthorities = "ProxySettings.authorities"
   case proxyCredentials = "ProxySettings.credentials"
+  case onlyIPv4 = "AddressFamily.ipv4"
+  case onlyIPv6 = "AddressFamily.ipv6"
   case localInterface = "TransferSession.Configuration.localInterface"
   case version = "TransferSession.Configuration.version"
   case expectation = "TransferOptions.expectation"

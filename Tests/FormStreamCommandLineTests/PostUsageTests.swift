@@ -51,6 +51,12 @@ import Testing
       64, "leaves out Authorization, which the user and the password of the URL set", "send",
       "--put", "-H", "authorization:", "http://me:canary@127.0.0.1:1/{name}", "f"),
     BadInput(
+      64, "127.0.0.1 is an address of IPv4, and only those of IPv6 are used (--ipv6)", "post", "-6",
+      "-d", "", "http://127.0.0.1:1/"),
+    BadInput(
+      64, "(--interface) is empty, has more than", "post", "--interface",
+      "host!" + String(repeating: "a", count: 250), "-d", "", "http://127.0.0.1:1/"),
+    BadInput(
       64, "leaves out User-Agent, which -A sets", "post", "-d", "", "-A", "a", "-H", "User-Agent:",
       "http://h/"),
     BadInput(

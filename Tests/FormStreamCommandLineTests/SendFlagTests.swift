@@ -138,7 +138,7 @@ import Testing
     "noproxy": Effect("-x", "127.0.0.1:1", "--noproxy", "127.0.0.1", shows: "1 requests"),
     "connect-to": Effect("--connect-to", "canary", shows: "is not HOST:PORT:HOST:PORT"),
     "ipv4": Effect("-4", shows: "1 requests"),
-    "ipv6": Effect("-6", "--retry", "0", shows: "exit 75"),
+    "ipv6": Effect("-6", "--retry", "0", shows: "used (--ipv6)"),
     "interface": Effect("--interface", "if!nosuch0", shows: "interface-unusable"),
     "keepalive-time": Effect("--keepalive-time", "0", shows: "from 1 to 32767"),
     "no-keepalive": Effect("--no-keepalive", shows: "1 requests"),

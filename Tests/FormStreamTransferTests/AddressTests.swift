@@ -53,12 +53,46 @@ import Testing
     let six = try await send(url) { ($0.addressFamily, $0.addresses) = (.ipv6, addresses) }
     #expect(six.outcome == .retryable)
     #expect(six.error?.code == .connectFailed, "\(String(describing: six.error))")
+    #expect(six.error?.description.contains("Only addresses of IPv6 were tried") == true)
+  }
+
+  /// Regression: nothing was said to listen there, and that another attempt may help.
+  @Test func `an address that settings exclude is not said to be one where nothing listens`()
+    async throws
+  {
+    let server = try ScriptedServer { _ in .good() }
+    let replaced = HostReplacement("h.invalid:80:127.0.0.1:\(server.port)")
+    for (url, set, code, says) in [
+      (server.url, { $0.addressFamily = .ipv6 }, .invalidSetting, "(AddressFamily.ipv6)"),
+      ("http://[::1]:1/", { $0.addressFamily = .ipv4 }, .invalidSetting, "[::1] is an address of"),
+      (
+        "http://h.invalid/",
+        { ($0.addressFamily, $0.replacedHosts) = (.ipv6, [replaced].compactMap(\.self)) },
+        .invalidSetting, "127.0.0.1 is an address of IPv4"
+      ), (server.url, { $0.localInterface = "::1" }, .interfaceUnusable, "is one of IPv4"),
+      (server.url, { $0.localInterface = "host!::1" }, .interfaceUnusable, "is one of IPv4"),
+      ("http://[::1]:1/", { $0.localInterface = "127.0.0.1" }, .interfaceUnusable, "IPv6"),
+    ]
+      as [(
+        String, (inout TransferSession.Configuration) -> Void, TransferError.Code, String
+      )]
+    {
+      let result = try await send(url, set)
+      #expect(result.outcome == .failed && result.attempts == 1)
+      #expect(result.error?.code == code, "\(String(describing: result.error))")
+      #expect(
+        result.error?.description.contains(says) == true, "\(String(describing: result.error))")
+    }
+    #expect(server.requests.isEmpty)
   }
 
   @Test func `settings out of range are refused`() {
     for set in [
       { $0.keepAliveTime = .zero }, { $0.keepAliveTime = .seconds(40_000) },
       { $0.localInterface = "" }, { $0.localInterface = "a\0b" },
+      // libcurl would ignore them.
+      { $0.localInterface = String(repeating: "a", count: 255) },
+      { $0.localInterface = "host!" + String(repeating: "a", count: 250) },
     ] as [(inout TransferSession.Configuration) -> Void] {
       var configuration = TransferSession.Configuration()
       set(&configuration)

@@ -30,4 +30,17 @@ import Testing
     #expect(server.requests.map { $0.header("Host") } == ["h.invalid"])
     #expect(result.url.absoluteString == "http://h.invalid/x")
   }
+
+  /// Regression: the message said that the URL's host was not found.
+  @Test func `the other host is the one that is not found`() async throws {
+    var configuration = TransferSession.Configuration()
+    configuration.replacedHosts = ["other.invalid:80:localhost:", "H.invalid::nohost.invalid:"]
+      .compactMap(HostReplacement.init)
+    let result = try await TransferSession(configuration).result(
+      of: makeRequest("http://h.invalid/"))
+    #expect(result.outcome != .ok)
+    #expect(
+      result.error?.description.contains("host \"nohost.invalid\"") == true,
+      "\(String(describing: result.error))")
+  }
 }

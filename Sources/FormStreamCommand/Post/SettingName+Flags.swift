@@ -25,6 +25,8 @@ extension SettingName {
     case .pin: "--pinnedpubkey"
     case .proxyAuthorities: "--proxy-cacert"
     case .proxyCredentials: "--proxy-user-file"
+    case .onlyIPv4: "--ipv4"
+    case .onlyIPv6: "--ipv6"
     case .localInterface: "--interface"
     case .version: "--http2"
     case .expectation: "--expect"

@@ -4,6 +4,8 @@ import FormStreamPlatform
 /// The URL, the `Host` header and the name in the server's certificate stay those of the URL.
 public struct HostReplacement: Sendable, Hashable {
   package let text: String
+  /// The host and the port that it is for, and those that it names instead; each may be empty.
+  private let fields: [String]
 
   /// Reads `HOST:PORT:OTHERHOST:OTHERPORT`; nil if the text is not of this form. Each of the four may be empty: in the
   /// first two that means any, in the last two that of the URL. An address of IPv6 is in brackets.
@@ -25,5 +27,14 @@ public struct HostReplacement: Sendable, Hashable {
     }
     guard fields.count == 4, !isInBrackets, isPort(fields[1]), isPort(fields[3]) else { return nil }
     self.text = text
+    self.fields = fields
+  }
+
+  /// The host that is connected to in place of an origin's; nil if there is none.
+  func host(for origin: HTTPURL.Origin) -> String? {
+    let isMeant =
+      ["", origin.host].contains(fields[0].lowercased())
+      && ["", "\(origin.port)"].contains(fields[1])
+    return isMeant && !fields[2].isEmpty ? fields[2] : nil
   }
 }

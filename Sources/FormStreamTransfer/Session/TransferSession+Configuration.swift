@@ -137,11 +137,14 @@ extension TransferSession.Configuration {
         .invalidSetting, on: "unixSocket",
         "A proxy can't be reached over a Unix-domain socket: set a proxy or a socket, not both.")
     }
-    if let localInterface, localInterface.isEmpty || localInterface.utf8.contains(0) {
+    // libcurl ignores longer ones.
+    if let localInterface,
+      !(1..<255).contains(localInterface.utf8.count) || localInterface.utf8.contains(0)
+    {
       throw TransferError(
         .invalidSetting, on: "localInterface",
-        "The interface (\(SettingName.localInterface)) is empty, or has a NUL in it: name one, or an address."
-      )
+        "The interface (\(SettingName.localInterface)) is empty, has more than 254 bytes, or has a NUL in it: name one, or "
+          + "an address.")
     }
     if let keepAliveTime, !(.seconds(1) ... .seconds(32767)).contains(keepAliveTime) {
       throw TransferError(

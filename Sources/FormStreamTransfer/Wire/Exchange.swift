@@ -570,8 +570,7 @@ extension Exchange {
   /// The host whose address is not known, if that is why an exchange failed.
   private func unresolvedHost(_ failure: CurlFailure) -> String? {
     switch failure.kind {
-    case .hostNotFound: request.url.origin.host
-    case .proxyNotFound: request.proxy?.host
+    case .hostNotFound, .proxyNotFound: explanation.connectedHost
     default: nil
     }
   }
@@ -627,7 +626,8 @@ extension Exchange {
     FailureExplanation(
       url: request.url, stage: stage, handedOver: upload.handedOver, total: upload.total,
       response: collector.response, received: collector.received, proxy: request.proxy,
-      isConnected: connection.requestCount > 0, encryption: encryption)
+      isConnected: connection.requestCount > 0, configuration: request.configuration,
+      encryption: encryption)
   }
 
   private var encryption: EncryptionFacts {

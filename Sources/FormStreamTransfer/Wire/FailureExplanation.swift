@@ -16,6 +16,7 @@ struct FailureExplanation {
   let proxy: Proxy?
   /// Whether there was a connection that the request could be sent over.
   let isConnected: Bool
+  let configuration: TransferSession.Configuration
   let encryption: EncryptionFacts
 
   /// Explains a failure that libcurl reported. Returns whether another attempt may succeed, too.
@@ -26,18 +27,19 @@ struct FailureExplanation {
     case .hostNotFound:
       return permanent(
         .hostNotFound, failure,
-        "could not be sent: the host \(url.origin.host.quoted) was not found (\(reason)). "
-          + "Check its name.")
+        "could not be sent: the host \(connectedHost.quoted) was not found (\(reason)). "
+          + "Check its name.\(familyNote)")
     case .proxyNotFound:
       return permanent(
         .hostNotFound, failure,
         "could not be sent: the host of the proxy \(connected) was not found (\(reason)). "
           + "Check its name.")
     case .connect:
+      if let excluded = excludedAddress(failure) { return excluded }
       return transient(
         .connectFailed, failure,
         "could not be sent: nothing is listening at \(connected) (\(reason)). Check that the "
-          + "\(proxy == nil ? "server" : "proxy") is running, and try again.")
+          + "\(proxy == nil ? "server" : "proxy") is running, and try again.\(familyNote)")
     case .interface:
       return permanent(
         .interfaceUnusable, failure,
@@ -196,7 +198,7 @@ struct FailureExplanation {
     (error(code, failure, sentence), true)
   }
 
-  private func permanent(
+  func permanent(
     _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
   ) -> (TransferError, isTransient: Bool) {
     (error(code, failure, sentence), false)

@@ -1,0 +1,56 @@
+import FormStreamPlatform
+
+/// What settings say about addresses, so that libcurl doesn't try some. To it, that is a failed connection.
+extension FailureExplanation {
+  /// The host that a connection leads to.
+  var connectedHost: String {
+    if let proxy { return proxy.host }
+    let origin = url.origin
+    return configuration.replacedHosts.lazy.compactMap { $0.host(for: origin) }.first ?? origin.host
+  }
+
+  /// The error if the host is an address that settings exclude; then no other attempt can succeed.
+  func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
+    guard configuration.unixSocket == nil, let version = ipVersion(connectedHost) else {
+      return nil
+    }
+    if let only = onlyVersion, only.number != version {
+      return permanent(
+        .invalidSetting, failure,
+        "could not be sent: \(connectedHost) is an address of IPv\(version), and only those of IPv\(only.number) are used "
+          + "(\(only.setting)). Allow both, or name another address.")
+    }
+    guard let start = configuration.localInterface.flatMap(ipVersion), start != version else {
+      return nil
+    }
+    return permanent(
+      .interfaceUnusable, failure,
+      "could not be sent: connections are to begin at an address of IPv\(start) (\(SettingName.localInterface)), and "
+        + "\(connectedHost) is one of IPv\(version). Name one of the same kind.")
+  }
+
+  /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if
+  /// there is none.
+  var familyNote: String {
+    if configuration.unixSocket != nil || ipVersion(connectedHost) != nil { return "" }
+    let start = configuration.localInterface.flatMap(ipVersion).map {
+      (number: $0, setting: SettingName.localInterface)
+    }
+    guard let only = onlyVersion ?? start else { return "" }
+    return " Only addresses of IPv\(only.number) were tried (\(only.setting))."
+  }
+
+  private var onlyVersion: (number: Int, setting: SettingName)? {
+    switch configuration.addressFamily.kind {
+    case .any: nil
+    case .ipv4: (4, .onlyIPv4)
+    case .ipv6: (6, .onlyIPv6)
+    }
+  }
+
+  /// The version of IP of an address, in brackets or after `host!`; nil if the text is something else.
+  private func ipVersion(_ text: String) -> Int? {
+    let address = text.hasPrefix("host!") ? text.dropFirst(5) : text[...]
+    return addressBytes(address.filter { !"[]".contains($0) }).map { $0.count == 4 ? 4 : 6 }
+  }
+}

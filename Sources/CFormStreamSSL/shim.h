@@ -1,8 +1,10 @@
-// libssl and the certificates of libcrypto. Only FormStreamTransfer/Internals/CertificateCheck.swift and
-// ServerCertificate.swift use them. Here are the macros, which Swift can't call.
+// libssl, and the certificates and keys of libcrypto. Only FormStreamTransfer/Internals/CertificateCheck.swift,
+// ServerCertificate.swift and PublicKeyFile.swift use them. Here are the macros, which Swift can't call.
 #ifndef FORMSTREAM_CSSL_H
 #define FORMSTREAM_CSSL_H
 
+#include <openssl/err.h>
+#include <openssl/pem.h>
 #include <openssl/ssl.h>
 #include <openssl/x509v3.h>
 

@@ -116,6 +116,19 @@ import Testing
     #expect(plain.exit == 0, "\(plain.stderr)")
   }
 
+  @Test func `the note on --insecure says what is checked nevertheless`() throws {
+    let place = try TemporaryDirectory()
+    let made = try TestCertificates()
+    let flags = "post -d a --dry-run -k"
+    let both = try shell(
+      """
+      openssl pkey -in \(made.server.key) -pubout -out key
+      $F \(flags) https://h/ 2>&1 >&- | grep -c 'identity is not checked'
+      $F \(flags) --pinnedpubkey key https://h/ 2>&1 >&- | grep -c 'not checked, only that it has the key of --pinned'
+      """, in: place)
+    #expect(both.output == "1\n1\n", "\(both.stderr)")
+  }
+
   /// libcurl trusts the system's directory of authorities unless it is given another.
   @Test func `named authorities are the only ones that are looked at`() throws {
     let made = try TestCertificates()

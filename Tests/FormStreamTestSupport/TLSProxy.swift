@@ -18,6 +18,8 @@ public final class TLSProxy: Sendable {
     public var http2Port: UInt16?
     /// The newest version of TLS to use: `1.1`, `1.2` or `1.3`. Nil allows all.
     public var newestVersion: String?
+    /// The oldest version of TLS to use: `1.2` or `1.3`. Nil allows all.
+    public var oldestVersion: String?
     /// Ends connections without a close_notify.
     public var omitsCloseNotify = false
     /// The address to listen on. With `0.0.0.0`, each connection is passed on to the address that it arrived at, and
@@ -53,6 +55,7 @@ public final class TLSProxy: Sendable {
     if options.refusesOtherProtocols { arguments.append("--strict-alpn") }
     if let port = options.http2Port { arguments += ["--h2-to", "\(port)"] }
     if let newestVersion = options.newestVersion { arguments += ["--newest", newestVersion] }
+    if let oldestVersion = options.oldestVersion { arguments += ["--oldest", oldestVersion] }
     if options.omitsCloseNotify { arguments.append("--bare-ends") }
 
     place = try TemporaryDirectory()

@@ -24,6 +24,7 @@ options.add_argument("--alpn", action="append", help="a protocol to negotiate")
 options.add_argument("--first-alpn", help="the only protocol to negotiate on the first connection")
 options.add_argument("--strict-alpn", action="store_true", help="refuse clients without a common protocol")
 options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to use")
+options.add_argument("--oldest", choices=["1.2", "1.3"], help="the oldest version to use")
 options.add_argument("--bare-ends", action="store_true", help="end without a close_notify")
 options = options.parse_args()
 
@@ -50,6 +51,8 @@ def make_context(protocols):
             context.minimum_version = ssl.TLSVersion.TLSv1
             context.set_ciphers("ALL:@SECLEVEL=0")
         context.maximum_version = getattr(ssl.TLSVersion, "TLSv" + options.newest.replace(".", "_"))
+    if options.oldest:
+        context.minimum_version = getattr(ssl.TLSVersion, "TLSv" + options.oldest.replace(".", "_"))
     return context
 
 

@@ -93,6 +93,21 @@ import Testing
     withExtendedLifetime(peer) {}
   }
 
+  /// Regression: the messages said to name an authority, and to give a key's passphrase.
+  @Test func `no authority is asked for if none helps, and bad authorities are named`() async throws
+  {
+    let (url, peer) = try peer(.openssl, made.client)
+    let result = try await post(url)
+    expectRefused(result, .certificateRefused, "purpose", "The server needs another one.")
+    #expect(result.error?.description.contains("TLSSettings.authorities") == false)
+    let place = try TemporaryDirectory()
+    try place.write("words", "no certificate")
+    let unusable = try await post(url) { $0.authorities = place.local("words") }
+    expectRefused(unusable, .tlsFileUnusable, "PEM file", "(TLSSettings.authorities)")
+    #expect(unusable.error?.description.contains("passphrase") == false)
+    withExtendedLifetime(peer) {}
+  }
+
   @Test(arguments: Peer.allCases)
   func `TLS 1_1 is refused`(_ kind: Peer) async throws {
     let (url, peer) = try peer(kind, made.server, speaksOnlyTLS11: true)
@@ -182,10 +197,24 @@ import Testing
     try copyKey(of: made.client, to: place.path("other.pem"))
     expectRefused(
       try await post(url) { $0.pin = .file(place.local("other.pem")) }, .publicKeyMismatch)
+    try place.write("words", "no key")
+    for path in [LocalPath(made.server.certificate), place.local("words"), place.local("")] {
+      let error = try await #require(throws: TransferError.self) {
+        try await post(url) { $0.pin = .file(path) }
+      }
+      #expect(error.code == .tlsFileUnusable && error.description.contains("has no public key"))
+    }
     try copyKey(of: made.server, to: place.path("mine.pem"))
+    let converted = try run(
+      program: "/usr/bin/env",
+      [
+        "openssl", "pkey", "-pubin", "-in", place.path("mine.pem"), "-outform", "DER", "-pubout",
+        "-out", place.path("mine.der"),
+      ])
+    #expect(converted.exit == 0, "\(converted.stderr)")
     for pin in [
       PublicKeyPin("sha256//\(mine)"), PublicKeyPin("sha256//\(other);sha256//\(mine)"),
-      .file(place.local("mine.pem")),
+      .file(place.local("mine.pem")), .file(place.local("mine.der")),
     ] {
       let result = try await post(url) { $0.pin = pin }
       #expect(result.outcome == .ok, "\(String(describing: result.error))")
@@ -222,7 +251,13 @@ import Testing
     let older = try TLSProxy(to: server.port, made.server, options)
     expectRefused(
       try await post(older.url) { $0.minimumVersion = .tls13 }, .tlsFailed,
-      "it doesn't speak TLS 1.3 or newer")
+      "it doesn't speak TLS 1.3 or newer", "may speak TLS 1.2, which TLSSettings.minimumVersion")
+    options = TLSProxy.Options()
+    options.oldestVersion = "1.3"
+    let newer = try TLSProxy(to: server.port, made.server, options)
+    expectRefused(
+      try await post(newer.url) { $0.maximumVersion = .tls12 }, .tlsFailed,
+      "it doesn't speak TLS 1.2 (", "may speak newer ones, which TLSSettings.maximumVersion")
     #expect(try await post(older.url) { $0.maximumVersion = .tls12 }.outcome == .ok)
     var configuration = TransferSession.Configuration()
     (configuration.tls.minimumVersion, configuration.tls.maximumVersion) = (.tls13, .tls12)

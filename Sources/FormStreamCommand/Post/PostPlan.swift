@@ -176,7 +176,9 @@ extension LowArguments {
     }
     if !request.session.tls.verifiesServer {
       notes.append(
-        "--insecure: the server's identity is not checked, so others may read and change what is sent."
+        request.pinnedKeys == nil
+          ? "--insecure: the server's identity is not checked, so others may read and change what is sent."
+          : "--insecure: the server's certificate is not checked, only that it has the key of --pinnedpubkey."
       )
     }
     return notes

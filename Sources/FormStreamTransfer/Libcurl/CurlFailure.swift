@@ -14,7 +14,8 @@ struct CurlFailure: Error {
   /// The failures that the callers treat differently.
   enum Kind {
     case hostNotFound, proxyNotFound, connect, connectTimeout, interface, proxy
-    case tls, cutHandshake, noCommonProtocol, certificate, publicKey, tlsFile, send, receive
+    case tls, cutHandshake, noCommonProtocol, certificate, publicKey, authoritiesFile, tlsFile
+    case send, receive
     case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, other
   }
 
@@ -38,7 +39,8 @@ struct CurlFailure: Error {
       .tls
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR: .certificate
     case CURLE_SSL_PINNEDPUBKEYNOTMATCH: .publicKey
-    case CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CRL_BADFILE: .tlsFile
+    case CURLE_SSL_CACERT_BADFILE: .authoritiesFile
+    case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CRL_BADFILE: .tlsFile
     case CURLE_SEND_ERROR: .send
     case CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .receive
     case CURLE_GOT_NOTHING: .noResponse

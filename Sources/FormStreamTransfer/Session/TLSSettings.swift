@@ -87,5 +87,11 @@ public struct TLSSettings: Sendable, Hashable {
         .tlsFileUnusable, on: path.description,
         "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). \(remedy)")
     }
+    // To libcurl, it would be another key than the server's.
+    guard let pinFile, !hasPublicKey(pinFile) else { return }
+    throw TransferError(
+      .tlsFileUnusable, on: pinFile.description,
+      "The file \(pinFile.description.quoted) has no public key (\(SettingName.pin)): name one as openssl pkey -pubout "
+        + "writes it, PEM or DER.")
   }
 }

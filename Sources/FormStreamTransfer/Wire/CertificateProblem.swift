@@ -31,8 +31,10 @@ extension CertificateProblem: CustomStringConvertible {
     switch self {
     case .selfSigned:
       "Name the certificate itself as an authority (\(SettingName.authorities)) if you trust it."
-    case .unknownIssuer, .other:
+    case .unknownIssuer:
       "Name the authority that issued it (\(SettingName.authorities)) if you trust it."
+    // Such as a key that is too weak, or a certificate for another purpose: another authority doesn't help.
+    case .other: "The server needs another one."
     case .expired: "The server needs a new one. Check this machine's clock, too."
     case .notYetValid: "Check the clock of this machine and of the server."
     case .wrongHost: "Use a name that the certificate has, or give the server another certificate."

@@ -16,7 +16,7 @@ struct EncryptionFacts {
   ///
   /// - Parameter message: libcurl's words, in case nothing else is known.
   func refusedCertificate(_ message: String) -> String {
-    let remedy = problem?.remedy ?? CertificateProblem.other(message).remedy
+    let remedy = problem?.remedy ?? CertificateProblem.unknownIssuer("").remedy
     let text =
       "the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
     // A proxy has authorities of its own.
@@ -24,6 +24,17 @@ struct EncryptionFacts {
       + (isWithProxy
         ? text.replacing("\(SettingName.authorities)", with: "\(SettingName.proxyAuthorities)")
         : text)
+  }
+
+  /// What to do about a server that speaks none of the versions that are used.
+  private var versionRemedy: String {
+    if !isWithProxy, settings.maximumVersion != nil {
+      return "It may speak newer ones, which \(SettingName.maximumTLSVersion) forbids."
+    }
+    if !isWithProxy, settings.minimumVersion == .tls13 {
+      return "It may speak TLS 1.2, which \(SettingName.minimumTLSVersion) forbids."
+    }
+    return "Older versions are not secure; it has to be updated."
   }
 
   /// Why there is no encryption, and what to do about it.
@@ -34,8 +45,7 @@ struct EncryptionFacts {
       || message.contains("no protocols available")
     {
       let versions = isWithProxy ? "TLS 1.2 or newer" : settings.versions
-      return
-        ": it doesn't speak \(versions) (\(message)). Older versions are not secure; it has to be updated."
+      return ": it doesn't speak \(versions) (\(message)). \(versionRemedy)"
     }
     if message.contains("wrong version number") {
       return

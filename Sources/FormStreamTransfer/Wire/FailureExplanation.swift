@@ -69,6 +69,12 @@ struct FailureExplanation {
         .tlsFailed, failure,
         "could not be sent: \(encryptedPeer) closed the connection before it was encrypted "
           + "(\(reason)). Try again later.")
+    case .authoritiesFile:
+      let setting: SettingName = encryption.isWithProxy ? .proxyAuthorities : .authorities
+      return permanent(
+        .tlsFileUnusable, failure,
+        "could not be sent: the trusted authorities can't be read (\(reason)). Name a PEM file of their certificates "
+          + "(\(setting)).")
     case .tlsFile:
       return permanent(
         .tlsFileUnusable, failure,

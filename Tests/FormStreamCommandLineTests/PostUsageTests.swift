@@ -57,6 +57,8 @@ import Testing
       64, "(--interface) is empty, has more than", "post", "--interface",
       "host!" + String(repeating: "a", count: 250), "-d", "", "http://127.0.0.1:1/"),
     BadInput(
+      64, "write it in ASCII, such as xn--", "post", "-d", "", "http://b%FCcher.example/"),
+    BadInput(
       64, "leaves out User-Agent, which -A sets", "post", "-d", "", "-A", "a", "-H", "User-Agent:",
       "http://h/"),
     BadInput(

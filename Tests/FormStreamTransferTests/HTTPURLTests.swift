@@ -24,6 +24,17 @@ import FormStreamTransfer
     ("http://example.org/#a", "http://example.org/", "http://example.org:80"),
     ("http://example.org/?a=ä", "http://example.org/?a=%c3%a4", "http://example.org:80"),
     ("http://ex%41mple.org/", "http://exAmple.org/", "http://example.org:80"),
+    // Regression: libcurl was given them as they are, and refused them in most locales.
+    (
+      "http://bücher.example/ä", "http://xn--bcher-kva.example/%c3%a4",
+      "http://xn--bcher-kva.example:80"
+    ),
+    (
+      "https://BÜCHER。example:8443", "https://xn--bcher-kva.example:8443/",
+      "https://xn--bcher-kva.example:8443"
+    ),
+    ("http://b%C3%BCcher.test", "http://xn--bcher-kva.test/", "http://xn--bcher-kva.test:80"),
+    ("http://me:p@☃.test/", "http://xn--n3h.test/", "http://xn--n3h.test:80"),
     (
       "http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/",
       "http://xn--bcher-kva.example:80"
@@ -50,6 +61,8 @@ import FormStreamTransfer
     "http://[]/",
     "http://example.org%00/", "http://example.org%0a/", "http://exa%20mple.org/",
     " http://example.org/",
+    // A full-width slash, bytes that are not UTF-8, and nothing but a soft hyphen.
+    "http://a\u{FF0F}ä.example/", "http://b%FCcher.example/", "http://\u{AD}/",
     "http://user%0Aname:word@example.org/", "http://user:wo%0Drd@example.org/",
     "http://user:wo%00rd@example.org/", "http://user%01@example.org/",
   ])
@@ -97,6 +110,7 @@ import FormStreamTransfer
     let url = try HTTPURL("http://a/b/c/d;p?q")
     #expect(try url.resolving(reference).absoluteString == "http://a" + target)
     #expect(try url.resolving("//g").absoluteString == "http://g/")
+    #expect(try url.resolving("//bü/").absoluteString == "http://xn--b-eha/")
     #expect(throws: TransferError.self) { try url.resolving("") }
   }
 

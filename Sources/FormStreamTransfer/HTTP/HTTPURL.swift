@@ -29,7 +29,8 @@ public struct HTTPURL: Hashable, Sendable {
   /// Whether it has a user and no password.
   package let namesUserOnly: Bool
 
-  /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded.
+  /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded; a host beyond
+  /// ASCII is written as its name in ASCII (`xn--…`).
   ///
   /// - Throws: `invalidURL`.
   public init(_ text: String) throws(TransferError) {

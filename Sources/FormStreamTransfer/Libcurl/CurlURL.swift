@@ -1,6 +1,7 @@
 import CFormStreamCurl
 import FormStreamMultipart
 import FormStreamPlatform
+import Foundation
 
 /// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
 final class CurlURL {
@@ -48,6 +49,30 @@ final class CurlURL {
         "The URL \(subject.quoted) is not valid (\(reason)): write "
           + "http://host/path or https://host/path.")
     }
+    if part == .url { try encodeHost(subject) }
+  }
+
+  /// Writes a host beyond ASCII as the name that is looked up and sent (RFC 5890 §2.3.2.1: its A-label), such as
+  /// `xn--bcher-kva.example`. libcurl would read its bytes as the process's locale says, which a library can't choose.
+  ///
+  /// C: `curl_url_set`
+  private func encodeHost(_ subject: String) throws(TransferError) {
+    guard let host = text(.host), !host.utf8.allSatisfy({ $0 < 0x80 }) else { return }
+    var components = URLComponents()
+    components.host = host
+    // What is mapped to characters that end a host, such as a full-width slash, libcurl refuses.
+    // What is no name of a host is percent-encoded.
+    if let encoded = components.encodedHost, !encoded.isEmpty,
+      encoded.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
+      curl_url_set(handle, CURLUPART_HOST, encoded, 0) == CURLUE_OK
+    {
+      return
+    }
+    let subject = subject.hidingSecretsOfInvalidURL
+    throw TransferError(
+      .invalidURL, on: subject,
+      "The host \(host.quoted) of a URL is not a name that can be looked up: write it in ASCII, such as "
+        + "xn--bcher-kva.example.")
   }
 
   /// A part as it is written; nil if the URL doesn't have it.

@@ -51,6 +51,16 @@ import Testing
       64, "leaves out Authorization, which the user and the password of the URL set", "send",
       "--put", "-H", "authorization:", "http://me:canary@127.0.0.1:1/{name}", "f"),
     BadInput(
+      64, "leaves out Referer, which -e sets", "post", "-d", "", "-H", "referer:", "-e",
+      "http://r/",
+      "http://127.0.0.1:1/"),
+    BadInput(
+      64, "leaves out Range, which --range or -C sets", "get", "-H", "Range:", "-r", "0-5",
+      "http://127.0.0.1:1/"),
+    BadInput(
+      64, "leaves out If-Range, which -C sets", "get", "-H", "If-Range:", "-C", "-", "-O",
+      "http://127.0.0.1:1/a"),
+    BadInput(
       64, "127.0.0.1 is an address of IPv4, and only those of IPv6 are used (--ipv6)", "post", "-6",
       "-d", "", "http://127.0.0.1:1/"),
     BadInput(

@@ -52,6 +52,9 @@ extension LowArguments {
     let flags = [
       ("Authorization", request.credentials != nil || request.usesNetrc, "-u or the token"),
       ("Cookie", !request.cookies.isEmpty, "-b"),
+      ("Referer", namesReferer, "-e"),
+      ("Range", downloading.range != nil || downloading.resumes, "--range or -C"),
+      ("If-Range", downloading.resumes, "-C"),
       ("User-Agent", request.userAgent?.bytes.isEmpty == false, "-A"),
       ("Idempotency-Key", request.idempotencyKey != nil, "--idempotency-key"),
       ("Content-Encoding", request.options.bodyCoding != .none, "--compressed-upload"),
@@ -67,6 +70,13 @@ extension LowArguments {
       throw .usage(
         "\(argument.named("-H")) can't leave out \(name): without it, the server can't read the request."
       )
+    }
+  }
+
+  /// Whether `-e` was typed, whose value is kept as a header.
+  private var namesReferer: Bool {
+    request.headers.contains { header in
+      if case .line(let line) = header { ["-e", "--referer"].contains(line.flag) } else { false }
     }
   }
 

@@ -41,10 +41,10 @@ test-many:
 	@.ci/install many
 	@.ci/many many-files.py $(MANY)
 
-# Downloads that are killed at fifty random moments, and continued. GET=500 kills them 500 times.
+# Downloads that are killed at fifty random moments, and continued. KILLS=500 kills them 500 times.
 test-get:
 	@.ci/install many
-	@.ci/many downloads.py $(GET)
+	@.ci/many downloads.py $(KILLS)
 
 # Sends a manifest by a Slurm of three nodes on this machine, which fail. Only root may run it.
 test-slurm:

@@ -1,4 +1,5 @@
 import FormStreamTestSupport
+import Glibc
 import Testing
 
 /// The files that a command writes: none is one that it sends, or another's.
@@ -140,6 +141,24 @@ import Testing
     #expect(server.requests.count == 1)
     let stored = try shell("cat new x/a 2>/dev/null", in: place).output
     #expect(stored == server.requests.first?.target)
+  }
+
+  /// Regression: the inode of a file that another program had removed was that of the next one.
+  @Test func `a file with the inode of an earlier one is not that file`() throws {
+    let place = try Self.place()
+    let server = try ScriptedServer { request in
+      [
+        .call {
+          guard request.target == "/2" else { return }
+          // The file of the first response goes to the second's name, as a new file with its inode would.
+          _ = rename(place.path("a"), place.path("b"))
+        }
+      ] + .good(body: request.target)
+    }
+    let urls = (1...3).map { "\(server.url)/\($0)" }.joined(separator: " ")
+    let result = try shell("$F get -o a -o c -o b \(urls)", in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(try shell("cat b c", in: place).output == "/3/2")
   }
 
   @Test func `several responses may go to one device, or to standard output by its name`() throws {

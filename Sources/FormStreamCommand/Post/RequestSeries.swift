@@ -7,9 +7,9 @@ struct RequestSeries {
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   private var worst: Failure?
   private var ended = 0
-  /// The files that have got a response, as they are on the disk: before the first request, it may not be known that two names
-  /// will be those of one file.
-  private var stored: Set<NamedFile> = []
+  /// The paths of the files that have got a response, by what is on the disk: before the first request, it may not be known
+  /// that two names will be those of one file.
+  private var stored: [NamedFile: LocalPath] = [:]
 
   init(count: Int, _ printing: PlannedPrinting) {
     self.count = count
@@ -24,14 +24,17 @@ struct RequestSeries {
     storedIn file: LocalPath?, _ request: () throws(Failure) -> ResultReport.Ending
   ) {
     do throws(Failure) {
-      if let file, let named = NamedFile(at: file), stored.contains(named) {
+      // If another program has replaced the earlier file, its inode may be used again.
+      if let file, let named = NamedFile(at: file), let earlier = stored[named],
+        NamedFile(at: earlier) == named
+      {
         throw .usage(
-          "The file \"\(file)\" has got the response to an earlier request of this command: choose another name for one of them."
+          "The file \"\(file)\" is \"\(earlier)\", which has got the response to an earlier request of this command: choose another name for one of them."
         )
       }
       last = try request()
       if let file, last.failure == nil, !isOutputFile(file), let named = NamedFile(at: file) {
-        stored.insert(named)
+        stored[named] = file
       }
     } catch {
       last = ResultReport.Ending(failure: error, verdict: error.message)

@@ -5,14 +5,27 @@ import FormStreamMultipart
 import FormStreamPlatform
 import Synchronization
 
-/// The file that a signal handler removes. It is set once, before the file is made: a handler may read it at any
-/// time, so it is one word, and what it points to is never freed. After the file was renamed, removing this name
-/// removes nothing.
-nonisolated(unsafe) private var temporaryName: UnsafeMutablePointer<CChar>?
+/// A file that a signal handler removes, and the one that was registered before it.
+private struct TemporaryName {
+  let path: UnsafeMutablePointer<CChar>
+  let next: UnsafeMutablePointer<TemporaryName>?
+}
 
-/// Registers the file to remove if a signal ends the program. A run has at most one such file.
+/// The last file that was registered. A handler may read the list at any time, so nothing of it is changed or freed. After
+/// a file was renamed, removing this name removes nothing.
+nonisolated(unsafe) private let temporaryNames = Atomic<UnsafeMutablePointer<TemporaryName>?>(nil)
+
+/// Registers a file to remove if a signal ends the program, before the file is made.
 func removeOnSignal(_ path: LocalPath) {
-  temporaryName = path.withCString { strdup($0) }
+  guard let path = path.withCString({ strdup($0) }) else { return }
+  let name = UnsafeMutablePointer<TemporaryName>.allocate(capacity: 1)
+  var last = temporaryNames.load(ordering: .acquiring)
+  var isAdded = false
+  while !isAdded {
+    name.initialize(to: TemporaryName(path: path, next: last))
+    (isAdded, last) = temporaryNames.compareExchange(
+      expected: last, desired: name, ordering: .acquiringAndReleasing)
+  }
 }
 
 /// How many lines, from that of the cursor on, are redrawn in place. Atomic, because a signal handler reads it.
@@ -24,14 +37,18 @@ private let openLines = Atomic<Int>(0)
   openLines.store(count, ordering: .releasing)
 }
 
-/// Ends the process by the signal's default action, and leaves neither a temporary file nor an open line.
+/// Ends the process by the signal's default action, and leaves neither temporary files nor an open line.
 ///
 /// Only then does the parent see that a signal ended it. After an exit code of 130, a shell would go on with its loop at
 /// Ctrl-C: it takes the code for the decision of a program that handles the signal, as an editor does.
 ///
 /// C: `unlink`, `write`, `signal`, `pthread_sigmask`, `raise`, `_exit`
 private func endBySignal(_ number: CInt) -> Never {
-  if let temporaryName { unlink(temporaryName) }
+  var temporaryName = temporaryNames.load(ordering: .acquiring)
+  while let name = temporaryName {
+    unlink(name.pointee.path)
+    temporaryName = name.pointee.next
+  }
   for _ in 0..<openLines.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
   signal(number, SIG_DFL)
   var signals = sigset_t()
@@ -60,14 +77,15 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 /// Sets up what the process needs before anything else:
 ///
 /// - A closed pipe and a file over the size limit are errors, and don't kill the process.
-/// - A signal that ends the program leaves no half-written file.
+/// - A signal that ends the program leaves no half-written files.
 /// - The numbers of standard input, output and error are taken. Otherwise the next file or socket that is opened would
 ///   get the number of one that is closed, and be read or written in its place.
 ///
 /// C: `signal`
 func prepareProcess() {
-  // This initializes the global: a signal handler must not do that.
+  // This initializes the globals: a signal handler must not do that.
   breakLinesOnSignal(0)
+  _ = temporaryNames.load(ordering: .relaxed)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

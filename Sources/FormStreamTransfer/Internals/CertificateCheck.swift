@@ -36,6 +36,14 @@ final class CertificateCheck {
     if let check { Unmanaged<CertificateCheck>.fromOpaque(check).release() }
   }
 
+  /// Keeps OpenSSL from freeing its tables in `exit`: the thread of a session may still be closing connections then, and
+  /// the system frees all memory anyway. If the program has used OpenSSL before, this changes nothing.
+  ///
+  /// C: `OPENSSL_init_crypto`
+  static func keepLibraryUntilTheEnd() {
+    OPENSSL_init_crypto(UInt64(OPENSSL_INIT_NO_ATEXIT), nil)
+  }
+
   /// Takes the place of the system's check, which it calls. Returns false if that fails.
   ///
   /// - Parameter settings: the `SSL_CTX` of a connection that is not used yet.

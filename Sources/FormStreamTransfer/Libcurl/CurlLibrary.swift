@@ -3,7 +3,10 @@ import CFormStreamCurl
 /// The installed libcurl.
 enum CurlLibrary {
   /// C: `curl_global_init`
-  static let isReady = curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  static let isReady: Bool = {
+    CertificateCheck.keepLibraryUntilTheEnd()
+    return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
+  }()
 
   /// Whether libcurl shows a server's close_notify, and reports the end of an encrypted connection without one as an
   /// ordinary end. It does both with OpenSSL and its relatives.

@@ -129,7 +129,8 @@ import Testing
     #expect(server.requests.suffix(2).map { $0.framing == .chunked } == [true, false])
   }
 
-  @Test(.enabled(if: SmallDisk.isAllowed))
+  /// The thread sanitizer makes a file of its own in TMPDIR, and its program crashes if there is no room.
+  @Test(.enabled(if: SmallDisk.isAllowed && sanitizer != "thread"))
   func `a full disk is named, and nothing is sent`() throws {
     let server = try ScriptedServer(requests: [])
     try SmallDisk.mounted(size: "64k", files: 10) { disk in

@@ -3,12 +3,19 @@ import Testing
 
 /// Encryption as flags set it.
 @Suite struct PostTLSTests {
-  @Test func `the passphrase of a key is read from a file, and shown nowhere`() throws {
-    let made = try TestCertificates()
+  /// A server that demands a client certificate of this authority.
+  private static func serverForClients(
+    of made: TestCertificates
+  ) throws -> (ScriptedServer, TLSProxy) {
     let server = try ScriptedServer { _ in .good(body: "in") }
     var options = TLSProxy.Options()
     options.clientAuthority = made.authority
-    let proxy = try TLSProxy(to: server.port, made.server, options)
+    return (server, try TLSProxy(to: server.port, made.server, options))
+  }
+
+  @Test func `the passphrase of a key is read from a file, and shown nowhere`() throws {
+    let made = try TestCertificates()
+    let (server, proxy) = try Self.serverForClients(of: made)
     let place = try TemporaryDirectory()
     try place.write("phrase", "canary\n")
     try place.write("wrong", "canary-2\n")
@@ -42,10 +49,7 @@ import Testing
   /// Regression: all of it was taken for a file's name, and printed.
   @Test func `what follows the colon of a certificate is the passphrase, as in curl`() throws {
     let made = try TestCertificates()
-    let server = try ScriptedServer { _ in .good(body: "in") }
-    var options = TLSProxy.Options()
-    options.clientAuthority = made.authority
-    let proxy = try TLSProxy(to: server.port, made.server, options)
+    let (server, proxy) = try Self.serverForClients(of: made)
     let place = try TemporaryDirectory()
     _ = try shell("cp '\(made.client.certificate)' 'a:b'", in: place)
     for (certificate, more, exit) in [
@@ -63,6 +67,7 @@ import Testing
     }
     let line = try formstream("post", "--to-curl", "-d", "", "-E", #"a\:b\\c"#, "https://h/")
     #expect(line.output == #"curl -d '' --cert 'a\:b\\c' https://h/"# + "\n", "\(line)")
+    #expect(server.faults == [])
   }
 
   @Test func `reasons and flags are named`() throws {

@@ -37,8 +37,8 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "File with a URL that is a secret, in place of URL; - is standard input",
       detail: """
-        Such as the URL of a webhook. Only its scheme, host and port are ever shown, unless -O names a file by it. In other URLs, the values \
-        of query fields with names such as token, key, sig or password are masked.
+        Such as the URL of a webhook. Only its scheme, host and port are ever shown, unless -O names a file by it. In other \
+        URLs, the values of query fields with names such as token, key, sig or password are masked.
         """
     ) { (arguments, argument) in arguments.request.urlFile = argument },
     Flag(

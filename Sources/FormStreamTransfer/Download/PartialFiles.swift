@@ -42,19 +42,18 @@ struct PartialFiles: Sendable {
       // The record of a file that another process has must not be replaced.
       guard try directory.identity(of: name) == nil, try mayHaveRecord(name) else { continue }
       var record: PartialFileRecord?
-      do {
-        let file = try PartialFile(creating: name, in: directory) { identity in
-          let description = try describe(identity)
-          try write(description, of: name)
-          record = description
-        }
-        if let file, let record { return (file, record) }
-      } catch {
-        if let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
-        throw error
+      var file: PartialFile?
+      // Without its file, the record is of no use. It may have replaced that of a process that was faster, which writes its own
+      // again when its download ends.
+      defer {
+        if file == nil, let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
       }
-      // Another process was faster, and its record may be the one that was replaced: it is written again when that ends.
-      if let record { removeRecord(of: name) { $0.isOfSameFile(as: record) } }
+      file = try PartialFile(creating: name, in: directory) { identity in
+        let description = try describe(identity)
+        try write(description, of: name)
+        record = description
+      }
+      if let file, let record { return (file, record) }
     }
     throw SystemError.alreadyExists
   }

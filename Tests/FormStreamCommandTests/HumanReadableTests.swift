@@ -37,6 +37,21 @@ import Testing
 
   @Test(
     arguments: [
+      (.zero, "0 ms"), (.microseconds(499), "0 ms"), (.microseconds(500), "1 ms"),
+      (.milliseconds(999), "999 ms"), (.microseconds(999_500), "1.0 s"),
+      (.milliseconds(1049), "1.0 s"),
+      (.milliseconds(1050), "1.1 s"), (.milliseconds(9949), "9.9 s"), (.milliseconds(9950), "10 s"),
+      (.milliseconds(10_499), "10 s"), (.milliseconds(10_500), "11 s"),
+      (.milliseconds(59_499), "59 s"),
+      (.milliseconds(59_500), "1 min 00 s"), (.seconds(Int64.max), "106751991167300 d 15 h"),
+      (.seconds(-1), "0 ms"),
+    ] as [(Duration, String)])
+  func `a time that has passed is rounded to the nearest`(_ time: Duration, _ text: String) {
+    #expect(HumanReadable.elapsed(time) == text)
+  }
+
+  @Test(
+    arguments: [
       (100, 0, 0), (100, 29, 29), (100, 99, 99), (100, 100, 100), (100, 101, 100), (100, -1, 0),
       (1_000_000, 999_999, 99), (.max, .max - 1, 99), (.max, .max / 2 + 1, 50), (3, 1, 33),
       (0, 0, nil), (-1, 0, nil),

@@ -77,7 +77,7 @@ import FormStreamTransfer
     display.tick()
     _ = page.take()
     display.finish(ProgressSnapshot(phase: .done, handed: 999, total: 1000, elapsed: .seconds(2)))
-    #expect(page.take() == "\r\u{1B}[Jformstream: 999 B of 1000 B sent (99 %) in 2 s\n")
+    #expect(page.take() == "\r\u{1B}[Jformstream: 999 B of 1000 B sent (99 %) in 2.0 s\n")
   }
 
   @Test func `if there is no last state, the bar is erased at the end`() {

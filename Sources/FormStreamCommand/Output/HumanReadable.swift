@@ -1,3 +1,5 @@
+import FormStreamBatch
+
 /// Sizes, rates and times in the form that people read. Sizes are rounded down, so they never show more than was sent.
 package enum HumanReadable {
   private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
@@ -29,6 +31,16 @@ package enum HumanReadable {
     if hours == 0 { return "\(minutes) min \(twoDigits(seconds % 60)) s" }
     if days == 0 { return "\(hours) h \(twoDigits(minutes % 60)) min" }
     return "\(days) d \(twoDigits(hours % 24)) h"
+  }
+
+  /// A time that has passed: `12 ms`, `3.4 s`, `31 s`, `2 min 05 s`. It is rounded to the nearest.
+  package static func elapsed(_ duration: Duration) -> String {
+    let (whole, rest) = max(duration, .zero).components
+    let milliseconds = (rest + 500_000_000_000_000) / 1_000_000_000_000_000
+    if whole == 0, milliseconds < 1000 { return "\(milliseconds) ms" }
+    let tenths = (rest + 50_000_000_000_000_000) / 100_000_000_000_000_000
+    if whole < 10, whole + tenths / 10 < 10 { return "\(whole + tenths / 10).\(tenths % 10) s" }
+    return time(.seconds(rest < 500_000_000_000_000_000 ? whole : whole.addingClamped(1)))
   }
 
   private static func twoDigits(_ number: Int64) -> String {

@@ -17,6 +17,6 @@ package enum Heartbeat {
     let received =
       progress.received > 0 ? "\(HumanReadable.size(progress.received)) received" : nil
     guard let bytes = progress.sent ?? received else { return nil }
-    return "\(bytes) in \(HumanReadable.time(elapsed))"
+    return "\(bytes) in \(HumanReadable.elapsed(elapsed))"
   }
 }

@@ -83,13 +83,7 @@ struct SendSummary {
 
   /// The summary for people: at most 12 lines.
   var lines: [String] {
-    let seconds =
-      Double(duration.components.seconds) + Double(duration.components.attoseconds) / 1e18
-    let rate = seconds > 0 ? Double(totals.acceptedBytes) / seconds : 0
-    var lines = [
-      sentence,
-      "\(HumanReadable.size(totals.acceptedBytes)) in \(HumanReadable.time(duration)), \(HumanReadable.rate(rate)).",
-    ]
+    var lines = [sentence, amount]
     let errors = totals.commonestErrors(5)
     if !errors.isEmpty { lines.append("The commonest errors:") }
     for error in errors { lines.append("  \(error.count) \(error.name): \(error.example)") }
@@ -106,10 +100,29 @@ struct SendSummary {
         "The proxy demands a user and a password, or other ones, so the run was ended: set them with --proxy-user-file."
       )
     }
-    if let journal = plan.journal, exit != .ok {
-      lines.append("The journal is in \"\(journal)\": the same command goes on from there.")
-    }
+    if let journal = plan.journal, exit != .ok { lines.append(line(about: journal)) }
     return lines + (lineAboutRest.map { [$0] } ?? [])
+  }
+
+  /// How much was accepted, in which time.
+  private var amount: String {
+    let seconds = duration / .seconds(1)
+    let bytes = totals.acceptedBytes
+    let rate =
+      bytes > 0 && seconds > 0 ? ", \(HumanReadable.rate(Double(bytes) / seconds))" : ""
+    return "\(HumanReadable.size(bytes)) in \(HumanReadable.elapsed(duration))\(rate)."
+  }
+
+  /// What the same command would do. It does not send files that are not those of the manifest any more.
+  private func line(about journal: LocalPath) -> String {
+    let changed = totals[.sourceChanged]
+    let place = "The journal is in \"\(journal)\""
+    if changed == 0 { return "\(place): the same command goes on from there." }
+    let files =
+      "\(counted(changed, "file that has", "files that have")) changed since \(changed == 1 ? "it was" : "they were") listed"
+    return changed == totals.listed - totals[.ok] - totals[.skipped]
+      ? "\(place). The same command can't send \(files)."
+      : "\(place). The same command goes on from there, but it can't send \(files)."
   }
 
   /// Where the files are listed that were not accepted, or how to list them.
@@ -126,5 +139,6 @@ struct SendSummary {
     let shard = plan.shard.map { "--shard \($0) " } ?? ""
     return
       "To list the files that are left: formstream report \(manifest)\(shard)--failed FILE \"\(journal)\""
+      + (totals[.sourceChanged] > 0 ? ", and then send it with --manifest FILE." : "")
   }
 }

@@ -73,7 +73,10 @@ final class FileReader: SegmentReader {
     }
     try checkIdentity()
     // The size is unchanged, but there is nothing to read: files that the kernel generates do this.
-    if count == 0 { throw Self.changed(.shrunk, extent, part) }
+    if count == 0 {
+      throw generated(
+        "a size of \(extent.identity.size), and ends after \(position) bytes", .shrunk)
+    }
     position += Int64(count)
     try compare(UnsafeRawBufferPointer(rebasing: room[..<count]))
     return count
@@ -141,12 +144,15 @@ final class FileReader: SegmentReader {
       try check(growing)
       if growing.size > 0 { return }
     }
-    throw MultipartError(
+    throw generated("a size of 0 and still has contents", .grown)
+  }
+
+  /// The size of the file is not that of its contents.
+  private func generated(_ what: String, _ change: SourceChange) -> MultipartError {
+    MultipartError(
       .sourceChanged, on: extent.path.description,
-      "The file \(extent.path.description.quoted)\(ofPart(part)) has a size of 0 and still has "
-        + "contents, like files that the kernel generates: send it through a pipe.",
-      file: extent.path,
-      change: .grown)
+      "The file \(extent.path.description.quoted)\(ofPart(part)) has \(what), like files that the kernel generates: "
+        + "send it through a pipe.", file: extent.path, change: change)
   }
 
   private func readFailed(_ error: SystemError) -> MultipartError {
@@ -163,8 +169,7 @@ final class FileReader: SegmentReader {
     let oldSize = oldSize ?? extent.identity.size
     let explanation =
       switch change {
-      case .shrunk:
-        size.map { "it shrank from \(oldSize) to \($0) bytes" } ?? "it ended before its size"
+      case .shrunk: "it shrank from \(oldSize) to \(size ?? 0) bytes"
       case .grown: "it grew from \(oldSize) to \(size ?? oldSize) bytes"
       case .replaced: "it was replaced by another file, or removed"
       default: "it was written to, or its attributes were changed"

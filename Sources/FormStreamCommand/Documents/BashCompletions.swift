@@ -30,13 +30,13 @@ extension Document {
         COMPREPLY+=("${choice#"$left"}")
       done
     }
-    # Completes a path at the end of the word, of which $1 is typed.
+    # Completes a path at the end of the word, of which $1 is typed; that of a directory if $2 is -d.
     _formstream_path() {
       local path=${1#[\\"\\']} plain found
       plain=$path
       [[ $word == *[\\"\\']* ]] || plain=${path//\\\\/}
       _formstream_reply "$path" < <(
-        compgen -f -- "$plain" | while IFS= read -r found; do
+        compgen "${2:--f}" -- "$plain" | while IFS= read -r found; do
           [[ -d $found ]] && found+=/
           [[ $word == *[\\"\\']* ]] || printf -v found %q "$found"
           printf '%s\\n' "$found"
@@ -74,6 +74,12 @@ extension Document {
         path)
           # Readline may take a flag and its value for one word.
           if [[ $value == "$word" ]]; then compopt -o default; else _formstream_path "$value"; fi ;;
+        directory)
+          if [[ $value == "$word" ]]; then
+            compopt -o dirnames
+          else
+            _formstream_path "$value" -d
+          fi ;;
         named) [[ $value == *=* ]] && _formstream_path "${value#*=}" ;;
         form) [[ $value == *=[@\\<]* ]] && _formstream_path "${value#*=[@<]}" ;;
         data) [[ $value =~ ^[\\"\\']?[A-Za-z0-9_.-]*@ ]] && _formstream_path "${value#*@}" ;;
@@ -127,6 +133,7 @@ extension Document {
     switch completion {
     case .none: "kind=none"
     case .path: "kind=path"
+    case .directory: "kind=directory"
     case .namedPath: "kind=named"
     case .formPath: "kind=form"
     case .dataPath: "kind=data"

@@ -25,6 +25,9 @@ extension Document {
           echo $head[1]$found
         end
       end
+      function __formstream_directories
+        __fish_complete_directories (commandline -ct | string replace -r '^(--[^=]*=|-[^-])' '')
+      end
       complete -c formstream -f
 
       """
@@ -53,6 +56,7 @@ extension Document {
     switch completion {
     case .none: " -x"
     case .path: " -r -F"
+    case .directory: " -x -a '(__formstream_directories)'"
     case .namedPath: " -x -a '(__formstream_paths \"^[^=]*=\")'"
     case .formPath: " -x -a '(__formstream_paths \"^[^=]*=[@<]\")'"
     case .dataPath: " -x -a '(__formstream_paths \"^[A-Za-z0-9_.-]*@\")'"

@@ -55,6 +55,7 @@ extension Document {
     switch completion {
     case .none: ""
     case .path: "_files"
+    case .directory: "_path_files -/"
     case .namedPath: "_formstream_named"
     case .formPath: "_formstream_form"
     case .dataPath: "_formstream_data"

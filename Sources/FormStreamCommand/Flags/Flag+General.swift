@@ -34,7 +34,7 @@ extension Flag {
       summary: "End each line with NUL, for names that have line breaks"
     ) { (arguments, _) in arguments.endsWithNUL = true },
     Flag(
-      long: "into", value: Value(placeholder: "DIR", completion: .path), group: .output,
+      long: "into", value: Value(placeholder: "DIR", completion: .directory), group: .output,
       verbs: [.parse, .receive], common: [.parse, .receive],
       summary: "Store the files in DIR, under safe names",
       detail: """

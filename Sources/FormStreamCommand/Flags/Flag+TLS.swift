@@ -10,7 +10,7 @@ extension Flag {
       summary: "Trust the authorities in FILE (PEM), and no others"
     ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
     Flag(
-      long: "capath", value: Value(placeholder: "DIR", completion: .path), group: .connection,
+      long: "capath", value: Value(placeholder: "DIR", completion: .directory), group: .connection,
       verbs: Verb.requesting,
       summary: "Trust the authorities in DIR, and no others",
       detail:

@@ -8,6 +8,7 @@ struct Flag: Sendable {
     enum Completion: Sendable {
       case none
       case path
+      case directory
       /// A path after `NAME=`.
       case namedPath
       /// A path after `NAME=@` or `NAME=<`.

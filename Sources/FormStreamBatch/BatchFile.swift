@@ -25,6 +25,8 @@ public struct BatchFile: Hashable, Sendable {
   public var root: LocalPath?
   /// The path below ``root``, or the path as it was given.
   public var relative: LocalPath
+  /// What `{relative}` stands for: ``relative``, after the name of its directory if several paths were named.
+  package var keptPath: LocalPath
   /// The path as a manifest has it: below the manifest's root, or absolute.
   public var manifestPath: LocalPath
   /// The file's size in bytes.
@@ -61,6 +63,7 @@ public struct BatchFile: Hashable, Sendable {
     self.path = path
     self.root = root
     self.relative = relative ?? path
+    keptPath = relative ?? path
     self.manifestPath = manifestPath ?? path
     self.size = size
     self.modified = modified

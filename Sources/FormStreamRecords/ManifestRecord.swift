@@ -18,11 +18,14 @@ package struct ManifestHeader: Hashable, Sendable {
   package var root: LocalPath?
   /// If the manifest was made by a run, beside its journals: what names the sources that it lists and the rules.
   package var listing: String?
+  /// Whether the lines are different files below `root`, by paths that are relative to it.
+  package var hasOneRoot: Bool
 
-  package init(id: String, root: LocalPath?, listing: String? = nil) {
+  package init(id: String, root: LocalPath?, listing: String? = nil, hasOneRoot: Bool = false) {
     self.id = id
     self.root = root
     self.listing = listing
+    self.hasOneRoot = hasOneRoot
   }
 
   package var json: JSONValue {
@@ -31,6 +34,7 @@ package struct ManifestHeader: Hashable, Sendable {
       JSONValue.Member("schema", "formstream.manifest/1"), JSONValue.Member("id", .string(id)),
       JSONValue.Member("root", root.text), JSONValue.Member("root_b64", root.base64),
     ]
+    if hasOneRoot { members.append(.init("one_root", true)) }
     if let listing { members.append(.init("listing", .string(listing))) }
     return .object(members)
   }
@@ -50,6 +54,7 @@ package struct ManifestHeader: Hashable, Sendable {
     root = try json.path("root")
     guard root?.bytes.isEmpty != true else { throw RecordFormatError("its root is empty") }
     listing = json["listing"]?.text
+    hasOneRoot = json["one_root"] == true
   }
 }
 

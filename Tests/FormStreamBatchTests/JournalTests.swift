@@ -301,4 +301,19 @@ import Testing
     #expect(try UUIDText.named("a") == "ca978112-ca1b-8dca-bac2-31b39a23dc4d")
     #expect(UUIDText.random() != UUIDText.random())
   }
+
+  /// Regression: the page left out a key.
+  @Test func `the page of the records has all keys of a journal's first line`() throws {
+    let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)
+    let page = try run(
+      program: "/bin/cat", [(root + ["docs", "records.md"]).joined(separator: "/")]
+    ).output
+    let row = try #require(
+      page.split(separator: "\n").first { $0.contains("`formstream.journal/1`") })
+    let head = JournalHead(manifest: "m", shard: nil, url: "http://h/", boot: "b").json
+    guard case .object(let members) = head else { throw BatchError(.journalMalformed, on: "", "") }
+    for member in members where member.key != "schema" {
+      #expect(row.contains("`\(member.key)`"))
+    }
+  }
 }

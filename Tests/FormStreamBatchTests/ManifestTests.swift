@@ -125,7 +125,7 @@ import Testing
   }
 
   @Test(arguments: [
-    "", "x", "{", "[]", "1", #"{"path":"a","size":1e3,"mtime_ns":1}"#,
+    "x", "{", "[]", "1", #"{"path":"a","size":1e3,"mtime_ns":1}"#,
     #"{"path":"\#(String(repeating: "a", count: 16385))","size":1,"mtime_ns":1}"#, "{}",
     #"{"path":"a"}"#, #"{"path":"","size":1,"mtime_ns":1}"#,
     #"{"path":"a","size":-1,"mtime_ns":1}"#, #"{"path":"a","size":1.5,"mtime_ns":1}"#,
@@ -152,6 +152,20 @@ import Testing
     let files = try files(Self.header + fine + "   \n \n" + fine + " \n")
     #expect(files.map(\.index) == [0, 1])
     #expect(files[1].offset == Int64(Self.header.utf8.count + fine.utf8.count + 6))
+  }
+
+  /// Regression: an empty line, as other programs leave at the end, failed every run and every shard.
+  @Test func `an empty line is skipped, in each shard`() throws {
+    let fine = #"{"path":"a","size":1,"mtime_ns":1}"# + "\n"
+    for blank in ["\n", "\r\n", "\t\n", "\n\n \n"] {
+      for text in [
+        blank + fine + fine, fine + blank + fine, fine + fine + blank, fine + fine + "\r",
+      ] {
+        #expect(try files(Self.header + text).count == 2)
+        let parts = try (1...5).map { try files(Self.header + text, shard: Shard($0, of: 5)).count }
+        #expect(parts.reduce(0, +) == 2, "\(parts) \(text)")
+      }
+    }
   }
 
   @Test func `a manifest that becomes shorter while it is read is an error, and not complete`()

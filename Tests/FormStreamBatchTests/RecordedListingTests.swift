@@ -53,11 +53,8 @@ import Testing
     let numbers = second.map { Int($0.relative.lastComponent) ?? -1 }
     #expect(second.map(\.index) == Array(second.indices))
     #expect(Array(numbers.prefix(300)) == Array(0..<300))
-    // What the second listing has more often than the first one had so far.
-    var expected = names.sorted()
-    for number in 0..<300 {
-      if let place = expected.firstIndex(of: number) { expected.remove(at: place) }
-    }
+    // What the second listing has and the first one had not so far, once.
+    let expected = Set(names).subtracting(0..<300).sorted()
     #expect(numbers.dropFirst(300).sorted() == expected)
 
     // Now the manifest is complete, and nothing is listed.

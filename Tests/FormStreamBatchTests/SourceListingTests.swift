@@ -44,7 +44,7 @@ import Testing
     try tree.make("a/b", size: 7)
     try makeSymlink(tree.local("file"), to: "a/b")
     try makeSymlink(tree.local("directory"), to: "a")
-    let files = try listed([.path(tree.local("file")), .path(tree.local("directory"))])
+    let files = try ["file", "directory"].flatMap { try listed([.path(tree.local($0))]) }
     #expect(files.map(\.relative) == ["b", "b"])
     #expect(files.map(\.size) == [7, 7])
     #expect(files.allSatisfy { $0.problem == nil })
@@ -109,7 +109,8 @@ import Testing
     #expect(isStarted)
     var options = ListingOptions()
     options.followsLinks = true
-    let lines = String(repeating: "\(tree.path)/./up/a\n", count: 5000)
+    for number in 0..<5000 { try tree.make("n\(number)") }
+    let lines = (0..<5000).map { "\(tree.path)/./up/n\($0)\n" }.joined()
     let files = try listed([.text(lines)], options)
     isOver.withLock { $0 = true }
     hasEnded.wait(atMost: nil)
@@ -140,12 +141,13 @@ import Testing
     #expect(error?.code == .listMalformed)
   }
 
-  @Test func `the first file of a list without an end is listed`() throws {
-    let path = try tree.make("a")
+  @Test func `the first files of a list without an end are listed`() throws {
     let listing = try FileListing([
-      .list(name: "The list", ending: .lineFeed) { RepeatingSource(Array("\(path)\n".utf8)) }
+      .list(name: "The list", ending: .lineFeed) { CountingSource() }
     ])
-    for _ in 0..<10_000 { #expect(try listing.next()?.path == path) }
+    for number in 0..<10_000 {
+      #expect(try listing.next()?.path == LocalPath("/missing/\(number)"))
+    }
   }
 
   @Test func `where a path leads is told by rsync's marker`() throws {
@@ -161,7 +163,8 @@ import Testing
       Row("a", ".", "a"), Row("./a", ".", "a"), Row(".//a", ".", "a"), Row("././a", ".", "a"),
       Row("a/b", ".", "a/b"), Row("a//b", ".", "a//b"), Row("-a", ".", "-a"),
       Row("/a/b", nil, "/a/b"), Row("/a/./b/c", "/a", "b/c"), Row("/./b", "/", "b"),
-      Row("a/./b/./c", "a/./b", "c"), Row("../a", "..", "a"), Row("../../a/b", "../..", "a/b"),
+      Row("a/./b/./c", "a/b", "c"), Row("a/././b", "a", "b"), Row("/././b", "/", "b"),
+      Row("../a", "..", "a"), Row("../../a/b", "../..", "a/b"),
       Row("..//a", "..", "a"), Row("...", ".", "..."), Row("..a", ".", "..a"),
       Row("a..", ".", "a.."),
     ] {
@@ -181,13 +184,13 @@ import Testing
   }
 }
 
-/// Returns the same bytes each time, and has no end.
-private final class RepeatingSource: ByteSource {
-  private let bytes: [UInt8]
-
-  init(_ bytes: [UInt8]) { self.bytes = bytes }
+/// Returns another path each time, and has no end.
+private final class CountingSource: ByteSource {
+  private var count = 0
 
   func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    let bytes = Array("/missing/\(count)\n".utf8)
+    count += 1
     buffer.copyBytes(from: bytes)
     return bytes.count
   }

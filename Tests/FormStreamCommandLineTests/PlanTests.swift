@@ -7,7 +7,8 @@ import Testing
   private static func root(_ line: some StringProtocol) -> String? {
     let id = "[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}"
     let header = try? Regex(
-      #"\{"schema":"formstream.manifest/1","id":"\#(id)","root":"([^"]*)","root_b64":null\}"#)
+      #"\{"schema":"formstream.manifest/1","id":"\#(id)","root":"([^"]*)","root_b64":null(?:,"one_root":true)?\}"#
+    )
     return header.flatMap { try? $0.wholeMatch(in: String(line)) }?[1].substring.map(String.init)
   }
 
@@ -44,7 +45,8 @@ import Testing
   @Test func `several sources are below the current directory`() throws {
     let run = try shell(
       "printf 'd/e/c\\0./d/b\\0' | $F plan d/b d/e --files-from0 - | tee m; pwd", in: place())
-    #expect(paths(run.output) == ["d/./b", "d/e/./c", "d/e/c", "d/b"])
+    // What is after the first marker is kept where files are sent.
+    #expect(paths(run.output) == ["d/./b", "d/./e/./c"])
     let root = try #require(Self.root(run.output.prefix { $0 != "\n" }))
     #expect(run.output.hasSuffix("\(root)\n"))
   }

@@ -6,6 +6,22 @@ import Testing
 @Suite struct PostUsageTests {
   static let bad: [BadInput] = [
     BadInput(64, "Name the URL", "post", "-F", "a=b"),
+    BadInput(64, "The URL is empty: is a variable unset?", "post", "-d", "a", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "post", "-d", "a", "", "a"),
+    BadInput(64, "The URL is empty: is a variable unset?", "post", "-d", "a", "--url", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "put", "a", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "put", "", "a"),
+    BadInput(64, "The URL is empty: is a variable unset?", "put", "-T", "a", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "get", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "get", "http://localhost/", ""),
+    BadInput(64, "The URL is empty: is a variable unset?", "send", "", "a"),
+    BadInput(64, "The URL is empty: is a variable unset?", "send", "--put", "", "a"),
+    BadInput(64, "send takes the URL first", "send", "photo.jpg", "https://example.org/"),
+    BadInput(64, "send takes the URL first", "send", "/etc/passwd"),
+    BadInput(64, "send takes the URL first", "send", "--put", "photo.jpg", "https://example.org/"),
+    BadInput(66, "The path \"/etc\" is a directory", "put", "/etc", "http://localhost/"),
+    BadInput(
+      66, "The path \"/etc\" of -T is a directory", "put", "-T", "/etc", "http://localhost/"),
     BadInput(64, "has no scheme: put https://", "post", "-d", "a", "example.org"),
     BadInput(64, "has no scheme", "post", "-d", "a", "/path"),
     BadInput(64, "only http and https", "post", "-d", "a", "ftp://example.org/"),

@@ -98,7 +98,10 @@ import Testing
 
   @Test(
     arguments: [
-      (["report"], 64, "Name the directories"), (["report", "d"], 64, "There is no manifest"),
+      (["report"], 64, "Name the directories"), (["report", "/"], 64, "There is no manifest"),
+      (["report", "nosuch"], 66, "The directory \"nosuch\" does not exist."),
+      (["report", "/", "nosuch"], 66, "The directory \"nosuch\" does not exist."),
+      (["report", "/etc/passwd"], 66, "The path \"/etc/passwd\" is not a directory"),
       (["report", "--manifest", "m", "d"], 66, "The manifest \"m\" can't be read"),
       (["report", "--manifest", "/dev/null", "d"], 66, "is not a regular file"),
       (["report", "--manifest", "m", "--shard", "0/4", "d"], 64, "is not a part"),

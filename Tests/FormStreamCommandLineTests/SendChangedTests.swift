@@ -41,11 +41,11 @@ import Testing
     let place = try TemporaryDirectory()
     let result = try shell(
       """
-      mkdir -p in/d outside; echo secret > outside/x; cd in; echo words > d/x
-      for n in {1..300}; do echo d/x; done > list
-      $F send -q -j 8 \(server.url) --files-from list & pid=$!
+      mkdir -p in/d outside; echo secret > outside/x; cd in
+      for n in {1..300}; do echo words > d/x$n; echo d/x$n; ln ../outside/x ../outside/x$n; done > list
+      $F send -q -j 8 --filename x \(server.url) --files-from list & pid=$!
       while kill -0 $pid 2> /dev/null; do
-        ln -s ../../outside/x t && mv -T t d/x; echo words > t && mv -T t d/x
+        x=d/x$((RANDOM % 300 + 1)); ln -s ../../outside/x t && mv -T t $x; echo words > t && mv -T t $x
         mv -T d e && ln -s ../outside d; rm d; mv -T e d
       done
       wait $pid

@@ -58,6 +58,21 @@ final class RandomAccessFile {
     return bytes
   }
 
+  /// Writes bytes at an offset, also after the end of the file.
+  ///
+  /// C: `pwrite`
+  func write(_ bytes: [UInt8], at offset: Int64) throws(SystemError) {
+    var done = 0
+    while done < bytes.count {
+      done += try retryingInterrupts {
+        bytes.withUnsafeBytes { bytes in
+          pwrite(
+            number, bytes.baseAddress.map { $0 + done }, bytes.count - done, off_t(offset) + done)
+        }
+      }
+    }
+  }
+
   /// Appends bytes.
   ///
   /// C: `write`

@@ -26,6 +26,8 @@ package struct JournalIndex: Sendable {
   package private(set) var journalCount = 0
   /// Where the earlier runs sent to.
   package private(set) var urls: Set<String> = []
+  /// What tells the templates of their URLs from others.
+  package private(set) var templates: Set<String> = []
   /// From this offset on, no journal says anything: a record that begins there is another than any that they mention.
   package private(set) var end: Int64 = 0
   /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
@@ -58,6 +60,7 @@ package struct JournalIndex: Sendable {
       guard let journal = try JournalSummary(path, of: manifest) else { continue }
       journalCount += 1
       urls.insert(journal.head.url)
+      if let template = journal.head.template { templates.insert(template) }
       guard journal.range.overlaps(files) else { continue }
       try add(journal, about: files, boot: boot, sliceSize)
     }

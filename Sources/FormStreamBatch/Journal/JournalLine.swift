@@ -20,13 +20,16 @@ package struct JournalHead: Hashable, Sendable {
   package var sliceSize: Int64?
   /// The size of the manifest, which must never change; nil if it is still being written.
   package var manifestBytes: Int64?
+  /// What tells the template of the URLs from others; nil if files are sent in forms.
+  package var template: String?
 
   package init(
     manifest: String, shard: String?, url: String, boot: String, isHarmlessTwice: Bool = false,
-    sliceSize: Int64? = nil, manifestBytes: Int64? = nil
+    sliceSize: Int64? = nil, manifestBytes: Int64? = nil, template: String? = nil
   ) {
     self.manifest = manifest
     self.manifestBytes = manifestBytes
+    self.template = template
     self.shard = shard
     self.url = url
     self.boot = boot
@@ -42,7 +45,7 @@ package struct JournalHead: Hashable, Sendable {
     self.init(
       manifest: manifest, shard: line["shard"]?.text, url: url, boot: boot,
       isHarmlessTwice: line["harmless_twice"] == true, sliceSize: line["slice_size"]?.integer,
-      manifestBytes: line["manifest_bytes"]?.integer)
+      manifestBytes: line["manifest_bytes"]?.integer, template: line["template"]?.text)
   }
 
   package var json: JSONValue {
@@ -51,6 +54,7 @@ package struct JournalHead: Hashable, Sendable {
       "manifest_bytes": .integer(orNull: manifestBytes), "shard": .string(orNull: shard),
       "url": .string(url), "boot": .string(boot),
       "harmless_twice": .boolean(isHarmlessTwice), "slice_size": .integer(orNull: sliceSize),
+      "template": .string(orNull: template),
     ]
   }
 }

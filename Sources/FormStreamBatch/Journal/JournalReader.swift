@@ -30,7 +30,7 @@ package enum JournalReader {
       }
       return journals.sorted { $0.bytes.lexicographicallyPrecedes($1.bytes) }
     } catch {
-      throw unreadable(path, error)
+      throw unlistable(path, error)
     }
   }
 
@@ -129,6 +129,21 @@ package enum JournalReader {
       rest = rest.dropFirst()
     }
     return nil
+  }
+
+  /// A directory of journals can't be listed.
+  private static func unlistable(_ path: LocalPath, _ error: SystemError) -> BatchError {
+    let shown = path.description.quoted
+    let sentence =
+      if error == .notADirectory {
+        "The path \(shown) is not a directory: name the one that holds the journals."
+      } else if error.isPathMissing {
+        "The directory \(shown) does not exist."
+      } else {
+        "The directory \(shown) can't be read: \(error). Without its journals, what was sent is not known."
+      }
+    return BatchError(
+      .journalUnreadable, on: path.description, sentence, underlying: error)
   }
 
   static func unreadable(_ path: LocalPath, _ error: any Error) -> BatchError {

@@ -7,6 +7,7 @@ final class ManifestAddition {
   let id: String
   /// What its paths are relative to.
   var root: LocalPath? { listing.root }
+  var hasOneRoot: Bool { listing.hasOneRoot }
   private let listing: FileListing
   var leftOut: LeftOutEntries { listing.leftOut }
   private let directory: DirectoryDescriptor
@@ -14,9 +15,11 @@ final class ManifestAddition {
   private let file: AppendedFile
   private var encoder: ManifestEncoder
   /// Listed files that the earlier manifest does not have so far: those that are new, or that come later in it.
-  private var ahead: [BatchFile] = []
-  /// How often the earlier manifest has paths that were not listed so far. If nothing has changed since, there are none.
-  private var known: [LocalPath: Int] = [:]
+  private var ahead: [(file: BatchFile, key: [UInt8])] = []
+  /// The keys of files that the earlier manifest has and that were not listed so far. If nothing has changed since, there
+  /// are none.
+  private var known: Set<[UInt8]> = []
+  private var keys = FileKeys()
 
   /// More files than this are not listed to find out whether one of the earlier manifest is still there.
   private static let maximumAhead = 100
@@ -43,7 +46,8 @@ final class ManifestAddition {
     }
     let size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
     if size == 0 {
-      let encoder = ManifestEncoder(root: listing.root, listing: name)
+      let encoder = ManifestEncoder(
+        root: listing.root, listing: name, hasOneRoot: listing.hasOneRoot)
       // Journals name the id, so it is on the disk before they are.
       try writing(path) { () throws(SystemError) in
         try file.append(encoder.header)
@@ -84,34 +88,39 @@ final class ManifestAddition {
 
   /// Skips a file of the earlier manifest in the listing. Usually it is the next one there too.
   func compare(_ earlier: BatchFile) throws(BatchError) {
-    if let place = ahead.firstIndex(where: { $0.manifestPath == earlier.manifestPath }) {
+    // The path may be written in another way.
+    let key = keys.key(of: earlier)
+    if let place = ahead.firstIndex(where: { $0.key == key }) {
       ahead.remove(at: place)
       return
     }
     while ahead.count < Self.maximumAhead, let listed = try nextUnknown() {
-      if listed.manifestPath == earlier.manifestPath { return }
+      if listed.key == key { return }
       ahead.append(listed)
     }
-    known[earlier.manifestPath, default: 0] += 1
+    known.insert(key)
   }
 
   /// The next listed file that the earlier manifest does not have, which it has from now on; nil after the last.
   func next() throws(BatchError) -> BatchFile? {
-    guard var added = try ahead.isEmpty ? nextUnknown() : ahead.removeFirst() else { return nil }
+    guard var added = try ahead.isEmpty ? nextUnknown()?.file : ahead.removeFirst().file else {
+      return nil
+    }
     added.offset = encoder.offset
     // As it will be read. What can't be read so has an error anyway.
     if let place = try? EntryPlace(added.manifestPath, below: listing.root) {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
+      added.keptPath = place.kept
     }
     let line: [UInt8] = encoder.line(for: added)
     try Self.writing(path) { () throws(SystemError) in try file.append(line) }
     return added
   }
 
-  private func nextUnknown() throws(BatchError) -> BatchFile? {
+  private func nextUnknown() throws(BatchError) -> (file: BatchFile, key: [UInt8])? {
     while let listed = try listing.next() {
-      guard let count = known[listed.manifestPath] else { return listed }
-      known[listed.manifestPath] = count > 1 ? count - 1 : nil
+      let key = keys.key(of: listed)
+      if known.remove(key) == nil { return (listed, key) }
     }
     return nil
   }

@@ -13,6 +13,7 @@ package final class RecordedListing: BatchInput {
   /// The id of the manifest, and where its records are.
   package let extent: ManifestExtent
   package let root: LocalPath?
+  package let hasOneRoot: Bool
   package private(set) var leftOut = LeftOutEntries()
   private var count = 0
   /// The manifest of an earlier run, as far as it was not read yet.
@@ -36,13 +37,15 @@ package final class RecordedListing: BatchInput {
     }
     if isComplete {
       let reader = try ManifestReader(path, followsLinks: followsLinks)
-      (extent, root, earlier) = (reader.extent, reader.root, reader)
+      (extent, root, hasOneRoot) = (reader.extent, reader.root, reader.hasOneRoot)
+      earlier = reader
     } else {
       let path = directoryPath.appending(Self.partialName.bytes)
       let (addition, earlier) = try ManifestAddition.begin(
         in: directory, at: path, named: name, followsLinks: followsLinks, list)
       extent = ManifestExtent(id: addition.id, records: nil)
       root = earlier?.root ?? addition.root
+      hasOneRoot = earlier?.hasOneRoot ?? addition.hasOneRoot
       (self.addition, self.earlier) = (addition, earlier)
     }
     guard earlier?.listing ?? name == name else {
@@ -58,6 +61,11 @@ package final class RecordedListing: BatchInput {
   /// their places.
   package func leaveRoom(upTo offset: Int64) throws(BatchError) {
     try addition?.leaveRoom(upTo: offset)
+  }
+
+  /// Removes the manifest if it is complete, so that the next run lists again. No journal may be about it.
+  package static func remove(from directory: DirectoryDescriptor) {
+    directory.remove(completeName)
   }
 
   package func next() throws(BatchError) -> BatchFile? {

@@ -3,12 +3,15 @@ import FormStreamMultipart
 /// Where a path of a list or of a manifest leads.
 ///
 /// A relative path never leads out of the root. A path may name a root of its own, as in rsync: what is before the last
-/// `/./` (or the `../` that it begins with). An absolute path without that has no root.
+/// `/./` (or the `../` that it begins with). An absolute path without that has no root. If there are several `/./`, what
+/// is after the first is kept of the path where it is sent.
 struct EntryPlace: Hashable {
   /// The directory that the file must not leave; nil if there is none.
   let root: LocalPath?
   /// The path below the root, or the absolute path.
   let relative: LocalPath
+  /// The path that is kept: ``relative``, or more of the path if that has several roots.
+  let kept: LocalPath
   /// The path that is opened.
   let path: LocalPath
 
@@ -19,12 +22,16 @@ struct EntryPlace: Hashable {
     let slash = UInt8(ascii: "/")
     var rest = path.bytes[...]
     var base: [UInt8] = []
-    if let marker = Self.lastMarker(in: path.bytes) {
-      base = marker == 0 ? [slash] : Array(path.bytes[..<marker])
+    var keptRoot: [UInt8] = []
+    let markers = Self.markers(in: path.bytes)
+    if let first = markers.first, let marker = markers.last {
+      base = (rest.first == slash ? [slash] : []) + Self.withoutMarkers(rest[..<marker])
+      if first + 3 < marker { keptRoot = Self.withoutMarkers(rest[(first + 3)..<marker]) }
       rest = rest[(marker + 3)...]
     } else if rest.first == slash {
       self.root = nil
       self.relative = path
+      kept = path
       self.path = path
       return
     } else {
@@ -42,13 +49,21 @@ struct EntryPlace: Hashable {
     let relative = LocalPath(bytes: rest.isEmpty ? [UInt8(ascii: ".")] : Array(rest))
     self.root = directory ?? "."
     self.relative = relative
+    kept = keptRoot.isEmpty ? relative : LocalPath(bytes: keptRoot).appending(relative.bytes)
     self.path = directory?.appending(relative.bytes) ?? relative
   }
 
-  /// Where the last `/./` begins.
-  private static func lastMarker(in bytes: [UInt8]) -> Int? {
-    guard bytes.count >= 3 else { return nil }
-    return (0...bytes.count - 3).last { bytes[$0..<$0 + 3].elementsEqual("/./".utf8) }
+  /// Where each `/./` begins.
+  private static func markers(in bytes: [UInt8]) -> [Int] {
+    guard bytes.count >= 3 else { return [] }
+    return (0...bytes.count - 3).filter { bytes[$0..<$0 + 3].elementsEqual("/./".utf8) }
+  }
+
+  /// A path without the components that are a dot, and without slashes around it.
+  private static func withoutMarkers(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+    let slash = UInt8(ascii: "/")
+    let components = bytes.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+    return Array(components.joined(separator: [slash]))
   }
 }
 

@@ -7,13 +7,13 @@ import FormStreamPlatform
 /// grow with the number of files. One thread uses it.
 public final class FileListing: BatchInput {
   private enum Current {
-    case walk(DirectoryWalk, LocalPath)
+    case walk(DirectoryWalk, NamedDirectory)
     case list(PathListReader)
   }
 
   private enum Checked {
     case file(LocalPath)
-    case directory(LocalPath)
+    case directory(NamedDirectory)
     case list(PathListReader)
     case problem(LocalPath, BatchError)
   }
@@ -21,6 +21,8 @@ public final class FileListing: BatchInput {
   /// What paths in a manifest of the listing are relative to: the directory, if only one was named, or else the current
   /// directory. It is an absolute path, and never nil.
   public let root: LocalPath?
+  /// Whether one directory was named, and nothing else.
+  public var hasOneRoot: Bool { onlyDirectory != nil }
   /// What was found and not listed so far.
   public private(set) var leftOut = LeftOutEntries()
 
@@ -29,6 +31,9 @@ public final class FileListing: BatchInput {
   private let onlyDirectory: LocalPath?
   private var current: Current?
   private var count = 0
+  private var keys = FileKeys()
+  /// The files so far; nil if no file can be listed twice.
+  private let seen: SeenKeys?
   /// The root of the last entry of a list. Most entries have the same.
   private var lastRoot: (path: LocalPath, directory: FoundDirectory)?
 
@@ -44,10 +49,12 @@ public final class FileListing: BatchInput {
     for source in sources { checked.append(try Self.check(source, options)) }
     self.sources = checked[...]
     if checked.count == 1, case .directory(let directory) = checked[0] {
-      onlyDirectory = directory
+      onlyDirectory = directory.path
     } else {
       onlyDirectory = nil
     }
+    let isList = if case .list? = checked.first { true } else { false }
+    seen = checked.count > 1 || isList ? SeenKeys(in: options.temporaryDirectory) : nil
     do throws(SystemError) {
       root = try currentDirectory().joined(onlyDirectory ?? ".")
     } catch {
@@ -94,13 +101,28 @@ public final class FileListing: BatchInput {
     if let journals = options.journals, status.identity.isSameFile(as: journals) {
       throw .journalMisplaced(at: path)
     }
-    return .directory(path)
+    return .directory(NamedDirectory(path))
   }
 
   /// The next file, or the next entry that can't be sent; nil after the last.
   ///
-  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end.
+  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `writeFailed` if there is no room for
+  ///   the names of many files.
   public func next() throws(BatchError) -> BatchFile? {
+    while var file = try nextNamed() {
+      if let seen, try !seen.insert(keys.key(of: file)) {
+        leftOut.repeated += 1
+        continue
+      }
+      file.index = count
+      count += 1
+      return file
+    }
+    return nil
+  }
+
+  /// The next file, which may have been listed under another path.
+  private func nextNamed() throws(BatchError) -> BatchFile? {
     while true {
       switch current {
       case .walk(let walk, let directory):
@@ -123,26 +145,31 @@ public final class FileListing: BatchInput {
   private func begin(_ source: Checked) -> BatchFile? {
     switch source {
     case .list(let reader): current = .list(reader)
-    case .problem(let path, let error): return numbered(BatchFile(path: path, problem: error))
+    case .problem(let path, let error): return BatchFile(path: path, problem: error)
     case .file(let path): return named(path)
     case .directory(let directory):
       do throws(SystemError) {
-        current = .walk(try DirectoryWalk(directory, options), directory)
+        current = .walk(try DirectoryWalk(directory.path, options), directory)
       } catch {
-        return numbered(
-          BatchFile(path: directory, problem: .unreadable(at: directory, error)))
+        return BatchFile(
+          path: directory.path, problem: .unreadable(at: directory.path, error))
       }
     }
     return nil
   }
 
   /// A file that was found in a directory.
-  private func file(_ found: DirectoryWalk.Found, in directory: LocalPath) -> BatchFile {
+  private func file(_ found: DirectoryWalk.Found, in directory: NamedDirectory) -> BatchFile {
     // The directory itself, if it can't be read to its end.
-    let relative = found.relative.isEmpty ? [UInt8(ascii: ".")] : found.relative
-    return numbered(
-      below: directory, LocalPath(bytes: relative), path: directory.appending(found.relative),
-      found.result)
+    let relative = LocalPath(
+      bytes: found.relative.isEmpty ? [UInt8(ascii: ".")] : found.relative)
+    var file = listed(
+      below: directory.path, relative, path: directory.path.appending(found.relative), found.result)
+    if onlyDirectory == nil, let name = directory.name {
+      file.keptPath = name.appending(relative.bytes)
+      file.manifestPath = directory.marked.appending(Array("./".utf8) + relative.bytes)
+    }
+    return file
   }
 
   /// A file that was named. If it is a link, the file is sent that it leads to.
@@ -153,10 +180,10 @@ public final class FileListing: BatchInput {
       let status = try FileStatus(of: path, followsSymlinks: false)
       guard status.kind == .regular else { throw .notFound }
       let directory = LocalPath(bytes: path.directory.bytes)
-      return numbered(
+      return listed(
         below: directory, LocalPath(bytes: path.name.bytes), path: path, .success(status.identity))
     } catch {
-      return numbered(BatchFile(path: path, problem: .unreadable(at: path, error)))
+      return BatchFile(path: path, problem: .unreadable(at: path, error))
     }
   }
 
@@ -164,12 +191,12 @@ public final class FileListing: BatchInput {
   private func entry(_ path: LocalPath, of list: PathListReader) -> BatchFile? {
     let place: EntryPlace
     do throws(BatchError) { place = try EntryPlace(path, below: nil) } catch {
-      return numbered(BatchFile(path: path, problem: error))
+      return BatchFile(path: path, problem: error)
     }
     let status: FileStatus
     do throws(BatchError) { status = try self.status(of: place) } catch {
-      return numbered(
-        below: place.root, place.relative, path: place.path,
+      return listed(
+        at: place, path,
         .failure(error.adding(list.hint(on: path))))
     }
     if status.kind == .directory {
@@ -188,7 +215,7 @@ public final class FileListing: BatchInput {
       case .directory, .pipe, .socket, .device:
         .failure(.notAFile(at: path, "is a FIFO, a socket or a device"))
       }
-    return numbered(below: place.root, place.relative, path: place.path, result)
+    return listed(at: place, path, result)
   }
 
   private func status(of place: EntryPlace) throws(BatchError) -> FileStatus {
@@ -209,7 +236,19 @@ public final class FileListing: BatchInput {
     }
   }
 
-  private func numbered(
+  /// An entry of a list. Its place is read back from the manifest, so the path stays as it is if there is more in it.
+  private func listed(
+    at place: EntryPlace, _ path: LocalPath, _ result: Result<FileIdentity, BatchError>
+  ) -> BatchFile {
+    var file = listed(below: place.root, place.relative, path: place.path, result)
+    if place.kept != place.relative {
+      file.keptPath = place.kept
+      file.manifestPath = path
+    }
+    return file
+  }
+
+  private func listed(
     below root: LocalPath?, _ relative: LocalPath, path: LocalPath,
     _ result: Result<FileIdentity, BatchError>
   ) -> BatchFile {
@@ -223,13 +262,6 @@ public final class FileListing: BatchInput {
       file.identity = identity
     case .failure(let error): file.problem = error
     }
-    return numbered(file)
-  }
-
-  private func numbered(_ file: BatchFile) -> BatchFile {
-    var file = file
-    file.index = count
-    count += 1
     return file
   }
 
@@ -247,5 +279,6 @@ extension LeftOutEntries {
     special += other.special
     excluded += other.excluded
     directories += other.directories
+    repeated += other.repeated
   }
 }

@@ -1,4 +1,4 @@
-package import FormStreamMultipart
+public import FormStreamMultipart
 
 /// Which files are listed.
 public struct ListingOptions: Sendable {
@@ -14,6 +14,8 @@ public struct ListingOptions: Sendable {
   public var excludes: [NamePattern] = []
   /// Whether a path that is named directly may be missing: it becomes an entry that can't be sent.
   public var keepsGoing = false
+  /// Where the names of many files are remembered, in a file without a name, to list each file once.
+  public var temporaryDirectory: LocalPath = "/tmp"
   /// The directory of the journals, which is left out: its files change while they would be sent.
   package var journals: FileIdentity?
 
@@ -46,6 +48,8 @@ public struct LeftOutEntries: Hashable, Sendable {
   public var excluded = 0
   /// Directories that a list names: only the files that it names are listed.
   public var directories = 0
+  /// Names of files that were named before: each file is listed once.
+  public var repeated = 0
 
   /// Nothing was left out.
   public init() {}

@@ -4,7 +4,7 @@ import FormStreamPlatform
 /// Sorts lines by keys, in bounded memory: what does not fit is sorted in runs that go to files without names, which
 /// are then merged. Lines with equal keys keep their order.
 final class ExternalSorter {
-  private struct Entry {
+  struct Entry {
     let key: [UInt8]
     let line: [UInt8]
   }
@@ -37,22 +37,25 @@ final class ExternalSorter {
     if held >= memory { try writeRun() }
   }
 
+  /// The lines in the order of their keys. Nothing can be added any more.
+  func sorted() throws(BatchError) -> SortedLines {
+    guard !levels.isEmpty else {
+      sortEntries()
+      return SortedLines(entries, in: directory)
+    }
+    try writeRun()
+    return try SortedLines(levels.reversed().flatMap(\.self), in: directory)
+  }
+
   /// Calls `use` with each line, in the order of the keys.
   func finish<Failure: Error>(
     _ use: ([UInt8]) throws(Failure) -> Void
   ) throws(Failure) -> BatchError? {
-    guard !levels.isEmpty else {
-      sortEntries()
-      for entry in entries { try use(entry.line) }
-      return nil
-    }
-    do throws(BatchError) { try writeRun() } catch { return error }
-    let runs = levels.reversed().flatMap(\.self)
-    var merge: RunMerge
-    do throws(SystemError) { merge = try RunMerge(runs) } catch { return failed(error) }
+    let lines: SortedLines
+    do throws(BatchError) { lines = try sorted() } catch { return error }
     while true {
       let line: [UInt8]?
-      do throws(SystemError) { line = try merge.next()?.line } catch { return failed(error) }
+      do throws(BatchError) { line = try lines.next()?.line } catch { return error }
       guard let line else { return nil }
       try use(line)
     }
@@ -95,7 +98,19 @@ final class ExternalSorter {
     }
   }
 
+  /// What fails if a run can't be written or read.
+  static let failure = "The files can't be sorted"
+
   private func failed(_ error: SystemError) -> BatchError {
+    .temporaryFileFailed(in: directory, Self.failure, error)
+  }
+}
+
+extension BatchError {
+  /// A file without a name can't be made, written or read.
+  static func temporaryFileFailed(
+    in directory: LocalPath, _ what: String, _ error: SystemError
+  ) -> BatchError {
     let remedy =
       if error.isOutOfSpace {
         "Make room there, or set TMPDIR to another."
@@ -106,7 +121,7 @@ final class ExternalSorter {
       }
     return BatchError(
       .writeFailed, on: directory.description,
-      "The files can't be sorted in the directory \(directory.description.quoted): \(error). \(remedy)",
+      "\(what) in the directory \(directory.description.quoted): \(error). \(remedy)",
       underlying: error)
   }
 }

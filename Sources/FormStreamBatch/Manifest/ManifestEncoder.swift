@@ -15,9 +15,13 @@ package struct ManifestEncoder {
   /// - Parameters:
   ///   - id: its UUID; nil for a new one.
   ///   - listing: what names the listing, if a run writes the manifest.
-  package init(root: LocalPath?, id: String? = nil, listing: String? = nil) {
+  ///   - hasOneRoot: whether the records are different files below the root.
+  package init(
+    root: LocalPath?, id: String? = nil, listing: String? = nil, hasOneRoot: Bool = false
+  ) {
     self.id = id ?? UUIDText.random()
-    header = ManifestHeader(id: self.id, root: root, listing: listing).json.line()
+    header =
+      ManifestHeader(id: self.id, root: root, listing: listing, hasOneRoot: hasOneRoot).json.line()
     offset = Int64(header.count)
   }
 

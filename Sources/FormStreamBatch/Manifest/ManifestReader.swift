@@ -11,6 +11,8 @@ public final class ManifestReader: BatchInput {
   public let id: String
   /// What paths in the manifest are relative to; nil for the current directory.
   public let root: LocalPath?
+  /// Whether the records are different files below ``root``.
+  public let hasOneRoot: Bool
 
   /// Nothing: a manifest has all that was listed.
   public var leftOut: LeftOutEntries { LeftOutEntries() }
@@ -64,6 +66,7 @@ public final class ManifestReader: BatchInput {
     id = header.id
     root = header.root
     listing = header.listing
+    hasOneRoot = header.hasOneRoot
     begin = lines.position
     size = max(0, fileSize - begin)
     guard let shard else {
@@ -108,7 +111,8 @@ public final class ManifestReader: BatchInput {
     return file(record, at: line.offset)
   }
 
-  /// The next line that is not blank. Where lines were lost, a manifest that is continued has blanks.
+  /// The next line that is not blank. Where lines were lost, a manifest that is continued has blanks, and other programs
+  /// leave empty lines.
   private func nextLine() throws(BatchError) -> LineReader.Line? {
     while lines.position < end {
       let next: LineReader.Line?
@@ -117,18 +121,20 @@ public final class ManifestReader: BatchInput {
         throw .malformed(path, at: lines.position, "the file became shorter while it was read")
       }
       if !line.isComplete, acceptsTornEnd { return nil }
-      if line.bytes.isEmpty || line.bytes.contains(where: { $0 != UInt8(ascii: " ") }) {
-        return line
-      }
+      if line.bytes.contains(where: { !Self.whiteSpace.contains($0) }) { return line }
     }
     return nil
   }
+
+  /// RFC 8259 §2.
+  private static let whiteSpace = Array(" \t\r".utf8)
 
   private func file(_ record: ManifestRecord, at offset: Int64) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
       let place = try EntryPlace(record.path, below: root)
       file = BatchFile(path: place.path, root: place.root, relative: place.relative)
+      file.keptPath = place.kept
     } catch {
       file = BatchFile(path: record.path, problem: error)
     }

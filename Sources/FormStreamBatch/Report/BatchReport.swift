@@ -49,17 +49,17 @@ package struct BatchReport: Sendable {
   ///   - directories: where the journals are. Those of other manifests are left out, and a copy of a journal counts once.
   ///   - boot: what names the current start of this machine's system.
   ///   - window: how many bytes of the manifest are looked at together; tests have fewer.
-  ///   - begin: receives the manifest's root before the first file.
+  ///   - begin: receives the manifest before the first file.
   ///   - rest: receives each file that was not accepted, as it may be sent again: if the file has changed, as it is now.
   package init<Failure: Error>(
     on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
     boot: String = JournalHead.currentBoot(), window: Int64 = BatchReport.window,
-    begin: (LocalPath?) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
+    begin: (any BatchInput) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     isListed = !RecordedListing.isPartial(manifest)
     let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: !isListed)
     self.manifest = reader.id
-    try begin(reader.root)
+    try begin(reader)
     let journals = try Self.journals(of: reader.extent, isListed: isListed, in: directories)
     self.journals = journals.count
     var end: Int64 = 0

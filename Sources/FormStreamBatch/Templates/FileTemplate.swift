@@ -9,7 +9,8 @@ package struct FileTemplate: Sendable {
   package enum Value: String, CaseIterable, Sendable {
     /// The path, as it was given or found.
     case path
-    /// The path below the directory that was named, or the path as it was given.
+    /// The path below the directory that was named, or after its own name if several paths were named; or the path as it
+    /// was given.
     case relative
     /// The last component of the path.
     case name
@@ -99,10 +100,13 @@ package struct FileTemplate: Sendable {
     pieces.allSatisfy { if case .text = $0 { true } else { false } }
   }
 
-  /// Whether the digest is needed.
-  package var needsDigest: Bool {
-    pieces.contains { if case .value(.sha256) = $0 { true } else { false } }
+  /// The values in it.
+  var values: [Value] {
+    pieces.compactMap { if case .value(let value) = $0 { value } else { nil } }
   }
+
+  /// Whether the digest is needed.
+  package var needsDigest: Bool { values.contains(.sha256) }
 
   /// The text for a file.
   ///
@@ -114,10 +118,23 @@ package struct FileTemplate: Sendable {
     for file: OpenedBatchFile, at place: Int = 0, slice: FileSlice? = nil,
     writing write: (Value, [UInt8], inout [UInt8]) -> Void = { $2 += $1 }
   ) -> [UInt8] {
+    expanded(writing: write) { file.bytes(of: $0, at: place, slice) }
+  }
+
+  /// The text for a file that is not open. Its type and its digest are not known.
+  func expanded(
+    for file: BatchFile, writing write: (Value, [UInt8], inout [UInt8]) -> Void
+  ) -> [UInt8] {
+    expanded(writing: write) { file.bytes(of: $0) }
+  }
+
+  private func expanded(
+    writing write: (Value, [UInt8], inout [UInt8]) -> Void, _ bytes: (Value) -> [UInt8]
+  ) -> [UInt8] {
     pieces.reduce(into: []) { result, piece in
       switch piece {
       case .text(let text): result += text
-      case .value(let value): write(value, file.bytes(of: value, at: place, slice), &result)
+      case .value(let value): write(value, bytes(value), &result)
       }
     }
   }
@@ -127,20 +144,31 @@ extension OpenedBatchFile {
   fileprivate func bytes(
     of value: FileTemplate.Value, at place: Int, _ slice: FileSlice?
   ) -> [UInt8] {
+    switch value {
+    case .type: Array(type.type.description.utf8)
+    case .sha256: Array((digest?.description ?? "").utf8)
+    default: file.bytes(of: value, at: place, slice)
+    }
+  }
+}
+
+extension BatchFile {
+  fileprivate func bytes(
+    of value: FileTemplate.Value, at place: Int = 0, _ slice: FileSlice? = nil
+  ) -> [UInt8] {
     func digits(_ number: some BinaryInteger) -> [UInt8] { Array(String(number).utf8) }
-    let name = file.path.lastComponentBytes
+    let name = path.lastComponentBytes
     // A dot at the start does not begin an extension.
     let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil }
     return switch value {
-    case .path: file.path.bytes
-    case .relative: file.relative.bytes
+    case .path: path.bytes
+    case .relative: keptPath.bytes
     case .name: name
     case .stem: Array(name[..<(dot ?? name.count)])
     case .extension: dot.map { Array(name[($0 + 1)...]) } ?? []
-    case .size, .total: digits(identity.size)
-    case .type: Array(type.type.description.utf8)
-    case .sha256: Array((digest?.description ?? "").utf8)
-    case .index: digits(file.index)
+    case .size, .total: digits(size)
+    case .type, .sha256: []
+    case .index: digits(index)
     case .place: digits(place)
     case .slice: digits(slice?.index ?? 0)
     case .slices: digits(slice?.count ?? 1)

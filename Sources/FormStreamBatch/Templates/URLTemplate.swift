@@ -1,3 +1,4 @@
+import FormStreamDigest
 import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamTransfer
@@ -54,18 +55,30 @@ package struct URLTemplate: Sendable {
   /// - Throws: `invalidTemplate` if the path would have the component `.` or `..`, which servers take for another
   ///   directory.
   func url(for file: OpenedBatchFile) throws(BatchError) -> HTTPURL {
+    try url(template.expanded(for: file, writing: Self.write), of: file.file)
+  }
+
+  /// The URL for a file that is not open, if ``needsContents`` is false.
+  func url(for file: BatchFile) throws(BatchError) -> HTTPURL {
+    try url(template.expanded(for: file, writing: Self.write), of: file)
+  }
+
+  private static func write(
+    _ value: FileTemplate.Value, _ bytes: [UInt8], to result: inout [UInt8]
+  ) {
     let slash = UInt8(ascii: "/")
-    let bytes = template.expanded(for: file) { value, bytes, result in
-      let keepsSlashes =
-        (value == .path || value == .relative) && !result.contains(UInt8(ascii: "?"))
-      let segments =
-        keepsSlashes
-        ? bytes.split(separator: slash, omittingEmptySubsequences: false) : [bytes[...]]
-      for (index, segment) in segments.enumerated() {
-        if index > 0 { result.append(slash) }
-        PercentEncoding.unreserved.append(segment, to: &result)
-      }
+    let keepsSlashes = value.hasSlashes && !result.contains(UInt8(ascii: "?"))
+    let segments =
+      keepsSlashes
+      ? bytes.split(separator: slash, omittingEmptySubsequences: false) : [bytes[...]]
+    for (index, segment) in segments.enumerated() {
+      if index > 0 { result.append(slash) }
+      PercentEncoding.unreserved.append(segment, to: &result)
     }
+  }
+
+  private func url(_ bytes: [UInt8], of file: BatchFile) throws(BatchError) -> HTTPURL {
+    let slash = UInt8(ascii: "/")
     let path = bytes.prefix { $0 != UInt8(ascii: "?") }
     let hasDots = path.split(separator: slash).dropFirst(2).contains {
       $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8)
@@ -79,8 +92,75 @@ package struct URLTemplate: Sendable {
       return url
     } catch {
       throw BatchError(
-        .invalidTemplate, on: file.file.path.description,
-        "The file \(file.file.path.description.quoted) has no URL: \(error.description)")
+        .invalidTemplate, on: file.path.description,
+        "The file \(file.path.description.quoted) has no URL: \(error.description)")
     }
+  }
+}
+
+extension FileTemplate.Value {
+  /// Whether there may be slashes in it that stay slashes in the path of a URL.
+  fileprivate var hasSlashes: Bool { self == .path || self == .relative }
+}
+
+// MARK: URLs of their own
+
+extension URLTemplate {
+  /// Whether the index is in it.
+  var hasIndex: Bool { template.values.contains(.index) }
+
+  /// Whether a file must be read to know its URL.
+  var needsContents: Bool { template.values.contains { $0 == .type || $0 == .sha256 } }
+
+  /// The URL as it is shown; nil if it is a secret.
+  func shown(_ url: String) -> String? {
+    isSecret ? nil : (try? HTTPURL(url))?.description
+  }
+
+  /// What tells this template from others, for the files of a manifest. It does not say what the template is.
+  package func name(for manifest: String) throws(BatchError) -> String {
+    do throws(DigestError) {
+      return try UUIDText.named("\(manifest) \(template.pieces) \(query)")
+    } catch {
+      throw BatchError(.writeFailed, on: "the journal", "The URLs can't be named: \(error).")
+    }
+  }
+
+  /// Whether it is certain that no two files have the same URL, except if they have the same contents.
+  ///
+  /// - Parameters:
+  ///   - hasOneRoot: whether no two files have the same path below the directory that was named.
+  ///   - hasIndices: whether no two files have the same index.
+  func isDistinct(hasOneRoot: Bool, hasIndices: Bool) -> Bool {
+    let values = template.values
+    // It always has 64 digits, so after or before all other values it has its own place in the URL.
+    if values.first == .sha256 || values.last == .sha256 { return true }
+    return (values.count == 1 || areSeparate)
+      && values.contains { value in
+        switch value {
+        case .path, .sha256: true
+        case .index: hasIndices
+        case .relative: hasOneRoot
+        default: false
+        }
+      }
+  }
+
+  /// Whether each value can be found in the URL again: there is a slash between any two, and at most one has slashes itself.
+  private var areSeparate: Bool {
+    var hasSlash = true
+    var paths = 0
+    for piece in template.pieces {
+      switch piece {
+      case .text(let text):
+        if text.contains(UInt8(ascii: "?")) { return false }
+        hasSlash = hasSlash || text.contains(UInt8(ascii: "/"))
+      case .value(let value):
+        if value.hasSlashes { paths += 1 }
+        if !hasSlash || paths > 1 { return false }
+        hasSlash = false
+      }
+    }
+    return true
   }
 }

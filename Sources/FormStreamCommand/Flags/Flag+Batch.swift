@@ -29,7 +29,7 @@ extension Flag {
       detail: """
         The values are {path} {relative} {name} {stem} {extension} {size} {type} {sha256} and {index}; {{ is a brace. \
         They are also expanded in the values of -F, and not in those of --field. {relative} is the path below the \
-        directory that was named.
+        directory that was named; if several paths were named, the directory's own name comes before it.
         """
     ) { (arguments, argument) throws(Failure) in
       let flag = "--field-template"
@@ -41,7 +41,8 @@ extension Flag {
       summary: "Send files as they are, by PUT; the URL is a template",
       detail: """
         The values of --field-template can stand in the path and the query of the URL, and are percent-encoded. If the \
-        URL ends in a slash, {relative} is added. A file whose path would have the component . or .. is not sent. Sending \
+        URL ends in a slash, {relative} is added. Two files never go to one URL: if a template may repeat, such as {name}, all \
+        files are listed first, and two with one URL are an error. A file whose path would have the component . or .. is not sent. Sending \
         a file twice does no harm, so all requests are repeated, and nothing is marked as a possible duplicate.
         """
     ) { (arguments, _) in arguments.sending.puts = true },
@@ -67,7 +68,7 @@ extension Flag {
       arguments.sending.requestRate = rate
     },
     Flag(
-      long: "journal", value: Value(placeholder: "DIR", completion: .path), group: .batch,
+      long: "journal", value: Value(placeholder: "DIR", completion: .directory), group: .batch,
       verbs: [.send], common: [.send],
       summary: "Note in DIR what was sent; the same command then goes on where it ended",
       detail: """

@@ -104,6 +104,7 @@ extension LowArguments {
           + "them to plan.")
     }
     var options = ListingOptions()
+    options.temporaryDirectory = temporaryDirectory
     for argument in listing.includes { options.includes.append(try argument.namePattern()) }
     for argument in listing.excludes { options.excludes.append(try argument.namePattern()) }
     options.includesHidden = listing.includesHidden

@@ -9,7 +9,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   let listing = try convertingErrors { () throws(BatchError) in
     try FileListing(plan.sources, plan.listing)
   }
-  try output.begin(root: listing.root)
+  try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
   let sorter = plan.isSorted ? ManifestSorter(in: temporaryDirectory) : nil
   let details =
     plan.sniffer != nil || plan.hasDigests
@@ -49,7 +49,7 @@ private func nextFile(of listing: FileListing) throws(Failure) -> BatchFile? {
 }
 
 /// The directory for temporary files.
-private var temporaryDirectory: LocalPath {
+var temporaryDirectory: LocalPath {
   LocalPath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
 }
 
@@ -88,6 +88,11 @@ extension LeftOutEntries {
     if directories > 0 {
       lines.append(
         "\(counted(directories, "directory", "directories")) of a list left out: a list names each file."
+      )
+    }
+    if repeated > 0 {
+      lines.append(
+        "\(counted(repeated, "name", "names")) of files that were named before left out: each file is taken once."
       )
     }
     return lines

@@ -14,8 +14,8 @@ final class ManifestOutput {
   }
 
   /// Writes the first line.
-  func begin(root: LocalPath?) throws(Failure) {
-    try write(ManifestEncoder(root: root).header)
+  func begin(root: LocalPath?, hasOneRoot: Bool) throws(Failure) {
+    try write(ManifestEncoder(root: root, hasOneRoot: hasOneRoot).header)
   }
 
   func write(_ line: [UInt8]) throws(Failure) {

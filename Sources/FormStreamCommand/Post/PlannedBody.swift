@@ -108,7 +108,7 @@ extension LowArguments {
     if isDirectory(path.path) {
       throw Failure(
         .noInput,
-        "The file \"\(path.shown)\" of \(spelling) is a directory: \"formstream send --put\" sends the files in it, each to its own URL."
+        "The path \"\(path.shown)\"\(spelling == "a file" ? "" : " of \(spelling)") is a directory: \"formstream send --put\" sends the files in it, each to its own URL."
       )
     }
     try path.checkTilde(for: spelling)

@@ -99,7 +99,16 @@ extension LowArguments {
         "Each of the \(uploads.count) files would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."
       )
     }
-    return uploads.map { PlannedTarget(url, $0) }
+    let targets = uploads.map { PlannedTarget(url, $0) }
+    var sent: [URLArgument: PlannedTarget.Upload] = [:]
+    for (upload, target) in zip(uploads, targets) {
+      if let other = sent.updateValue(upload, forKey: target.url) {
+        throw .usage(
+          "The files \"\(other.file.shown)\" and \"\(upload.file.shown)\" would both be sent to one URL, and one would replace the other: give one URL for each."
+        )
+      }
+    }
+    return targets
   }
 
   private func urls(
@@ -119,6 +128,7 @@ extension LowArguments {
   ) throws(Failure) -> (urls: [Argument], files: [Argument], body: Argument?) {
     var (urls, files): ([Argument], [Argument]) = ([], [])
     var body: Argument?
+    if operands.contains(where: \.bytes.isEmpty) { throw URLArgument.empty }
     for (index, word) in operands.enumerated() {
       if URLArgument.isURL(word) {
         urls.append(word)

@@ -162,7 +162,18 @@ extension LowArguments {
       throw .usage(
         "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
     }
+    if verb == .send { try checkOrder(of: operand) }
     return try URLArgument(operand)
+  }
+
+  /// `send` takes the URL first: all other words are files.
+  func checkOrder(of operand: Argument) throws(Failure) {
+    guard !operand.bytes.isEmpty, !URLArgument.isURL(operand),
+      exists(operand.path) || operands.dropFirst().contains(where: URLArgument.isURL)
+    else { return }
+    throw .usage(
+      "\(operand.named("A word")) is a file, and send takes the URL first: formstream send [FLAG]... https://example.org/ FILE..."
+    )
   }
 
   func notes(on body: PlannedBody, for verb: Verb) -> [String] {

@@ -3,13 +3,14 @@ import FormStreamPlatform
 import FormStreamTransfer
 
 /// The URL as it was typed, or as it stands in the file of `--url-file`.
-struct URLArgument {
+struct URLArgument: Hashable {
   private let text: String
   /// The file that holds the URL, for messages; nil if the URL was typed.
   private let file: String?
 
   init(_ argument: Argument) throws(Failure) {
     let typed = try argument.text(for: "the URL")
+    guard !typed.isEmpty else { throw Self.empty }
     file = nil
     guard !Self.isOnThisMachine(typed) else {
       text = "http://\(typed)"
@@ -26,6 +27,8 @@ struct URLArgument {
       throw .usage("\(argument.named("The URL")) has no scheme: put \(remedy).")
     }
   }
+
+  static let empty = Failure.usage("The URL is empty: is a variable unset?")
 
   /// Whether a word is a URL, as opposed to a path.
   static func isURL(_ argument: Argument) -> Bool {

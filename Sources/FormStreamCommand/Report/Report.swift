@@ -15,7 +15,9 @@ func report(_ plan: ReportPlan) throws(Failure) {
   do {
     report = try BatchReport(
       on: manifest, shard: plan.shard, in: plan.directories,
-      begin: { root throws(Failure) in try failed?.begin(root: root) },
+      begin: { manifest throws(Failure) in
+        try failed?.begin(root: manifest.root, hasOneRoot: manifest.hasOneRoot)
+      },
       rest: { file throws(Failure) in try failed?.write(ManifestEncoder.line(for: file)) })
   } catch {
     throw Failure(anyOf: error)
@@ -37,6 +39,10 @@ func report(_ plan: ReportPlan) throws(Failure) {
 
 /// The manifest that a run without one has made in the directory of its journal.
 private func recordedManifest(in directories: [LocalPath]) throws(Failure) -> LocalPath {
+  // A directory that can't be read is the likely reason if there is no manifest.
+  for directory in directories {
+    _ = try convertingErrors { () throws(BatchError) in try JournalReader.journals(in: directory) }
+  }
   let found = directories.compactMap(RecordedListing.manifest)
   guard let manifest = found.first, found.count == 1 else {
     let fault = found.isEmpty ? "There is no manifest" : "There are several manifests"

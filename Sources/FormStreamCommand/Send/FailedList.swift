@@ -38,11 +38,13 @@ final class FailedList: Sendable {
 
   /// Adds a file. Any thread may call it.
   ///
-  /// - Parameter root: what the paths of all files in manifests are relative to.
-  func add(_ file: BatchFile, below root: LocalPath?) throws(Failure) {
+  /// - Parameters:
+  ///   - root: what the paths of all files in manifests are relative to.
+  ///   - hasOneRoot: whether the files are different ones below the root.
+  func add(_ file: BatchFile, below root: LocalPath?, hasOneRoot: Bool) throws(Failure) {
     try state.withLock { state throws(Failure) in
       try state.perform { state throws(Failure) in
-        if state.count == 0 { try state.output.begin(root: root) }
+        if state.count == 0 { try state.output.begin(root: root, hasOneRoot: hasOneRoot) }
         state.count += 1
         try state.output.write(ManifestEncoder.line(for: file))
       }

@@ -28,7 +28,9 @@ func send(_ plan: SendPlan) throws(Failure) {
   if let manifest = input.manifest { (sending.id, sending.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
-      { [root = input.files.root] file in try failedList.add(file, below: root) }
+      { [root = input.files.root, hasOneRoot = input.files.hasOneRoot] file in
+        try failedList.add(file, below: root, hasOneRoot: hasOneRoot)
+      }
     } else {
       nil
     }
@@ -66,7 +68,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   }
   // Until then, another thread lists.
   if run.totals.isListed, !plan.isQuiet {
-    for line in input.files.leftOut.lines { StandardError.note(line) }
+    for line in input.leftOut.lines { StandardError.note(line) }
   }
   do throws(Failure) { try saveCookies(of: run.session, to: plan.cookieJar, interruption) } catch {
     failure = failure ?? error

@@ -6,10 +6,15 @@ import FormStreamTransfer
 /// The files that `send` sends, and the journal that it keeps.
 struct SendInput {
   let files: any BatchInput
+  /// What was left out in a listing that was read before, to check the URLs.
+  private var earlierLeftOut: LeftOutEntries?
   /// The id of the manifest; nil if there is none.
   let manifest: String?
   /// The journal that is to be begun; nil without `--journal`.
   private let journal: PlannedJournal?
+
+  /// What was found and not listed.
+  var leftOut: LeftOutEntries { earlierLeftOut ?? files.leftOut }
 
   private struct PlannedJournal {
     let directory: DirectoryDescriptor
@@ -18,34 +23,87 @@ struct SendInput {
     let skipsDoubtful: Bool
   }
 
-  /// Opens the files. No threads are started yet.
+  /// Opens the files, and makes sure that no two are sent to one URL. No threads are started yet.
   init(_ plan: SendPlan) throws(Failure) {
     let directory = try plan.journal.map { (path) throws(Failure) in try Self.directory(path) }
-    let extent: ManifestExtent?
-    (files, extent) = try convertingErrors { () throws(BatchError) in
+    var (files, extent) = try convertingErrors { () throws(BatchError) in
       try Self.open(plan, directory)
     }
     manifest = extent?.id
-    guard let directory, let path = plan.journal, let extent else {
+    let check = try convertingErrors { [files] () throws(BatchError) in
+      try URLCheck(
+        plan.sending, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
+        in: plan.listing.temporaryDirectory)
+    }
+    if let check, let manifest = plan.manifest {
+      // All of it: the others may be sent by other runs.
+      try convertingErrors { () throws(BatchError) in try check.check(ManifestReader(manifest)) }
+    }
+    guard let directory, let path = plan.journal, let id = extent?.id else {
+      if let check, plan.manifest == nil {
+        files = try convertingErrors { [files] () throws(BatchError) in try check.checked(files) }
+      }
+      self.files = files
       journal = nil
       return
     }
+    let earlier = try Self.earlierRuns(of: extent, plan, in: path)
+    if let check, let listing = files as? RecordedListing {
+      try convertingErrors { () throws(BatchError) in
+        try listing.leaveRoom(upTo: earlier.end)
+        do throws(BatchError) { try check.check(listing) } catch {
+          // The next run lists again, so that what is wrong can be mended.
+          if earlier.journalCount == 0 { RecordedListing.remove(from: directory) }
+          throw error
+        }
+      }
+      earlierLeftOut = listing.leftOut
+      (files, extent) = try convertingErrors { () throws(BatchError) in
+        try Self.open(plan, directory)
+      }
+    }
+    self.files = files
     let head = JournalHead(
-      manifest: extent.id, shard: plan.shard?.description,
+      manifest: id, shard: plan.shard?.description,
       url: plan.sending.request.url.description, boot: JournalHead.currentBoot(),
       isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize,
-      manifestBytes: extent.records?.upperBound)
-    let earlier = try convertingErrors { () throws(BatchError) in
-      try JournalIndex(
-        of: extent, shard: plan.shard, in: path, boot: head.boot, sliceSize: head.sliceSize)
-    }
-    if let other = earlier.urls.first(where: { $0 != head.url }) {
-      throw .usage(
-        "The journal \"\(path)\" is that of a run to \(other), and this one is to \(head.url): name another directory."
-      )
-    }
+      manifestBytes: extent?.records?.upperBound, template: try Self.template(plan, id))
     journal = PlannedJournal(
       directory: directory, head: head, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
+  }
+
+  /// What the journals of earlier runs say.
+  private static func earlierRuns(
+    of extent: ManifestExtent?, _ plan: SendPlan, in path: LocalPath
+  ) throws(Failure) -> JournalIndex {
+    guard let extent else { return JournalIndex() }
+    let earlier = try convertingErrors { () throws(BatchError) in
+      try JournalIndex(
+        of: extent, shard: plan.shard, in: path, boot: JournalHead.currentBoot(),
+        sliceSize: plan.sending.sliceSize)
+    }
+    let url = plan.sending.request.url.description
+    if let other = earlier.urls.first(where: { $0 != url }) {
+      throw .usage(
+        "The journal \"\(path)\" is that of a run to \(other), and this one is to \(url): name another directory."
+      )
+    }
+    if let template = try template(plan, extent.id),
+      earlier.templates.contains(where: { $0 != template })
+    {
+      throw .usage(
+        "The journal \"\(path)\" is that of a run with another template of the URLs, so a file could replace one that was sent: name another directory."
+      )
+    }
+    return earlier
+  }
+
+  private static func template(
+    _ plan: SendPlan, _ manifest: String
+  ) throws(Failure) -> String? {
+    try plan.sending.urls.map { urls throws(Failure) in
+      try convertingErrors { () throws(BatchError) in try urls.name(for: manifest) }
+    }
   }
 
   /// Begins the journal; nil if there is none.

@@ -34,6 +34,8 @@ extension LowArguments {
       notes += secrets.warnings
       text = String(decoding: try secrets.onlyLine(), as: UTF8.self)
     } else if let operand = operands.first {
+      guard !operand.bytes.isEmpty else { throw URLArgument.empty }
+      try checkOrder(of: operand)
       text = try operand.text(for: "the URL")
     } else {
       throw .usage(

@@ -1,0 +1,112 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The files of a listing that is over, in the order in which they were listed, in bounded memory.
+final class ListedFiles: BatchInput {
+  let root: LocalPath?
+  let hasOneRoot: Bool
+  let leftOut: LeftOutEntries
+  private let files: SortedLines
+
+  /// Reads a listing to its end.
+  ///
+  /// - Parameters:
+  ///   - directory: where files are kept that don't fit into memory.
+  ///   - look: is shown each file.
+  init(
+    of listing: any BatchInput, in directory: LocalPath,
+    _ look: (BatchFile) throws(BatchError) -> Void
+  ) throws(BatchError) {
+    let sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
+    while let file = try listing.next() {
+      try look(file)
+      // As bytes, numbers have the same order if the first byte is the highest.
+      let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
+      try sorter.add(StoredFile.bytes(of: file), key: key)
+    }
+    (root, hasOneRoot, leftOut) = (listing.root, listing.hasOneRoot, listing.leftOut)
+    files = try sorter.sorted()
+  }
+
+  func next() throws(BatchError) -> BatchFile? {
+    try files.next().map { StoredFile.file($0.line) }
+  }
+}
+
+/// A file of a listing as bytes that only this process reads.
+private struct StoredFile {
+  private var bytes: [UInt8]
+  private var place = 0
+
+  static func bytes(of file: BatchFile) -> [UInt8] {
+    var stored = StoredFile(bytes: [])
+    stored.add(file.path.bytes)
+    stored.add(file.root?.bytes ?? [])
+    for path in [file.relative, file.keptPath, file.manifestPath] { stored.add(path.bytes) }
+    stored.add(file.problem.map { Array($0.code.rawValue.utf8) } ?? [])
+    stored.add(Array((file.problem?.subject ?? "").utf8))
+    stored.add(Array((file.problem?.description ?? "").utf8))
+    stored.add([file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.identity == nil ? 0 : 1])
+    let identity = file.identity
+    for number in [
+      file.size, file.modified, Int64(file.index),
+      Int64(bitPattern: identity?.device ?? 0), Int64(bitPattern: identity?.inode ?? 0),
+      identity?.size ?? 0, identity?.modified.seconds ?? 0, identity?.modified.nanoseconds ?? 0,
+      identity?.changed.seconds ?? 0, identity?.changed.nanoseconds ?? 0,
+    ] { stored.add(number) }
+    return stored.bytes
+  }
+
+  static func file(_ bytes: [UInt8]) -> BatchFile {
+    var stored = StoredFile(bytes: bytes)
+    let (path, root) = (stored.path(), stored.path())
+    var file = BatchFile(path: path)
+    (file.relative, file.keptPath, file.manifestPath) = (
+      stored.path(), stored.path(), stored.path()
+    )
+    let (code, subject, description) = (stored.text(), stored.text(), stored.text())
+    if !code.isEmpty {
+      file.problem = BatchError(BatchError.Code(rawValue: code), on: subject, description)
+    }
+    let marks = stored.list()
+    file.root = marks.first == 1 ? root : nil
+    file.followsLinks = marks.dropFirst().first == 1
+    (file.size, file.modified, file.index) = (
+      stored.number(), stored.number(), Int(stored.number())
+    )
+    let (device, inode) = (stored.number(), stored.number())
+    let size = stored.number()
+    let modified = Timestamp(seconds: stored.number(), nanoseconds: stored.number())
+    let changed = Timestamp(seconds: stored.number(), nanoseconds: stored.number())
+    if marks.last == 1 {
+      file.identity = FileIdentity(
+        device: UInt64(bitPattern: device), inode: UInt64(bitPattern: inode), size: size,
+        modified: modified, changed: changed)
+    }
+    return file
+  }
+
+  private mutating func add(_ number: Int64) {
+    withUnsafeBytes(of: number) { bytes += $0 }
+  }
+
+  private mutating func add(_ list: [UInt8]) {
+    add(Int64(list.count))
+    bytes += list
+  }
+
+  private mutating func number() -> Int64 {
+    defer { place += 8 }
+    guard place + 8 <= bytes.count else { return 0 }
+    return bytes.withUnsafeBytes { $0.loadUnaligned(fromByteOffset: place, as: Int64.self) }
+  }
+
+  private mutating func list() -> [UInt8] {
+    let count = Int(number())
+    defer { place += count }
+    return Array(bytes[min(place, bytes.count)..<min(place + count, bytes.count)])
+  }
+
+  private mutating func path() -> LocalPath { LocalPath(bytes: list()) }
+  private mutating func text() -> String { String(decoding: list(), as: UTF8.self) }
+}

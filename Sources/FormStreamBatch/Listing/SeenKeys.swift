@@ -1,0 +1,123 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// A set of keys, in bounded memory: from some thousands on, it is on the disk.
+///
+/// It holds 128 bits of each key, made with a secret of this process, so that two keys are never taken for one in practice,
+/// and nobody can make two that are.
+final class SeenKeys {
+  /// 128 bits of a key. None of them has no bits, which stands for an empty place.
+  private struct Mark: Hashable {
+    let high: UInt64
+    let low: UInt64
+
+    init(_ key: [UInt8]) {
+      let halves = [0, 1].map { number in
+        var hasher = Hasher()
+        hasher.combine(number)
+        key.withUnsafeBytes { hasher.combine(bytes: $0) }
+        return UInt64(bitPattern: Int64(hasher.finalize()))
+      }
+      (high, low) = (halves[0], halves[1] | 1)
+    }
+
+    init(high: UInt64, low: UInt64) {
+      (self.high, self.low) = (high, low)
+    }
+  }
+
+  private static let markSize: Int64 = 16
+  /// How many places are read at once.
+  private static let pieceCount: Int64 = 32
+
+  private let directory: LocalPath
+  private let maximumHeld: Int
+  private var held: Set<Mark> = []
+  private var file: RandomAccessFile?
+  /// How many places the file has for marks.
+  private var placeCount: Int64 = 0
+  private var storedCount: Int64 = 0
+
+  /// - Parameters:
+  ///   - directory: where the file is that holds them, without a name.
+  ///   - maximumHeld: how many keys are held in memory; tests have fewer.
+  init(in directory: LocalPath, maximumHeld: Int = 16 * 1024) {
+    self.directory = directory
+    self.maximumHeld = maximumHeld
+  }
+
+  /// Adds a key. Returns false if it was there already.
+  ///
+  /// - Throws: `writeFailed`.
+  func insert(_ key: [UInt8]) throws(BatchError) -> Bool {
+    let mark = Mark(key)
+    if file == nil, held.count < maximumHeld { return held.insert(mark).inserted }
+    do throws(SystemError) {
+      if file == nil {
+        try makeFile(places: Int64(4 * max(maximumHeld, 16)))
+        for mark in held { _ = try store(mark) }
+        held = []
+      }
+      // At most half of the places are taken.
+      if storedCount >= placeCount / 2 { try grow() }
+      return try store(mark)
+    } catch {
+      throw .temporaryFileFailed(in: directory, "The names of the files can't be compared", error)
+    }
+  }
+
+  private func makeFile(places: Int64) throws(SystemError) {
+    file = try RandomAccessFile(unnamedIn: directory)
+    (placeCount, storedCount) = (places, 0)
+  }
+
+  /// Four times the places. What was not written to reads as zeros.
+  private func grow() throws(SystemError) {
+    guard let old = file else { return }
+    let oldCount = placeCount
+    try makeFile(places: 4 * oldCount)
+    var place: Int64 = 0
+    while place < oldCount {
+      let piece = try Self.marks(in: old, from: place, upTo: min(place + 4096, oldCount))
+      for mark in piece { if let mark { _ = try store(mark) } }
+      place += 4096
+    }
+  }
+
+  /// Puts a mark into the place that its bits say, or the next empty one. Returns false if it is there already.
+  private func store(_ mark: Mark) throws(SystemError) -> Bool {
+    guard let file else { return false }
+    var place = Int64(mark.high % UInt64(placeCount))
+    while true {
+      let end = min(place + Self.pieceCount, placeCount)
+      for found in try Self.marks(in: file, from: place, upTo: end) {
+        if found == mark { return false }
+        guard found == nil else {
+          place += 1
+          continue
+        }
+        let bytes = [mark.high, mark.low].flatMap { withUnsafeBytes(of: $0, Array.init) }
+        try file.write(bytes, at: place * Self.markSize)
+        storedCount += 1
+        return true
+      }
+      if place == placeCount { place = 0 }
+    }
+  }
+
+  /// The marks of some places; nil for those that are empty.
+  private static func marks(
+    in file: RandomAccessFile, from place: Int64, upTo end: Int64
+  ) throws(SystemError) -> [Mark?] {
+    let bytes = try file.read(Int((end - place) * markSize), at: place * markSize)
+    return bytes.withUnsafeBytes { bytes in
+      (0..<Int(end - place)).map { index in
+        let start = index * Int(markSize)
+        guard start + Int(markSize) <= bytes.count else { return nil }
+        let low = bytes.loadUnaligned(fromByteOffset: start + 8, as: UInt64.self)
+        return low == 0
+          ? nil : Mark(high: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self), low: low)
+      }
+    }
+  }
+}

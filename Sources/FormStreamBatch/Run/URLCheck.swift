@@ -1,0 +1,110 @@
+import FormStreamDigest
+package import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+/// Finds two files of a batch that would be sent to one URL, before anything is sent: by sorting the URLs, in bounded
+/// memory.
+package final class URLCheck {
+  private let plan: SendingPlan
+  private let template: URLTemplate
+  private let directory: LocalPath
+  private let sorter: ExternalSorter
+
+  /// Returns nil if no two files can have one URL: then nothing needs to be checked.
+  ///
+  /// - Parameters:
+  ///   - hasOneRoot: whether all files are below one directory, and the paths in URLs are those below it.
+  ///   - hasIndices: whether no two files have one index, as those of one listing. In each shard, and in each manifest of
+  ///     the rest, the indices begin with 0.
+  ///   - directory: where URLs are kept that don't fit into memory.
+  /// - Throws: `invalidTemplate`.
+  package init?(
+    _ plan: SendingPlan, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath
+  ) throws(BatchError) {
+    guard let template = plan.urls,
+      !template.isDistinct(hasOneRoot: hasOneRoot, hasIndices: hasIndices)
+    else { return nil }
+    guard hasIndices || !template.hasIndex else {
+      throw BatchError(
+        .invalidTemplate, on: "the URL",
+        "{index} counts from 0 in each shard and in each manifest, so files of two runs would have one URL: write {path} or "
+          + "{relative} in its place.")
+    }
+    (self.plan, self.template, self.directory) = (plan, template, directory)
+    sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
+  }
+
+  /// Adds all files of an input, and throws if two of them have one URL.
+  ///
+  /// - Throws: `invalidTemplate`, with the names of both.
+  package func check(_ files: any BatchInput) throws(BatchError) {
+    while let file = try files.next() { try add(file) }
+    try finish()
+  }
+
+  /// The same for a listing, which can be read once. Returns its files.
+  package func checked(_ listing: any BatchInput) throws(BatchError) -> any BatchInput {
+    let files = try ListedFiles(of: listing, in: directory) { file throws(BatchError) in
+      try add(file)
+    }
+    try finish()
+    return files
+  }
+
+  private func add(_ file: BatchFile) throws(BatchError) {
+    let (url, digest): (HTTPURL?, SHA256.Digest?)
+    if template.needsContents {
+      // A file that can't be opened now is not the one that was listed.
+      let opened = try? OpenedBatchFile(file, plan)
+      (url, digest) = (opened.flatMap { try? template.url(for: $0) }, opened?.digest)
+    } else {
+      (url, digest) = (try? template.url(for: file), nil)
+    }
+    // Without a URL, it is not sent.
+    guard let url else { return }
+    let line = Array((digest?.description ?? "").utf8) + [0] + file.path.bytes
+    try sorter.add(line, key: Self.key(of: url.absoluteString))
+  }
+
+  /// Many servers take two slashes in a path for one.
+  private static func key(of url: String) -> [UInt8] {
+    var key: [UInt8] = []
+    var isInQuery = false
+    for byte in url.utf8 {
+      if byte == UInt8(ascii: "?") { isInQuery = true }
+      if byte == UInt8(ascii: "/"), !isInQuery, key.last == byte { continue }
+      key.append(byte)
+    }
+    return key
+  }
+
+  private func finish() throws(BatchError) {
+    let urls = try sorter.sorted()
+    var last: (key: [UInt8], line: [UInt8])?
+    while let next = try urls.next() {
+      if let last, last.key == next.key { try compare(last.line, next.line, at: next.key) }
+      last = next
+    }
+  }
+
+  /// One file may be in a manifest twice, with other fields; and files with the same contents may have one URL that is made
+  /// of their digest.
+  private func compare(_ one: [UInt8], _ other: [UInt8], at key: [UInt8]) throws(BatchError) {
+    let (first, second) = (Self.parts(of: one), Self.parts(of: other))
+    let isSameContents = !first.digest.isEmpty && first.digest == second.digest
+    guard first.path != second.path, !isSameContents else { return }
+    let place =
+      template.shown(String(decoding: key, as: UTF8.self)).map { " \($0.quoted)" } ?? " one URL"
+    throw BatchError(
+      .invalidTemplate, on: "the URL",
+      "The files \(first.path.description.quoted) and \(second.path.description.quoted) would both be sent to\(place), and "
+        + "one would replace the other: write more of the file into the URL, such as {path} or {relative}."
+    )
+  }
+
+  private static func parts(of line: [UInt8]) -> (digest: ArraySlice<UInt8>, path: LocalPath) {
+    let digest = line.prefix { $0 != 0 }
+    return (digest, LocalPath(bytes: line.dropFirst(digest.count + 1)))
+  }
+}

@@ -23,7 +23,7 @@ public final class FormInputStream: InputStream {
   private let reader: BodyReader
   private var isOpen = false
   private var isClosed = false
-  /// The error of reading the stream before it was opened, or after it was closed.
+  /// The error of reading the stream before it was opened, or after it was closed, until it is read without an error.
   private var misuse: MultipartError?
 
   /// Creates a stream of a body that is already laid out.
@@ -61,7 +61,9 @@ public final class FormInputStream: InputStream {
 
   /// Opens the stream. A stream can be opened once.
   public override func open() {
-    if !isClosed { isOpen = true }
+    guard !isClosed else { return }
+    isOpen = true
+    misuse = nil
   }
 
   /// Closes the open file or stream. Reading fails afterwards, and the stream can't be opened
@@ -108,7 +110,10 @@ public final class FormInputStream: InputStream {
   public override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength length: Int) -> Int {
     do throws(MultipartError) {
       guard isOpen, length >= 0 else { throw Self.misused }
-      return try reader.read(into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
+      let count = try reader.read(
+        into: UnsafeMutableRawBufferPointer(start: buffer, count: length))
+      misuse = nil
+      return count
     } catch {
       if reader.failure == nil { misuse = error }
       return -1

@@ -4,7 +4,7 @@ extension FormParser {
   /// Opens an `InputStream`, parses it to its end, and calls `handle` with each event. Always
   /// closes the stream.
   ///
-  /// - Throws: `MultipartError` if the body is malformed; what the stream and `handle` throw.
+  /// - Throws: `MultipartError` if the body is malformed, or if the parser was used before (`parserUsed`); what the stream and `handle` throw.
   public func parse(_ stream: InputStream, to handle: (Event) throws -> Void) throws {
     try parse(InputStreamSource(stream), to: handle)
   }
@@ -17,7 +17,7 @@ extension CollectedForm {
   ///   - stream: the body.
   ///   - parser: a parser that was not used yet.
   ///   - limit: the maximum number of bytes in all parts together.
-  /// - Throws: `limitExceeded` past the limit, and what the parser and the stream throw.
+  /// - Throws: `parserUsed`; `limitExceeded` past the limit, and what the parser and the stream throw.
   public init(reading stream: InputStream, with parser: FormParser, limit: Int) throws {
     try self.init(reading: InputStreamSource(stream), with: parser, limit: limit)
   }

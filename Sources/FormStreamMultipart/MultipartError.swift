@@ -62,6 +62,8 @@ public struct MultipartError: Error, Sendable {
     public static let malformedBody = Code(rawValue: "malformed-body")
     /// The parsed body ended before its last delimiter.
     public static let bodyIncomplete = Code(rawValue: "body-incomplete")
+    /// The parser was used for another body before.
+    public static let parserUsed = Code(rawValue: "parser-used")
     /// The reader or stream was closed, or not opened yet.
     public static let notOpen = Code(rawValue: "not-open")
   }

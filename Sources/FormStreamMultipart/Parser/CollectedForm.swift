@@ -20,17 +20,17 @@ public struct CollectedForm: Hashable, Sendable {
   ///   - source: the body; it is read to its end and always closed.
   ///   - parser: a parser that was not used yet.
   ///   - limit: the maximum number of bytes in all parts together.
-  /// - Throws: `limitExceeded` past the limit, and what the parser and the source throw.
+  /// - Throws: `parserUsed`; `limitExceeded` past the limit, and what the parser and the source throw.
   public init(reading source: any ByteSource, with parser: FormParser, limit: Int) throws {
-    var left = limit
+    var left = max(limit, 0)
     var parts: [Part] = []
     try parser.parse(source) { event in
       switch event {
       case .partBegan(let head):
         parts.append(Part(head: head, bytes: []))
       case .partBytes(let bytes):
+        guard bytes.count <= left else { throw Self.overLimit(limit) }
         left -= bytes.count
-        guard left >= 0 else { throw Self.overLimit(limit) }
         parts[parts.count - 1].bytes.append(contentsOf: bytes)
       case .partEnded, .formEnded:
         break

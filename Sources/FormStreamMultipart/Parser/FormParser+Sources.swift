@@ -1,5 +1,5 @@
 extension FormParser {
-  /// Parses the next bytes and calls `handle` with each event.
+  /// Parses the next bytes and calls `handle` with each event. After the last bytes, call ``finish()``.
   ///
   /// - Throws: what ``next(_:)`` and `handle` throw.
   public func feed(
@@ -11,9 +11,10 @@ extension FormParser {
 
   /// Parses a source to its end and calls `handle` with each event. Always closes the source.
   ///
-  /// - Throws: what ``next(_:)``, ``finish()``, the source and `handle` throw.
+  /// - Throws: `parserUsed` if the parser was used before; what ``next(_:)``, ``finish()``, the source and `handle` throw.
   public func parse(_ source: any ByteSource, to handle: (Event) throws -> Void) throws {
     defer { source.close() }
+    try begin()
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     defer { buffer.deallocate() }
     while true {
@@ -30,6 +31,8 @@ extension FormParser {
 /// ```swift
 /// for try await event in FormEvents(of: chunks, parser: try FormParser(contentType: type)) { … }
 /// ```
+///
+/// They can be passed over once.
 public struct FormEvents<Chunks: AsyncSequence>: AsyncSequence
 where Chunks.Element: Collection<UInt8> {
   /// What was found in the body: a ``FormParser/Event`` with a copy of its bytes.
@@ -62,12 +65,17 @@ where Chunks.Element: Collection<UInt8> {
     fileprivate var chunks: Chunks.AsyncIterator
     fileprivate let parser: FormParser
     fileprivate var waiting: ArraySlice<Element> = []
+    fileprivate var hasBegun = false
     fileprivate var hasEnded = false
 
     /// The next event; nil after the last.
     ///
-    /// - Throws: what the parser and the chunks throw.
+    /// - Throws: `parserUsed` if the parser was used before; what the parser and the chunks throw.
     public mutating func next() async throws -> Element? {
+      if !hasBegun {
+        try parser.begin()
+        hasBegun = true
+      }
       while waiting.isEmpty, !hasEnded {
         var events: [Element] = []
         if let chunk = try await chunks.next() {

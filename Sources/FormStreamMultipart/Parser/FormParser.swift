@@ -21,6 +21,8 @@
 /// header may continue on the next line; and a delimiter may follow a header block immediately.
 /// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
 /// error again.
+///
+/// A parser is for one body: what would begin a second one throws ``MultipartError/Code/parserUsed``.
 public final class FormParser {
   /// What was found in the body.
   public enum Event {
@@ -55,6 +57,10 @@ public final class FormParser {
   private let held: HeldBytes
   private var state = State.data
   private var failure: MultipartError?
+  /// Whether something has begun to parse a complete body.
+  private var isTaken = false
+  /// Whether the end of the input was noted.
+  private var hasEnded = false
 
   /// How many bytes at the front of `held` are finished: they were returned with the last event, or
   /// skipped.
@@ -108,9 +114,10 @@ public final class FormParser {
 
   /// Returns the next event, or nil if more input is needed. Removes from `input` what was read.
   ///
-  /// - Throws: `malformedBody` and `limitExceeded`, with the offset.
+  /// - Throws: `malformedBody` and `limitExceeded`, with the offset; `parserUsed` after ``finish()``.
   public func next(_ input: inout UnsafeRawBufferPointer) throws(MultipartError) -> Event? {
-    try keepingFailure { () throws(MultipartError) in
+    if hasEnded, failure == nil, !input.isEmpty { throw .parserUsed }
+    return try keepingFailure { () throws(MultipartError) in
       let limit = max(0, options.limits.totalBytes ?? .max)
       let room = Int(clamping: limit - offset)
       // The input is cut here, so that the limit is exceeded at the same byte however the input is
@@ -140,7 +147,8 @@ public final class FormParser {
   ///
   /// - Throws: `bodyIncomplete` if the last delimiter is missing.
   public func finish() throws(MultipartError) -> Event? {
-    try keepingFailure { () throws(MultipartError) in
+    hasEnded = true
+    return try keepingFailure { () throws(MultipartError) in
       switch state {
       case .epilogue: return nil
       case .closing:
@@ -155,6 +163,15 @@ public final class FormParser {
             + "boundary.", offset: offset)
       }
     }
+  }
+
+  /// Begins a complete body.
+  ///
+  /// - Throws: `parserUsed` if anything was parsed before.
+  func begin() throws(MultipartError) {
+    if let failure { throw failure }
+    guard !isTaken, !hasEnded, offset == 0 else { throw .parserUsed }
+    isTaken = true
   }
 
   private func keepingFailure(

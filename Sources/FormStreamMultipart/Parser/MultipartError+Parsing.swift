@@ -1,4 +1,8 @@
 extension MultipartError {
+  static let parserUsed = MultipartError(
+    .parserUsed, on: "the parser",
+    "The parser was used for another body before: make a new parser for each body.")
+
   static func malformed(_ what: String, at offset: Int64) -> MultipartError {
     MultipartError(
       .malformedBody, on: "the body",

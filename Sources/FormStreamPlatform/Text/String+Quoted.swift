@@ -1,11 +1,19 @@
 extension String {
-  /// This text in quotes for a message, shortened if it is longer than 80 bytes.
-  ///
-  /// It is not made safe for a terminal: the code that writes to a terminal does that for all text.
+  /// This text in quotes for a message, shortened if it is longer than 80 bytes. What can't be displayed is shown as an escape,
+  /// such as `\u{D}`: the text may be from outside, and messages get into logs.
   package var quoted: String {
     let longest = 80
     let head = self.utf8.prefix(longest + 1)
-    if head.count <= longest { return "\"\(self)\"" }
-    return "\"\(String(decoding: head.prefix(longest), as: UTF8.self))…\" (\(utf8.count) bytes)"
+    if head.count <= longest { return "\"\(displayed)\"" }
+    let start = String(decoding: head.prefix(longest), as: UTF8.self)
+    return "\"\(start.displayed)…\" (\(utf8.count) bytes)"
+  }
+
+  /// This text, with an escape in place of each scalar that can't be displayed.
+  package var displayed: String {
+    guard unicodeScalars.contains(where: { !$0.isSafeToDisplay }) else { return self }
+    return unicodeScalars.reduce(into: "") { text, scalar in
+      text += scalar.isSafeToDisplay ? String(scalar) : scalar.escaped
+    }
   }
 }

@@ -123,6 +123,13 @@ let package = Package(
       path: "Cancel"),
     probe("formstream-download-probe", ["FormStreamTransfer"], path: "Download"),
     probe("formstream-peers-probe", ["FormStream", "FormStreamTransfer"], path: "Peers"),
+    probe(
+      "formstream-extremes-probe",
+      [
+        "FormStream", "FormStreamMediaTypes", "FormStreamReceiver", "FormStreamTransfer",
+        "FormStreamURLSession",
+      ],
+      path: "Extremes"),
 
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
@@ -156,6 +163,8 @@ let package = Package(
       ]),
     tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
     // The built command, run in a fresh directory.
-    tests(of: "FormStreamCommandLine", ["FormStreamMultipart", "formstream"]),
+    tests(
+      of: "FormStreamCommandLine",
+      ["FormStreamMultipart", "formstream", "formstream-extremes-probe"]),
   ]
 )

@@ -114,3 +114,21 @@ extension Receiver.Configuration {
     address == "localhost" || AddressKind(address) == .loopback
   }
 }
+
+extension Receiver.Limits {
+  /// These limits within what can be counted and waited for: at least one connection, durations up to a hundred years, and
+  /// nothing negative.
+  var bounded: Receiver.Limits {
+    var limits = self
+    limits.body = body.map { max($0, 0) }
+    limits.urlEncodedBody = max(urlEncodedBody, 0)
+    (limits.head, limits.textField) = (max(head, 0), max(textField, 0))
+    (limits.allTextFields, limits.allRecords) = (max(allTextFields, 0), max(allRecords, 0))
+    limits.connections = max(connections, 1)
+    limits.connectionsPerAddress = connectionsPerAddress.map { max($0, 1) }
+    limits.minimumRate = max(minimumRate, 0)
+    (limits.headTime, limits.idleTime) = (headTime.bounded, idleTime.bounded)
+    limits.responseTime = responseTime.bounded
+    return limits
+  }
+}

@@ -47,7 +47,9 @@ public final class Receiver: Sendable {
     onRequest: @escaping @Sendable (ReceivedRequest) -> Void = { _ in },
     onHead: @escaping @Sendable (UploadRequest) -> Void = { _ in }
   ) throws(ReceiverError) -> Receiver {
-    try Receiver(
+    var configuration = configuration
+    configuration.limits = configuration.limits.bounded
+    return try Receiver(
       configuration,
       Service(configuration, handler: handler, onRequest: onRequest, onHead: onHead))
   }

@@ -9,6 +9,8 @@ enum PartContent {
 /// Reads the first bytes of a part before its headers are written. For a one-shot stream, `content`
 /// then includes these bytes again.
 final class ContentPreview {
+  /// No detection looks at more.
+  static let maximum = 1024 * 1024
   /// A read from a pipe may return a single byte, which is not enough to detect a type.
   private static let minimumFromStream = 4096
 
@@ -32,6 +34,7 @@ final class ContentPreview {
 
   /// The first bytes. Later calls return no more than the first one.
   func firstBytes(upTo count: Int) -> [UInt8] {
+    let count = min(max(count, 0), Self.maximum)
     if let previewed { return Array(previewed.prefix(count)) }
     var head: [UInt8] = []
     do throws(MultipartError) {

@@ -17,7 +17,7 @@ public struct UntypedPart {
   public var isReplayable: Bool { !content.isOneShot }
   let content: ContentPreview
 
-  /// The first bytes of the contents, at most `count`. They are read at the first call.
+  /// The first bytes of the contents, at most `count` and at most 1 MiB. They are read at the first call.
   ///
   /// A pipe is read until 4 KiB or its end; the bytes are kept and sent later. If reading fails,
   /// the result is empty and laying out the form throws the error.

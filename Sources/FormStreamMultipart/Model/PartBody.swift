@@ -121,7 +121,9 @@ public struct FileRange: Hashable, Sendable {
 
   /// Creates a range from the offsets of its bytes.
   public init(_ bytes: Range<Int64>) {
-    self.init(offset: bytes.lowerBound, length: bytes.upperBound - bytes.lowerBound)
+    let (length, overflow) = bytes.upperBound.subtractingReportingOverflow(bytes.lowerBound)
+    // It begins before any file does, so laying it out fails in any case.
+    self.init(offset: bytes.lowerBound, length: overflow ? .max : length)
   }
 
   /// Creates a range. It is checked against the file when the form is laid out.

@@ -124,7 +124,7 @@ final class ConnectionTable: Sendable {
   /// Gives busy connections at most `grace` to finish. A later call can only shorten that time.
   func close(within grace: Duration) {
     state.withLock { state in
-      let deadline = ContinuousClock.now + grace
+      let deadline = ContinuousClock.now + grace.bounded
       state.stop = Stop(
         idleEnd: state.stop?.idleEnd ?? .now + Self.idleGrace,
         deadline: min(deadline, state.stop?.deadline ?? deadline))

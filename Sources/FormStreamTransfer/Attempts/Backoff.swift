@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// How long to wait before a request is sent again.
 package enum Backoff {
   /// Returns a random duration from zero up to a bound that doubles with each attempt ("full jitter"), so that
@@ -20,8 +22,8 @@ package enum Backoff {
   package static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil
   ) -> Duration {
-    if let retryAfter, retryAfter > .zero { return retryAfter }
-    if let fixedDelay = policy.fixedDelay { return max(fixedDelay, .zero) }
+    if let retryAfter, retryAfter > .zero { return retryAfter.bounded }
+    if let fixedDelay = policy.fixedDelay { return fixedDelay.bounded }
     var generator = SystemRandomNumberGenerator()
     return wait(before: attempt, policy, using: &generator)
   }

@@ -21,7 +21,10 @@ final class DownloadRun: Sendable {
     _ request: TransferRequest, _ settings: DownloadSettings, session: TransferSession,
     engine: Engine
   ) {
-    (self.request, self.settings, self.session) = (request, settings, session)
+    (self.settings, self.session) = (settings, session)
+    var request = request
+    request.options = request.options.bounded
+    self.request = request
     self.engine = engine
     control = TransferControl(engine)
     publisher = ProgressPublisher(pace: request.options.progressPace)

@@ -1,5 +1,6 @@
 import CFormStreamCurl
 import FormStreamMultipart
+import FormStreamPlatform
 
 /// A request as libcurl's options.
 extension CurlEasy {
@@ -17,7 +18,7 @@ extension CurlEasy {
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
     let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
-    set(CURLOPT_MAXAGE_CONN, Int(clamping: request.configuration.idleLimit.components.seconds))
+    set(CURLOPT_MAXAGE_CONN, Int(request.configuration.idleLimit.bounded.components.seconds))
     // libcurl 7.88 begins HTTP/2 again on a kept connection without TLS, within the HTTP/2 that it speaks there.
     set(CURLOPT_FORBID_REUSE, request.hasPriorKnowledge ? 1 : 0)
     set(
@@ -54,7 +55,7 @@ extension CurlEasy {
     set(CURLOPT_IPRESOLVE, Int(family))
     if let name = configuration.localInterface { set(CURLOPT_INTERFACE, name) }
     guard let time = configuration.keepAliveTime else { return }
-    let seconds = Int(clamping: time.components.seconds)
+    let seconds = Int(time.bounded.components.seconds)
     set(CURLOPT_TCP_KEEPALIVE, 1)
     set(CURLOPT_TCP_KEEPIDLE, seconds)
     set(CURLOPT_TCP_KEEPINTVL, seconds)

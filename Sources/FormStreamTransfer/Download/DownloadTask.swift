@@ -36,12 +36,21 @@ public struct DownloadTask: Sendable, Identifiable {
   /// ``TransferProgress/responseTotal`` the size that it will have. If the download starts again, it goes back to 0.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
-  /// The result, after the download has ended.
+  /// The result, after the download has ended. If the waiting task is cancelled, so is the download.
   public var result: DownloadResult {
-    get async { await work.value }
+    get async {
+      await withTaskCancellationHandler {
+        await work.value
+      } onCancel: {
+        cancel()
+      }
+    }
   }
 
-  /// The file, after the download has ended.
+  /// Waits for the end, whatever becomes of the waiting task.
+  func end() async { _ = await work.value }
+
+  /// The file, after the download has ended. If the waiting task is cancelled, so is the download.
   ///
   /// - Throws: a ``TransferError`` if the outcome is not `ok`, `CancellationError` if the download was cancelled.
   public var file: DownloadedFile {

@@ -47,7 +47,8 @@ extension TransferSession {
     let task = startDownload(request, settings)
     return await withTaskCancellationHandler {
       guard let progress else { return await task.result }
-      async let reports: Void = { for await update in task.progress { progress(update) } }()
+      async let reports: Void = ProgressPublisher.pass(
+        task.progress, to: progress, of: task.run.control)
       let result = await task.result
       await reports
       return result

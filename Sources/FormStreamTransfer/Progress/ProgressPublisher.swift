@@ -20,7 +20,7 @@ final class ProgressPublisher: Sendable {
   private let start = ContinuousClock.now
 
   init(pace: ProgressPace) {
-    self.pace = pace
+    self.pace = .atMost(every: pace.interval.bounded)
     state = Guarded(State(current: TransferProgress(layout: nil)))
   }
 
@@ -94,10 +94,11 @@ final class ProgressPublisher: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  /// The current state and all further ones. A listener that is too slow misses the oldest.
+  /// The current state and further ones. For a listener that is too slow, only the newest state waits, or the newest 4,096
+  /// if it wants all.
   func updates() -> AsyncStream<TransferProgress> {
     let buffering: AsyncStream<TransferProgress>.Continuation.BufferingPolicy =
-      .bufferingNewest(pace == .all ? 4096 : 64)
+      .bufferingNewest(pace == .all ? 4096 : 1)
     let (stream, continuation) = AsyncStream.makeStream(
       of: TransferProgress.self, bufferingPolicy: buffering)
     let (number, isFinished) = state.withLock { state in
@@ -131,6 +132,19 @@ final class ProgressPublisher: Sendable {
       if !isReportedAtOnce, let last = state.lastReport, now - last < pace.interval { return }
       (state.lastReport, state.lastCounts) = (now, counts)
       for listener in state.listeners.values { listener.yield(state.current) }
+    }
+  }
+}
+
+extension ProgressPublisher {
+  /// Passes states on, one after the other, to a closure that may be slow. After the request was cancelled, only the last one
+  /// is passed on: its result must not wait for states of the past.
+  static func pass(
+    _ updates: some AsyncSequence<TransferProgress, Never> & Sendable,
+    to progress: (TransferProgress) -> Void, of control: TransferControl
+  ) async {
+    for await update in updates where update.phase == .done || !control.isCancelled {
+      progress(update)
     }
   }
 }

@@ -1,4 +1,4 @@
-/// The progress of a request as a sequence of values.
+/// The progress of a request as a sequence of values. A loop that takes its time sees the newest; see ``ProgressPace``.
 public struct TransferProgressUpdates: AsyncSequence, Sendable {
   let publisher: ProgressPublisher
 

@@ -80,18 +80,19 @@ public final class TransferSession: Sendable {
   }
 
   /// Waits until all requests that have been started have ended, also those that wait for a connection. From here on the
-  /// session starts no others: they fail with `sessionFinished`.
+  /// session starts no others: they fail with `sessionFinished`. If the waiting task is cancelled, the requests go on.
   public func finish() async {
     started.withLock { $0.areRefused = true }
-    for download in started.withLock({ Array($0.downloads.values) }) { _ = await download.result }
-    for task in tasks { _ = await task.result }
+    for download in started.withLock({ Array($0.downloads.values) }) { await download.end() }
+    for task in tasks { await task.end() }
   }
 
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
   /// request.
   ///
   /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns.
+  ///   the last time before this function returns. While it runs, only the newest state waits for it; see
+  ///   ``ProgressPace``.
   public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {
@@ -101,7 +102,7 @@ public final class TransferSession: Sendable {
     let task = start(run)
     return await withTaskCancellationHandler {
       guard let progress, let updates else { return await task.result }
-      async let reports: Void = { for await update in updates { progress(update) } }()
+      async let reports: Void = ProgressPublisher.pass(updates, to: progress, of: run.control)
       let result = await task.result
       await reports
       return result

@@ -42,15 +42,25 @@ public struct TransferTask: Sendable, Identifiable {
   }
 
   /// The progress as a sequence: it begins with the current state, and ends with the request. It may be iterated any
-  /// number of times.
+  /// number of times. It only watches: if the task that iterates is cancelled, the request goes on.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
-  /// The result, after the request has ended.
+  /// The result, after the request has ended. If the waiting task is cancelled, so is the request, as with every call that
+  /// waits for one request.
   public var result: TransferResult {
-    get async { await work.value }
+    get async {
+      await withTaskCancellationHandler {
+        await work.value
+      } onCancel: {
+        cancel()
+      }
+    }
   }
 
-  /// The response that confirms the request, after it has ended.
+  /// Waits for the end, whatever becomes of the waiting task.
+  func end() async { _ = await work.value }
+
+  /// The response that confirms the request, after it has ended. If the waiting task is cancelled, so is the request.
   ///
   /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError`` if the outcome is not `ok`,
   ///   `CancellationError` if the request was cancelled.

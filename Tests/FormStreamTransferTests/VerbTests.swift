@@ -177,4 +177,33 @@ import Testing
     let stored = try String(contentsOfFile: path.description, encoding: .utf8)
     #expect(stored == "old")
   }
+
+  private struct Answer: Codable, Sendable, Equatable { var a: String }
+
+  /// It was an error, `invalidJSON`.
+  @Test func `a response without a body is decoded as nil if that is asked for`() async throws {
+    for (status, head) in [
+      (204, ""), (205, "Content-Length: 0\r\n"), (200, "Content-Length: 0\r\n"),
+    ] {
+      let server = try ScriptedServer { _ in
+        [.readBody, .send("HTTP/1.1 \(status) OK\r\n\(head)\r\n")]
+      }
+      let session = try makeSession()
+      #expect(try await session.get(server.url, as: Answer?.self) == nil)
+      #expect(try await session.open(makeRequest(server.url)).decoded(as: Answer?.self) == nil)
+      let error = await #expect(throws: TransferError.self) {
+        try await session.get(server.url, as: Answer.self)
+      }
+      #expect(error?.code == .invalidJSON)
+      #expect(error?.outcome == .ok)
+    }
+    let server = try ScriptedServer { _ in .good(body: "{\"a\":\"b\"}") }
+    #expect(try await makeSession().get(server.url, as: Answer?.self) == Answer(a: "b"))
+    let null = try ScriptedServer { _ in .good(body: "null") }
+    #expect(try await makeSession().get(null.url, as: Answer?.self) == nil)
+    let blank = try ScriptedServer { _ in .good(body: " ") }
+    await #expect(throws: TransferError.self) {
+      try await makeSession().get(blank.url, as: Answer?.self)
+    }
+  }
 }

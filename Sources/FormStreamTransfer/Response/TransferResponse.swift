@@ -43,6 +43,12 @@ public struct TransferResponse: Sendable {
         "Only the first \(body.count) bytes of the response from \(url) were kept: raise the limit of "
           + "the response's target to decode it.")
     }
+    // A response without a body, such as a 204, has nothing to decode.
+    if body.isEmpty, let type = Value.self as? any OptionalValue.Type,
+      let none = type.none as? Value
+    {
+      return none
+    }
     do {
       return try decoder.decode(type, from: body)
     } catch {
@@ -53,3 +59,10 @@ public struct TransferResponse: Sendable {
     }
   }
 }
+
+/// An optional type, whatever it wraps.
+private protocol OptionalValue {
+  static var none: Self { get }
+}
+
+extension Optional: OptionalValue {}

@@ -75,7 +75,8 @@ private final class WrittenSource: ByteSource {
 
   init(_ write: @escaping @Sendable (BodyWriter) async throws -> Void) {
     // The function needs its own thread: the reader may block one of the threads that tasks share.
-    task = Task.detached(executorPreference: SerialQueueExecutor()) { [buffer] in
+    // It has the task-local values of the code that opens the body.
+    task = Task(executorPreference: SerialQueueExecutor()) { [buffer] in
       do {
         try await write(BodyWriter(buffer: buffer))
         buffer.finish(nil)

@@ -43,9 +43,15 @@ extension TransferRun {
     by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () throws(TransferError) -> Value
   ) async throws(TransferError) -> Value {
+    let session = ObjectIdentifier(session)
+    let activity = connection.activity
+    activity?.beginWork()
+    defer { activity?.endWork() }
     let result = await time.spend {
       await control.performBlocking(atMost: time.left, interruptedBy: interrupt) {
-        Result { () throws(TransferError) in try body() }
+        WaitingRequest.running(for: session) {
+          Result { () throws(TransferError) in try body() }
+        }
       }
     }
     guard let result else {

@@ -30,14 +30,16 @@ final class TransferRun: Sendable {
   ) {
     originalRequest = request
     var request = request
+    request.options = request.options.bounded
     if let response { request.options.responseTarget = .reader(response) }
     self.request = request
     self.session = session
     self.engine = session.engines[engine]
-    connection = ConnectionLease(session.connectionLimit, on: engine)
+    connection = ConnectionLease(
+      session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.exists(in: session))
     publisher = ProgressPublisher(pace: request.options.progressPace)
     control = TransferControl(self.engine)
-    time = AttemptTime(limit: request.options.limits.attempt)
+    time = AttemptTime(limit: self.request.options.limits.attempt)
     tracer = request.options.trace.map { Tracer(request, report: $0) }
   }
 
@@ -159,6 +161,9 @@ final class TransferRun: Sendable {
     wireRequest.cookieJar = session.cookieJar
     wireRequest.chooseTarget = chooseTarget
     wireRequest.serverTrust = session.serverTrust
+    wireRequest.session = ObjectIdentifier(session)
+    wireRequest.activity = connection.activity
+    wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
     let exchange = try Exchange(wireRequest, publisher: publisher, tracer: tracer)
     return await control.run(exchange, on: session.engines[connection.engine])
@@ -180,16 +185,18 @@ final class TransferRun: Sendable {
       }
       let limit = timeToBegin(after: history.start)
       var isQueued = false
-      let isTaken = await time.spend {
+      let patience = request.options.limits.stall
+      let ending = await time.spend {
         await connection.take(
           origin, mayShare: { mayShare && servers.speaksHTTP2(origin) }, within: limit?.time,
-          control
+          patience: patience, control
         ) {
           isQueued = true
           publisher.update { $0.phase = .queued }
         }
       }
-      guard isTaken, !control.isCancelled else {
+      if ending == .heldUp, let patience { throw .connectionsHeldUp(patience, to: url) }
+      guard ending == .taken, !control.isCancelled else {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
@@ -474,7 +481,7 @@ extension TransferResult.Outcome {
     switch error.code {
     case .cancelled: .cancelled
     case .sourceChanged: .sourceChanged
-    case .timedOut: .retryable
+    case .timedOut, .stalled: .retryable
     default: .failed
     }
   }

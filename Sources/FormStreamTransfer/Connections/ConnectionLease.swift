@@ -2,54 +2,87 @@ import FormStreamPlatform
 
 /// The connection that one request uses, or waits for.
 final class ConnectionLease: Sendable {
+  /// How waiting for a connection has ended.
+  enum Ending {
+    case taken
+    /// The time is over, or the request was cancelled.
+    case notTaken
+    /// The requests that have the connections only wait for the program.
+    case heldUp
+  }
+
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
+  /// Whether the request gets a connection at once, because another one waits for it.
+  private let isWaitedFor: Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
   /// - Parameter engine: the index of the engine that is used if it has a connection left.
-  init(_ limit: ConnectionLimit?, on engine: Int) {
+  init(_ limit: ConnectionLimit?, on engine: Int, isWaitedFor: Bool) {
     self.limit = limit
+    self.isWaitedFor = isWaitedFor
     preferredEngine = engine
   }
 
   /// The index of the engine that has the connection.
   var engine: Int { slot.withLock { $0?.engine ?? preferredEngine } }
 
+  /// Whether the connection is one more than the maximum.
+  var isExtra: Bool { slot.withLock { $0?.isExtra ?? false } }
+
+  /// What the connection does for the request; nil if there is none, or no maximum.
+  var activity: ConnectionActivity? { slot.withLock { $0?.activity } }
+
   /// Takes a connection to an origin, and gives back that to another. Waits for its turn.
   ///
   /// - Parameters:
   ///   - mayShare: whether other requests may use the connection at the same time.
   ///   - time: how long to wait; no limit if nil.
+  ///   - patience: how long to wait while the requests that have the connections only wait for the program; no limit if nil.
   ///   - willWait: called if it has to wait.
-  /// - Returns: false if the time is over, or the request was cancelled.
   func take(
     _ origin: HTTPURL.Origin, mayShare: @escaping @Sendable () -> Bool, within time: Duration?,
-    _ control: TransferControl, willWait: () -> Void
-  ) async -> Bool {
-    guard let limit else { return true }
+    patience: Duration?, _ control: TransferControl, willWait: () -> Void
+  ) async -> Ending {
+    guard let limit else { return .taken }
     if let slot = slot.withLock(\.self) {
       let mayShare = mayShare()
       if slot.origin == origin, mayShare || !slot.isShared {
         if mayShare { share() }
-        return true
+        return .taken
       }
       release()
     }
-    if let taken = limit.take(origin, on: preferredEngine, mayShare: mayShare()) {
+    let taken =
+      isWaitedFor
+      ? limit.takeExtra(origin, on: preferredEngine, mayShare: mayShare())
+      : limit.take(origin, on: preferredEngine, mayShare: mayShare())
+    if let taken {
       slot.withLock { $0 = taken }
-      return true
+      return .taken
     }
     willWait()
     var ticket: ConnectionLimit.Ticket?
-    let taken = await control.wait(atMost: time) { accept in
+    var watch: Task<Void, Never>?
+    let isHeldUp = Guarded(false)
+    let waited = await control.wait(atMost: time) { accept in
       ticket = limit.wait(for: origin, on: preferredEngine, mayShare: mayShare, accept: accept)
+      if let patience {
+        watch = Task {
+          if await limit.isHeldUp(origin, for: patience, control) {
+            isHeldUp.withLock { $0 = true }
+            _ = accept(nil)
+          }
+        }
+      }
     }
-    guard let taken else {
+    watch?.cancel()
+    guard let waited else {
       if let ticket { limit.leave(ticket) }
-      return false
+      return isHeldUp.withLock(\.self) && !control.isCancelled ? .heldUp : .notTaken
     }
-    slot.withLock { $0 = taken }
-    return true
+    slot.withLock { $0 = waited }
+    return .taken
   }
 
   private func share() {
@@ -61,5 +94,22 @@ final class ConnectionLease: Sendable {
   /// Gives the connection back.
   func release() {
     if let taken = slot.withLock({ $0.take() }) { limit?.release(taken) }
+  }
+}
+
+extension ConnectionLimit {
+  /// Waits until all connections to an origin have only waited for the program for that long, while the request was not
+  /// paused. Returns false if the task is cancelled before.
+  fileprivate func isHeldUp(
+    _ origin: HTTPURL.Origin, for patience: Duration, _ control: TransferControl
+  ) async -> Bool {
+    // Those who have the connections are looked at every 50 ms.
+    var pause = max(patience, .milliseconds(100))
+    while (try? await Task.sleep(for: pause)) != nil {
+      let left = control.isPaused ? patience : patience - timeHeldUp(origin)
+      if left <= .zero { return true }
+      pause = max(left, .milliseconds(10))
+    }
+    return false
   }
 }

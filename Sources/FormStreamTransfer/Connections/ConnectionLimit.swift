@@ -4,6 +4,9 @@ import FormStreamPlatform
 ///
 /// A request that would need one more waits in the queue of its origin, behind those that came before it. Origins have
 /// nothing in common, so a server that hangs holds up no request to another.
+///
+/// A request that another one waits for, which keeps its connection meanwhile, gets a connection at once, also beyond the
+/// maximum.
 final class ConnectionLimit: Sendable {
   /// What a request holds while it uses a connection.
   struct Slot: Sendable {
@@ -12,6 +15,10 @@ final class ConnectionLimit: Sendable {
     let engine: Int
     /// Whether the connection may be used by other requests at the same time.
     fileprivate(set) var isShared: Bool
+    /// Whether the connection is one more than the maximum.
+    let isExtra: Bool
+    /// What the connection does for the request.
+    let activity = ConnectionActivity()
   }
 
   /// A place in the queue of an origin.
@@ -58,6 +65,18 @@ final class ConnectionLimit: Sendable {
     }
   }
 
+  /// Takes a connection, one more than the maximum if there is none left.
+  func takeExtra(_ origin: HTTPURL.Origin, on engine: Int, mayShare: Bool) -> Slot {
+    lanes.withLock {
+      $0[origin, default: Lane(origin, parts)].takeExtra(on: engine, mayShare: mayShare)
+    }
+  }
+
+  /// How long all connections to an origin have only waited for the program; zero if there is none.
+  func timeHeldUp(_ origin: HTTPURL.Origin) -> Duration {
+    lanes.withLock { $0[origin]?.timeHeldUp ?? .zero }
+  }
+
   /// Waits for a connection.
   ///
   /// - Parameters:
@@ -86,7 +105,7 @@ final class ConnectionLimit: Sendable {
   /// Shares the connection with other requests, if there are not too many of them.
   func share(_ slot: inout Slot) {
     let (origin, engine) = (slot.origin, slot.engine)
-    guard lanes.withLock({ $0[origin]?.share(engine) }) == true else { return }
+    guard !slot.isExtra, lanes.withLock({ $0[origin]?.share(engine) }) == true else { return }
     slot.isShared = true
     serve(origin)
   }
@@ -125,6 +144,8 @@ private struct Lane {
     var exclusive = 0
     /// The requests that share one connection.
     var sharing = 0
+    /// The connections beyond the maximum.
+    var extra = 0
 
     var connections: Int { exclusive + (sharing > 0 ? 1 : 0) }
     var hasRoomToShare: Bool { sharing < ConnectionLimit.maximumSharing }
@@ -133,6 +154,7 @@ private struct Lane {
   private let origin: HTTPURL.Origin
   private let parts: [Int]
   private var uses: [Use]
+  private var activities: [ObjectIdentifier: ConnectionActivity] = [:]
   /// The queue, by numbers that increase.
   var queue: [Int: ConnectionLimit.Waiting] = [:]
   private var first = 0
@@ -143,7 +165,9 @@ private struct Lane {
     uses = parts.map { _ in Use() }
   }
 
-  var isIdle: Bool { queue.isEmpty && uses.allSatisfy { $0.connections == 0 } }
+  var isIdle: Bool { queue.isEmpty && activities.isEmpty }
+
+  var timeHeldUp: Duration { activities.values.map(\.timeHeldUp).min() ?? .zero }
 
   mutating func append(_ waiting: ConnectionLimit.Waiting) -> Int {
     queue[end] = waiting
@@ -173,6 +197,21 @@ private struct Lane {
     queue.isEmpty ? take(preferring: engine, mayShare: mayShare) : nil
   }
 
+  mutating func takeExtra(on engine: Int, mayShare: Bool) -> ConnectionLimit.Slot {
+    if let slot = take(preferring: engine, mayShare: mayShare) { return slot }
+    uses[engine].extra += 1
+    return slot(on: engine, isExtra: true)
+  }
+
+  private mutating func slot(
+    on engine: Int, isShared: Bool = false, isExtra: Bool = false
+  ) -> ConnectionLimit.Slot {
+    let slot = ConnectionLimit.Slot(
+      origin: origin, engine: engine, isShared: isShared, isExtra: isExtra)
+    activities[ObjectIdentifier(slot.activity)] = slot.activity
+    return slot
+  }
+
   private mutating func take(preferring engine: Int, mayShare: Bool) -> ConnectionLimit.Slot? {
     func firstEngine(where isFit: (Int) -> Bool) -> Int? {
       isFit(engine) ? engine : uses.indices.first(where: isFit)
@@ -181,13 +220,13 @@ private struct Lane {
       let isInUse = firstEngine { uses[$0].sharing > 0 && uses[$0].hasRoomToShare }
       if let engine = isInUse {
         uses[engine].sharing += 1
-        return .init(origin: origin, engine: engine, isShared: true)
+        return slot(on: engine, isShared: true)
       }
     }
     guard let engine = firstEngine(where: { uses[$0].connections < parts[$0] }) else { return nil }
     let isShared = mayShare && uses[engine].hasRoomToShare
     if isShared { uses[engine].sharing += 1 } else { uses[engine].exclusive += 1 }
-    return .init(origin: origin, engine: engine, isShared: isShared)
+    return slot(on: engine, isShared: isShared)
   }
 
   /// Lets others share a connection; returns false if there are too many of them.
@@ -199,7 +238,10 @@ private struct Lane {
   }
 
   mutating func giveBack(_ slot: ConnectionLimit.Slot) {
-    if slot.isShared {
+    activities[ObjectIdentifier(slot.activity)] = nil
+    if slot.isExtra {
+      uses[slot.engine].extra -= 1
+    } else if slot.isShared {
       uses[slot.engine].sharing -= 1
     } else {
       uses[slot.engine].exclusive -= 1

@@ -36,6 +36,9 @@ final class Engine: @unchecked Sendable {
   /// The commands that are being carried out. It keeps its memory for the next ones.
   private var taken: [Command] = []
   private let multi: CurlMulti
+  private let maximumHostConnections: Int?
+  /// How many exchanges have one connection more than the maximum.
+  private var extraConnections = 0
   private let running: RunningExchanges
   /// The exchanges that are over, but whose results wait a moment for a target.
   private var inGracePeriod: [Exchange] = []
@@ -53,6 +56,7 @@ final class Engine: @unchecked Sendable {
   init(maximumIdleConnections: Int, maximumHostConnections: Int?) throws(TransferError) {
     let running = RunningExchanges()
     self.running = running
+    self.maximumHostConnections = maximumHostConnections
     multi = try CurlMulti(
       maximumIdleConnections: maximumIdleConnections, maximumHostConnections: maximumHostConnections
     ) { socket in
@@ -178,6 +182,7 @@ final class Engine: @unchecked Sendable {
       exchange.completion = completion
       running.exchanges[ObjectIdentifier(exchange.easy)] = exchange
       if exchange.awaitsFirstBytes { running.awaitingFirstBytes.append(exchange) }
+      if exchange.needsExtraConnection { changeExtraConnections(by: 1) }
       guard exchange.prepare(on: self), multi.add(exchange.easy) else {
         finish(exchange, exchange.easy.startFailure)
         return true
@@ -222,7 +227,15 @@ final class Engine: @unchecked Sendable {
   private func reportIfDelivered(_ exchange: Exchange) -> Bool {
     guard exchange.reportIfDelivered() else { return false }
     running.exchanges[ObjectIdentifier(exchange.easy)] = nil
+    if exchange.needsExtraConnection { changeExtraConnections(by: -1) }
     return true
+  }
+
+  /// libcurl would let those beyond its own maximum wait.
+  private func changeExtraConnections(by change: Int) {
+    extraConnections += change
+    guard let maximumHostConnections else { return }
+    multi.setMaximumHostConnections(maximumHostConnections + extraConnections)
   }
 }
 

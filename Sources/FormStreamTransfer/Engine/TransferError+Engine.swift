@@ -13,6 +13,15 @@ extension TransferError {
         + "open responses to their end.")
   }
 
+  static func connectionsHeldUp(_ patience: Duration, to url: HTTPURL) -> TransferError {
+    TransferError(
+      .stalled, on: url.description,
+      "The request to \(url) was not sent: all connections to its host belong to requests that have moved nothing for "
+        + "\(patience.inSeconds), because they are paused, or wait for the program to write their bodies or to read their "
+        + "responses. Read open responses to their end, or allow more connections "
+        + "(TransferSession.Configuration.maximumConnectionsPerHost).")
+  }
+
   /// - Parameter length: the length of the body; nil if it is not known.
   static func notAskedForBody(_ url: HTTPURL, length: Int64?) -> TransferError {
     TransferError(

@@ -20,8 +20,12 @@ final class CurlMulti: @unchecked Sendable {
     self.handle = handle
     sockets = OpenSockets(willClose)
     _ = formstream_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumIdleConnections)
-    _ = formstream_multi_set_long(
-      handle, CURLMOPT_MAX_HOST_CONNECTIONS, maximumHostConnections ?? 0)
+    setMaximumHostConnections(maximumHostConnections ?? 0)
+  }
+
+  /// Sets the maximum number of connections to one host, idle ones included; 0 means no limit.
+  func setMaximumHostConnections(_ maximum: Int) {
+    _ = formstream_multi_set_long(handle, CURLMOPT_MAX_HOST_CONNECTIONS, maximum)
   }
 
   /// C: `curl_multi_cleanup`

@@ -36,12 +36,19 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
 
   private let state = Guarded(State())
   private let reader: BodyReader
+  private let session: ObjectIdentifier?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
 
-  /// - Parameter notify: called on a worker thread when there are bytes after `read` returned `later`.
-  init(_ layout: BodyLayout, on workers: WorkerThreads, notify: @escaping @Sendable () -> Void) {
+  /// - Parameters:
+  ///   - session: the session of the request.
+  ///   - notify: called on a worker thread when there are bytes after `read` returned `later`.
+  init(
+    _ layout: BodyLayout, for session: ObjectIdentifier?, on workers: WorkerThreads,
+    notify: @escaping @Sendable () -> Void
+  ) {
     reader = layout.makeReader()
+    self.session = session
     self.workers = workers
     self.notify = notify
   }
@@ -109,7 +116,9 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
   }
 
   private func startReadingAhead(_ state: inout State) {
-    state.isReadingAhead = workers.run { [self] in readAhead() }
+    state.isReadingAhead = workers.run { [self] in
+      WaitingRequest.running(for: session) { readAhead() }
+    }
     guard !state.isReadingAhead else { return }
     state.end = .failed(
       TransferError(

@@ -67,6 +67,9 @@ final class Exchange: @unchecked Sendable {
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
 
+  /// Whether it has one connection more than the maximum.
+  var needsExtraConnection: Bool { request.needsExtraConnection }
+
   private var isHTTP2: Bool { connection.sentHTTP2 || easy.httpVersion >= 20 }
 
   // MARK: Called by the engine
@@ -87,20 +90,26 @@ final class Exchange: @unchecked Sendable {
     }
     let id = ObjectIdentifier(easy)
     if let body = request.body {
-      upload.start(BodyUploadSource(body, on: engine.workers) { engine.sourceHasMore(id) })
+      upload.start(
+        BodyUploadSource(body, for: request.session, on: engine.workers) {
+          engine.sourceHasMore(id)
+        })
     }
+    let session = request.session
     collector.makeWriter = { target, decoder, head in
       let notify: @Sendable () -> Void = { engine.targetMoved(id) }
       guard case .reader(let response) = target.kind else {
         return ResponseWriter(
-          target, for: head, decodedBy: decoder, on: engine.workers, notify: notify)
+          target, for: head, of: session, decodedBy: decoder, on: engine.workers, notify: notify)
       }
       response.begin(head, decodedBy: decoder, notify: notify)
       return response
     }
     if let choose = request.chooseTarget {
       collector.askForTarget = { head in
-        TargetChoice({ try await choose(head) }) { engine.targetMoved(id) }
+        TargetChoice({
+          try await WaitingRequest.running(for: session) { try await choose(head) }
+        }) { engine.targetMoved(id) }
       }
       collector.keepsInMemory = { [options = request.options] target, status in
         var options = options
@@ -160,10 +169,12 @@ final class Exchange: @unchecked Sendable {
       if !collector.isComplete { collector.truncate() }
       return true
     }
+    let waitsForProgram =
+      isPaused || upload.isWaitingForSource || isWaitingForTarget || collector.awaitsChoice
+      || ending != nil
+    if !waitsForProgram { request.activity?.note() }
     let activity: ExchangeClock.Activity =
-      if isPaused || upload.isWaitingForSource || isWaitingForTarget || collector.awaitsChoice
-        || ending != nil || connection.requestCount == 0
-      {
+      if waitsForProgram || connection.requestCount == 0 {
         .waitingForOthers
       } else {
         collector.status == nil ? .beforeResponse : .receiving

@@ -60,6 +60,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   private let capacity: Int
   /// Decodes the body; nil if it is not coded. Only the worker thread uses it.
   private let decoder: ResponseDecoder?
+  private let session: ObjectIdentifier?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
   private let state = Guarded(State())
@@ -68,14 +69,17 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
 
   /// - Parameters:
   ///   - head: the response.
+  ///   - session: the session of the request.
   ///   - decoder: decodes the body; nil if it is not coded.
   ///   - notify: called on a worker thread when there is room after `write` returned `later`, when writing has failed,
   ///     and at the end.
   init(
-    _ target: ResponseTarget, for head: TransferResponse, decodedBy decoder: ResponseDecoder?,
-    on workers: WorkerThreads, notify: @escaping @Sendable () -> Void
+    _ target: ResponseTarget, for head: TransferResponse, of session: ObjectIdentifier?,
+    decodedBy decoder: ResponseDecoder?, on workers: WorkerThreads,
+    notify: @escaping @Sendable () -> Void
   ) {
     (self.target, self.head, self.decoder) = (target, head, decoder)
+    self.session = session
     capacity = target.isDownload ? Self.downloadPieceSize : 2 * Self.pieceSize
     self.workers = workers
     self.notify = notify
@@ -135,7 +139,9 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
 
   private func startWriting(_ state: inout State) {
     guard !state.isWriting, !state.isFinished else { return }
-    state.isWriting = workers.run { [self] in writeWaiting() }
+    state.isWriting = workers.run { [self] in
+      WaitingRequest.running(for: session) { writeWaiting() }
+    }
     guard !state.isWriting else { return }
     state.failure = TransferError.noThread
     state.isFinished = true

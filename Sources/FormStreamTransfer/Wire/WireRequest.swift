@@ -31,6 +31,12 @@ struct WireRequest: Sendable {
   var serverTrust: ServerTrustDecisions?
   /// The session's cookies; nil if it keeps none.
   var cookieJar: CookieJar?
+  /// The session, for requests that the program starts while this one waits for it.
+  var session: ObjectIdentifier?
+  /// What the connection does for the request; nil if connections are not counted.
+  var activity: ConnectionActivity?
+  /// Whether it has one connection more than the maximum.
+  var needsExtraConnection = false
   /// Chooses the target of the last response, given its head; nil if that is not asked.
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.

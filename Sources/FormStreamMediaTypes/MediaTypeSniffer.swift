@@ -74,7 +74,8 @@ public final class MediaTypeSniffer: Sendable {
   ///
   /// - Throws: `inputMissing`, or `inputUnreadable` if the file must be read and that fails, or it
   ///   is a directory, a FIFO or a device.
-  public func type(of path: LocalPath) throws(MediaTypesError) -> SniffedType {
+  public func type(of path: some LocalPathConvertible) throws(MediaTypesError) -> SniffedType {
+    let path = try Self.localPath(path)
     let filename = path.lastComponent
     if let type = typeByName(filename, path: path) { return type }
     let head: [UInt8]
@@ -87,6 +88,17 @@ public final class MediaTypeSniffer: Sendable {
           + "read.", underlying: error)
     }
     return head.withUnsafeBytes { typeByContent($0, filename) }
+  }
+
+  private static func localPath(
+    _ path: some LocalPathConvertible
+  ) throws(MediaTypesError) -> LocalPath {
+    do throws(MultipartError) {
+      return try path.localPath()
+    } catch {
+      throw MediaTypesError(
+        .inputUnreadable, on: error.subject, error.description, underlying: error)
+    }
   }
 
   /// The type of an open file. Its file offset does not change.

@@ -114,9 +114,31 @@ import Testing
     #expect(!examples.isEmpty)
     for example in examples {
       let code = Self.unindented(String(example.code))
+      // `.ci/consumers` builds it.
+      if code.hasPrefix("// swift-tools-version") { continue }
       let isPartOfSample = sources.contains { $0.contains(code) }
       #expect(isPartOfSample, "\(example.code)")
     }
+  }
+
+  @Test func `the manifest of the guide has every library product, and is the one that is built`()
+    throws
+  {
+    let manifest = try #require(
+      try Self.text("docs/library.md").firstMatch(
+        of: /```swift\n(?<code>\/\/ swift-tools-version[^`]+)```/))
+    let products = manifest.code.matches(of: /\.product\(name: "(?<name>\w+)"/).map {
+      String($0.name)
+    }
+    let declared = try Self.text("Package.swift").matches(of: /\n    product\("(?<name>\w+)"\)/)
+      .map { String($0.name) }
+    #expect(!declared.isEmpty)
+    #expect(products.sorted() == declared.sorted())
+    let script = try Self.text(".ci/consumers")
+    #expect(script.contains("docs/library.md"))
+    #expect(try Self.text(".ci/check").contains(".ci/consumers"))
+    // What the script replaces and leaves out is there.
+    #expect(manifest.code.contains("path: \"../FormStream\""))
   }
 
   @Test func `the table of ten tasks counts the lines of the examples`() throws {

@@ -49,7 +49,7 @@ func watch(_ request: TransferRequest, in session: TransferSession) async {
 
 func makeSession(trusting known: Data) throws -> TransferSession {
   var configuration = TransferSession.Configuration()
-  configuration.tls.authorities = "authority.pem"  // in place of the system's
+  configuration.tls.authorities = "authority.pem"  // in place of the system's; or LocalPath(text)
   configuration.proxy = try .proxy("socks5h://proxy.example:1080", except: "localhost")
   configuration.serverTrust = { trust in  // in place of the platform's check
     trust.isVerified || trust.certificates.first == known ? .trust : .refuse
@@ -63,6 +63,24 @@ func readAsItArrives(_ request: TransferRequest, in session: TransferSession) as
   guard response.isAccepted else { return print(try await response.text()) }
   for try await line in response.body.lines { print(line) }  // the body itself is in chunks
   print(await response.result.outcome)
+}
+
+func makeBody(chunks: AsyncStream<[UInt8]>) -> TransferBody {
+  let body = TransferBody.part(.asyncChunks(chunks), type: "video/mp4")
+  return body
+}
+
+func relay(from source: String, to target: String, in session: TransferSession) async throws {
+  let body = TransferBody.writing { writer in
+    let response = try await session.open(TransferRequest(.get, source)).accepted()
+    for try await chunk in response.body { try await writer.write(chunk) }
+  }
+  try await session.put(target, body: body)
+}
+
+func remove(_ url: String, in session: TransferSession) async throws -> Photo? {
+  let photo = try await session.delete(url, as: Photo?.self)  // nil without a body, as with a 204
+  return photo
 }
 
 func makeBody(rows: AsyncStream<String>) -> TransferBody {

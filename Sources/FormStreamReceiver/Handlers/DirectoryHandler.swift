@@ -15,7 +15,7 @@ public struct DirectoryHandler: UploadHandler {
   /// Opens the directory.
   ///
   /// - Parameters:
-  ///   - path: the directory. Its last component is made if it does not exist.
+  ///   - path: the directory, as text or as a ``LocalPath``. Its last component is made if it does not exist.
   ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
   ///     a file name is used.
   ///   - overwrites: whether a file may replace another of its name. If false, it gets a number instead. The second of
@@ -23,9 +23,10 @@ public struct DirectoryHandler: UploadHandler {
   ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
   ///     power failure does not lose them.
   public init(
-    _ path: LocalPath, keepsPaths: Bool = false, overwrites: Bool = false,
+    _ path: some LocalPathConvertible, keepsPaths: Bool = false, overwrites: Bool = false,
     synchronizes: Bool = false
   ) throws(ReceiverError) {
+    let path = try Self.localPath(path)
     do throws(StorageError) {
       directory = try StorageDirectory(path, synchronizes: synchronizes)
     } catch {
@@ -34,6 +35,17 @@ public struct DirectoryHandler: UploadHandler {
     }
     self.keepsPaths = keepsPaths
     self.overwrites = overwrites
+  }
+
+  private static func localPath(
+    _ path: some LocalPathConvertible
+  ) throws(ReceiverError) -> LocalPath {
+    do throws(MultipartError) {
+      return try path.localPath()
+    } catch {
+      throw ReceiverError(
+        .directoryUnusable, on: "the directory", error.description)
+    }
   }
 
   /// True: the system decides whether a name is free, at the moment of storing.

@@ -62,8 +62,9 @@ extension TransferSession {
   ///
   /// - Throws: `invalidSetting` if the session keeps no cookies; `cookiesUnusable` if the file can't be written, or if what
   ///   has its name is a device or a FIFO.
-  public func saveCookies(to path: LocalPath) throws(TransferError) {
+  public func saveCookies(to path: some LocalPathConvertible) throws(TransferError) {
     let text = try cookieText()
+    let path = try Self.localPath(path)
     do {
       try path.checkReplaceable(or: "name a file")
       let file = try AtomicFile(for: path, permissions: 0o600)
@@ -75,6 +76,12 @@ extension TransferSession {
         "The cookies could not be written to \(path.description.quoted): \(error).",
         underlying: error)
     }
+  }
+
+  private static func localPath(
+    _ path: some LocalPathConvertible
+  ) throws(TransferError) -> LocalPath {
+    do throws(MultipartError) { return try path.localPath() } catch { throw TransferError(error) }
   }
 
   /// The session's cookies in Netscape's format.

@@ -1,0 +1,56 @@
+import Dispatch
+import FormStream
+import FormStreamReceiver
+import FormStreamTransfer
+
+/// The outcome is set before the signal, and read after it.
+final class Ending: @unchecked Sendable {
+  let signal = DispatchSemaphore(value: 0)
+  var outcome = TransferResult.Outcome.unknown
+}
+
+final class ForwardedPart: PartSink {
+  private let chunks: AsyncThrowingStream<[UInt8], any Error>.Continuation
+  private let room = DispatchSemaphore(value: 8)  // so many pieces may wait
+  private let task: TransferTask
+
+  init(to url: String, in session: TransferSession) throws {
+    let (stream, chunks) = AsyncThrowingStream.makeStream(of: [UInt8].self)
+    self.chunks = chunks
+    let body = TransferBody.writing { [room] writer in
+      for try await chunk in stream {
+        try await writer.write(chunk)
+        room.signal()
+      }
+    }
+    task = session.start(try TransferRequest(.put, url, body: body))
+  }
+
+  func write(_ bytes: UnsafeRawBufferPointer) throws {
+    // The client waits while the other server does.
+    while room.wait(timeout: .now() + 0.5) == .timedOut { try checkRunning() }
+    chunks.yield(Array(bytes))
+  }
+
+  func end() throws {
+    chunks.finish()
+    let ending = Ending()
+    Task { [task] in
+      ending.outcome = await task.result.outcome
+      ending.signal.signal()
+    }
+    ending.signal.wait()
+    guard ending.outcome == .ok else { throw failure }
+  }
+
+  private func checkRunning() throws {
+    if task.state == .done { throw failure }
+  }
+
+  private var failure: UploadRefusal {
+    UploadRefusal(.handlingFailed, status: 502, "The part could not be forwarded.")
+  }
+
+  // If the upload breaks off, what was forwarded must not look complete.
+  deinit { chunks.finish(throwing: CancellationError()) }
+}

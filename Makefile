@@ -10,7 +10,7 @@ export STRICT
 swift_sources = Package.swift Sources Tests Fuzz \
   Samples/Package.swift Samples/Sources Benchmarks/Package.swift Benchmarks/Sources
 
-.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo peers sanitize fuzz mutations bench format install clean
+.PHONY: demo test test-release test-long test-many test-get test-slurm test-browser recording check lint samples consumers zoo curl-suite peers sanitize fuzz mutations bench format install clean
 
 # Starts a receiver, sends files of several kinds to it, and compares what arrived.
 demo:
@@ -65,10 +65,10 @@ recording:
 	.ci/swift build . --product formstream
 	Tests/Terminal/record "$$(.ci/swift build . --show-bin-path)/formstream" .build/recordings
 
-# Style, imports, warnings in each build, samples, linkage, demo, zoo.
+# Style, imports, warnings in each build, samples, linkage, demo, zoo, sixty tests of curl's suite.
 check: export STRICT = 1
 check:
-	@.ci/install check zoo
+	@.ci/install check zoo suite
 	@.ci/check
 
 lint:
@@ -90,6 +90,12 @@ samples:
 zoo:
 	@.ci/install zoo
 	@.ci/zoo
+
+# Runs the tests of curl's own suite that need only an http server with curl and with formstream, and compares what they
+# did. SUITE='--only 6,10 --details' shows these tests.
+curl-suite:
+	@.ci/install suite
+	@.ci/curl-suite $(SUITE)
 
 # Posts to nginx, Apache, Caddy, Go's net/http and nghttpd, and compares what the library says with what they did.
 # PEERS='nginx restart' runs the rows with both words.

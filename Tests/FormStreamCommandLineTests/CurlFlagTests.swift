@@ -4,7 +4,6 @@ import Testing
 /// Flags and words that people know from curl.
 @Suite struct CurlFlagTests {
   @Test(arguments: [
-    (["--junk-session-cookies"], "all cookies"),
     (["--socks4", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
     (["--proxy-insecure"], "--proxy-cacert"), (["--retry-all-errors"], "--retry-unsafe"),
     (["--ntlm"], "--digest"), (["--negotiate", "-u", "me:canary"], "--digest"),

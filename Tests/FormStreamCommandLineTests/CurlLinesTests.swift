@@ -14,14 +14,14 @@ import Testing
     var ours = ""
     var sends: [String] = []
     var differences: Set<String> = []
+    /// The reasons of differences.
+    var reasons: [String] = []
     var refusal: String?
 
     var isOfCurl: Bool { !line.hasPrefix("http ") }
     var comparesAgent: Bool {
       ["-A ", "agent", "curl.cfg"].contains { line.contains(" \($0)") || line.contains("\n\($0)") }
     }
-    var namesBodyType: Bool { line.contains("ontent-") }
-    var sendsFile: Bool { line.contains(" -T ") || line.contains("--upload-file") }
   }
 
   /// What is compared of the last request for a line.
@@ -82,6 +82,31 @@ import Testing
       if !found.isEmpty { differing += 1 }
     }
     print("Of \(entries.count) lines, \(differing) differ.")
+  }
+
+  /// The table in `docs/command.md` is the only list of what differs from curl: `make curl-suite` and the lines here name its
+  /// rows, and each row is named.
+  @Test func `each difference from curl is in the documents, and nothing else is`() throws {
+    let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+      .deletingLastPathComponent()
+    let page = try String(contentsOf: root.appending(path: "docs/command.md"), encoding: .utf8)
+    let table = page.split(separator: "### What differs\n").dropFirst().first?
+      .split(separator: "\n## ").first
+    let listed = try #require(table).matches(of: /\n\| ([a-z]+) \| ([^\n]+) \|/)
+    let rows = listed.map { String($0.output.1) }
+    #expect(rows.count > 15)
+    #expect(Set(rows).count == rows.count)
+    for row in listed { #expect(row.output.2.count > 20, "\(row.output.1) says too little") }
+    let suite = try String(
+      contentsOf: root.appending(path: "Tests/Curl/differences.toml"), encoding: .utf8)
+    let named = suite.matches(of: /(?:^|\n)\[different\.([a-z]+)\]/).map { String($0.output.1) }
+    #expect(Set(named) == Set(rows))
+    for entry in try Self.entries() where entry.isOfCurl {
+      for reason in entry.reasons {
+        let name = String(reason.prefix { $0 != "," })
+        #expect(rows.contains(name), "\(entry.line): \(reason)")
+      }
+    }
   }
 
   // MARK: Running
@@ -155,7 +180,6 @@ import Testing
     for header in request.headers {
       let name = header.name.lowercased()
       if ignored.contains(name), name != "user-agent" || !entry.comparesAgent { continue }
-      if name == "content-type", entry.sendsFile, !entry.namesBodyType { continue }
       shape.headers[name, default: []].append(plain(header.value))
     }
     if boundary != nil, !entry.line.contains(";type=") {
@@ -204,7 +228,9 @@ import Testing
       case "line": entry.line = value
       case "ours": entry.ours = value
       case "sends": entry.sends.append(value)
-      case "differs": entry.differences.insert(value.prefix { $0 != ":" }.lowercased())
+      case "differs":
+        entry.differences.insert(value.prefix { $0 != ":" }.lowercased())
+        entry.reasons.append(String(value.split(separator: ": ", maxSplits: 1).last ?? ""))
       case "refused": entry.refusal = String(value.prefix { $0 != ":" })
       default: Issue.record("This is no line of an entry: \(line)")
       }

@@ -188,7 +188,7 @@ import Testing
     let place = try TemporaryDirectory()
     try place.write("bad", "canary\n")
     for (flags, exit, says) in [
-      (["-b", "canary"], 66, "-b (argument 5) does not exist"),
+      (["-b", "canary", "-b", "bad"], 66, "is no cookie"), (["-b", "-"], 64, "name a file"),
       (["-b", "bad"], 66, "is no cookie"),
       (["-c", "no/such"], 74, "Choose another with -c"), (["-c", "-"], 64, "name a file"),
       (["-b", "a=1", "-H", "Cookie: b=2"], 64, "both set the Cookie"),

@@ -63,6 +63,12 @@ import Testing
     "netrc-optional": Effect("--netrc-optional", "-d", "", shows: "Basic bmU6cA==\r\n"),
     "netrc-file": Effect("--netrc-file", ".netrc", "-d", "", shows: "Basic bmU6cA==\r\n"),
     "cookie": Effect("-b", "a=b", "-d", "", shows: "Cookie: a=b\r\n"),
+    "junk-session-cookies": Effect("-j", "-b", "none", "-d", "", shows: "does not exist"),
+    "path-as-is": Effect("--path-as-is", "-d", "", shows: " /a/../b HTTP/1.1", at: "/a/../b"),
+    "request-target": Effect("--request-target", "*", "-d", "", shows: "POST * HTTP/1.1"),
+    "post301": Effect("--to-curl", "--post301", "-d", "", shows: "--post301"),
+    "post302": Effect("--to-curl", "--post302", "-d", "", shows: "--post302"),
+    "post303": Effect("--to-curl", "--post303", "-d", "", shows: "--post303"),
     "cookie-jar": Effect("-c", "jar", "-d", "", shows: "\njar\n"),
     "compressed-upload": Effect(
       "--compressed-upload", "gzip", "-d", "a", shows: "Content-Encoding: gzip\r\n"),

@@ -210,8 +210,7 @@ import Testing
     ("post -G -F a=b $U/", "-G puts"), ("post -G -T words $U/", "-G puts"),
     ("get -d a $U/", "-G puts the data into the URL"), ("get -C - -o f -i $U/", "-C -"),
     ("get -J -i $U/", "-J names"), ("post -f --output-any-status -o f -d a $U/", "-f prints"),
-    ("post -D '' -d a $U/", "-D needs"), ("post --url $U/ -d a $U/", "one too many"),
-    ("post -d a $U/ --url $U/", "one too many"),
+    ("post -D '' -d a $U/", "-D needs"), ("get --url $U/ -T a", "makes a body"),
     ("post -G --data-binary $'\\xff' $U/", "UTF-8"),
   ]
 

@@ -26,7 +26,7 @@ import Testing
     BadInput(64, "has no scheme", "post", "-d", "a", "/path"),
     BadInput(64, "only http and https", "post", "-d", "a", "ftp://example.org/"),
     BadInput(
-      64, "A word (argument 5) is one too many", "post", "-d", "a", "http://h/", "http://i/"),
+      64, "There are 1 files and 2 URLs", "put", "-T", "a", "http://h/", "http://i/"),
     BadInput(64, "--json-body DATA", "post", "{\"a\":1}", "http://h/"),
     BadInput(64, "--json-body DATA", "post", "[1]", "http://h/"),
     BadInput(
@@ -39,7 +39,7 @@ import Testing
     BadInput(64, "is no pattern", "put", "-T", "a{b", "http://h/"),
     BadInput(64, "is no pattern", "put", "-T", "a[9-1]", "http://h/"),
     BadInput(64, "is no pattern", "put", "-T", "a[1-9:0]", "http://h/"),
-    BadInput(64, "is no pattern", "put", "-T", "a[1-99999999999999999999]", "http://h/"),
+    BadInput(64, "too large", "put", "-T", "a[1-99999999999999999999]", "http://h/"),
     BadInput(64, "-T FILE as it is", "post", "/etc/passwd", "http://h/"),
     BadInput(64, "neither a URL nor a file", "put", "missing", "http://h/"),
     BadInput(64, "-F NAME=VALUE adds", "post", "a=b", "http://h/"),
@@ -106,7 +106,7 @@ import Testing
       "http://h/"),
     BadInput(64, "derived from the body", "post", "-d", "", "-H", "Content-Length: 1", "http://h/"),
     BadInput(64, "control character", "post", "-d", "", "-H", "X: a\nb", "http://h/"),
-    BadInput(64, "names the boundary", "post", "-F", "a=b", "-H", "Content-Type: a/b", "http://h/"),
+    BadInput(64, "names its boundary", "post", "-F", "a=b", "-H", "Content-Type: a/b", "http://h/"),
     BadInput(
       64, "both set the User-Agent", "post", "-d", "", "-A", "a", "-H", "User-Agent: b", "http://h/"
     ),

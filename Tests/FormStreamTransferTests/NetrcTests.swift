@@ -27,7 +27,10 @@ import Testing
       try credentials("h.example") == .basic(user: "me", password: "a b\"c\\d\te"))
     #expect(try credentials("h.example", "other") == .basic(user: "other", password: "p#2"))
     #expect(try credentials("last.example") == .basic(user: "", password: ""))
-    for host in ["example", "x.h.example", "h.example.org", "sub.h.example", "elsewhere.example"] {
+    // As in curl, an entry without a login is for each user.
+    #expect(try credentials("sub.h.example") == .basic(user: "", password: "only"))
+    #expect(try credentials("sub.h.example", "me") == .basic(user: "me", password: "only"))
+    for host in ["example", "x.h.example", "h.example.org", "elsewhere.example"] {
       #expect(try credentials(host) == nil, "\(host)")
     }
     for login in ["comment", "macro", "anyone", "Me"] {

@@ -67,7 +67,7 @@ struct ArgumentParser {
   private mutating func nextShort() throws(Failure) -> Item? {
     let byte = bundle.popFirst() ?? 0
     let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
-    guard let flag = Flag.named(letter) else {
+    guard let flag = Flag.named(letter, for: verb) else {
       if let meaning = CurlFlag.meaning(letter), isLikeCurl(meaning) {
         return try item(meaning, "-\(letter)", nil)
       }

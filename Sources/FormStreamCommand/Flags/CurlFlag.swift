@@ -69,6 +69,8 @@ enum CurlFlag {
     Entry(nil, "proxy-basic", "socks5-basic", is: .always),
     Entry(nil, "suppress-connect-headers", is: .always),
     Entry(nil, "tcp-nodelay", is: .always),
+    // A response without a status line is no response.
+    Entry(nil, "no-http0.9", is: .always),
     // NPN is gone from TLS, and the others are for Windows.
     Entry(
       nil, "no-npn", "ssl-no-revoke", "ssl-revoke-best-effort", "ssl-auto-client-cert",
@@ -81,9 +83,6 @@ enum CurlFlag {
   ]
 
   private static let refused = [
-    Entry(
-      "j", "junk-session-cookies",
-      hint: "leave it out; all cookies in the file of -b are used, also those without an end."),
     Entry(
       nil, "proxy1.0", "preproxy", "socks4", "socks4a",
       hint: "--proxy has proxies of http, https, socks5 and socks5h, one at a time."),
@@ -154,9 +153,6 @@ enum CurlFlag {
       nil, "alt-svc", "hsts",
       hint: "leave it out; requests go to the URL as it is written, so write https."),
     Entry(
-      nil, "request-target", "path-as-is",
-      hint: "the target is that of the URL, without . and .. in its path (RFC 3986)."),
-    Entry(
       nil, "tr-encoding", "raw", "ignore-content-length",
       hint: "leave it out; --compressed asks for a compressed response."),
     Entry(
@@ -164,9 +160,6 @@ enum CurlFlag {
       hint: "-H 'If-None-Match: ETAG' and -H 'If-Modified-Since: DATE' do the same."),
     Entry("z", hint: "-H 'If-Modified-Since: DATE' does the same."),
     Entry(nil, "etag-save", hint: "-D FILE keeps the headers, -w '%header{etag}' prints it."),
-    Entry(
-      nil, "post301", "post302", "post303",
-      hint: "a request with a body follows only 307 and 308; a 303 names the page of its result."),
     Entry(
       nil, "location-trusted",
       hint:

@@ -10,12 +10,13 @@ extension Flag {
       group: .body, verbs: bodyVerbs, common: [.put],
       summary: "Send a file as it is; - is standard input",
       detail: """
-        If the URL ends in /, the file's name is added. The type is detected in the same way as that of a \
-        form's file; -H 'Content-Type: TYPE' sets it. A pipe longer than --read-ahead is sent \
+        If the URL ends in /, the file's name is added. As with curl, no Content-Type is sent unless --type TYPE or \
+        -H 'Content-Type: TYPE' names it, or --sniff auto asks to detect it. A pipe longer than --read-ahead is sent \
         in chunks. Repeat the flag for several files: each is sent in a request of its own, one after another, either to \
         one URL that ends in /, or each to its own URL. {a,b}, [1-9], [001-100:2] and [a-z] in FILE stand for several \
         names, unless there is a file of exactly this name. Words before the URL that are files are sent, too: \
-        -T *.gif URL. @FILE before the URL sends a file and adds no name to the URL.
+        -T *.gif URL; their types are detected, as that of a form's file is. @FILE before the URL does the same with one \
+        file, and adds no name to the URL. {a,b} and [1-9] in a URL stand for several URLs, as in get.
         """
     ) { (arguments, argument) in
       // curl's name for standard input that may pause.
@@ -25,13 +26,14 @@ extension Flag {
     },
     Flag(
       long: "globoff", short: "g", group: .body, verbs: bodyVerbs + [.get],
-      summary: "Take [ ] { } in -T, and in the URLs of get, as they are"
+      summary: "Take [ ] { } in -T, and in URLs, as they are"
     ) { (arguments, _) in arguments.request.isGlobbingOff = true },
     data(
-      "data", "d", .text, "Send DATA, or @FILE without its line breaks, as an encoded form",
+      "data", "d", .text, "Send DATA, or the text in @FILE without its line breaks, as a form",
       """
       DATA is sent as it is, without encoding. All data flags can be repeated and mixed; their values are \
-      joined with &. CR, LF and NUL in @FILE are left out, as in curl; @- is standard input.
+      joined with &. Line breaks in @FILE (CR and LF) are left out, as in curl. A file with a NUL, which curl leaves out, \
+      too, or that is not UTF-8 is refused: --data-binary sends it as it is. @- is standard input.
       """),
     data("data-raw", nil, .raw, "Send DATA, even if it begins with @", ""),
     data(

@@ -10,7 +10,8 @@ extension Flag {
       detail: """
         A value with "=" in it is sent as it is, with the first server only. Anything else is a file in Netscape's format, as -c \
         writes it, or of Set-Cookie: lines; cookies that the server sets are then kept for the other requests of the \
-        command. Other users of this machine can see the command line: put secrets into a file.
+        command. The head of a response is such a file, too. A file that does not exist has no cookies, which a note says; \
+        '' only keeps what the server sets. Other users of this machine can see the command line: put secrets into a file.
         """
     ) { (arguments, argument) in arguments.request.cookies.append(argument) },
     Flag(
@@ -28,6 +29,10 @@ extension Flag {
       }
       arguments.request.cookieJar = argument
     },
+    Flag(
+      long: "junk-session-cookies", short: "j", group: .request, verbs: Verb.likeCurl,
+      summary: "Leave out the cookies in the file of -b that have no end"
+    ) { (arguments, _) in arguments.request.skipsSessionCookies = true },
     Flag(
       long: "show-cookies", group: .output, verbs: [.post, .put, .get],
       summary: "Show the cookies that the server sets, in -v and in records",

@@ -81,6 +81,7 @@ extension Flag {
         credentials. A redirect from https to http is never followed.
         """
     ) { (arguments, _) in arguments.request.options.redirects.allowsOtherOrigins = true },
+    repeating(301), repeating(302), repeating(303),
     Flag(
       long: "max-redirs", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
       summary: "Follow at most N redirects (default: 5)"
@@ -107,6 +108,16 @@ extension Flag {
       detail: "In seconds; a fraction may follow a dot.", of: Verb.sending
     ) { $0.request.continueTimeout = $1 ?? .zero },
   ]
+
+  /// `--post301` and its like.
+  private static func repeating(_ status: Int) -> Flag {
+    Flag(
+      long: "post\(status)", group: .delivery, verbs: Verb.likeCurl,
+      summary: "Follow \(status) as 307: send the same request to the URL",
+      detail:
+        "Without the flag, \(status == 303 ? "the page that a 303 names is fetched" : "a \(status) in response to a body is an error")."
+    ) { (arguments, _) in arguments.request.options.redirects.repeatingStatuses.insert(status) }
+  }
 
   private static func seconds(
     _ long: String, short: Character? = nil, _ summary: String,

@@ -49,8 +49,15 @@ extension Flag {
     Flag(
       long: "type", value: Value(placeholder: "TYPE"), group: .previousPart, verbs: formVerbs,
       summary: "Its media type, such as image/png",
-      detail: "Without the flag, the type of a file is detected, and a text field has none."
+      detail: """
+        Without the flag, the type of a file is detected, and a text field has none. After -T, it is the type of the files of \
+        -T, which are sent without one otherwise.
+        """
     ) { (arguments, argument) throws(Failure) in
+      if arguments.parts.isEmpty, !arguments.request.uploads.isEmpty {
+        arguments.request.uploadType = argument
+        return
+      }
       try arguments.setOnPreviousPart(\.type, of: "--type", to: try argument.text(for: "--type"))
     },
     Flag(

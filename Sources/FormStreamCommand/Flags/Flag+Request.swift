@@ -15,8 +15,9 @@ extension Flag {
       summary: "Add a header; can be repeated",
       detail: """
         'NAME;' is a header without a value. 'NAME:' leaves a header out: Accept, Accept-Encoding, Content-Type, Expect or \
-        User-Agent. @FILE does the same as --header-file, and @- reads standard input. Headers about the length and \
-        framing of the body can't be set. Other users of this machine can see the command line: put secrets into \
+        User-Agent. @FILE does the same as --header-file, and @- reads standard input. Transfer-Encoding: chunked sends a \
+        body in chunks although its length is known, Content-Length is accepted if it is true, and the Content-Type of a \
+        form gets its boundary. Other headers about framing can't be set. Other users of this machine can see the command line: put secrets into \
         --header-file.
         """
     ) { (arguments, argument) in
@@ -88,6 +89,16 @@ extension Flag {
       }
       arguments.operands.append(argument)
     },
+    Flag(
+      long: "path-as-is", group: .request, verbs: Verb.likeCurl,
+      summary: "Leave . and .. in the path of the URL"
+    ) { (arguments, _) in arguments.request.keepsPath = true },
+    Flag(
+      long: "request-target", value: Value(placeholder: "TARGET"), group: .request,
+      verbs: Verb.likeCurl,
+      summary: "Put TARGET into the request line, instead of the URL's path",
+      detail: "Such as * with -X OPTIONS. A redirect is requested by its URL."
+    ) { (arguments, argument) in arguments.request.requestTarget = argument },
     Flag(
       long: "referer", short: "e", value: Value(placeholder: "URL"), group: .request,
       verbs: Verb.likeCurl,

@@ -19,6 +19,7 @@ extension Flag {
         nothing. A file whose type is not detected is application/octet-stream.
         """
     ) { (arguments, argument) throws(Failure) in
+      arguments.asksForTypes = true
       arguments.sniffing = try argument.choice(
         for: "--sniff", "policy", among: SniffingPolicy.all)
     },
@@ -35,16 +36,19 @@ extension Flag {
         throw .usage(
           "\(argument.named("--type-for")) is not GLOB=TYPE: write it like *.heic=image/heic.")
       }
+      arguments.asksForTypes = true
       arguments.typeOverrides.append(override)
     },
     Flag(
       long: "charset", group: .types, verbs: typeVerbs,
       summary: "Add the charset to the type of text, as libmagic guesses it"
-    ) { (arguments, _) in arguments.detectsCharset = true },
+    ) { (arguments, _) in (arguments.detectsCharset, arguments.asksForTypes) = (true, true) },
     Flag(
       long: "magic-file", value: Value(placeholder: "FILE", completion: .path), group: .types,
       verbs: typeVerbs,
       summary: "libmagic's compiled database, instead of the system's"
-    ) { (arguments, argument) in arguments.magicFile = argument },
+    ) { (arguments, argument) in
+      (arguments.magicFile, arguments.asksForTypes) = (argument, true)
+    },
   ]
 }

@@ -64,14 +64,17 @@ extension Flag {
     + outputFlags + downloadFlags
     + responseFlags + printingFlags + generalFlags
 
-  /// The flag of a name. Some names are two flags, of different commands.
+  /// The flag of a name. Some names, and some letters, are two flags, of different commands.
   ///
   /// - Parameter verb: the command, if it is known.
   static func named(_ long: String, for verb: Verb? = nil) -> Flag? {
     let flags = all.filter { $0.long == long }
     return verb.flatMap { verb in flags.first { $0.isKnown(to: verb) } } ?? flags.first
   }
-  static func named(_ short: Character) -> Flag? { all.first { $0.short == short } }
+  static func named(_ short: Character, for verb: Verb? = nil) -> Flag? {
+    let flags = all.filter { $0.short == short }
+    return verb.flatMap { verb in flags.first { $0.isKnown(to: verb) } } ?? flags.first
+  }
 
   func isKnown(to verb: Verb) -> Bool { verbs.isEmpty || verbs.contains(verb) }
 

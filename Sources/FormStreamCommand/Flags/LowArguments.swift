@@ -20,6 +20,8 @@ struct LowArguments {
   var typeOverrides: [TypeOverride] = []
   var magicFile: Argument?
   var detectsCharset = false
+  /// Whether a flag about types was typed.
+  var asksForTypes = false
 
   var escaping: EscapingProfile?
   var browserText = false
@@ -60,7 +62,13 @@ extension LowArguments {
     parser.verb = arguments.first { $0.place == .word(1) }.flatMap { Verb(rawValue: $0.shown) }
     var items: [ArgumentParser.Item] = []
     while let item = try parser.next() {
-      if case .off(let flag) = item {
+      if case .off(let flag) = item, flag.long == "remote-name", downloading.namesAll,
+        let output = Flag.named("output", for: parser.verb)
+      {
+        // As in curl, it is for one URL.
+        items.append(.flag(output, Argument("-")))
+        try store(.flag(output, Argument("-")), for: parser.verb)
+      } else if case .off(let flag) = item {
         // As if it had not been typed. Storing has no other effect.
         items.removeAll {
           if case .flag(let other, _) = $0 { other.long == flag.long } else { false }

@@ -4,6 +4,8 @@ import FormStreamTransfer
 struct RequestArguments {
   /// The values of `-T`.
   var uploads: [Argument] = []
+  /// The type of the files of `-T`; nil if it was not typed.
+  var uploadType: Argument?
   /// Whether `[ ] { }` are not special in the values of `-T`, and in the URLs of `get`.
   var isGlobbingOff = false
   var data: [DataArgument] = []
@@ -14,6 +16,10 @@ struct RequestArguments {
   var putsDataIntoURL = false
   /// `-I`: whether only the head of the response is asked for.
   var asksForHead = false
+  /// `--path-as-is`: whether `.` and `..` stay in the paths of URLs.
+  var keepsPath = false
+  /// `--request-target`: what stands in the request line in place of the URL's path and query.
+  var requestTarget: Argument?
   /// Whether `--proto` allows only https.
   var requiresHTTPS = false
   /// Header lines and files of them, in the order in which they were typed.
@@ -32,6 +38,8 @@ struct RequestArguments {
   var allowsInsecureAuth = false
   /// The cookies, and the file of cookies, of `-b`.
   var cookies: [Argument] = []
+  /// `-j`: whether the cookies of files that have no end are left out.
+  var skipsSessionCookies = false
   /// Where cookies are written at the end.
   var cookieJar: Argument?
   /// The file of a URL that is a secret.

@@ -27,7 +27,7 @@ extension LowArguments {
     var sources: [DownloadSource] = []
     for (index, operand) in operands.enumerated() {
       let output = index < outputs.count ? outputs[index] : nil
-      for match in try matches(of: operand) {
+      for match in try matches(ofURL: operand) {
         sources.append(
           DownloadSource(
             url: try URLArgument(Argument(bytes: match.text, from: operand)),
@@ -37,13 +37,18 @@ extension LowArguments {
     return sources
   }
 
-  private func matches(of url: Argument) throws(Failure) -> [CurlPattern.Match] {
+  /// The URLs that a word stands for.
+  func matches(ofURL url: Argument) throws(Failure) -> [CurlPattern.Match] {
     if request.isGlobbingOff { return [.init(text: url.bytes, choices: [])] }
     do throws(CurlPattern.Fault) {
       return try CurlPattern.matches(of: url.bytes, isLenient: true)
     } catch {
+      let reason =
+        error == .tooLarge
+        ? "has a range with a number that is too large"
+        : "stands for more than \(CurlPattern.maximumCount) URLs"
       throw .usage(
-        "\(url.named("The URL")) stands for more than \(CurlPattern.maximumCount) URLs: take a smaller range, or -g, which takes [ ] { } as they are."
+        "\(url.named("The URL")) \(reason): take a smaller range, or -g, which takes [ ] { } as they are."
       )
     }
   }

@@ -139,7 +139,8 @@ extension GetPlan {
     ResultReport(
       printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
       socket: configuration.unixSocket, showsSetCookie: item.request.options.tracesSetCookie,
-      subject: item.destination.isOutput && items.count == 1 ? nil : item.name)
+      subject: item.destination.isOutput && items.count == 1 ? nil : item.name,
+      number: item.number, referer: item.request.headers["Referer"])
   }
 
   /// Whether what is stored is not the complete file as it is on the server.

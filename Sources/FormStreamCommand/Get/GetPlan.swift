@@ -8,6 +8,8 @@ import FormStreamTransfer
 struct GetPlan {
   /// What becomes of one URL.
   struct Item {
+    /// Which request of the command it is, from 0.
+    let number: Int
     let request: TransferRequest
     let destination: Destination
     let expectedDigest: SHA256.Digest?
@@ -61,6 +63,10 @@ extension LowArguments {
     var (planned, configuration) = try plannedRequest(
       request.asksForHead ? .head : .get, to: resolved[0], .none, &notes)
     planned.options = try getOptions()
+    if let stated = try statedLength(), stated > 0 {
+      throw .usage(
+        "-H states a Content-Length of \(stated), and get sends no body: leave the header out.")
+    }
     if let range = downloading.range {
       guard !planned.headers.contains("Range") else {
         throw .usage("--range and -H both set the range: leave one out.")
@@ -78,7 +84,7 @@ extension LowArguments {
         for: destination, request.method, planned.options)
       items.append(
         GetPlan.Item(
-          request: request, destination: destination,
+          number: index, request: request, destination: destination,
           expectedDigest: digests.isEmpty ? nil : digests[index]))
     }
     let printing = try plannedPrinting()

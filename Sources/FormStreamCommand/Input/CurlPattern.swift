@@ -11,6 +11,8 @@ struct CurlPattern {
   /// What is wrong with a text.
   enum Fault: Error {
     case malformed, tooMany
+    /// A number is larger than any that can be counted to.
+    case tooLarge
   }
 
   static let maximumCount = 10_000
@@ -102,19 +104,22 @@ struct CurlPattern {
       guard last.isASCIILetterOrDigit, first <= last, last - first < 26 else { return nil }
       return stride(from: Int(first), through: Int(last), by: step).map { [UInt8($0)] }
     }
-    guard let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last else {
+    guard ends.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) else {
       return nil
     }
+    guard let first = Self.number(ends[0]), let last = Self.number(ends[1]) else { throw .tooLarge }
+    guard first <= last else { return nil }
     guard (last - first) / step < Self.maximumCount else { throw .tooMany }
     let width = ends[0].first == UInt8(ascii: "0") ? ends[0].count : 0
-    return stride(from: first, through: last, by: step).map { number in
-      let digits = Array("\(number)".utf8)
+    // The last one is not larger than the largest number.
+    return (0...(last - first) / step).map { index in
+      let digits = Array("\(first + index * step)".utf8)
       return Array(repeating: UInt8(ascii: "0"), count: max(0, width - digits.count)) + digits
     }
   }
 
   private static func number(_ text: ArraySlice<UInt8>) -> Int? {
-    guard text.count < 10, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+    guard !text.isEmpty, text.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
     return Int(String(decoding: text, as: UTF8.self))
   }
 }

@@ -12,7 +12,11 @@ enum StandardInput {
 
   /// A regular file that can be opened again is read from its current offset: its length is known, and it can be sent
   /// more than once. Anything else is a stream.
-  static func body(range: FileRange? = nil, for use: String) throws(Failure) -> PartBody {
+  ///
+  /// - Parameter length: the length of a stream, if it was stated. A stream of another length is an error when it is sent.
+  static func body(
+    range: FileRange? = nil, length: Int64? = nil, for use: String
+  ) throws(Failure) -> PartBody {
     let offset: Int64?
     do {
       offset = try standardInputOffset()
@@ -27,7 +31,7 @@ enum StandardInput {
           "--range of \(use) needs a file, and standard input is a pipe or device: use \"tail "
             + "-c\" and \"head -c\" instead.")
       }
-      return .descriptor(0)
+      return .descriptor(0, length: length)
     }
     let (start, overflow) = offset.addingReportingOverflow(range?.offset ?? 0)
     guard !overflow else {

@@ -22,6 +22,7 @@ struct CurlLine {
     addMethod()
     try addHeaders()
     addDelivery()
+    addTarget()
     try addConnection(layout)
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
@@ -54,6 +55,15 @@ struct CurlLine {
 
   /// The command line with a line feed at its end.
   var line: [UInt8] { Array(words.joined(separator: [0x20])) + [0x0A] }
+
+  private mutating func addTarget() {
+    if arguments.request.keepsPath { add("--path-as-is") }
+    if let target = plan.request.options.requestTarget { add("--request-target", target) }
+    for status in plan.request.options.redirects.repeatingStatuses.sorted() {
+      add("--post\(status)")
+    }
+    if arguments.request.skipsSessionCookies { add("--junk-session-cookies") }
+  }
 
   // MARK: Words
 

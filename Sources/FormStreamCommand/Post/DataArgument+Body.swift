@@ -64,7 +64,9 @@ extension DataArgument {
     case .text:
       let data = DataOrFile(argument, of: flag)
       let contents = try data.contents()
-      return data.file == nil ? contents : contents.filter { $0 != 13 && $0 != 10 && $0 != 0 }
+      guard let file = data.file else { return contents }
+      try checkText(contents, of: file)
+      return contents.filter { $0 != 13 && $0 != 10 }
     case .encoded:
       let data = EncodedData(argument)
       let content =
@@ -74,6 +76,19 @@ extension DataArgument {
       let encoded = Array(PercentEncoding.unreservedWithPlus.encoded(content).utf8)
       return data.name.isEmpty ? encoded : data.name + [UInt8(ascii: "=")] + encoded
     }
+  }
+
+  /// Fails if a file of `-d` is no text: without some of its bytes, as curl sends it, it would be another file.
+  private func checkText(_ contents: [UInt8], of file: Argument) throws(Failure) {
+    let fault =
+      contents.contains(0)
+      ? "has a NUL in it"
+      : String(validating: contents, as: UTF8.self) == nil ? "is not UTF-8" : nil
+    guard let fault else { return }
+    let name = file.isDash ? "Standard input" : "The file \"\(file.shown)\" of \(flag)"
+    throw .usage(
+      "\(name) \(fault), so it is no text that can be sent without its line breaks: use --data-binary, which sends it as it is."
+    )
   }
 
   /// The value of `--data-urlencode`, split at the first `=`; if there is none, at the first `@`.

@@ -38,6 +38,19 @@ struct HeaderLine {
     (self.name, self.value, isSecret) = (name, value, true)
   }
 
+  /// Whether this asks for a body in chunks.
+  var asksForChunks: Bool {
+    name.isSameHeaderName(as: "Transfer-Encoding") && value.lowercased() == "chunked"
+  }
+
+  /// The length that a `Content-Length` states; nil if this is another header, or states none.
+  var statedLength: Int64? {
+    guard name.isSameHeaderName(as: "Content-Length"), value.utf8.count < 19,
+      value.utf8.allSatisfy({ (0x30...0x39).contains($0) })
+    else { return nil }
+    return Int64(value)
+  }
+
   func add(to headers: inout HTTPHeaders) throws(Failure) {
     headers.append(name, value, isSecret: isSecret)
     // Reported before anything else is done.

@@ -43,6 +43,8 @@ struct PlannedBytes {
   let origin: String
   /// The name of the file of `-T`.
   var uploadedFile: String?
+  /// Whether the body is sent without a type, as curl's `-T` does.
+  var hasNoType = false
   /// Its path, for messages.
   var subject: String?
 
@@ -96,10 +98,17 @@ extension LowArguments {
 
   private func body(of upload: PlannedTarget.Upload) throws(Failure) -> PlannedBytes {
     let (path, spelling) = (upload.file, upload.spelling)
+    // What is typed without -T is not curl's.
+    let isCurls = path.flag != nil
+    let type = try isCurls ? uploadType() : nil
+    let hasNoType = isCurls && type == nil && !asksForTypes
     if path.isDash {
+      // As with curl, the length of a pipe may be stated: it fails if that is not true.
+      let length = try asksForChunks() ? nil : statedLength()
+      let body = try StandardInput.body(length: length, for: spelling)
       return PlannedBytes(
-        body: try StandardInput.body(for: spelling), type: nil, filename: "-",
-        origin: "from standard input")
+        body: body, type: type ?? (hasNoType ? .octetStream : nil), filename: "-",
+        origin: "from standard input", hasNoType: hasNoType)
     }
     guard !path.bytes.isEmpty else {
       throw .usage("There is no path after \(spelling): name a file, or - for standard input.")
@@ -113,8 +122,18 @@ extension LowArguments {
     }
     try path.checkTilde(for: spelling)
     return PlannedBytes(
-      body: .file(path.path), type: nil, filename: path.path.lastComponent,
+      body: .file(path.path), type: type ?? (hasNoType ? .octetStream : nil),
+      filename: path.path.lastComponent,
       origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent,
-      subject: path.shown)
+      hasNoType: hasNoType, subject: path.shown)
+  }
+
+  /// The type of `--type` after `-T`; nil if there is none.
+  private func uploadType() throws(Failure) -> MediaType? {
+    guard let argument = request.uploadType else { return nil }
+    guard let type = MediaType(try argument.text(for: "--type")) else {
+      throw .usage("\(argument.named("--type")) is not a media type: write it like image/png.")
+    }
+    return type
   }
 }

@@ -20,25 +20,25 @@ extension LowArguments {
   }
 
   /// Whether the session keeps cookies, and which file it begins with.
-  func cookiePolicy() throws(Failure) -> CookiePolicy {
+  func cookiePolicy(_ notes: inout [String]) throws(Failure) -> CookiePolicy {
     let files = request.cookies.filter { !$0.isCookie }
-    guard files.count < 2 else {
-      throw .usage("-b names \(files.count) files: cookies are read from one.")
-    }
-    guard let file = files.first else {
-      return request.cookieJar == nil ? .none : .session()
-    }
-    // The first of a series of commands finds no file.
-    if file.bytes == request.cookieJar?.bytes, !exists(file.path) { return .session() }
-    // Not by its path: that is the cookie itself if its = was forgotten.
-    guard file.bytes.isEmpty || exists(file.path) else {
-      throw Failure(
-        .noInput,
-        "The file of \(file.named("-b")) does not exist: check the path. A cookie is written NAME=VALUE."
-      )
-    }
+    guard !files.isEmpty else { return request.cookieJar == nil ? .none : .session() }
+    var existing: [LocalPath] = []
     // As with curl, an empty name only keeps what the server sets.
-    return .session(file: file.bytes.isEmpty ? nil : file.path)
+    for file in files where !file.bytes.isEmpty {
+      if file.isDash {
+        throw .usage("-b reads a file, and - is standard input: name a file.")
+      } else if exists(file.path) {
+        existing.append(file.path)
+      } else if file.bytes != request.cookieJar?.bytes {
+        // Not by its path: that is the cookie itself if its = was forgotten. The file of -c is missing for the first of a
+        // series of commands.
+        notes.append(
+          "The file of \(file.named("-b")) does not exist, so it has no cookies. A cookie is written NAME=VALUE."
+        )
+      }
+    }
+    return .session(files: existing, withoutSessionCookies: request.skipsSessionCookies)
   }
 }
 

@@ -13,14 +13,14 @@ extension LowArguments {
         let line = try HeaderLine(argument)
         if line.leavesOut {
           try checkLeftOut(line.name, by: argument)
-        } else if !isOwnBusiness(line, notes: &notes) {
+        } else if try !isOwnBusiness(line, argument, body, notes: &notes) {
           try line.add(to: &headers)
         }
       case .file(let file): try add(file, to: &headers, notes: &notes)
       }
     }
     try addCookies(to: &headers)
-    if case .form = body { try fitContentType(in: &headers, notes: &notes) }
+    if case .form(let form) = body { try fitContentType(in: &headers, of: form) }
     if let agent = request.userAgent, !agent.bytes.isEmpty {
       if headers.contains("User-Agent") {
         throw .usage("-A and -H both set the User-Agent: leave one out.")
@@ -65,7 +65,9 @@ extension LowArguments {
       throw .usage(
         "\(argument.named("-H")) leaves out \(name), which \(flag) sets: leave out one of them.")
     }
-    let needed = ["Host", "Content-Length", "Transfer-Encoding"]
+    var needed = ["Host", "Content-Length"]
+    // A body whose length is stated is not sent in chunks.
+    if try statedLength() == nil { needed.append("Transfer-Encoding") }
     if let name = needed.first(where: { name.isSameHeaderName(as: $0) }) {
       throw .usage(
         "\(argument.named("-H")) can't leave out \(name): without it, the server can't read the request."
@@ -89,18 +91,51 @@ extension LowArguments {
   }
 
   /// Whether a header says what is decided elsewhere. Copied command lines have such headers.
-  private func isOwnBusiness(_ line: HeaderLine, notes: inout [String]) -> Bool {
+  private func isOwnBusiness(
+    _ line: HeaderLine, _ argument: Argument, _ body: PlannedBody, notes: inout [String]
+  ) throws(Failure) -> Bool {
     let (name, value) = (line.name, line.value.lowercased())
     if name.isSameHeaderName(as: "Expect"), value == "100-continue" { return true }
-    let isChunked = name.isSameHeaderName(as: "Transfer-Encoding") && value == "chunked"
-    let isConnection =
-      name.isSameHeaderName(as: "Connection") && ["keep-alive", "close"].contains(value)
-    guard isChunked || isConnection else { return false }
-    notes.append(
-      isChunked
-        ? "Transfer-Encoding is not taken from -H: a body is sent in chunks if its length is not known."
-        : "Connection is not taken from -H: formstream manages its connections itself.")
+    if line.asksForChunks {
+      if case .none = body {
+        notes.append("Transfer-Encoding is not taken from -H: there is no body to send in chunks.")
+      }
+      return true
+    }
+    if name.isSameHeaderName(as: "Content-Length") {
+      // Whether it is true is checked when the body is known.
+      guard line.statedLength != nil else {
+        throw .usage("\(argument.named("-H")) has a Content-Length that is no number.")
+      }
+      return true
+    }
+    guard
+      ["Connection", "Proxy-Connection"].contains(where: name.isSameHeaderName(as:)),
+      ["keep-alive", "close"].contains(value)
+    else { return false }
+    notes.append("\(name) is not taken from -H: formstream manages its connections itself.")
     return true
+  }
+
+  /// Whether `-H 'Transfer-Encoding: chunked'` asks for a body in chunks.
+  func asksForChunks() throws(Failure) -> Bool {
+    for case .line(let argument) in request.headers where try HeaderLine(argument).asksForChunks {
+      return true
+    }
+    return false
+  }
+
+  /// The length of the body as `-H 'Content-Length: N'` states it; nil if it doesn't.
+  func statedLength() throws(Failure) -> Int64? {
+    var length: Int64?
+    for case .line(let argument) in request.headers {
+      guard let stated = try HeaderLine(argument).statedLength else { continue }
+      if let length, length != stated {
+        throw .usage("-H states two lengths of the body: leave out Content-Length.")
+      }
+      length = stated
+    }
+    return length
   }
 
   /// What `-H` says of `Expect`; nil if nothing.
@@ -113,10 +148,10 @@ extension LowArguments {
     return mode
   }
 
-  /// Removes a Content-Type of a form that has no boundary, as curl does: documentation of
-  /// services has such headers.
+  /// Adds the form's boundary to a Content-Type of a form without one, as curl does: documentation of services has such
+  /// headers.
   private func fitContentType(
-    in headers: inout HTTPHeaders, notes: inout [String]
+    in headers: inout HTTPHeaders, of form: PlannedForm
   ) throws(Failure) {
     if try leavesOut("Content-Type") {
       throw .usage(
@@ -124,16 +159,19 @@ extension LowArguments {
       )
     }
     guard let text = headers["Content-Type"] else { return }
-    let isFormData = text.lowercased() == "multipart/form-data"
-    guard isFormData, headers.filter({ $0.name.isSameHeaderName(as: "Content-Type") }).count == 1
+    let boundary = form.form.boundary.description
+    let named = FormParser.boundary(inContentType: text)?.description
+    guard let type = MediaType(text), type.essence == "multipart/form-data",
+      headers.filter({ $0.name.isSameHeaderName(as: "Content-Type") }).count == 1,
+      named == nil || type.isMultipart(withBoundary: boundary)
     else {
       throw .usage(
-        "The Content-Type of a form can't be set, because it names the boundary: leave out -H 'Content-Type: ...'; "
+        "The Content-Type of a form is multipart/form-data, and names its boundary: leave out -H 'Content-Type: ...'; "
           + "--boundary sets the boundary, --type the type of a part.")
     }
+    guard named == nil else { return }
     headers.remove("Content-Type")
-    notes.append(
-      "Content-Type is not taken from -H, because its boundary is missing: it is sent with one.")
+    try HeaderLine(name: "Content-Type", value: "\(text); boundary=\(boundary)").add(to: &headers)
   }
 
   private func add(

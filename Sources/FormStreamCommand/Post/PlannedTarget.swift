@@ -28,25 +28,18 @@ extension LowArguments {
     let words = try sortedOperands(verb)
     let urls = try urls(words.urls, for: verb, notes: &notes)
     if let body = words.body {
-      guard urls.count == 1, request.uploads.isEmpty, words.files.isEmpty else {
+      guard urls.count == 1, urls[0].count == 1, request.uploads.isEmpty, words.files.isEmpty else {
         throw .usage(
           "\(body.named("@FILE")) is the complete body of one request: leave out the others.")
       }
-      return [PlannedTarget(urls[0], .init(file: body, spelling: "@FILE", namesURL: false))]
+      return [PlannedTarget(urls[0][0], .init(file: body, spelling: "@FILE", namesURL: false))]
     }
     var groups: [[PlannedTarget.Upload]] = []
     for upload in request.uploads {
       groups.append(try names(in: upload).map { .init(file: $0, spelling: "-T") })
     }
     groups += words.files.map { [.init(file: $0, spelling: "a file")] }
-    guard !groups.isEmpty else {
-      guard urls.count == 1 else {
-        throw .usage(
-          "\(words.urls[1].named("A word")) is one too many: \(verb.rawValue) takes one URL, or one for each -T."
-        )
-      }
-      return [PlannedTarget(urls[0])]
-    }
+    guard !groups.isEmpty else { return urls.flatMap(\.self).map { PlannedTarget($0) } }
     if urls.count == groups.count {
       var pairs: [PlannedTarget] = []
       for (url, group) in zip(urls, groups) { pairs += try targets(url, group) }
@@ -86,39 +79,53 @@ extension LowArguments {
           )
         case .tooMany:
           ("stands for more than \(CurlPattern.maximumCount) files", "send sends any number")
+        case .tooLarge:
+          ("has a range with a number that is too large", "-g takes [ ] { } as they are")
         }
       throw .usage("\(upload.named("-T")) \(reason): \(remedy).")
     }
   }
 
+  /// Each file is sent to each of the URLs.
   private func targets(
-    _ url: URLArgument, _ uploads: [PlannedTarget.Upload]
+    _ urls: [URLArgument], _ uploads: [PlannedTarget.Upload]
   ) throws(Failure) -> [PlannedTarget] {
-    guard uploads.count == 1 || url.takesName else {
+    guard uploads.count == 1 || urls.allSatisfy(\.takesName) else {
       throw .usage(
         "Each of the \(uploads.count) files would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."
       )
     }
-    let targets = uploads.map { PlannedTarget(url, $0) }
+    var targets: [PlannedTarget] = []
     var sent: [URLArgument: PlannedTarget.Upload] = [:]
-    for (upload, target) in zip(uploads, targets) {
-      if let other = sent.updateValue(upload, forKey: target.url) {
-        throw .usage(
-          "The files \"\(other.file.shown)\" and \"\(upload.file.shown)\" would both be sent to one URL, and one would replace the other: give one URL for each."
-        )
+    for upload in uploads {
+      let own = urls.map { PlannedTarget($0, upload) }
+      for url in Set(own.map(\.url)) {
+        if let other = sent.updateValue(upload, forKey: url) {
+          throw .usage(
+            "The files \"\(other.file.shown)\" and \"\(upload.file.shown)\" would both be sent to one URL, and one would replace the other: give one URL for each."
+          )
+        }
       }
+      targets += own
     }
     return targets
   }
 
+  /// For each word the URLs that it stands for.
   private func urls(
     _ words: [Argument], for verb: Verb, notes: inout [String]
-  ) throws(Failure) -> [URLArgument] {
+  ) throws(Failure) -> [[URLArgument]] {
     guard request.urlFile == nil, !words.isEmpty else {
-      return [try url(words.first, for: verb, notes: &notes)]
+      return [[try url(words.first, for: verb, notes: &notes)]]
     }
-    var urls: [URLArgument] = []
-    for word in words { urls.append(try URLArgument(word)) }
+    var urls: [[URLArgument]] = []
+    for word in words {
+      var group: [URLArgument] = []
+      for match in try matches(ofURL: word) {
+        group.append(try URLArgument(Argument(bytes: match.text, from: word)))
+      }
+      urls.append(group)
+    }
     return urls
   }
 

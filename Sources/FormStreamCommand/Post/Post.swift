@@ -75,7 +75,7 @@ extension PostPlan {
       report: ResultReport(
         printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
         socket: configuration.unixSocket, showsSetCookie: request.options.tracesSetCookie,
-        subject: body.subject),
+        subject: body.subject, number: number, referer: request.headers["Referer"]),
       heads: heads)
     var ending = try run.perform(in: session, display, interruption)
     if !printing.joinsHeads(on: responseTarget) { ending.write(heads, to: headFile, interruption) }

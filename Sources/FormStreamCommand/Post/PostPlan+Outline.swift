@@ -35,7 +35,7 @@ extension PostPlan {
       let when = credentials.waitsForChallenge ? " (after the server has asked for it)" : ""
       headers.append(("Authorization", credentials.description + when))
     }
-    if let file = configuration.cookies.file {
+    for file in configuration.cookies.files {
       headers.append(("Cookie", "*** (of the file \(file), if they are for this server)"))
     }
     if let coding = request.options.bodyCoding.name {

@@ -9,8 +9,13 @@ extension LowArguments {
     let targets = try targets(verb, notes: &notes)
     // With the query, so that the record shows it too.
     let urls = try resolved(targets.map(\.url))
+    try checkStandardInput(of: targets)
     var bodies: [PlannedBody] = []
     for target in targets {
+      if target.upload == nil, let body = bodies.first {
+        bodies.append(body)
+        continue
+      }
       let body = try plannedBody(with: target.upload).growing(growth)
       if case .none = body, verb == .put, !request.asksForHead, !request.putsDataIntoURL {
         throw .usage(
@@ -24,6 +29,10 @@ extension LowArguments {
       request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
     var (planned, configuration) = try plannedRequest(method, to: urls[0], bodies[0], &notes)
     planned.options = try options()
+    if case .raw(let bytes) = bodies[0], bytes.hasNoType, !planned.headers.contains("Content-Type")
+    {
+      planned.options.omittedHeaders.append("Content-Type")
+    }
     // The session's own limit is for many requests; here --retry sets the limit.
     configuration.retryBudget = max(
       configuration.retryBudget, planned.options.retry.attempts - 1)
@@ -38,7 +47,7 @@ extension LowArguments {
     for (index, body) in bodies.enumerated() {
       plans.append(
         PostPlan(
-          request: requests[index], body: body, configuration: configuration,
+          number: index, request: requests[index], body: body, configuration: configuration,
           sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
           product: isDryRun
             ? .outline
@@ -51,7 +60,38 @@ extension LowArguments {
           responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes,
           isQuiet: request.isQuiet, progress: request.progress))
     }
+    if let stated = try statedLength() {
+      for plan in plans { try check(stated, of: plan) }
+    }
     return plans
+  }
+
+  /// Fails if the length that `-H` states is not that of the body: what is announced is sent.
+  private func check(_ stated: Int64, of plan: PostPlan) throws(Failure) {
+    let layout = try plan.layout()
+    if layout == nil, stated == 0 { return }
+    let remedy = "leave the header out, which is derived from the body"
+    guard plan.request.options.bodyCoding == .none, !plan.request.options.sendsChunks else {
+      throw .usage("-H states a Content-Length of a body that is sent in chunks: \(remedy).")
+    }
+    guard let length = layout.map(\.contentLength) ?? 0 else {
+      throw .usage("-H states a Content-Length of \(stated), and it can't be checked: \(remedy).")
+    }
+    guard length == stated else {
+      throw .usage(
+        "-H states a Content-Length of \(stated), and the body has \(length) bytes: \(remedy).")
+    }
+  }
+
+  /// Fails if standard input would be sent in several requests: it can be read once.
+  private func checkStandardInput(of targets: [PlannedTarget]) throws(Failure) {
+    guard targets.count > 1 else { return }
+    let uploads = targets.filter { $0.upload?.file.isDash == true }.count
+    let isInBody = parts.flatMap(\.leaves).contains(where: \.isStandardInput)
+    guard uploads > 1 || targets[0].upload == nil && isInBody else { return }
+    throw .usage(
+      "Standard input can be read once, and there are \(targets.count) URLs: store it in a file, and send that."
+    )
   }
 
   /// Fails if several requests would have one key.

@@ -14,6 +14,8 @@ struct PostPlan {
     case curlLine(CurlArguments)
   }
 
+  /// Which request of the command it is, from 0.
+  let number: Int
   /// The request without its body.
   let request: TransferRequest
   let body: PlannedBody
@@ -55,7 +57,7 @@ extension LowArguments {
     let (query, data) = (try query(), try queryData())
     var urls: [HTTPURL] = []
     for argument in arguments {
-      let url = try argument.url(appending: query, data)
+      let url = try argument.url(appending: query, data, withPathAsIs: request.keepsPath)
       guard !request.requiresHTTPS || url.origin.scheme == "https" else {
         throw .usage(
           "The URL begins with \(url.origin.scheme):, and --proto allows only https: write https, or leave --proto out."
@@ -83,7 +85,7 @@ extension LowArguments {
     try setCredentials(of: &planned, &configuration, notes: &notes)
     if let note = noteOnExposedCredentials(of: planned, configuration) { notes.append(note) }
     if let note = noteOnExposedProxyCredentials(to: url, configuration) { notes.append(note) }
-    configuration.cookies = try cookiePolicy()
+    configuration.cookies = try cookiePolicy(&notes)
     configuration.userAgent = "formstream/\(version)"
     return (planned, configuration)
   }
@@ -234,6 +236,23 @@ extension LowArguments {
     }
   }
 
+  /// What stands in the request line in place of the URL's path and query; nil for these.
+  private func requestTarget() throws(Failure) -> String? {
+    guard let argument = request.requestTarget else { return nil }
+    guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else {
+      throw .usage(
+        "\(argument.named("--request-target")) has a blank or a character beyond ASCII in it, or is empty: write it as it is sent."
+      )
+    }
+    if let scheme = request.passwordScheme, scheme != .basic {
+      throw .usage(
+        "--request-target and \(scheme == .digest ? "--digest" : "--anyauth") exclude each other: Digest is computed from the URL."
+      )
+    }
+    return text
+  }
+
   func query() throws(Failure) -> [URLEncodedField] {
     var fields: [URLEncodedField] = []
     for argument in request.query {
@@ -257,6 +276,8 @@ extension LowArguments {
     case .never: options.expectation = .never
     }
     options.readAhead = request.readAhead
+    options.sendsChunks = try asksForChunks()
+    options.requestTarget = try requestTarget()
     if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
     if !isKeyTaken, let key = request.idempotencyKey {
       if key.bytes == Array("auto".utf8) {

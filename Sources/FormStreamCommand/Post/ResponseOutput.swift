@@ -7,6 +7,8 @@ final class ResponseOutput: Sendable {
   private struct State {
     var text = TerminalStream()
     var hasReceivedBytes = false
+    /// How many bytes of the body were written.
+    var written: Int64 = 0
     var isCommitted = false
     /// Why the first piece that could not be written was not.
     var failure: Failure?
@@ -50,6 +52,7 @@ final class ResponseOutput: Sendable {
     do throws(Failure) {
       try writeHeads()
       try put(bytes)
+      state.withLock { $0.written += Int64(bytes.count) }
       try check?.update(bytes)
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
@@ -114,6 +117,9 @@ final class ResponseOutput: Sendable {
       try self.finish(result)
     }
   }
+
+  /// How many bytes of the body were written.
+  var written: Int64 { state.withLock(\.written) }
 
   /// Whether the heads of responses come before the body.
   var includesHeads: Bool { heads != nil }

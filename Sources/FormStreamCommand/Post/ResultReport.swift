@@ -42,6 +42,10 @@ struct ResultReport {
   var showsSetCookie = false
   /// The file that is sent or written, for messages; nil if there is none.
   var subject: String?
+  /// Which request of the command it is, from 0.
+  var number = 0
+  /// The Referer header of the request; nil if it has none.
+  var referer: String?
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
@@ -72,7 +76,8 @@ struct ResultReport {
     let stored = outputFailure == nil ? output?.stored : nil
     return end(
       result, received: received, stored: stored, heads: heads,
-      includesBody: output == nil || held != nil, outputFailure, interruption)
+      includesBody: output == nil || held != nil, delivered: output?.written, outputFailure,
+      interruption)
   }
 
   /// - Parameters:
@@ -80,10 +85,12 @@ struct ResultReport {
   ///   - stored: the file that the response became.
   ///   - heads: the heads of all responses.
   ///   - includesBody: whether the result holds the response's body.
+  ///   - delivered: how many bytes of the body were passed on; nil if as many as arrived.
   ///   - outputFailure: why the response is not where it should be.
   func end(
     _ result: TransferResult, received: Int64, stored: StoredResponse?, heads: ReceivedHeads,
-    includesBody: Bool, _ outputFailure: Failure?, _ interruption: Interruption
+    includesBody: Bool, delivered: Int64? = nil, _ outputFailure: Failure?,
+    _ interruption: Interruption
   ) -> Ending {
     let failure = Failure(result, socket: socket)
     var outputFailure = outputFailure
@@ -104,8 +111,9 @@ struct ResultReport {
     if let writeOut = printing.writeOut, failure?.exit != .usage, interruption.signal == nil {
       do throws(Failure) {
         let request = EndedRequest(
-          result: result, received: received, file: stored?.path, exit: failureOfAll?.exit ?? .ok,
-          message: failureOfAll?.message, heads: try heads.all())
+          result: result, received: received, delivered: delivered ?? received, file: stored?.path,
+          exit: failureOfAll?.exit ?? .ok, message: failureOfAll?.message, heads: try heads.all(),
+          number: number, referer: referer)
         try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
       } catch {
         failureOfAll = Failure(

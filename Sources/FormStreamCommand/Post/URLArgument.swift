@@ -75,9 +75,14 @@ struct URLArgument: Hashable {
   }
 
   /// The URL with names and values appended to its query, and text that is appended as it is.
-  func url(appending query: [URLEncodedField], _ data: [String]) throws(Failure) -> HTTPURL {
+  ///
+  /// - Parameter keepsPath: whether `.` and `..` stay in its path.
+  func url(
+    appending query: [URLEncodedField], _ data: [String], withPathAsIs keepsPath: Bool
+  ) throws(Failure) -> HTTPURL {
     do throws(TransferError) {
-      var url = try HTTPURL(text).appending(query).appending(query: data)
+      let typed = try keepsPath ? HTTPURL(withPathAsIs: text) : HTTPURL(text)
+      var url = try typed.appending(query).appending(query: data)
       url.isSecret = file != nil
       return url
     } catch {

@@ -7,6 +7,8 @@ struct EndedRequest {
   let result: TransferResult
   /// How many bytes of the response's body arrived.
   let received: Int64
+  /// How many bytes of it were passed on: more than arrived if it was compressed.
+  let delivered: Int64
   /// The file that the response became; nil if it became none.
   let file: LocalPath?
   /// How the command ends because of it.
@@ -14,6 +16,10 @@ struct EndedRequest {
   let message: String?
   /// The heads of all responses.
   let heads: [UInt8]
+  /// Which request of the command it is, from 0.
+  let number: Int
+  /// The Referer header that it sent.
+  let referer: String?
 }
 
 /// A value that `-w` can print, with curl's name and meaning.
@@ -29,14 +35,17 @@ enum WriteOutValue: String, CaseIterable {
   case localAddress = "local_ip"
   case localPort = "local_port"
   case method
+  case connections = "num_connects"
   case headerCount = "num_headers"
   case redirects = "num_redirects"
   case retries = "num_retries"
   case redirectURL = "redirect_url"
+  case referer
   case remoteAddress = "remote_ip"
   case remotePort = "remote_port"
   case responseCode = "response_code"
   case scheme
+  case sizeOfDelivered = "size_delivered"
   case sizeOfDownload = "size_download"
   case sizeOfHeads = "size_header"
   case sizeOfUpload = "size_upload"
@@ -51,6 +60,7 @@ enum WriteOutValue: String, CaseIterable {
   case time = "time_total"
   case url
   case effectiveURL = "url_effective"
+  case number = "urlnum"
 
   func text(of request: EndedRequest) -> String {
     switch self {
@@ -103,9 +113,13 @@ enum WriteOutValue: String, CaseIterable {
         Self.allCases.filter { $0 != .json && $0 != .headers }
           .map { JSONValue.Member($0.rawValue, $0.json(of: request)) })
     case .method: return .string(result.method.description)
+    case .connections: return .integer(Int64(result.newConnections))
+    case .number: return .integer(Int64(request.number))
+    case .referer: return .string(orNull: request.referer)
     case .headerCount: return .integer(Int64(headers?.fields.count ?? 0))
     case .redirects: return .integer(Int64(result.redirects))
     case .retries: return .integer(Int64(max(result.attempts - 1, 0)))
+    case .sizeOfDelivered: return .integer(request.delivered)
     case .sizeOfDownload: return .integer(request.received)
     case .sizeOfHeads: return .integer(Int64(request.heads.count))
     case .sizeOfUpload: return .integer(result.bytesSent)

@@ -11,7 +11,7 @@ public struct BodyLayout: Sendable {
   /// The value of the request's `Content-Type` header.
   public let contentType: String
   /// The exact number of bytes in the body; nil if the length of a part is not known.
-  public let contentLength: Int64?
+  public private(set) var contentLength: Int64?
 
   let literals: [UInt8]
   let segments: [Segment]
@@ -61,6 +61,13 @@ public struct BodyLayout: Sendable {
     (self.starts, contentLength) = (starts, total)
     oneShots = segments.indices.filter { segments[$0].isOneShot }
     hasStreams = segments.contains { if case .stream = $0.content { true } else { false } }
+  }
+
+  /// The same body as if its length were not known, so that it is sent in chunks.
+  package func withUnknownLength() -> BodyLayout {
+    var copy = self
+    copy.contentLength = nil
+    return copy
   }
 
   /// The same body with other segments in place of some.

@@ -11,8 +11,9 @@ extension Attempt {
     let target = try? url.resolving(location)
     if changesSomething {
       switch status {
-      case 303: return pageDecision(target, facts)
       case 307, 308: break
+      case _ where options.redirects.repeatingStatuses.contains(status): break
+      case 303: return pageDecision(target, facts)
       default:
         return refused(
           status, location,

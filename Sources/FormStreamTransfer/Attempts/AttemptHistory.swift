@@ -25,6 +25,8 @@ struct AttemptHistory: Sendable {
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.
   private(set) var lastAttempt: LastAttempt?
+  /// How many connections were made.
+  private(set) var newConnections = 0
   /// How often the program had to decide on a server's certificates.
   private(set) var trustQuestions = 0
   private var body: BodyLayout?
@@ -62,6 +64,7 @@ struct AttemptHistory: Sendable {
     sha256 = result.sha256
     isServerVerified = result.isServerVerified
     lastAttempt = result.lastAttempt
+    if !result.lastAttempt.isConnectionReused { newConnections += 1 }
     if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
   }

@@ -30,7 +30,7 @@ extension NextAttempt {
           try coded.digest()
         }
       }
-      layout = coded
+      layout = options.sendsChunks ? coded.withUnknownLength() : coded
       try headers.append(
         contentTypeOf: measured, isOmitted: options.omits("Content-Type"), digest: digest)
       try headers.append(codingOf: options)

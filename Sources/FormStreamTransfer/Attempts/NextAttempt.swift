@@ -36,6 +36,8 @@ struct NextAttempt: Sendable {
   private var demandedVersion: DemandedVersion?
   /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
   private(set) var mayExpect = true
+  /// Whether a redirect was followed.
+  private var isRedirected = false
   /// Whether the page that a 303 named is fetched.
   private(set) var isPage = false
 
@@ -105,7 +107,9 @@ struct NextAttempt: Sendable {
       method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
       body: sendsBody ? body : nil, announcedDigest: sendsBody ? digest : nil,
       announcesBody: announcesBody, expectTimeout: expectTimeout,
-      usesIdleConnection: usesIdleConnection, options: options, configuration: configuration,
+      usesIdleConnection: usesIdleConnection,
+      target: isRedirected ? nil : options.requestTarget, options: options,
+      configuration: configuration,
       prefersHTTP11: prefersHTTP11, isFinal: isFinal)
   }
 
@@ -210,7 +214,7 @@ struct NextAttempt: Sendable {
   mutating func follow(_ target: HTTPURL) {
     if target.origin != url.origin { sendsOwnHeaders = false }
     if target.origin != url.origin { (givenCredentials, refusals) = (nil, 0) }
-    url = target
+    (url, isRedirected) = (target, true)
     (usesIdleConnection, demandedVersion, mayExpect) = (true, nil, true)
   }
 

@@ -457,6 +457,7 @@ final class TransferRun: Sendable {
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
       duration: history.start.duration(to: .now), sha256: history.sha256?.description,
       isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
+      newConnections: history.newConnections,
       error: verdict.error?.ending(as: verdict.outcome, history.response))
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result

@@ -54,14 +54,17 @@ public struct Netrc: Sendable {
 
   /// The credentials for a host; nil if no entry has them.
   ///
-  /// - Parameter login: the user that the entry must have; nil for the first entry of the host.
+  /// As with curl, an entry without a login is for every user, and for an empty one if none is named.
+  ///
+  /// - Parameter login: the user that the entry must be for; nil for the first entry of the host.
   package func credentials(for host: String, login: String? = nil) -> Credentials? {
     let host = host.filter { $0 != "[" && $0 != "]" }
     let entry = entries.value.first {
-      $0.host == host && $0.password != nil && (login == nil ? $0.login != nil : $0.login == login)
+      $0.host == host && $0.password != nil
+        && (login == nil || $0.login == nil || $0.login == login)
     }
-    guard let entry, let user = entry.login, let password = entry.password else { return nil }
-    return .basic(user: user, password: password).using(scheme)
+    guard let entry, let password = entry.password else { return nil }
+    return .basic(user: login ?? entry.login ?? "", password: password).using(scheme)
   }
 }
 

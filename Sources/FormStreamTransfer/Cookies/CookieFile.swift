@@ -1,5 +1,6 @@
 public import FormStreamMultipart
 import FormStreamPlatform
+import Foundation
 
 /// A file of cookies, in the format of Netscape's browser.
 enum CookieFile {
@@ -17,11 +18,13 @@ enum CookieFile {
       throw TransferError(error)
     }
     var lines: [[UInt8]] = []
+    // The head of a response, as curl's -D writes it: only the cookies count.
+    let isHead = bytes.starts(with: "HTTP/".utf8)
     // In a `String`, CR LF would be one character, which is no line feed.
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
     {
       let line = line.last == 0x0D ? line.dropLast() : line
-      if isComment(line) { continue }
+      if isComment(line) || isHead && !isHeader(line) { continue }
       if let fault = fault(of: line) {
         throw TransferError(
           .cookiesUnusable, on: path.description,
@@ -32,16 +35,28 @@ enum CookieFile {
     return lines
   }
 
+  /// Whether the cookie of a line has ended, so that it is not sent any more. libcurl keeps it until it looks for others.
+  static func hasEnded(_ line: [UInt8]) -> Bool {
+    let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
+    guard fields.count == 6, let end = Int64(String(decoding: fields[4], as: UTF8.self)), end != 0
+    else { return false }
+    return end < Int64(Date().timeIntervalSince1970)
+  }
+
   /// Also an empty line is one.
   private static func isComment(_ line: ArraySlice<UInt8>) -> Bool {
     line.allSatisfy { $0 == 0x20 || $0 == 0x09 }
       || line.first == UInt8(ascii: "#") && !line.starts(with: "#HttpOnly_".utf8)
   }
 
+  private static func isHeader(_ line: ArraySlice<UInt8>) -> Bool {
+    String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
+  }
+
   /// What is wrong with a line; nil if nothing is. Every line that is no cookie is an error: a file in another format would
   /// otherwise be taken for one without cookies. libcurl takes some words, such as `ALL`, for commands.
   private static func fault(of line: ArraySlice<UInt8>) -> String? {
-    let isHeader = String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
+    let isHeader = Self.isHeader(line)
     // The last of these pieces has the name and the value, also of a line without a path.
     let pieces = line.split(separator: 0x09, maxSplits: 4, omittingEmptySubsequences: false)
     guard isHeader || pieces.count == 5 && pieces[4].contains(0x09), !line.contains(0) else {

@@ -8,13 +8,13 @@ public import FormStreamMultipart
 public struct CookiePolicy: Sendable, Hashable {
   enum Kind: Sendable, Hashable {
     case none
-    case session(file: LocalPath?)
+    case session(files: [LocalPath], withoutSessionCookies: Bool)
   }
 
   let kind: Kind
 
-  /// The file that a session begins with; nil if there is none.
-  package var file: LocalPath? { if case .session(let file) = kind { file } else { nil } }
+  /// The files that a session begins with.
+  package var files: [LocalPath] { if case .session(let files, _) = kind { files } else { [] } }
 
   /// No cookies are kept. A server's `Set-Cookie` is only in its response.
   public static let none = CookiePolicy(kind: .none)
@@ -23,6 +23,15 @@ public struct CookiePolicy: Sendable, Hashable {
   /// - Parameter file: a file in the format of Netscape, or of lines that begin with `Set-Cookie:`, that the session begins
   ///   with; it is not changed. ``TransferSession/saveCookies(to:)`` writes one. Nil if the session begins with none.
   public static func session(file: LocalPath? = nil) -> CookiePolicy {
-    CookiePolicy(kind: .session(file: file))
+    session(files: file.map { [$0] } ?? [])
+  }
+
+  /// Like ``session(file:)``, with several files.
+  ///
+  /// - Parameter withoutSessionCookies: whether the cookies in the files that have no end are left out.
+  package static func session(
+    files: [LocalPath], withoutSessionCookies: Bool = false
+  ) -> CookiePolicy {
+    CookiePolicy(kind: .session(files: files, withoutSessionCookies: withoutSessionCookies))
   }
 }

@@ -15,6 +15,8 @@ struct DownloadHistory: Sendable {
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.
   private(set) var lastAttempt: LastAttempt?
+  /// How many connections were made.
+  private(set) var newConnections = 0
   private var longest: Int64 = 0
 
   /// - Parameter size: the size of the partial file that was left.
@@ -35,6 +37,7 @@ struct DownloadHistory: Sendable {
     redirects = result.redirects
     response = result.response ?? response
     lastAttempt = result.lastAttempt ?? lastAttempt
+    newConnections += result.newConnections
     received += sink.received
     if let isVerified = result.isServerVerified {
       isServerVerified = isVerified && isServerVerified != false

@@ -306,6 +306,7 @@ final class DownloadRun: Sendable {
       contentLength: nil, framing: .noBody, bytesSent: 0, wireBytes: 0,
       duration: history.start.duration(to: .now), sha256: nil,
       isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
+      newConnections: history.newConnections,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(
       transfer: transfer, file: file, received: history.received, restarts: history.restarts,

@@ -28,6 +28,8 @@ public struct HTTPURL: Hashable, Sendable {
   package let credentials: Credentials?
   /// Whether it has a user and no password.
   package let namesUserOnly: Bool
+  /// Whether `.` and `..` stay in its path, and in that of a redirect.
+  private let keepsPath: Bool
 
   /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded; a host beyond
   /// ASCII is written as its name in ASCII (`xn--…`).
@@ -35,6 +37,11 @@ public struct HTTPURL: Hashable, Sendable {
   /// - Throws: `invalidURL`.
   public init(_ text: String) throws(TransferError) {
     try self.init(CurlURL(parsing: text), subject: text)
+  }
+
+  /// Parses a URL whose path is requested as it is, with the `.` and `..` in it.
+  package init(withPathAsIs text: String) throws(TransferError) {
+    try self.init(CurlURL(parsing: text, keepsPath: true), subject: text)
   }
 
   /// Converts a Foundation URL.
@@ -52,7 +59,7 @@ public struct HTTPURL: Hashable, Sendable {
       throw TransferError(
         .invalidURL, on: "", "An empty reference names no URL: the server must name one.")
     }
-    let handle = try CurlURL(parsing: absoluteString)
+    let handle = try CurlURL(parsing: absoluteString, keepsPath: keepsPath)
     // libcurl 7.88 would take a reference that is only a fragment for an empty path (RFC 3986 §5.2.2).
     if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
     var url = try HTTPURL(handle, subject: reference)
@@ -95,10 +102,11 @@ public struct HTTPURL: Hashable, Sendable {
     isSecret = url.isSecret
     credentials = url.credentials
     namesUserOnly = url.namesUserOnly
+    keepsPath = url.keepsPath
   }
 
-  private init(_ handle: CurlURL, subject: String) throws(TransferError) {
-    let subject = subject.hidingSecretsOfInvalidURL
+  private init(_ handle: CurlURL, subject typed: String) throws(TransferError) {
+    let subject = typed.hidingSecretsOfInvalidURL
     let scheme = handle.text(.scheme)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
       throw TransferError(
@@ -123,6 +131,7 @@ public struct HTTPURL: Hashable, Sendable {
         "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
       )
     }
+    keepsPath = handle.keepsPath
     namesUserOnly = user != nil && password == nil
     if user != nil || password != nil {
       credentials = .basic(user: user ?? "", password: password ?? "")
@@ -131,7 +140,19 @@ public struct HTTPURL: Hashable, Sendable {
     }
     for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
     origin = Origin(scheme: scheme, host: host, port: port)
-    absoluteString = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
+    let text = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
+    // libcurl leaves out a query without characters, and RFC 3986 §6.2.3 says that "http://a/?" is another URL than
+    // "http://a/".
+    absoluteString = typed.hasEmptyQuery && !text.contains("?") ? text + "?" : text
+  }
+}
+
+extension String {
+  /// Whether a URL or a reference has a question mark with nothing after it but a fragment.
+  fileprivate var hasEmptyQuery: Bool {
+    let bytes = utf8.prefix { $0 != UInt8(ascii: "#") }
+    guard let mark = bytes.firstIndex(of: UInt8(ascii: "?")) else { return false }
+    return bytes.index(after: mark) == bytes.endIndex
   }
 }
 

@@ -31,7 +31,7 @@ final class CookieJar: @unchecked Sendable {
   ///
   /// C: `curl_share_init`, `curl_share_setopt`
   init?(_ policy: CookiePolicy) throws(TransferError) {
-    guard case .session(let file) = policy.kind else { return nil }
+    guard case .session(let files, let withoutSessionCookies) = policy.kind else { return nil }
     guard CurlLibrary.isReady, let handle = curl_share_init() else { throw CurlLibrary.unusable }
     self.handle = handle
     locks = Locks()
@@ -47,10 +47,13 @@ final class CookieJar: @unchecked Sendable {
       && formstream_share_set_long(
         handle, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_COOKIE.rawValue)) == CURLSHE_OK
     guard isReady else { throw CurlLibrary.unusable }
-    guard let file else { return }
+    guard !files.isEmpty else { return }
     let easy = try CurlEasy()
     easy.useCookies(of: self)
-    for line in try CookieFile.lines(of: file) { easy.set(CURLOPT_COOKIELIST, bytes: line) }
+    for file in files {
+      for line in try CookieFile.lines(of: file) { easy.set(CURLOPT_COOKIELIST, bytes: line) }
+    }
+    if withoutSessionCookies { easy.set(CURLOPT_COOKIELIST, "SESS") }
     guard easy.startFailure == nil else { throw CurlLibrary.unusable }
   }
 
@@ -65,7 +68,7 @@ final class CookieJar: @unchecked Sendable {
   func lines() throws(TransferError) -> [[UInt8]] {
     let easy = try CurlEasy()
     easy.useCookies(of: self)
-    return easy.cookies
+    return easy.cookies.filter { !CookieFile.hasEnded($0) }
   }
 }
 

@@ -27,6 +27,9 @@ extension CurlEasy {
 
   private func setTarget(_ request: WireRequest) {
     set(CURLOPT_URL, request.url.absoluteString)
+    // What is to be removed from the path was removed when the URL was parsed.
+    set(CURLOPT_PATH_AS_IS, 1)
+    if let target = request.target { set(CURLOPT_REQUEST_TARGET, target) }
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))

@@ -24,11 +24,16 @@ final class CurlURL {
   }
 
   private let handle: OpaquePointer
+  /// Whether `.` and `..` stay in the path.
+  let keepsPath: Bool
 
+  /// - Parameter keepsPath: whether `.` and `..` stay in the path.
+  ///
   /// C: `curl_url`, `curl_url_set`
-  init(parsing text: String) throws(TransferError) {
+  init(parsing text: String, keepsPath: Bool = false) throws(TransferError) {
     guard CurlLibrary.isReady, let handle = curl_url() else { throw CurlLibrary.unusable }
     self.handle = handle
+    self.keepsPath = keepsPath
     try set(.url, text, subject: text)
   }
 
@@ -39,7 +44,8 @@ final class CurlURL {
     var code = CURLUE_MALFORMED_INPUT
     // C would ignore everything after a NUL.
     if !text.utf8.contains(0) {
-      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(CURLU_URLENCODE)) }
+      let flags = CURLU_URLENCODE | (keepsPath ? CURLU_PATH_AS_IS : 0)
+      code = text.withCString { curl_url_set(handle, part.code, $0, CUnsignedInt(flags)) }
     }
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))

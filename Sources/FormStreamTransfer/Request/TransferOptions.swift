@@ -38,6 +38,11 @@ public struct TransferOptions: Sendable {
   /// sent. Then it has a `Content-Length`, and can be sent again. The file is in `TMPDIR` or `/tmp`, has no name, and is gone
   /// after the request. If there is no room for it, the request fails with `spool-failed`, and nothing is sent.
   public var spoolsBody = false
+  /// Whether the body is sent in chunks over HTTP/1.1 although its length is known, as `Transfer-Encoding: chunked` asks.
+  package var sendsChunks = false
+  /// What stands in the request line in place of the URL's path and query, such as `*` for OPTIONS; nil for these. A redirect
+  /// is requested by its URL.
+  package var requestTarget: String?
   /// What the program decides about this request. What is not set here is decided by the session's.
   public var decisions = Decisions()
   /// Whether the body is hashed while it is sent; see ``TransferResult/sha256``.

@@ -68,6 +68,8 @@ public struct TransferResult: Sendable {
   public let isServerVerified: Bool?
   /// When the steps of the last attempt ended, and where its connection led to; nil if none was made.
   public let lastAttempt: LastAttempt?
+  /// How many connections were made for it.
+  package let newConnections: Int
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
 

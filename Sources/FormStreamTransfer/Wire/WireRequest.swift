@@ -18,6 +18,8 @@ struct WireRequest: Sendable {
   var requiresContinue = false
   /// Whether an idle connection may be used.
   var usesIdleConnection: Bool
+  /// What the request line has in place of the URL's path and query; nil for these.
+  var target: String?
   var options: TransferOptions
   /// How long the attempt has waited already.
   var waited = Duration.zero

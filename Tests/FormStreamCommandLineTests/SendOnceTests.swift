@@ -34,7 +34,7 @@ import Testing
   ) throws {
     _ = try shell("printf 'd/e/b\\0d/a\\0' > list0", in: place)
     let note =
-      "\(repeated) \(repeated == 1 ? "name" : "names") of files that were named before left out: each file is taken once."
+      "\(repeated) repeated \(repeated == 1 ? "name" : "names") left out: a file that is named twice is taken once."
     for journal in ["", "--journal j ", "--journal j "] {
       let sent = try shell("$F send --json \(journal)\(server.url) \(words)", in: place)
       #expect(sent.exit == 0, "\(sent.stderr)")
@@ -63,7 +63,7 @@ import Testing
       TMPDIR=$PWD/missing $F plan --files-from l -o m2; echo $?; TMPDIR=missing $F plan --files-from list -o m3; echo $?
       """, in: place)
     #expect(run.output == "40001\n40001\n74\n0\n", "\(run.stderr)")
-    #expect(run.stderr.contains("80002 names of files that were named before left out"))
+    #expect(run.stderr.contains("80002 repeated names left out"))
     #expect(run.stderr.contains("TMPDIR"), "\(run.stderr)")
   }
 

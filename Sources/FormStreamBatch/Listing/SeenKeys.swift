@@ -28,7 +28,7 @@ final class SeenKeys {
 
   private static let markSize: Int64 = 16
   /// How many places are read at once.
-  private static let pieceCount: Int64 = 32
+  private static let pieceCount: Int64 = 8
 
   private let directory: LocalPath
   private let maximumHeld: Int

@@ -92,7 +92,7 @@ extension LeftOutEntries {
     }
     if repeated > 0 {
       lines.append(
-        "\(counted(repeated, "name", "names")) of files that were named before left out: each file is taken once."
+        "\(counted(repeated, "repeated name", "repeated names")) left out: a file that is named twice is taken once."
       )
     }
     return lines

@@ -174,7 +174,7 @@ extension LowArguments {
       exists(operand.path) || operands.dropFirst().contains(where: URLArgument.isURL)
     else { return }
     throw .usage(
-      "\(operand.named("A word")) is a file, and send takes the URL first: formstream send [FLAG]... https://example.org/ FILE..."
+      "\(operand.named("A word")) is no URL, and send takes the URL first: formstream send [FLAG]... https://example.org/ FILE..."
     )
   }
 

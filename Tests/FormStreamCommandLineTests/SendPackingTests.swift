@@ -197,14 +197,14 @@ import Testing
 
   @Test func `while a file becomes a link and a file again, nothing from outside is sent`() throws {
     let server = try ScriptedServer { _ in .good() }
-    let place = try Self.makeFiles(40)
+    let place = try Self.makeFiles(800)
     let result = try shell(
       """
-      mkdir outside; echo secret > outside/x; echo words > in/x
-      for n in {1..20}; do ls -d in/f*; echo in/x; done > list
+      mkdir outside; for n in {1..20}; do echo secret > outside/x$n; echo words > in/x$n; done
+      ls -d in/* | shuf > list
       $F send -q -j 4 --per-request 6 --retry 9 \(server.url) --files-from list & pid=$!
       while kill -0 $pid 2> /dev/null; do
-        ln -s ../outside/x t && mv -T t in/x; echo words > t && mv -T t in/x
+        x=x$((RANDOM % 20 + 1)); ln -s ../outside/$x t && mv -T t in/$x; echo words > t && mv -T t in/$x
         mv -T in e && ln -s outside in; rm in; mv -T e in
       done
       wait $pid

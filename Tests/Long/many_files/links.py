@@ -25,7 +25,8 @@ def make(place):
     (place / "links").mkdir()
     (place / "links" / "f").symlink_to(place / "outside" / "f")
     (place / "links" / "d").symlink_to("../outside")
-    (place / "in" / "list").write_bytes(b"d/f\0" * 2000)
+    names = sorted(path.name for path in (place / "in" / "d").iterdir())
+    (place / "in" / "list").write_bytes(b"".join(f"d/{name}\0".encode() for name in names))
 
 
 class Exchanging:

@@ -16,6 +16,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case onlyIPv6 = "AddressFamily.ipv6"
   case localInterface = "TransferSession.Configuration.localInterface"
   case version = "TransferSession.Configuration.version"
+  case priorKnowledge = "Version.http2"
   case expectation = "TransferOptions.expectation"
   case readAhead = "TransferOptions.readAhead"
   case spooling = "TransferOptions.spoolsBody"

@@ -71,8 +71,7 @@ import Testing
         "formstream", [verb, "--\(long)"] + (takesValue ? [value] : []) + [server.url + "/f"],
         in: place)
       let message = result.stderr
-      // HTTP/2 is understood, and this server doesn't speak it.
-      if result.exit == 0 || long == "http2-prior-knowledge" {
+      if result.exit == 0 {
         counts["accepted", default: 0] += 1
         continue
       }

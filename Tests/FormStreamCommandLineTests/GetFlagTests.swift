@@ -82,7 +82,9 @@ import Testing
     "location": Effect("-L", shows: "the body", at: "/elsewhere"),
     "max-redirs": Effect("--max-redirs", "0", shows: "1 requests", at: "/away"),
     "http1.1": Effect("-v", "--http1.1", shows: "> GET /dir/name.txt HTTP/1.1"),
-    "http2": Effect("--http2", "--retry", "0", shows: "PRI * HTTP/2.0\r\n"),
+    "http2": Effect("-v", "--http2", shows: "> GET /dir/name.txt HTTP/1.1"),
+    "http2-prior-knowledge": Effect(
+      "--http2-prior-knowledge", "--retry", "0", shows: "PRI * HTTP/2.0\r\n"),
     "unix-socket": Effect("--unix-socket", "nosuch", "--retry", "0", shows: "\"nosuch\""),
     "resolve": Effect(
       "--resolve", "h.invalid:1:127.0.0.1", "--retry", "0", "http://h.invalid:1/",

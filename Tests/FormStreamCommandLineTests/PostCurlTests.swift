@@ -149,7 +149,7 @@ import Testing
   @Test func `the connection flags are translated`() throws {
     let result = try formstream(
       "post", "--to-curl", "--unix-socket", "s", "--resolve", "h:80:::1", "--cacert", "c", "--cert",
-      "d", "--key", "e", "--http2", "-d", "", "http://h/")
+      "d", "--key", "e", "--http2-prior-knowledge", "-d", "", "http://h/")
     #expect(
       result.output
         == "curl -d '' --http2-prior-knowledge --unix-socket s --resolve h:80:::1 --cacert c --cert d "

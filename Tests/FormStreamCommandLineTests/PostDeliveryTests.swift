@@ -209,10 +209,29 @@ import Testing
     #expect(try formstream("post", "--http1.1", "-d", "a", server.url).output == "one")
     // HTTP/2 without TLS begins with a preface, which this server can't read.
     let two = try ScriptedServer { _ in .closing(400) }
-    let refused = try formstream("post", "--http2", "-d", "a", two.url)
+    let refused = try formstream("post", "--http2-prior-knowledge", "-d", "a", two.url)
     #expect(refused.exit == 1)
     #expect(refused.stderr.contains("doesn't speak it"), "\(refused.stderr)")
     #expect(!two.faults.isEmpty)
     #expect(server.faults.isEmpty)
+  }
+
+  // It began with `PRI *`, which servers of HTTP/1.1 answer with 400, or not at all.
+  @Test func `--http2 sends HTTP 1_1 to a server without TLS`() throws {
+    let server = try ScriptedServer { _ in .good(body: "one") }
+    let result = try formstream("post", "--http2", "-d", "a", server.url)
+    #expect(result.output == "one", "\(result.stderr)")
+    #expect(server.faults.isEmpty)
+  }
+
+  @Test func `--unix-socket with a file that is none is no reason to try again`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("file", "text\n")
+    for name in ["file", "."] {
+      let result = try formstream(
+        "post", "--unix-socket", name, "-d", "a", "http://h/", in: place)
+      #expect(result.exit == 64, "\(result.stderr)")
+      #expect(result.stderr.contains("is not a socket"), "\(result.stderr)")
+    }
   }
 }

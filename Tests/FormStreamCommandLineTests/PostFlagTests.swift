@@ -98,7 +98,9 @@ import Testing
     "expect100-timeout": Effect(
       "--to-curl", "--expect100-timeout", "2", "-d", "", shows: "--expect100-timeout 2"),
     "http1.1": Effect("--to-curl", "--http1.1", "-d", "", shows: "--http1.1"),
-    "http2": Effect("--to-curl", "--http2", "-d", "", shows: "--http2-prior-knowledge"),
+    "http2": Effect("--to-curl", "--http2", "-d", "", shows: "--http1.1"),
+    "http2-prior-knowledge": Effect(
+      "--to-curl", "--http2-prior-knowledge", "-d", "", shows: "--http2-prior-knowledge"),
     "unix-socket": Effect("--unix-socket", "nosuch", "-d", "", shows: "\"nosuch\""),
     "resolve": Effect(
       "--to-curl", "--resolve", "h:80:::1", "-d", "", shows: "--resolve h:80:::1"),

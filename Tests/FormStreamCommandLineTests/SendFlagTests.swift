@@ -110,7 +110,9 @@ import Testing
     "keep-going": Effect("--keep-going", "missing", shows: "1 requests"),
     "max-rate": Effect("--max-rate", "100", shows: "exit 0"),
     "http1.1": Effect("--http1.1", shows: " HTTP/1.1\r\n"),
-    "http2": Effect("--http2", "--retry", "0", shows: "PRI * HTTP/2.0"),
+    "http2": Effect("--http2", shows: " HTTP/1.1\r\n"),
+    "http2-prior-knowledge": Effect(
+      "--http2-prior-knowledge", "--retry", "0", shows: "PRI * HTTP/2.0"),
     "unix-socket": Effect("--unix-socket", "nosuch", "--retry", "0", shows: "exit 75"),
     "resolve": Effect(
       "--retry", "0", "--resolve", "h.example:1:127.0.0.1", "http://h.example:1/", "words",

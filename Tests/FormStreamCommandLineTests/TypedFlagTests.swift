@@ -68,9 +68,11 @@ import Testing
   @Test func `a server without HTTP/2 leads to the flag that demands it`() throws {
     // A server that closed at once would leave bytes unread, and its response could be lost.
     let server = try ScriptedServer { _ in .good() + [.stall] }
-    let result = try formstream("get", "--http2", server.url)
+    let result = try formstream("get", "--http2-prior-knowledge", server.url)
     #expect(result.exit != 0)
-    #expect(result.stderr.contains("Allow HTTP/1.1, which --http2 forbids."), "\(result.stderr)")
+    #expect(
+      result.stderr.contains("Allow HTTP/1.1, which --http2-prior-knowledge forbids."),
+      "\(result.stderr)")
   }
 
   @Test func `--proto-redir is about redirects, and not about the URL`() throws {

@@ -17,6 +17,11 @@ public final class RealServer: Sendable {
     public var keepsIdleFor: Int?
     /// How many requests are handled on one connection (`keepalive_requests`), or nil for the server's default.
     public var requestsPerConnection: Int?
+    /// How many requests nginx handles at the same time on one connection with HTTP/2 (`http2_max_concurrent_streams`), or
+    /// nil for its default.
+    public var streamsPerConnection: Int?
+    /// Whether TLS 1.3 is the only version that it speaks.
+    public var speaksOnlyTLS13 = false
     /// Whether nginx reads a request completely before it passes it on.
     public var buffersRequests = false
     /// Whether the connection is closed without a response if the plain server sends none (nginx's 444).
@@ -136,6 +141,8 @@ private func nginxConfiguration(
           ssl_certificate_key \(certificate.key);
           \(options.clientAuthority.map { "ssl_verify_client on; ssl_client_certificate \($0);" } ?? "")
           \(options.speaksOnlyTLS11 ? "ssl_protocols TLSv1.1; ssl_ciphers ALL:@SECLEVEL=0;" : "")
+          \(options.speaksOnlyTLS13 ? "ssl_protocols TLSv1.3;" : "")
+          \(options.streamsPerConnection.map { "http2_max_concurrent_streams \($0);" } ?? "")
           include here;
         }
 

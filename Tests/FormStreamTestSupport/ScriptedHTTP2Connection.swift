@@ -175,7 +175,8 @@ final class ScriptedHTTP2Connection {
     send(
       HTTP2Frame(
         .settings,
-        [0, 4] + HTTP2Frame.bytes(options.initialWindow) + [0, 3] + HTTP2Frame.bytes(100)))
+        [0, 4] + HTTP2Frame.bytes(options.initialWindow) + [0, 3]
+          + HTTP2Frame.bytes(options.concurrentStreams)))
     openWindow(of: 0, by: options.connectionWindow - 65_535)
   }
 

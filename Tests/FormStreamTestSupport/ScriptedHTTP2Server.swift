@@ -20,6 +20,8 @@ public final class ScriptedHTTP2Server: Sendable {
     public var initialWindow = 65_535
     /// The window of the connection, which isn't opened further.
     public var connectionWindow = 0x7FFF_FFFF
+    /// How many streams of a connection may be open at the same time.
+    public var concurrentStreams = 100
     /// Whether connections are accepted from the start, or refused until `startListening`.
     public var isListening = true
     /// How many bytes of each body are kept.

@@ -22,9 +22,16 @@ public final class TLSProxy: Sendable {
     public var oldestVersion: String?
     /// Ends connections without a close_notify.
     public var omitsCloseNotify = false
+    /// Resets the connection of a client that is refused, instead of waiting for its end.
+    public var resetsRefused: Reset?
     /// The address to listen on. With `0.0.0.0`, each connection is passed on to the address that it arrived at, and
     /// the buffers are small.
     public var host = "127.0.0.1"
+
+    /// What comes before a reset.
+    public enum Reset: String, Sendable {
+      case alert, bare
+    }
 
     /// The defaults.
     public init() {}
@@ -56,6 +63,7 @@ public final class TLSProxy: Sendable {
     if let port = options.http2Port { arguments += ["--h2-to", "\(port)"] }
     if let newestVersion = options.newestVersion { arguments += ["--newest", newestVersion] }
     if let oldestVersion = options.oldestVersion { arguments += ["--oldest", oldestVersion] }
+    if let reset = options.resetsRefused { arguments += ["--reset-refused", reset.rawValue] }
     if options.omitsCloseNotify { arguments.append("--bare-ends") }
 
     place = try TemporaryDirectory()

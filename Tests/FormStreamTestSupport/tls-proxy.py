@@ -25,6 +25,8 @@ options.add_argument("--first-alpn", help="the only protocol to negotiate on the
 options.add_argument("--strict-alpn", action="store_true", help="refuse clients without a common protocol")
 options.add_argument("--newest", choices=["1.1", "1.2", "1.3"], help="the newest version to use")
 options.add_argument("--oldest", choices=["1.2", "1.3"], help="the oldest version to use")
+options.add_argument("--reset-refused", choices=["alert", "bare"],
+                     help="reset the connection of a refused client, with or without an alert before")
 options.add_argument("--bare-ends", action="store_true", help="end without a close_notify")
 options = options.parse_args()
 
@@ -139,6 +141,11 @@ class Connection:
 
     def refuse(self):
         """Sends OpenSSL's alert, and waits until the client has closed."""
+        if options.reset_refused:
+            if options.reset_refused == "alert":
+                self.client.socket.setblocking(True)
+                self.client.socket.sendall(self.client.waiting + self.outgoing.read())
+            return self.set_reset(self.client)
         self.client.socket.setblocking(True)
         self.client.socket.settimeout(5)
         try:

@@ -129,6 +129,15 @@ struct KnownFacts: Sendable {
         stage: .notSent, repetition: repetition))
   }
 
+  static func demandingHTTP11(
+    _ stage: AttemptStage, _ demand: HTTP11Demand = .allowed
+  ) -> KnownFacts {
+    KnownFacts(
+      facts: AttemptFacts(
+        failure: TransferError(.http2Unavailable, on: "test", "It failed."), stage: stage,
+        demandedHTTP11: demand))
+  }
+
   static func truncated(
     _ status: Int, _ code: TransferError.Code?, _ remedy: Remedy = .transient
   ) -> KnownFacts {
@@ -164,6 +173,7 @@ enum Expected: Equatable, Sendable {
   case repeatWithoutExpect
   case repeatWithLength
   case repeatAtOnce(Repetition)
+  case repeatOverHTTP11
   case authenticate(TransferResult.Outcome, TransferError.Code?)
   case follow(String)
   case fetchPage(String)
@@ -187,6 +197,7 @@ enum Expected: Equatable, Sendable {
     case .repeatWithLength: self = .repeatWithLength
     case .repeatWithoutExpect: self = .repeatWithoutExpect
     case .repeatAtOnce(let repetition): self = .repeatAtOnce(repetition)
+    case .repeatOverHTTP11: self = .repeatOverHTTP11
     case .authenticate(let verdict): self = .authenticate(verdict.outcome, verdict.error?.code)
     case .follow(let url): self = .follow(url.description)
     case .fetchPage(let url): self = .fetchPage(url.description)

@@ -171,8 +171,31 @@ import Testing
       "a kept connection that was of no use", .post.onTry(3), .notLookedAt(.onNewConnection),
       .repeatAtOnce(.onNewConnection)),
     Row(
-      "a server that demands HTTP/1.1", .post, .notLookedAt(.overHTTP11),
-      .repeatAtOnce(.overHTTP11)),
+      "a server that demands HTTP/1.1 after a POST", .post, .demandingHTTP11(.sent),
+      .conclude(.unknown, .http2Unavailable)),
+    Row(
+      "a server that demands HTTP/1.1 after a PUT", .put.onTry(3), .demandingHTTP11(.sent),
+      .repeatOverHTTP11),
+    Row(
+      "a server that demands HTTP/1.1 after a key", .post.withKey, .demandingHTTP11(.sent),
+      .repeatOverHTTP11),
+    Row(
+      "a server that demands HTTP/1.1 during a POST", .post, .demandingHTTP11(.partlySent),
+      .repeatOverHTTP11),
+    Row(
+      "a server that demands HTTP/1.1 during a stream", .post.afterOneShot,
+      .demandingHTTP11(.partlySent), .conclude(.failed, .http2Unavailable)),
+    Row(
+      "a server that demands what a setting forbids, GET", .get,
+      .demandingHTTP11(.sent, .forbidden),
+      .conclude(.failed, .http2Unavailable)),
+    Row(
+      "a server that demands what a setting forbids, PUT", .put,
+      .demandingHTTP11(.sent, .forbidden),
+      .conclude(.unknown, .http2Unavailable)),
+    Row(
+      "a server that demands HTTP/1.1 for a page", .page, .demandingHTTP11(.sent), .repeatOverHTTP11
+    ),
     Row(
       "a kept connection that was of no use to a page", .page, .notLookedAt(.onNewConnection),
       .repeatAtOnce(.onNewConnection)),
@@ -358,6 +381,12 @@ import Testing
     Row(
       "POST sent", .post, .silent(.sent, .connectionLost, .transient),
       .conclude(.unknown, .connectionLost)),
+    Row(
+      "GET, and the response is malformed", .get, .silent(.sent, .malformedResponse),
+      .conclude(.failed, .malformedResponse)),
+    Row(
+      "PUT, and the response is malformed", .put, .silent(.sent, .malformedResponse),
+      .conclude(.unknown, .malformedResponse)),
     Row(
       "PATCH sent", .patch, .silent(.sent, .responseTimedOut, .transient),
       .conclude(.unknown, .responseTimedOut)),

@@ -219,31 +219,43 @@ import FormStreamTransfer
 
   // MARK: Versions
 
+  @Test(
+    .timeLimit(.minutes(1)),
+    arguments: [
+      (ScriptedHTTP2Step.goAway(.none, .protocolError), "has not looked at it"),
+      (.resetStream(.internalError), "with the HTTP/2 error INTERNAL_ERROR"),
+      (.close, "the server closed it"),
+    ])
+  func `what ends a request is said in words for people`(
+    step: ScriptedHTTP2Step, words: String
+  ) async throws {
+    let server = try server([.readBody, step, .stall])
+    let result = try await session().result(of: request(server.url))
+    let message = try #require(result.error).description
+    #expect(message.contains(words), "\(message)")
+    for foreign in ["nghttp2", "libcurl", "()", "stream 1"] {
+      #expect(!message.contains(foreign), "\(message)")
+    }
+  }
+
   @Test(.timeLimit(.minutes(1)))
-  func `a server that demands HTTP 1_1 is sent the request again`() async throws {
-    let certificates = try TestCertificates()
-    let server = try ScriptedHTTP2Server { _ in [.readBody, .resetStream(.http11Required), .stall] }
-    let older = try ScriptedServer { _ in .good(201) }
-    var options = TLSProxy.Options()
-    options.protocols = ["h2", "http/1.1"]
-    options.http2Port = server.port
-    let proxy = try TLSProxy(to: older.port, certificates.server, options)
+  func `a version for https sends HTTP 1_1 without TLS`() async throws {
+    let server = try ScriptedServer { _ in .good(201) }
     var configuration = TransferSession.Configuration()
-    configuration.tls.authorities = LocalPath(certificates.authority)
-    let body = noise(60_000)
-    let result = try await TransferSession(configuration).result(
-      of: request(proxy.url, .bytes(body)))
+    configuration.version = .http2OverTLS
+    let result = try await TransferSession(configuration).result(of: request(server.url))
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
-    #expect(result.attempts == 1)
-    #expect(server.requests.count == 1)
-    #expect(older.requests.map(\.body) == [body])
-    configuration.version = .http2
-    let insisting = try await TransferSession(configuration).result(
-      of: request(proxy.url, attempts: 3))
-    #expect(insisting.outcome == .failed)
-    #expect(insisting.error?.code.rawValue == "http2-unavailable")
-    #expect(server.requests.count == 2)
-    #expect(older.requests.count == 1)
+    #expect(server.requests.map(\.body) == [Self.bytes])
+    #expect(server.faults == [])
+    let certificates = try TestCertificates()
+    let two = try ScriptedHTTP2Server { _ in .good(201) }
+    var options = TLSProxy.Options()
+    options.protocols = ["h2"]
+    let proxy = try TLSProxy(to: two.port, certificates.server, options)
+    configuration.tls.authorities = LocalPath(certificates.authority)
+    let encrypted = try await TransferSession(configuration).result(of: request(proxy.url))
+    #expect(encrypted.outcome == .ok, "\(String(describing: encrypted.error))")
+    #expect(encrypted.framing == .http2)
   }
 
   @Test(.timeLimit(.minutes(1)), arguments: [["http/1.1"], []])

@@ -1,6 +1,7 @@
 import FormStream
 import Foundation
 import FormStreamTestSupport
+import Glibc
 import Testing
 import FormStreamTransfer
 
@@ -234,6 +235,25 @@ import FormStreamTransfer
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 1)
     expectConsistency(result, at: server)
+  }
+
+  // A process that is stopped during the wait (SIGSTOP, a laptop's lid) began an attempt long after the limit.
+  @Test func `no attempt begins if the wait was longer than it was to be`() async throws {
+    let server = try ScriptedServer { _ in .good(503) }
+    var request = try makeRequest(server.url, attempts: 3)
+    let limit = Duration.seconds(1)
+    request.options.retry.timeLimit = limit
+    request.options.retry.fixedDelay = .zero
+    // It is called before the wait, whose length was chosen.
+    let start = ContinuousClock.now
+    request.options.willRetry = { _ in
+      while start.duration(to: .now) <= limit { usleep(1000) }
+    }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .retryable)
+    #expect(result.status == 503)
+    #expect(result.attempts == 1)
+    #expect(server.requests.count == 1)
   }
 
   @Test func `no attempt begins after the time limit`() async throws {

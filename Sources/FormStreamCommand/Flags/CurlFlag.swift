@@ -53,7 +53,6 @@ enum CurlFlag {
     Entry(nil, "data-ascii", is: .same(as: "data")),
     Entry("#", "progress-bar", is: .same(as: "progress", value: "bar")),
     Entry(nil, "no-progress-meter", is: .same(as: "progress", value: "none")),
-    Entry(nil, "http2-prior-knowledge", is: .same(as: "http2")),
     Entry(nil, "remote-header-name", is: .same(as: "remote-name-safe")),
     Entry(nil, "show-headers", is: .same(as: "include")),
     // The response of a refused request is printed, and the exit code says that it was refused.

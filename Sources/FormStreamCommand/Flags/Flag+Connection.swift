@@ -9,9 +9,15 @@ extension Flag {
     ) { (arguments, _) in arguments.request.session.version = .http11 },
     Flag(
       long: "http2", group: .connection, verbs: Verb.requesting,
-      summary: "Use HTTP/2 only, also without TLS",
+      summary: "Use HTTP/2 only with https, and HTTP/1.1 with http",
       detail: "Without the flag, HTTP/2 is used if the server offers it over TLS, but not for "
         + "bodies of more than 64 KiB or of unknown length: HTTP/1.1 sends these faster."
+    ) { (arguments, _) in arguments.request.session.version = .http2OverTLS },
+    Flag(
+      long: "http2-prior-knowledge", group: .connection, verbs: Verb.requesting,
+      summary: "Use HTTP/2 only, also with http",
+      detail:
+        "A server of HTTP/1.1 doesn't understand it, so this is for servers that are known to speak HTTP/2."
     ) { (arguments, _) in arguments.request.session.version = .http2 },
     Flag(
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,

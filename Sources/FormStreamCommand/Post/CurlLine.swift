@@ -306,9 +306,12 @@ struct CurlLine {
     let session = plan.configuration
     if arguments.request.requiresHTTPS { add("--proto", "=https") }
     if plan.request.options.redirects.requiresHTTPS { add("--proto-redir", "=https") }
-    if session.version == .http11 || prefersHTTP11(layout) { add("--http1.1") }
-    if session.version == .http2 {
-      add(plan.request.url.origin.scheme == "https" ? "--http2" : "--http2-prior-knowledge")
+    let isEncrypted = plan.request.url.origin.scheme == "https"
+    switch session.version {
+    case .http11: add("--http1.1")
+    case .http2: add(isEncrypted ? "--http2" : "--http2-prior-knowledge")
+    case .http2OverTLS: add(isEncrypted ? "--http2" : "--http1.1")
+    default: if prefersHTTP11(layout) { add("--http1.1") }
     }
     if let path = session.unixSocket { add("--unix-socket", path.bytes) }
     for address in session.addresses { add("--resolve", address.text) }

@@ -29,6 +29,7 @@ extension SettingName {
     case .onlyIPv6: "--ipv6"
     case .localInterface: "--interface"
     case .version: "--http2"
+    case .priorKnowledge: "--http2-prior-knowledge"
     case .expectation: "--expect"
     case .readAhead: "--read-ahead"
     case .spooling: "--spool"

@@ -4,6 +4,7 @@ extension Attempt {
   /// Decides what follows.
   package func decision(on facts: AttemptFacts) -> AttemptDecision {
     if let repetition = facts.repetition { return .repeatAtOnce(repetition) }
+    if let demand = facts.demandedHTTP11 { return decisionOnDemand(demand, facts) }
     return isPage ? decisionOnPage(facts) : decisionOnThisAttempt(facts).after(earlierDoubt)
   }
 
@@ -119,10 +120,26 @@ extension Attempt {
       // A server that closes early has usually responded before; under TLS, that response can be lost.
       return retry(.init(facts.isEncrypted ? .unknown : .retryable, facts.failure))
     case .sent:
+      // A response that can't be read stays so: another attempt gets the same.
+      guard facts.isTransient else {
+        return .conclude(changesSomething ? .unknown : .failed, facts.failure)
+      }
       let verdict = AttemptDecision.Verdict(
         changesSomething ? .unknown : .retryable, facts.failure)
       return isSafeToRepeat ? retry(verdict) : .conclude(verdict)
     }
+  }
+
+  /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed, and HTTP_1_1_REQUIRED does not. A
+  /// server can't carry out a part of a request.
+  private func decisionOnDemand(_ demand: HTTP11Demand, _ facts: AttemptFacts) -> AttemptDecision {
+    let isInDoubt = facts.stage == .sent && changesSomething
+    if demand == .allowed, !hasUsedOneShot, !isInDoubt || isSafeToRepeat {
+      return .repeatOverHTTP11
+    }
+    if isPage { return .keepEarlierResponse }
+    return .conclude(
+      AttemptDecision.Verdict(isInDoubt ? .unknown : .failed, facts.failure).after(earlierDoubt))
   }
 
   /// Cancelling ends an attempt, and not what the server does with it.

@@ -62,12 +62,15 @@ package struct AttemptFacts: Sendable {
   package var expectRejected: Bool
   /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
   package var repetition: Repetition?
+  /// The server's demand for HTTP/1.1; nil if it demands nothing.
+  package var demandedHTTP11: HTTP11Demand?
 
   package init(
     response: Response? = nil, failure: TransferError? = nil, isTransient: Bool = false,
     stage: AttemptStage = .sent, handedOverAtResponse: Int64 = 0,
     isResponseToCompleteRequest: Bool = true, isEncrypted: Bool = false,
-    speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: Repetition? = nil
+    speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: Repetition? = nil,
+    demandedHTTP11: HTTP11Demand? = nil
   ) {
     self.response = response
     self.failure = failure
@@ -79,6 +82,7 @@ package struct AttemptFacts: Sendable {
     self.speaksHTTP10 = speaksHTTP10
     self.expectRejected = expectRejected
     self.repetition = repetition
+    self.demandedHTTP11 = demandedHTTP11
   }
 }
 
@@ -95,7 +99,7 @@ extension AttemptFacts {
       isEncrypted: result.isEncrypted,
       speaksHTTP10: result.response.map { Self.isHTTP10($0.version) } ?? false,
       expectRejected: result.expectRejected,
-      repetition: result.repetition)
+      repetition: result.repetition, demandedHTTP11: result.demandedHTTP11)
   }
 
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,

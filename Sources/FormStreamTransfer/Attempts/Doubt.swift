@@ -31,7 +31,8 @@ extension AttemptDecision {
     case .retry(let verdict, let retryAfter):
       .retry(verdict.after(doubt), retryAfter: retryAfter)
     case .authenticate(let verdict): .authenticate(verdict.after(doubt))
-    case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .follow, .fetchPage,
+    case .repeatWithoutExpect, .repeatWithLength, .repeatAtOnce, .repeatOverHTTP11, .follow,
+      .fetchPage,
       .keepEarlierResponse:
       self
     }

@@ -99,6 +99,7 @@ struct NextAttempt: Sendable {
     var options = request.options
     options.computesDigest = options.computesDigest && sendsBody
     var configuration = configuration
+    configuration.version = configuration.version.resolved(for: url.origin.scheme)
     let prefersHTTP11 = prefersHTTP11(configuration.version) && !refusesHTTP11
     if prefersHTTP11 || demandedVersion == .http11 { configuration.version = .http11 }
     // libcurl doesn't use a connection that was made with other settings.
@@ -205,9 +206,14 @@ struct NextAttempt: Sendable {
     usesIdleConnection = false
     switch repetition {
     case .onNewConnection: break
-    case .overHTTP11: demandedVersion = .http11
     case .overHTTP2: demandedVersion = .http2
     }
+  }
+
+  /// Sends the same again at once, with HTTP/1.1.
+  mutating func repeatOverHTTP11() {
+    usesIdleConnection = false
+    demandedVersion = .http11
   }
 
   /// Sends the same to another URL.

@@ -2,8 +2,6 @@
 package enum Repetition: Sendable {
   /// Over a new connection, as the kept one was closed or can't be used.
   case onNewConnection
-  /// With HTTP/1.1, as the server demands it.
-  case overHTTP11
   /// With HTTP/2, as the server refuses HTTP/1.1.
   case overHTTP2
 }

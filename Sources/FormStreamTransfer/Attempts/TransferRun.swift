@@ -101,6 +101,9 @@ final class TransferRun: Sendable {
       case .repeatAtOnce(let repetition):
         next.repeatAtOnce(repetition)
         history.noteNotLookedAt()
+      case .repeatOverHTTP11:
+        next.repeatOverHTTP11()
+        publisher.update { $0.attempt = history.attempts + 1 }
       case .retry(let verdict, let retryAfter):
         guard
           let delay = Backoff.wait(
@@ -116,6 +119,8 @@ final class TransferRun: Sendable {
         guard await control.sleep(delay) else {
           return await conclude(history, .cancelled.after(history.doubt))
         }
+        // The wait was longer if the process was stopped meanwhile.
+        guard mayBegin(after: history.start) else { return await conclude(history, verdict) }
         next.retry()
         publisher.update { $0.attempt = history.attempts + 1 }
       }
@@ -184,6 +189,7 @@ final class TransferRun: Sendable {
         await control.waitWhilePaused()
       }
       let limit = timeToBegin(after: history.start)
+      let waitStart = ContinuousClock.now
       var isQueued = false
       let patience = request.options.limits.stall
       let ending = await time.spend {
@@ -198,6 +204,10 @@ final class TransferRun: Sendable {
       if ending == .heldUp, let patience { throw .connectionsHeldUp(patience, to: url) }
       guard ending == .taken, !control.isCancelled else {
         guard let limit, !control.isCancelled else { throw .cancelledBeforeResponse }
+        throw .noConnectionInTime(limit.time, limit.setting, to: url)
+      }
+      // The wait for it was longer than it was to be if the process was stopped meanwhile.
+      if isQueued, let limit, limit.time < waitStart.duration(to: .now) {
         throw .noConnectionInTime(limit.time, limit.setting, to: url)
       }
       if isQueued { publisher.update { $0.phase = .connecting } }
@@ -377,6 +387,7 @@ final class TransferRun: Sendable {
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
         return await conclude(history, verdict)
       case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
+      case .repeatOverHTTP11: next.repeatOverHTTP11()
       case .authenticate(let verdict):
         if let verdict = await authenticate(&next, result, or: verdict) {
           return await conclude(history, verdict)
@@ -474,6 +485,13 @@ extension TransferRun {
       (time: max($0 - start.duration(to: .now), .zero), setting: SettingName.retryTimeLimit)
     }
     return [ofAttempt, ofRetries].compactMap(\.self).min { $0.time < $1.time }
+  }
+}
+
+extension TransferRun {
+  /// Whether another attempt of a request that began then may begin now.
+  private func mayBegin(after start: ContinuousClock.Instant) -> Bool {
+    request.options.retry.timeLimit.map { start.duration(to: .now) <= $0 } ?? true
   }
 }
 

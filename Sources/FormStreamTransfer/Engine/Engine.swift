@@ -40,6 +40,8 @@ final class Engine: @unchecked Sendable {
   /// How many exchanges have one connection more than the maximum.
   private var extraConnections = 0
   private let running: RunningExchanges
+  /// The exchanges that wait for the SETTINGS of an HTTP/2 server.
+  private var awaitingSettings: [Exchange] = []
   /// The exchanges that are over, but whose results wait a moment for a target.
   private var inGracePeriod: [Exchange] = []
 
@@ -127,6 +129,7 @@ final class Engine: @unchecked Sendable {
         }
         nextCheck = .now + timeUntilCheck
       }
+      if !awaitingSettings.isEmpty { awaitingSettings.removeAll { restart($0) } }
       if !inGracePeriod.isEmpty { inGracePeriod.removeAll { reportIfDelivered($0) } }
       guard mayWait() else { continue }
       let hasReady = multi.wait(milliseconds: waitingTime(untilCheck: nextCheck))
@@ -142,8 +145,26 @@ final class Engine: @unchecked Sendable {
     multi.perform()
     while let (easy, failure) = multi.nextFinished() {
       guard let exchange = running.exchanges[ObjectIdentifier(easy)] else { continue }
-      finish(exchange, failure)
+      if exchange.awaitedSocket != nil {
+        awaitingSettings.append(exchange)
+      } else {
+        finish(exchange, failure)
+      }
     }
+  }
+
+  /// Starts an exchange again if it need not wait any more for SETTINGS; returns false if it still waits.
+  private func restart(_ exchange: Exchange) -> Bool {
+    // It may have been cancelled.
+    guard let socket = exchange.awaitedSocket else { return true }
+    // The server allows few streams if the exchange has waited before.
+    let isOnNewConnection = exchange.waits > 1
+    if !isOnNewConnection, multi.awaitsSettings(socket) { return false }
+    exchange.noteRestart()
+    if !multi.addAgain(exchange.easy, isOnNewConnection: isOnNewConnection) {
+      finish(exchange, exchange.easy.startFailure)
+    }
+    return true
   }
 
   /// The time until time limits are checked again: less than the interval if an attempt's limit ends before.

@@ -58,6 +58,14 @@ func hasEnded(_ socket: CInt) -> Bool {
   return poll(&watched, 1, 0) > 0
 }
 
+/// Whether there is something else than a socket at a path.
+///
+/// C: `stat`
+func isOtherThanSocket(_ path: LocalPath) -> Bool {
+  var status = stat()
+  return path.withCString { stat($0, &status) } == 0 && status.st_mode & S_IFMT != S_IFSOCK
+}
+
 /// The first bytes that a socket has received, which stay unread; empty if there are none.
 ///
 /// C: `recv(MSG_PEEK)`

@@ -16,6 +16,10 @@ protocol CurlDelegate: AnyObject {
   func sent(head: UnsafeRawBufferPointer)
   /// Receives a line of libcurl's verbose output.
   func noted(_ text: UnsafeRawBufferPointer)
+  /// Called when a TLS record arrives: its header of five bytes (RFC 8446 §5.1), or its inner type, one byte (§5.2).
+  func received(recordType type: UInt8, isInner: Bool)
+  /// Called when the other side of an encrypted connection asks for a certificate (RFC 8446 §4.3.2).
+  func receivedCertificateRequest()
   /// Called when the other side of an encrypted connection sends an alert (RFC 8446 §6).
   func received(alert: UInt8)
 }

@@ -88,7 +88,13 @@ extension CurlEasy {
         switch kind {
         case CURLINFO_HEADER_OUT: CurlEasy.delegate(context)?.sent(head: text)
         case CURLINFO_TEXT: CurlEasy.delegate(context)?.noted(text)
-        // Of the pieces of TLS that libcurl shows, only an alert has two bytes: its level, and its kind (RFC 8446 §6).
+        // Of the pieces of TLS that libcurl shows, only an inner type has one byte, an alert two (its level, and its kind:
+        // RFC 8446 §6), and the header of a record five.
+        case CURLINFO_SSL_DATA_IN where text.count == 1 || text.count == 5:
+          CurlEasy.delegate(context)?.received(recordType: text[0], isInner: text.count == 1)
+        // Messages of a handshake begin with their type (RFC 8446 §4): certificate_request(13).
+        case CURLINFO_SSL_DATA_IN where text.count > 5 && text[0] == 13:
+          CurlEasy.delegate(context)?.receivedCertificateRequest()
         case CURLINFO_SSL_DATA_IN where text.count == 2:
           CurlEasy.delegate(context)?.received(alert: text[1])
         default: break

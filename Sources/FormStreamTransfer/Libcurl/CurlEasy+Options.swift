@@ -20,7 +20,12 @@ extension CurlEasy {
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
     set(CURLOPT_MAXAGE_CONN, Int(request.configuration.idleLimit.bounded.components.seconds))
     // libcurl 7.88 begins HTTP/2 again on a kept connection without TLS, within the HTTP/2 that it speaks there.
-    set(CURLOPT_FORBID_REUSE, request.hasPriorKnowledge ? 1 : 0)
+    closesConnection = request.hasPriorKnowledge
+    // If a kept connection fails, libcurl sends a request again by itself. If it may not, this keeps it from trying, and from
+    // hiding REFUSED_STREAM behind that. A libcurl without RTSP doesn't have the option.
+    if !request.mayBeSentAgainByLibcurl {
+      _ = formstream_easy_set_long(handle, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
+    }
     set(
       CURLOPT_FRESH_CONNECT, request.usesIdleConnection && !request.hasPriorKnowledge ? 0 : 1)
   }
@@ -39,7 +44,7 @@ extension CurlEasy {
       switch request.configuration.version.kind {
       case .automatic: CURL_HTTP_VERSION_2TLS
       case .http11: CURL_HTTP_VERSION_1_1
-      case .http2:
+      case .http2, .http2OverTLS:
         request.hasPriorKnowledge ? CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE : CURL_HTTP_VERSION_2TLS
       }
     set(CURLOPT_HTTP_VERSION, Int(version))

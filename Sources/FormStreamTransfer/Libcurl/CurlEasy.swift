@@ -102,11 +102,25 @@ final class CurlEasy {
   /// Why the transfer can't be started; nil if libcurl accepted all options.
   var startFailure: CurlFailure? { optionFailure.map { failure($0) } }
 
+  /// Whether libcurl closes the connection at the end of the transfer.
+  var closesConnection = false {
+    didSet {
+      if closesConnection != oldValue { set(CURLOPT_FORBID_REUSE, closesConnection ? 1 : 0) }
+    }
+  }
+
+  /// Prepares for another start.
+  func prepareAgain(isOnNewConnection: Bool) {
+    errorText.pointee = 0
+    if isOnNewConnection { set(CURLOPT_FRESH_CONNECT, 1) }
+  }
+
   func failure(_ code: CURLcode) -> CurlFailure {
     let detail = String(cString: errorText)
     return CurlFailure(
       code: code, message: detail.isEmpty ? String(cString: curl_easy_strerror(code)) : detail,
-      connectStatus: connectStatus, proxyCode: number(CURLINFO_PROXY_ERROR))
+      connectStatus: connectStatus, proxyCode: number(CURLINFO_PROXY_ERROR),
+      systemError: Int32(truncatingIfNeeded: number(CURLINFO_OS_ERRNO)))
   }
 
   // MARK: Pauses

@@ -8,6 +8,8 @@ struct CurlFailure: Error {
   let connectStatus: Int
   /// Why a SOCKS proxy made no connection: libcurl's `CURLPX_` codes.
   let proxyCode: Int
+  /// The number of the system's error; 0 if it is not known.
+  let systemError: Int32
 
   var number: UInt32 { code.rawValue }
 
@@ -16,7 +18,7 @@ struct CurlFailure: Error {
     case hostNotFound, proxyNotFound, connect, connectTimeout, interface, proxy
     case tls, cutHandshake, noCommonProtocol, certificate, publicKey, authoritiesFile, tlsFile
     case send, receive
-    case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, other
+    case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, badArgument, other
   }
 
   var kind: Kind {
@@ -42,6 +44,8 @@ struct CurlFailure: Error {
     case CURLE_SSL_CACERT_BADFILE: .authoritiesFile
     case CURLE_SSL_CERTPROBLEM, CURLE_SSL_CRL_BADFILE: .tlsFile
     case CURLE_SEND_ERROR: .send
+    // The response goes on, but can't be read.
+    case CURLE_RECV_ERROR where message.hasSuffix("in chunked-encoding"): .malformed
     case CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .receive
     case CURLE_GOT_NOTHING: .noResponse
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
@@ -50,6 +54,7 @@ struct CurlFailure: Error {
     // Before 8.6, libcurl reports a header line over its limit as "out of memory". If memory really ran out,
     // Swift would already have ended the process.
     case CURLE_OUT_OF_MEMORY: .lineTooLong
+    case CURLE_BAD_FUNCTION_ARGUMENT: .badArgument
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .abortedByUs
     default: .other
     }

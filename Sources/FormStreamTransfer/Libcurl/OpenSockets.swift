@@ -4,6 +4,8 @@ final class OpenSockets {
   private var ports: [CInt: CInt?] = [:]
   /// Those that speak HTTP/2.
   private var speakingHTTP2: Set<CInt> = []
+  /// Those whose servers have said how many streams they allow.
+  private var settled: Set<CInt> = []
   /// The last stream that the server handles on each of those of which it has announced the end.
   private var lastStreams: [CInt: Int] = [:]
   /// Those to servers whose certificates the platform's check doesn't trust.
@@ -26,6 +28,7 @@ final class OpenSockets {
     willClose(socket)
     ports[socket] = nil
     speakingHTTP2.remove(socket)
+    settled.remove(socket)
     lastStreams[socket] = nil
     unverified.remove(socket)
     users[socket] = nil
@@ -53,6 +56,18 @@ final class OpenSockets {
   }
 
   func speaksHTTP2(_ socket: CInt) -> Bool { speakingHTTP2.contains(socket) }
+
+  /// Notes that the server's SETTINGS have arrived (RFC 9113 §3.4: they are the first that it sends), or something after
+  /// them.
+  func noteSettled(_ socket: CInt) {
+    settled.insert(socket)
+  }
+
+  /// Whether a request has to wait for another one, which was sent over the same socket with HTTP/2: the server has not said
+  /// yet how many streams it allows (RFC 9113 §5.1.2), and would refuse the others.
+  func awaitsSettings(_ socket: CInt) -> Bool {
+    speaksHTTP2(socket) && isInUse(socket) && !settled.contains(socket)
+  }
 
   /// Notes that the server handles no streams after the given one (RFC 9113 §6.8).
   func noteGoAway(_ socket: CInt, lastStream: Int) {

@@ -83,7 +83,7 @@ extension TransferSession {
 
     /// The HTTP version that is used.
     public struct Version: Hashable, Sendable {
-      enum Kind: Hashable { case automatic, http11, http2 }
+      enum Kind: Hashable { case automatic, http11, http2, http2OverTLS }
       let kind: Kind
 
       /// HTTP/2 if the server offers it under TLS, otherwise HTTP/1.1.
@@ -93,8 +93,17 @@ extension TransferSession {
       public static let automatic = Version(kind: .automatic)
       /// Only HTTP/1.1.
       public static let http11 = Version(kind: .http11)
-      /// Only HTTP/2. Without TLS, each request has a connection of its own.
+      /// Only HTTP/2, also without TLS, where a server can't say that it doesn't speak it. Each request has a connection of
+      /// its own there.
       public static let http2 = Version(kind: .http2)
+      /// Only HTTP/2 under TLS, and HTTP/1.1 without it.
+      public static let http2OverTLS = Version(kind: .http2OverTLS)
+
+      /// The version for a URL with this scheme.
+      func resolved(for scheme: String) -> Version {
+        guard self == .http2OverTLS else { return self }
+        return scheme == "https" ? .http2 : .http11
+      }
     }
   }
 }

@@ -9,6 +9,25 @@ struct EncryptionFacts {
   let problem: CertificateProblem?
   /// Whether the server ended the handshake because of the client's certificate.
   let isClientCertificateRefused: Bool
+  /// Whether the server asked for a client certificate, and ended the connection without a response or a reason.
+  let isClientCertificateDoubtful: Bool
+
+  /// What may be the cause of a connection that broke; empty if nothing is known. It begins with a blank.
+  var clientCertificateNote: String {
+    guard isClientCertificateDoubtful else { return "" }
+    if settings.withholdsCertificate {
+      return
+        " It had asked for a client certificate, and yours is not shown to a server that a redirect led to."
+    }
+    return settings.certificate == nil
+      ? " It had asked for a client certificate: name one (\(SettingName.clientCertificate))."
+      : " It may have refused the client certificate: check it (\(SettingName.clientCertificate))."
+  }
+
+  /// The alert, for messages.
+  var shownAlert: String {
+    alert.map { "TLS alert \(TLSAlert.name(of: $0))" } ?? "without a reason"
+  }
 
   private var peer: String { isWithProxy ? "proxy" : "server" }
 
@@ -39,21 +58,23 @@ struct EncryptionFacts {
 
   /// Why there is no encryption, and what to do about it.
   ///
-  /// - Parameter message: libcurl's words, which hold OpenSSL's.
-  func failure(_ message: String) -> String {
+  /// - Parameters:
+  ///   - message: libcurl's words, which hold OpenSSL's.
+  ///   - reason: what is shown of them.
+  func failure(_ message: String, shown reason: String) -> String {
     if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
       || message.contains("no protocols available")
     {
       let versions = isWithProxy ? "TLS 1.2 or newer" : settings.versions
-      return ": it doesn't speak \(versions) (\(message)). \(versionRemedy)"
+      return ": it doesn't speak \(versions) (\(reason)). \(versionRemedy)"
     }
     if message.contains("wrong version number") {
       return
-        ": it speaks no TLS there (\(message)). Use the port for https, or http if that is right."
+        ": it speaks no TLS there (\(reason)). Use the port for https, or http if that is right."
     }
     if alert == TLSAlert.handshakeFailure, settings.certificate == nil {
-      return " (\(message)). It may demand a client certificate (\(SettingName.clientCertificate))."
+      return " (\(reason)). It may demand a client certificate (\(SettingName.clientCertificate))."
     }
-    return " (\(message))."
+    return " (\(reason))."
   }
 }

@@ -74,6 +74,17 @@ final class Exchange: @unchecked Sendable {
 
   // MARK: Called by the engine
 
+  /// The socket that the exchange waits for since libcurl has ended it; nil if libcurl has ended it for another reason.
+  var awaitedSocket: CInt? { abortReason == nil ? connection.awaitedSocket : nil }
+
+  /// How often the exchange had to wait for a socket.
+  var waits: Int { connection.waits }
+
+  /// Notes that libcurl starts the exchange again.
+  func noteRestart() {
+    connection.awaitedSocket = nil
+  }
+
   /// Prepares everything; returns false if the exchange can't be started.
   func prepare(on engine: Engine) -> Bool {
     easy.setOptions(for: request)
@@ -165,6 +176,7 @@ final class Exchange: @unchecked Sendable {
   func endIfOverdue() -> Bool {
     isWatched = publisher.isWatched
     if hasResponseBeforeSource { return true }
+    if collector.hasAllOfOpenBody { return true }
     if hasQuietEarlyResponse {
       if !collector.isComplete { collector.truncate() }
       return true
@@ -301,12 +313,23 @@ final class Exchange: @unchecked Sendable {
 extension Exchange: CurlDelegate {
   func willSendRequest(over socket: CInt?) -> Bool {
     if connection.requestCount > 0, !maySendAgain { return false }
+    if let error = clock.exceededAttempt(of: request.options.limits, to: request.url) {
+      abort(with: error)
+      return false
+    }
     connection.isReused = easy.isConnectionReused
     if let reason = reasonNotToSend(over: socket) {
       if !connection.isSpent { abort(with: reason) }
       return false
     }
+    if let socket, easy.sockets?.awaitsSettings(socket) == true {
+      connection.awaitedSocket = socket
+      connection.waits += 1
+      return false
+    }
     connection.begin(request, over: socket)
+    // If a new connection breaks at once, libcurl closes it at once then, and reads the alert that says why.
+    if request.isEncrypted, !connection.isReused { easy.closesConnection = true }
     noteVerification(socket)
     if let socket {
       easy.sockets?.noteInUse(socket, by: ObjectIdentifier(easy))
@@ -339,7 +362,7 @@ extension Exchange: CurlDelegate {
   /// the method is safe and there is no body, because the server may have received the request. It is also refused
   /// after a 417: libcurl would send the head with the `Expect` again, and the body at once after it.
   private var maySendAgain: Bool {
-    request.method.isSafe && !request.announcesBody && collector.lastStatus == nil
+    request.mayBeSentAgainByLibcurl && collector.lastStatus == nil
       && !connection.notes.isRefused && !connection.notes.requiresHTTP11
   }
 
@@ -390,6 +413,8 @@ extension Exchange: CurlDelegate {
 
   func receive(headLine: UnsafeRawBufferPointer) -> Bool {
     clock.noteHeadLine()
+    noteSettled()
+    easy.closesConnection = request.hasPriorKnowledge
     guard collector.receive(headLine: headLine) else { return fail(collector.failure) }
     if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
@@ -433,8 +458,7 @@ extension Exchange: CurlDelegate {
   }
 
   func noted(_ text: UnsafeRawBufferPointer) {
-    connection.notes.note(text)
-    if let socket = connection.socket, let last = connection.notes.lastStream {
+    if let last = connection.notes.note(text), let socket = connection.socket {
       easy.sockets?.noteGoAway(socket, lastStream: last)
     }
     // libcurl may give the connection to another request before it reports the end of this one.
@@ -445,6 +469,20 @@ extension Exchange: CurlDelegate {
   private func noteConnectionFree() {
     guard let socket = connection.socket else { return }
     easy.sockets?.noteFree(socket, by: ObjectIdentifier(easy))
+  }
+
+  func received(recordType type: UInt8, isInner: Bool) {
+    // RFC 8446 §5.1: application_data(23). With TLS 1.3, the outer type of all encrypted records is the same.
+    if type == 23, isInner || connection.notes.hasOpenRecordTypes { noteSettled() }
+  }
+
+  /// Notes that the server has sent something, after its SETTINGS, if it speaks HTTP/2.
+  private func noteSettled() {
+    if request.mayBeHTTP2, let socket = connection.socket { easy.sockets?.noteSettled(socket) }
+  }
+
+  func receivedCertificateRequest() {
+    connection.isAskedForCertificate = true
   }
 
   func received(alert: UInt8) {
@@ -510,7 +548,7 @@ extension Exchange {
       isTransient: isTransient, stage: stage,
       handedOverAtResponse: atResponse?.isComplete ?? (stage == .sent)
         ? nil : atResponse?.handedOver ?? 0,
-      repetition: repetition, hasBegunBody: hasBegunBody,
+      repetition: repetition, demandedHTTP11: demandedHTTP11, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent && request.options.computesDigest ? upload.finishDigest() : nil,
       isEncrypted: request.isEncrypted,
@@ -541,6 +579,9 @@ extension Exchange {
       (error, isTransient) = explanation.connectionLost(
         "its connection ended without a close_notify", nil)
     }
+    if error == nil, failure == nil, collector.lacksAnnouncedBytes {
+      (error, isTransient) = explanation.connectionLost("the server closed the connection", nil)
+    }
     if collector.response == nil, error == nil, !isSalvaged {
       (error, isTransient) = explanation.connectionLost(
         "the response's head is incomplete", failure)
@@ -558,9 +599,7 @@ extension Exchange {
   }
 
   private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    if connection.notes.requiresHTTP11 {
-      return (explanation.noHTTP2("it demands HTTP/1.1"), false)
-    }
+    if connection.notes.requiresHTTP11 { return (explanation.http11Demanded, false) }
     if connection.isSpent || connection.notes.isRefused {
       return (
         explanation.notSent(
@@ -570,10 +609,14 @@ extension Exchange {
       )
     }
     if connection.notes.hasEndedEarly, collector.response == nil {
-      return (explanation.responseLost, false)
+      return (explanation.responseLost, true)
     }
     if let refused = easy.certificateCheck?.refused, connection.requestCount == 0 {
       return (.certificateRefusedByProgram(refused, request.url), false)
+    }
+    // libcurl's code for a first header that continues none.
+    if failure.kind == .badArgument, collector.isInHead {
+      return explanation.foldedFirstHeader(failure)
     }
     return explanation.error(for: failure)
   }
@@ -600,11 +643,16 @@ extension Exchange {
       return request.isVersionRefused(by: response.status, response.headers) ? .overHTTP2 : nil
     }
     if request.prefersHTTP11, lacksHTTP11 { return .overHTTP2 }
-    if connection.notes.requiresHTTP11, request.configuration.version == .automatic {
-      return .overHTTP11
-    }
     return connection.isSpent || connection.isReused && connection.notes.isRefused
       ? .onNewConnection : nil
+  }
+
+  /// The server's demand for HTTP/1.1, if that is why there is no response.
+  private var demandedHTTP11: HTTP11Demand? {
+    guard connection.notes.requiresHTTP11, abortReason == nil, collector.response == nil else {
+      return nil
+    }
+    return request.configuration.version == .automatic ? .allowed : .forbidden
   }
 
   /// Whether the server may speak only HTTP/2. RFC 7301 §3.2: a server that knows none of the protocols that the client
@@ -617,7 +665,6 @@ extension Exchange {
   /// How much of the request the server may have.
   private var stage: AttemptStage {
     guard connection.requestCount > 0, !connection.notes.isRefused, !isClientCertificateRefused,
-      !connection.notes.requiresHTTP11,
       abortReason?.code != .http2Unavailable
     else { return .notSent }
     if connection.notes.hasEndedEarly { return .sent }
@@ -647,6 +694,14 @@ extension Exchange {
     return EncryptionFacts(
       settings: request.configuration.tls, isWithProxy: isWithProxy, alert: connection.alert,
       problem: easy.certificateCheck?.problem,
-      isClientCertificateRefused: isClientCertificateRefused)
+      isClientCertificateRefused: isClientCertificateRefused,
+      isClientCertificateDoubtful: isClientCertificateDoubtful)
+  }
+
+  /// Whether the server may have refused the client's certificate: it asked for one, and ended the new connection before it
+  /// responded.
+  private var isClientCertificateDoubtful: Bool {
+    request.isEncrypted && connection.isAskedForCertificate && !connection.isReused
+      && collector.lastStatus == nil && !connection.notes.isRefused
   }
 }

@@ -58,6 +58,15 @@ struct ExchangeClock {
   /// The time that is left of an attempt with that limit; negative if it is exceeded.
   func timeLeft(of limit: Duration) -> Duration { limit - start.duration(to: .now) }
 
+  /// Returns an error if the limit of the attempt is exceeded.
+  func exceededAttempt(of limits: TimeLimits, to url: HTTPURL) -> TransferError? {
+    guard let limit = limits.attempt, timeLeft(of: limit) <= .zero else { return nil }
+    return TransferError(
+      .timedOut, on: url.description,
+      "The request to \(url) took longer than \(limit.inSeconds): raise the limit (\(SettingName.attemptLimit))."
+    )
+  }
+
   /// Returns an error if a limit is exceeded.
   func exceededLimit(
     of limits: TimeLimits, during activity: Activity, to url: HTTPURL
@@ -68,11 +77,7 @@ struct ExchangeClock {
     ) -> TransferError {
       TransferError(code, on: url.description, "The request to \(url) \(what): \(remedy).")
     }
-    if let limit = limits.attempt, timeLeft(of: limit) <= .zero {
-      return error(
-        .timedOut, "took longer than \(limit.inSeconds)",
-        "raise the limit (\(SettingName.attemptLimit))")
-    }
+    if let error = exceededAttempt(of: limits, to: url) { return error }
     if activity == .waitingForOthers { return nil }
     if activity == .beforeResponse, let bodyEnd {
       guard let limit = limits.response, now - bodyEnd > limit else { return nil }

@@ -7,10 +7,17 @@ struct ExchangeConnection {
   var isReused = false
   /// Whether no request was sent over it, because something had arrived on it already.
   var isSpent = false
+  /// The socket on which another request has to be over, or the server's SETTINGS have to arrive, before this one is sent;
+  /// nil if it need not wait.
+  var awaitedSocket: CInt?
+  /// How often it had to wait.
+  var waits = 0
   /// Whether the sent head is HTTP/2; libcurl knows the version only after a response has arrived.
   var sentHTTP2 = false
   /// The last TLS alert of the other side (RFC 8446 §6); nil if there was none.
   var alert: UInt8?
+  /// Whether the other side asked for a certificate in the handshake.
+  var isAskedForCertificate = false
   /// Whether the server's certificates are trusted by the platform's check.
   var isVerified = false
   /// What libcurl says about HTTP/2.
@@ -46,6 +53,7 @@ struct ExchangeConnection {
   mutating func begin(_ request: WireRequest, over socket: CInt?) {
     requestCount += 1
     self.socket = socket
+    notes.beginRequest()
     if request.mayBeHTTP2 { written.before = socket.flatMap { writtenBytes(of: $0) } }
   }
 

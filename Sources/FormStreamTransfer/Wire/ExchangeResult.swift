@@ -17,6 +17,8 @@ struct ExchangeResult: Sendable {
   var handedOverAtResponse: Int64?
   /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
   var repetition: Repetition?
+  /// The server's demand for HTTP/1.1; nil if it demands nothing.
+  var demandedHTTP11: HTTP11Demand?
   /// Whether the body's source was read.
   var hasBegunBody: Bool
   var framing: TransferResult.Framing

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Explains why an exchange failed, and what to do about it.
@@ -27,18 +28,23 @@ struct FailureExplanation {
     case .hostNotFound:
       return permanent(
         .hostNotFound, failure,
-        "could not be sent: the host \(connectedHost.quoted) was not found (\(reason)). "
-          + "Check its name.\(familyNote)")
+        "could not be sent: the host \(connectedHost.quoted) was not found. Check its name.\(familyNote)"
+      )
     case .proxyNotFound:
       return permanent(
         .hostNotFound, failure,
-        "could not be sent: the host of the proxy \(connected) was not found (\(reason)). "
-          + "Check its name.")
+        "could not be sent: the host of the proxy \(connected) was not found. Check its name.")
     case .connect:
+      if let path = configuration.unixSocket, isOtherThanSocket(path) {
+        return permanent(
+          .invalidSetting, failure,
+          "could not be sent: \(path.description.quoted) is not a socket. Name the socket at which the server listens."
+        )
+      }
       if let excluded = excludedAddress(failure) { return excluded }
       return transient(
         .connectFailed, failure,
-        "could not be sent: nothing is listening at \(connected) (\(reason)). Check that the "
+        "could not be sent: nothing is listening at \(connected)\(failure.connectReason). Check that the "
           + "\(proxy == nil ? "server" : "proxy") is running, and try again.\(familyNote)")
     case .interface:
       return permanent(
@@ -50,7 +56,7 @@ struct FailureExplanation {
     case .connectTimeout:
       return transient(
         .connectTimedOut, failure,
-        "could not be sent: \(connected) could not be reached in time (\(reason)). Try again later."
+        "could not be sent: \(connected) could not be reached in time. Try again later."
       )
     case .certificate:
       return permanent(.certificateRefused, failure, encryption.refusedCertificate(reason))
@@ -62,37 +68,39 @@ struct FailureExplanation {
     case .tls, .noCommonProtocol:
       return permanent(
         .tlsFailed, failure,
-        "could not be sent: there is no encrypted connection to \(encryptedPeer)\(encryption.failure(reason))"
+        "could not be sent: there is no encrypted connection to \(encryptedPeer)\(encryption.failure(reason, shown: failure.tlsReason))"
       )
     case .cutHandshake:
       return transient(
         .tlsFailed, failure,
         "could not be sent: \(encryptedPeer) closed the connection before it was encrypted "
-          + "(\(reason)). Try again later.")
+          + "(\(failure.brokenReason)). Try again later.\(encryption.clientCertificateNote)")
     case .authoritiesFile:
       let setting: SettingName = encryption.isWithProxy ? .proxyAuthorities : .authorities
       return permanent(
         .tlsFileUnusable, failure,
-        "could not be sent: the trusted authorities can't be read (\(reason)). Name a PEM file of their certificates "
+        "could not be sent: the trusted authorities can't be read. Name a PEM file of their certificates "
           + "(\(setting)).")
     case .tlsFile:
       return permanent(
         .tlsFileUnusable, failure,
-        "could not be sent: a certificate or key can't be used (\(reason)). Name PEM "
+        "could not be sent: a certificate or key can't be used (\(failure.tlsReason)). Name PEM "
           + "files that belong together, and the passphrase if the key has one (\(SettingName.passphrase))."
       )
     case .lineTooLong:
       return permanent(
         .responseTooLarge, failure,
-        "received a response whose head has a line that is too long (\(reason)).")
+        "received a response whose head has a line that is too long. Check the server.")
     case .malformed:
       return permanent(
-        .malformedResponse, failure, "received a response that is not HTTP (\(reason)).")
-    case .send, .receive, .noResponse: return connectionLost(reason, failure)
+        .malformedResponse, failure,
+        "received a response that is not HTTP: \(failure.malformedReason). Check the server, and that the port is right."
+      )
+    case .send, .receive, .noResponse: return connectionLost(failure.brokenReason, failure)
     // libcurl was not allowed to send the request again after a kept connection had ended.
     case .rewindRefused, .abortedByUs: return connectionLost("the server closed it", failure)
-    case .other:
-      guard stage == .notSent else { return connectionLost(reason, failure) }
+    case .other, .badArgument:
+      guard stage == .notSent else { return connectionLost(failure.brokenReason, failure) }
       return permanent(
         .engineFailed, failure, "could not be sent: \(reason) (libcurl \(failure.number)).")
     }
@@ -108,7 +116,25 @@ struct FailureExplanation {
     error(
       .http2Unavailable, nil,
       "was not carried out: HTTP/2 was asked for, and \(url.origin) doesn't speak it (\(reason)). Allow HTTP/1.1, "
-        + "which \(SettingName.version) forbids."
+        + "which \(url.origin.scheme == "http" ? SettingName.priorKnowledge : .version) forbids."
+    )
+  }
+
+  /// A server that ended the request with HTTP_1_1_REQUIRED (RFC 9113 §7).
+  var http11Demanded: TransferError {
+    let isForbidden = configuration.version == .http2
+    let remedy =
+      isForbidden
+      ? "Allow HTTP/1.1, which \(SettingName.version) forbids."
+      : "Send it with HTTP/1.1 (\(SettingName.version))."
+    guard stage == .sent else {
+      return error(
+        .http2Unavailable, nil, "was not carried out: the server demands HTTP/1.1 for it. \(remedy)"
+      )
+    }
+    return error(
+      .http2Unavailable, nil,
+      "was sent, and the server demanded HTTP/1.1 for it then, which doesn't say whether it has carried it out. \(remedy)"
     )
   }
 
@@ -118,6 +144,14 @@ struct FailureExplanation {
       .respondedEarly, nil,
       "was ended by the server after \(handedOver) of its \(total.map(String.init) ?? "unknown number of") bytes, with a "
         + "response that could not be read. Ask the server what it received.")
+  }
+
+  /// A response whose first header continues none.
+  func foldedFirstHeader(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    permanent(
+      .malformedResponse, failure,
+      "received a response whose first header begins with white space, so that it is none. Check the server."
+    )
   }
 
   /// Explains a connection that ended before the response was complete.
@@ -137,7 +171,8 @@ struct FailureExplanation {
       let through = isConnected ? "" : proxy.map { " to the proxy \($0)" } ?? ""
       return transient(
         .connectionLost, failure,
-        "was not sent: the connection\(through) broke (\(reason)). Try again.")
+        "was not sent: the connection\(through) broke (\(reason)). Try again.\(encryption.clientCertificateNote)"
+      )
     case .partlySent:
       let total = total.map(String.init) ?? "an unknown number of"
       return transient(
@@ -150,7 +185,8 @@ struct FailureExplanation {
     case .sent:
       return transient(
         .connectionLost, failure,
-        "was sent, and the connection broke before a response arrived (\(reason)).")
+        "was sent, and the connection broke before a response arrived (\(reason)).\(encryption.clientCertificateNote)"
+      )
     }
   }
 
@@ -162,15 +198,15 @@ struct FailureExplanation {
     if encryption.settings.withholdsCertificate {
       return permanent(
         .clientCertificateRefused, failure,
-        "was not carried out: the server demands a client certificate (\(failure.message)), and yours is not shown to a "
+        "was not carried out: the server demands a client certificate (\(encryption.shownAlert)), and yours is not shown to a "
           + "server that a redirect led to. Send the request to that URL if that is right.")
     }
     return permanent(
       .clientCertificateRefused, failure,
       encryption.settings.certificate == nil
-        ? "was not carried out: the server demands a client certificate (\(failure.message)). Name one "
+        ? "was not carried out: the server demands a client certificate (\(encryption.shownAlert)). Name one "
           + "(\(SettingName.clientCertificate))."
-        : "was not carried out: the server refuses the client certificate (\(failure.message)). Name one that it accepts "
+        : "was not carried out: the server refuses the client certificate (\(encryption.shownAlert)). Name one that it accepts "
           + "(\(SettingName.clientCertificate)).")
   }
 

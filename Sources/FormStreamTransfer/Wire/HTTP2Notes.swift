@@ -11,21 +11,32 @@ struct HTTP2Notes {
   /// Whether the server ended the stream without an error before it had the complete request. It has sent a response
   /// (RFC 9113 §8.1), but libcurl drops a response that arrives together with this end.
   private(set) var hasEndedEarly = false
-  /// The last stream that the server handles before it closes the connection; nil if it has not announced that.
-  private(set) var lastStream: Int?
   /// Whether libcurl has put the connection back, for other requests.
   private(set) var isConnectionFree = false
+  /// Whether the connection was made with TLS 1.2, whose records don't hide their types.
+  private(set) var hasOpenRecordTypes = false
+  /// The request's stream; nil if it has none yet.
   private var stream: Int?
+  /// Whether libcurl has taken the request off its connection.
+  private var hasLeft = false
 
-  mutating func note(_ bytes: UnsafeRawBufferPointer) {
+  /// Takes over what is said about the connection that a request gets. Only the protocol was chosen before.
+  mutating func beginRequest() {
+    self = HTTP2Notes(chosenProtocol: chosenProtocol, hasOpenRecordTypes: hasOpenRecordTypes)
+  }
+
+  /// Notes a line. Returns the last stream that the server handles, if the line says so of the request's connection.
+  mutating func note(_ bytes: UnsafeRawBufferPointer) -> Int? {
     // Most lines have other beginnings.
-    guard let first = bytes.first, "ACDRUrs".utf8.contains(first) else { return }
+    guard let first = bytes.first, "ACDRSUrs".utf8.contains(first) else { return nil }
     let words = String(decoding: bytes, as: UTF8.self).split { $0.isWhitespace || $0 == "," }
     switch words.first {
     case "ALPN:" where words.starts(with: ["ALPN:", "server", "accepted"]):
       chosenProtocol = words.last.map(String.init)
     case "ALPN:" where words.starts(with: ["ALPN:", "server", "did", "not", "agree"]):
       chosenProtocol = ""
+    case "SSL" where words.starts(with: ["SSL", "connection", "using", "TLSv1.2"]):
+      hasOpenRecordTypes = true
     case "Using" where words.starts(with: ["Using", "Stream", "ID:"]):
       stream = words.count > 3 ? Int(words[3]) : nil
     // RFC 9113 §8.7: the server has not processed such a stream.
@@ -33,14 +44,20 @@ struct HTTP2Notes {
     // libcurl 7.88 misspells it.
     case "received" where words.dropFirst().first == "GOAWAY",
       "recveived" where words.dropFirst().first == "GOAWAY":
-      guard let last = words.last?.split(separator: "=").last.flatMap({ Int($0) }) else { return }
-      lastStream = last
+      // Without a stream, libcurl looks at connections that other requests have used.
+      guard stream != nil, !hasLeft,
+        let last = words.last?.split(separator: "=").last.flatMap({ Int($0) })
+      else { return nil }
       noteGoAway(lastStream: last)
+      return last
+    // libcurl goes on with another connection.
+    case "Connection" where words.starts(with: ["Connection", "died"]): hasLeft = true
     case "Connection" where words.suffix(2) == ["left", "intact"]: isConnectionFree = true
     case "Downgrades": requiresHTTP11 = true
     case "stream" where words.count == 3 && words[2] == "closed": hasEndedEarly = true
     default: break
     }
+    return nil
   }
 
   /// Notes that the connection's server handles no streams after the given one (RFC 9113 §6.8).

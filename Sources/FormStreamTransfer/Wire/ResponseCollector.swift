@@ -69,6 +69,8 @@ final class ResponseCollector {
   private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
+  /// Whether libcurl reads the lengths of the present head in another way.
+  private var hasHiddenLength = false
   private var statusLine = ""
   /// The lines of the head so far, if the caller receives heads.
   private var receivedLines: [UInt8] = []
@@ -109,8 +111,18 @@ final class ResponseCollector {
   /// Whether only the end of the connection ends the body (RFC 9112 §6.3).
   var endsWithConnection: Bool {
     guard let status, status != 204, status != 304, version.hasPrefix("1.") else { return false }
-    return !isToHEAD && !headers.contains("Content-Length")
-      && !headers.contains("Transfer-Encoding")
+    return !isToHEAD && !isChunked
+      && (!headers.contains("Content-Length") || headers.contains("Transfer-Encoding"))
+  }
+
+  /// Whether the body has its announced length, although only the end of the connection ends it.
+  var hasAllOfOpenBody: Bool {
+    endsWithConnection && !isInHead && announcedLength == received && announcedLength != nil
+  }
+
+  /// Whether the end of the connection came before that of the announced length.
+  var lacksAnnouncedBytes: Bool {
+    endsWithConnection && announcedLength.map { received < $0 } == true
   }
 
   /// Notes that the end of the body is missing.
@@ -229,6 +241,7 @@ final class ResponseCollector {
     lastStatus = words.count > 1 ? Int(words[1]) : nil
     status = nil
     headers = HTTPHeaders()
+    hasHiddenLength = false
     body = Data()
     (received, isTruncated, announcedLength) = (0, false, nil)
     statusLine = line
@@ -240,11 +253,16 @@ final class ResponseCollector {
     // obs-fold with one or more SP octets prior to interpreting the field value". Before the first line, §2.2 allows to
     // "consume each whitespace-preceded line without further processing".
     if line.first?.isBlank == true {
+      // libcurl doesn't see such a length.
+      if headers.fields.last?.name.isLengthName == true { hasHiddenLength = true }
       return headers.continueLastLine(line)
     }
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
+    let name = String(decoding: line[..<colon], as: UTF8.self)
+    // RFC 9112 §5.1: "No whitespace is allowed between the field name and colon".
+    if !name.isLengthName, name.filter(\.isNameCharacter).isLengthName { hasHiddenLength = true }
     headers.append(
-      String(decoding: line[..<colon], as: UTF8.self),
+      name,
       received: Array(line[(colon + 1)...].trimmingBlanks()))
   }
 
@@ -271,6 +289,12 @@ final class ResponseCollector {
     }
     if lastStatus < 200 { return endInformationalHead(lastStatus) }
     // RFC 9112 §6.3: the end of a response with contradictory lengths can't be known.
+    guard !hasHiddenLength else {
+      return fail(
+        .malformedResponse,
+        "The response from \(url) has a malformed length (Content-Length or Transfer-Encoding), so that its end can't be "
+          + "known: \(shownHead().quoted).")
+    }
     guard hasOneLength else {
       return fail(
         .malformedResponse,
@@ -284,7 +308,7 @@ final class ResponseCollector {
           "The response from \(url) has a transfer coding that was not asked for, so that its end can't be known: "
             + "\((headers.joined("Transfer-Encoding") ?? "").quoted).")
       }
-      if !headers.contains("Transfer-Encoding") {
+      if !isChunked {
         announcedLength = headers["Content-Length"].flatMap { Int64($0) }
       }
     }
@@ -346,9 +370,15 @@ final class ResponseCollector {
 
   /// RFC 9112 §7.4: a client that accepts other transfer codings than "chunked" says so in `TE`. None is asked for, and
   /// libcurl would decode some of them without a look at their ends.
+  ///
+  /// "identity", which is none (RFC 2616 §3.6), is still sent: it is followed by the end of the connection.
   private var hasKnownTransferCoding: Bool {
-    headers.joined("Transfer-Encoding").map { $0.lowercased() == "chunked" } ?? true
+    transferCoding.map { ["chunked", "identity"].contains($0) } ?? true
   }
+
+  private var transferCoding: String? { headers.joined("Transfer-Encoding")?.lowercased() }
+
+  private var isChunked: Bool { transferCoding == "chunked" }
 
   // MARK: Bodies
 
@@ -415,6 +445,18 @@ final class ResponseCollector {
     failure = error
     return false
   }
+}
+
+extension String {
+  /// Whether it is the name of a header that says where a body ends.
+  fileprivate var isLengthName: Bool {
+    isSameHeaderName(as: "Content-Length") || isSameHeaderName(as: "Transfer-Encoding")
+  }
+}
+
+extension Character {
+  /// Whether it may be in the name of a length.
+  fileprivate var isNameCharacter: Bool { isASCII && isLetter || self == "-" }
 }
 
 extension UnsafeRawBufferPointer {

@@ -71,6 +71,9 @@ struct WireRequest: Sendable {
   /// Whether HTTP/2 is spoken without asking the server for it.
   var hasPriorKnowledge: Bool { configuration.version == .http2 && !isEncrypted }
 
+  /// Whether libcurl may send it twice if a kept connection ends: the method is safe, and there is no body.
+  var mayBeSentAgainByLibcurl: Bool { method.isSafe && !announcesBody }
+
   var mayBeHTTP2: Bool {
     configuration.version == .http2 || configuration.version == .automatic && isEncrypted
   }

@@ -1,0 +1,71 @@
+import CFormStreamCurl
+import FormStreamPlatform
+
+/// What libcurl and the libraries below it report, in words for people. Their own name functions and numbers.
+extension CurlFailure {
+  /// Why a connection broke.
+  var brokenReason: String {
+    if let name = streamError {
+      return "the server ended the request with the HTTP/2 error \(name)"
+    }
+    if message.contains("before getting all response header fields") {
+      return "the server ended the request without a response"
+    }
+    if message.contains("nghttp2") || code == CURLE_HTTP2, !message.contains("not closed cleanly") {
+      return "what the server sent is not valid HTTP/2"
+    }
+    if message.contains("remaining to read") || message.contains("outstanding read data") {
+      return "the server closed it before the end of the response"
+    }
+    if let text = textOfSystem { return text }
+    if message.contains("SSL_"), message.contains("error:"), !message.contains("unexpected eof") {
+      return "what the server sent is not valid TLS"
+    }
+    return "the server closed it"
+  }
+
+  /// Why nothing could be connected to, in the system's words; empty if it isn't known.
+  var connectReason: String {
+    systemError > 0 ? " (\(SystemError(number: systemError)))" : ""
+  }
+
+  /// Why there is no encryption, or why a file for it can't be used: OpenSSL's reason without what comes before it, such as
+  /// `error:0A00010B:SSL routines::`.
+  var tlsReason: String {
+    guard let start = message.ranges(of: "::").last?.upperBound else { return message }
+    let reason = message[start...].prefix { $0 != "," }
+    return reason == "PEM lib"
+      ? "it is no PEM file, or its passphrase is another one" : String(reason)
+  }
+
+  /// What is wrong with a response.
+  var malformedReason: String {
+    switch message {
+    case let text where text.contains("HTTP/0.9"): "it doesn't begin with HTTP/ and a version"
+    case let text where text.contains("HTTP version"): "its version of HTTP is not supported"
+    case let text where text.contains("response code"): "its status is not valid"
+    case let text where text.contains("Nul byte"): "a header has a NUL"
+    case let text where text.contains("without colon"): "a header has no colon"
+    case let text where text.contains("Content-Length"): "its Content-Length is not valid"
+    case let text where text.contains("chunk"): "its chunks are not valid"
+    case let text where text.contains("encoding"): "its transfer coding is not valid"
+    default: "it could not be read"
+    }
+  }
+
+  /// The name of the code with which an HTTP/2 server ended a request (RFC 9113 §7).
+  private var streamError: Substring? {
+    guard let range = message.firstRange(of: "was not closed cleanly: ") else { return nil }
+    return message[range.upperBound...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }
+  }
+
+  /// What the system says about the connection; nil if the server has only closed it.
+  private var textOfSystem: String? {
+    let texts = [
+      ("reset by peer", "the server reset it"), ("timed out", "nothing was acknowledged in time"),
+      ("No route to host", "there is no route to the host"),
+      ("unreachable", "the network is unreachable"),
+    ]
+    return texts.first { message.contains($0.0) }?.1
+  }
+}

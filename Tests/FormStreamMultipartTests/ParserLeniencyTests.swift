@@ -14,9 +14,29 @@ import Testing
 
   /// RFC 2046 §5.1.1: "implementations must ignore anything that appears before the first boundary
   /// delimiter line or after the last one".
-  @Test(arguments: ["\r\n", "preamble\r\n", "--A--\r\n", "--BX\r\n", "x--B\r\n\r\n", "\n\r\r\n"])
+  @Test(arguments: [
+    "\r\n", "preamble\r\n", "--A--\r\n", "--BX\r\n", "x--BX--BX\r\n", "-B\r\n\r\n", "\n\r\r\n",
+  ])
   func `a preamble is skipped`(preamble: String) throws {
     #expect(try texts(preamble + body) == ["1"])
+  }
+
+  /// Regression: the damaged delimiter counted as a preamble with all that followed it: the form was complete, and had
+  /// no parts.
+  @Test(arguments: [
+    ("\u{FEFF}", "", 3), (" ", "", 1), ("\t", "", 1), ("x", "", 1), ("\n", "", 1), ("-", "", 1),
+    ("", "\n", 0), ("x\r\n\r\nx", "", 6), ("a\r\n--BX\r\n ", "", 10), ("--BX--B", "\t", 4),
+  ])
+  func `a body whose first delimiter is damaged is malformed`(
+    before: String, after: String, offset: Int64
+  ) throws {
+    let whole = "\(before)--B\(after)\r\n\(head)1\r\n--B--\r\n"
+    for cuts in [[], Array(1..<whole.utf8.count)] {
+      let run = try ParserRun(whole, cuts: cuts)
+      #expect(run.code == .malformedBody)
+      #expect(run.offset == offset)
+      #expect(run.events.isEmpty)
+    }
   }
 
   @Test(arguments: ["\r\n", "epilogue", "\r\n--B\r\n", "--B\r\n\(String.emptyPart)\r\n--B--\r\n"])

@@ -17,7 +17,7 @@
 /// ```
 ///
 /// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the
-/// last; white space may follow a delimiter; the line break after the last one may be missing; a
+/// last, unless a delimiter is in the text before the first one; white space may follow a delimiter; the line break after the last one may be missing; a
 /// header may continue on the next line; and a delimiter may follow a header block immediately.
 /// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
 /// error again.
@@ -86,6 +86,10 @@ public final class FormParser {
   private var partBytes: Int64 = 0
   /// Where the preamble or the epilogue begins, and how many of its bytes were skipped.
   private var skippedOffset: Int64 = 0
+  /// Searches the preamble for a delimiter; nil before its first byte.
+  private var preambleSearch: DamagedDelimiter?
+  /// Where the first delimiter in the preamble begins.
+  private var damagedOffset: Int64?
   private var skippedBytes: Int64 = 0
 
   /// Creates a parser for one body.
@@ -155,7 +159,7 @@ public final class FormParser {
         state = .epilogue
         return .formEnded
       case .delimiterTail where delimiterTail == [UInt8(ascii: "-"), UInt8(ascii: "-")]:
-        return close()
+        return try close()
       default:
         throw MultipartError(
           .bodyIncomplete, on: "the body",
@@ -304,6 +308,7 @@ extension FormParser {
       try skip(
         bytes.count, limit: options.limits.preamble, where: "before its first delimiter",
         remedy: "it has another boundary, or needs a higher limit")
+      searchPreamble(bytes)
       dropFinished()
       return .again
     }
@@ -318,6 +323,27 @@ extension FormParser {
       failure = error
     }
     return .event(.partBytes(UnsafeRawBufferPointer(rebasing: allowed)))
+  }
+
+  private func searchPreamble(_ bytes: UnsafeRawBufferPointer) {
+    guard damagedOffset == nil else { return }
+    let lineBreak = options.allowsBareLF ? 1 : 2
+    var search = preambleSearch ?? DamagedDelimiter(Array(scanner.delimiter.dropFirst(lineBreak)))
+    let start = search.start(in: bytes)
+    damagedOffset = start.map { skippedBytes - Int64(bytes.count) + Int64($0) }
+    preambleSearch = search
+  }
+
+  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first one does not, for
+  /// example because a byte order mark stands before it, then it and its part would be skipped without a word.
+  private func refuseDamagedDelimiter() throws(MultipartError) {
+    if let search = preambleSearch, search.isAtEnd, damagedOffset == nil {
+      damagedOffset = skippedBytes - Int64(search.length)
+    }
+    guard let damagedOffset else { return }
+    throw .malformed(
+      "a delimiter is not at the start of a line, so the part after it would be lost",
+      at: damagedOffset)
   }
 
   private func dropFinished() {
@@ -354,7 +380,7 @@ extension FormParser {
     case 1 where byte == 0x0D || byte == hyphen: return .again
     case 2 where delimiterTail[0] == 0x0D && byte == 0x0A: return try beginPart(.headers)
     case 2 where delimiterTail[0] == hyphen && byte == hyphen: return .again
-    case 3 where byte.isBlank || byte == 0x0D || byte == 0x0A: return .event(close())
+    case 3 where byte.isBlank || byte == 0x0D || byte == 0x0A: return .event(try close())
     default: return try rejectDelimiter()
     }
   }
@@ -373,6 +399,7 @@ extension FormParser {
   }
 
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
+    if parts == 0 { try refuseDamagedDelimiter() }
     parts += 1
     guard parts <= options.limits.parts else {
       let error = MultipartError.overLimit(
@@ -390,7 +417,8 @@ extension FormParser {
     return endPart().map(Step.event) ?? .again
   }
 
-  private func close() -> Event {
+  private func close() throws(MultipartError) -> Event {
+    if parts == 0 { try refuseDamagedDelimiter() }
     skippedOffset = offset
     skippedBytes = 0
     guard let event = endPart() else {

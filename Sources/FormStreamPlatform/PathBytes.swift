@@ -50,9 +50,13 @@ package struct FileName: PathBytes, Hashable {
     self.init(bytes: Array(text.utf8))
   }
 
-  /// A random name for a file that is not complete yet.
+  /// A random name for a file that is not complete yet: two numbers of 64 bits, each of 13 digits.
   package static func temporary() -> FileName {
-    FileName("\(temporaryPrefix)\(String(UInt64.random(in: .min ... .max), radix: 36))")
+    let digits = (0..<2).map { _ in
+      let number = String(UInt64.random(in: .min ... .max), radix: 36)
+      return String(repeating: "0", count: temporaryDigits - number.utf8.count) + number
+    }
+    return FileName(temporaryPrefix + digits.joined())
   }
 
   /// Linux allows names of 255 bytes.
@@ -81,14 +85,21 @@ package struct FileName: PathBytes, Hashable {
     return FileName(bytes: start + end)
   }
 
-  /// Whether the name looks like one of ``temporary()``.
+  /// Whether the name has exactly the form and the length of those of ``temporary()``. Files with such names are removed,
+  /// so names that people choose, such as `.formstream-token`, must not be among them.
   package var isTemporary: Bool {
     let prefix = Self.temporaryPrefix.utf8
-    let number = bytes.dropFirst(prefix.count)
-    return bytes.starts(with: prefix)
-      && UInt64(String(decoding: number, as: UTF8.self), radix: 36) != nil
-      && number.allSatisfy { $0.isASCIILetterOrDigit && $0 == $0.asciiLowercased }
+    guard bytes.count == prefix.count + 2 * Self.temporaryDigits, bytes.starts(with: prefix) else {
+      return false
+    }
+    let digits = bytes.dropFirst(prefix.count)
+    return digits.allSatisfy { $0.isASCIILetterOrDigit && $0 == $0.asciiLowercased }
+      && [digits.prefix(Self.temporaryDigits), digits.suffix(Self.temporaryDigits)].allSatisfy {
+        UInt64(String(decoding: $0, as: UTF8.self), radix: 36) != nil
+      }
   }
 
   private static let temporaryPrefix = ".formstream-"
+  /// The digits of the largest number of 64 bits to the base 36.
+  private static let temporaryDigits = 13
 }

@@ -130,22 +130,50 @@ import Testing
 
   @Test func `what a killed process left is removed if it is old, and nothing else is`() throws {
     let temporary = try TemporaryDirectory()
-    let old = [".formstream-3w5e11264sgsf", ".formstream-1", "a", ".formstream-notes.txt"]
-    for name in old + [".formstream-2"] { try temporary.write(name, "x") }
-    #expect(symlink("a", temporary.path(".formstream-3")) == 0)
-    #expect(mkdir(temporary.path(".formstream-4"), 0o777) == 0)
+    // Regression: the start deleted the user's own files of such names, such as the file of `--token-file`.
+    let own = [
+      ".formstream-token", ".formstream-cfg", ".formstream-notes", ".formstream-cache",
+      ".formstream-1", ".formstream-3w5e11264sgsf", ".formstream-configuration",
+      ".formstream-notes.txt", "a",
+    ]
+    let digits = "0123456789abc"
+    let leftover = ".formstream-\(digits)\(digits)"
+    // Too large for the generator, too short, too long, and in another case.
+    let others = [
+      ".formstream-z123456789abc\(digits)", ".formstream-\(digits)\(digits.dropLast())",
+      "\(leftover)0", ".formstream-\(digits)0123456789ABC",
+    ]
+    let (link, folder) = (
+      ".formstream-1123456789abc\(digits)", ".formstream-2123456789abc\(digits)"
+    )
+    let (new, foreign) = (
+      ".formstream-3123456789abc\(digits)", ".formstream-0023456789abc\(digits)"
+    )
+    let old = own + others + [leftover]
+    for name in old + [new, foreign] { try temporary.write(name, "x") }
+    #expect(symlink("a", temporary.path(link)) == 0)
+    #expect(mkdir(temporary.path(folder), 0o777) == 0)
+    // Only root can give files away.
+    let isRoot = geteuid() == 0
+    if isRoot { #expect(chown(temporary.path(foreign), 65534, 65534) == 0) }
     let hours = [
       timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
       timespec(tv_sec: time(nil) - 7200, tv_nsec: 0),
     ]
-    for name in old + [".formstream-3", ".formstream-4"] {
+    for name in old + [link, folder] + (isRoot ? [foreign] : []) {
       #expect(utimensat(AT_FDCWD, temporary.path(name), hours, AT_SYMLINK_NOFOLLOW) == 0)
     }
     _ = try StorageDirectory(temporary.local(""))
     #expect(
-      try Self.names(in: temporary) == [
-        ".formstream-2", ".formstream-3", ".formstream-4", ".formstream-notes.txt", "a",
-      ])
+      try Self.names(in: temporary) == Set(own + others + [link, folder, new, foreign]))
+  }
+
+  @Test func `the name of a file that is not complete is one that is removed later`() {
+    for _ in 0..<1000 {
+      let name = FileName.temporary()
+      #expect(name.isTemporary)
+      #expect(name.bytes.count == ".formstream-".utf8.count + 26)
+    }
   }
 
   @Test func `nothing is removed while another receiver uses the directory`() throws {

@@ -255,13 +255,14 @@ package final class DirectoryDescriptor: Sendable {
     try retryingInterrupts { openat(number, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) }
   }
 
-  /// Whether the name is that of a regular file that was not written to in the last `seconds`.
+  /// Whether the name is that of a regular file of this user that was not written to in the last `seconds`.
   ///
-  /// C: `fstatat`, `time`
-  func isFile(_ name: some PathBytes, olderThan seconds: Int) -> Bool {
+  /// C: `fstatat`, `time`, `geteuid`
+  func isOwnFile(_ name: some PathBytes, olderThan seconds: Int) -> Bool {
     var status = stat()
     return name.withCString { fstatat(number, $0, &status, AT_SYMLINK_NOFOLLOW) } == 0
-      && status.st_mode & S_IFMT == S_IFREG && status.st_mtim.tv_sec < time(nil) - seconds
+      && status.st_mode & S_IFMT == S_IFREG && status.st_uid == geteuid()
+      && status.st_mtim.tv_sec < time(nil) - seconds
   }
 
   /// Removes a file or a link, if there is one.

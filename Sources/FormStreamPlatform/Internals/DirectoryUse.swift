@@ -41,7 +41,7 @@ package final class DirectoryUse: Sendable {
       guard let start = entry.pointer(to: \.d_name) else { continue }
       let text = UnsafeRawPointer(start).assumingMemoryBound(to: CChar.self)
       let name = FileName(bytes: Array(UnsafeRawBufferPointer(start: text, count: strlen(text))))
-      if name.isTemporary, directory.isFile(name, olderThan: Self.maximumAge) {
+      if name.isTemporary, directory.isOwnFile(name, olderThan: Self.maximumAge) {
         directory.remove(name)
       }
     }

@@ -21,7 +21,12 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let log = RequestLog(to: queue, asRecords: plan.printsJSON, isVerbose: plan.isVerbose)
   let receiver = try start(plan, queue, until: end, log) { request in
     log.report(request)
-    if plan.isOnce, request.isComplete { end.addReason(.once) }
+    guard plan.isOnce, request.isComplete else { return }
+    if request.holdsSomething {
+      end.addReason(.once)
+    } else if !plan.isQuiet {
+      queue.add(.note("That upload holds nothing: --once waits for another."))
+    }
   }
   interruption.onGracePeriodEnd { receiver.beginStopping(grace: .zero) }
   guard queue.start(with: firstLines(plan, receiver)) else {
@@ -42,6 +47,14 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   }
   // Asked again, because a failure in the meantime takes precedence.
   try finish(plan, after: end.wait(), interruption)
+}
+
+extension ReceivedRequest {
+  /// Whether there is anything in the upload: a text, or a file, which may be empty. A form has an unnamed part without
+  /// bytes for a file that was not chosen (HTML §4.10.21.4).
+  fileprivate var holdsSomething: Bool {
+    parts.contains { $0.filename != "" || $0.size > 0 }
+  }
 }
 
 /// Ends the command after the receiver was stopped.

@@ -80,11 +80,11 @@ extension Receiver {
     public var allTextFields = 256 * 1024
     /// The most connections at once, or fewer if too few files can be open: each needs a socket and a file. Further
     /// clients wait to be accepted. If one waits, the connection that has been idle for longest is closed, or else the
-    /// body that arrives most slowly below `minimumRate` is refused. Each connection has a thread, and uses up to half a
+    /// one whose client has been reading its response for longest, or else the body that arrives most slowly below `minimumRate` is refused. Each connection has a thread, and uses up to half a
     /// megabyte of memory while a body arrives fast.
     public var connections = 256
     /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has so many, and
-    /// none of them is idle or slow, further ones are closed. Nil means three quarters of `connections`, but all of
+    /// none of them is idle or slow, requests on further ones are refused with 503 (`overloaded`). Nil means three quarters of `connections`, but all of
     /// them for this machine, where a proxy may run.
     public var connectionsPerAddress: Int?
     /// About how many bytes of memory the records of all requests in progress may take together. A form whose parts and
@@ -92,9 +92,9 @@ extension Receiver {
     public var allRecords = 192 * 1024 * 1024
     /// How long a connection may be idle between requests, and how long a request's head may take.
     public var headTime = Duration.seconds(30)
-    /// How long a body may pause. `minimumRate` is measured over the same time.
+    /// How long a body, or reading a response, may pause. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
-    /// The lowest rate of a body, in bytes a second. A client above it may keep its connection until `body` is reached;
+    /// The lowest rate of a body and of reading responses, in bytes a second. A client above it may keep its connection until `body` is reached;
     /// so many such clients as there are connections keep all others out.
     public var minimumRate = 100
     /// How long a client may take to read the response.

@@ -63,7 +63,8 @@ public final class Receiver: Sendable {
     }
     let socket = try Self.listen(on: configuration.address, port: configuration.port)
     let limits = configuration.limits
-    let wantedDescriptors = 2 * min(limits.connections, 1 << 20) + spareDescriptors
+    let wantedDescriptors =
+      2 * min(limits.connections, 1 << 20) + ConnectionTable.mostRefused + spareDescriptors
     let connections = ConnectionTable(
       limits, freeDescriptors: freeDescriptors(upTo: wantedDescriptors) - spareDescriptors)
     self.connections = connections
@@ -88,6 +89,7 @@ public final class Receiver: Sendable {
         "formstream-acc",
         {
           Self.acceptLoop(daemon, socket, connections)
+          connections.endAccepting()
           acceptLoopEnded.signal()
         })
     else {
@@ -97,10 +99,8 @@ public final class Receiver: Sendable {
     }
     let ending = ending
     let isStarted = startThread("formstream-end") {
-      connections.monitor {
-        service.stop()
-        socket.stopListening()
-      }
+      connections.monitor(socket, lastResponse: service.lastResponse) { service.stop() }
+      socket.stopListening()
       acceptLoopEnded.wait(atMost: nil)
       daemon.stop()
       socket.close()
@@ -152,12 +152,13 @@ public final class Receiver: Sendable {
 private let spareDescriptors = 16
 
 extension Receiver {
-  /// Accepts connections while there is room, until the receiver is stopped.
+  /// Accepts connections while there is room, until the socket no longer listens.
   private static func acceptLoop(
     _ daemon: Daemon, _ socket: ListeningSocket, _ connections: ConnectionTable
   ) {
     // Connections are closed for the sake of a client only while one waits.
-    while socket.waitForClient(), connections.waitForRoom() {
+    while socket.waitForClient() {
+      connections.waitForRoom()
       switch daemon.accept(from: socket, in: connections) {
       case .accepted, .lost: continue
       case .noRoom: connections.waitForResources()

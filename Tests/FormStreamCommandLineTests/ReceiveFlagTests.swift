@@ -39,8 +39,18 @@ import Testing
       line:
         "exec 3<> /dev/tcp/127.0.0.1/${U##*:}; "
         + "printf 'POST / HTTP/1.1\\r\\nHost: a\\r\\nContent-Length: 1\\r\\n\\r\\n' >&3; "
-        + "until ! curl -s $U > page; do sleep 0.01; done; echo one is enough",
+        + "until curl -s $U | grep -q overloaded; do sleep 0.01; done; echo one is enough",
       expected: "one is enough"),
+    // A connection that sends nothing is closed.
+    "head-time": Effect(
+      flags: ["--head-time", "0.1"],
+      line: "exec 3<> /dev/tcp/127.0.0.1/${U##*:}; cat <&3; echo closed", expected: "closed"),
+    // So is one that doesn't read: 2000 pages don't fit into the buffers of two sockets.
+    "response-time": Effect(
+      flags: ["--response-time", "0.1"],
+      line: "exec 3<> /dev/tcp/127.0.0.1/${U##*:}; trap '' PIPE; "
+        + "yes $'GET / HTTP/1.1\\r\\nHost: localhost\\r\\n\\r' >&3 2> /dev/null; echo closed",
+      expected: "closed"),
     "into": Effect(
       flags: ["--into", "kept"], line: "$F post -F 'f=x;filename=n' $U > r; cat kept/n; echo !",
       expected: "x!"),

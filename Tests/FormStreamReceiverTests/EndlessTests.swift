@@ -60,7 +60,7 @@ import Testing
     let server = try TestServer { $0.limits.responseTime = .milliseconds(200) }
     _ = try await onNewThread {
       try server.client().sendUntilClosed(
-        String(repeating: "GET / HTTP/1.1\r\nHost: h\r\n\r\n", count: 1000))
+        String(repeating: "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n", count: 1000))
     }
     #expect(try await server.response(to: "GET / HTTP/1.0\r\n\r\n").status == 200)
   }

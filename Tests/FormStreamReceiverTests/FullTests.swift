@@ -91,7 +91,14 @@ import Testing
     for client in busy { try client.value.send(Self.head) }
     #expect(await eventually { server.handler.openUploads == 2 })
     let statuses = try await onNewThread {
-      #expect(try server.client().responsesToEnd().isEmpty)
+      // Regression: it was closed at once, with a reset if it had sent something.
+      let third = try server.client()
+      try third.send(Self.head + "abc" + Self.head + "abc")
+      let refused = try third.responsesToEnd()
+      #expect(refused.map(\.status) == [503])
+      #expect(refused.first?.text.contains("\"overloaded\"") == true)
+      #expect(refused.first?.headers("Retry-After") == ["1"])
+      #expect(refused.first?.closes == true)
       let other = try run(
         program: "/usr/bin/curl",
         [
@@ -103,5 +110,58 @@ import Testing
       return try busy.map { try $0.value.response().status }
     }
     #expect(statuses == [200, 200])
+  }
+
+  @Test func `under TLS, too, an address with too many connections gets a response`() async throws {
+    let server = try TestServer {
+      $0.tls = try? .forTests()
+      $0.limits.connections = 4
+      $0.limits.connectionsPerAddress = 1
+      $0.limits.headTime = .seconds(3600)
+      $0.limits.minimumRate = 0
+    }
+    let place = try TemporaryDirectory()
+    try place.write("large", String(repeating: "x", count: 100_000))
+    let url = server.receiver.url
+    let shell = Task {
+      try await onNewThread {
+        try run(
+          program: "/bin/bash",
+          [
+            "-c",
+            """
+            mkfifo wait; curl -sk -T wait \(url)held > first & exec 3> wait
+            until [ -e full ]; do sleep 0.01; done
+            curl -sk -D head -o refused -T large \(url)refused; cat head refused; exec 3>&-; wait; cat first
+            """,
+          ], in: place
+        ).output
+      }
+    }
+    #expect(await eventually { server.handler.openUploads == 1 })
+    try place.write("full", "")
+    let output = try await shell.value
+    #expect(output.contains(" 503 "), "\(output)")
+    #expect(output.lowercased().contains("retry-after: 1\r\n"), "\(output)")
+    #expect(output.contains("\"code\":\"overloaded\""), "\(output)")
+    #expect(server.handler.targets == ["/held"])
+  }
+
+  /// Regression: such clients kept their connections for a minute, or as long as they read a few bytes.
+  @Test func `clients that don't read their responses make room for others`() async throws {
+    let server = try Self.server {
+      $0.responseTime = .seconds(3600)
+      $0.minimumRate = 0
+    }
+    let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let status = try await onNewThread {
+      let address = LoopbackAddress.ip("127.0.0.1", port: server.receiver.port)
+      let readers = try (0..<4).map { _ in try RawClient(address, receiveBuffer: 4096) }
+      for reader in readers { try reader.send(String(repeating: request, count: 1500)) }
+      let good = try server.client()
+      try good.send(Self.head + "abc")
+      return try good.response().status
+    }
+    #expect(status == 200)
   }
 }

@@ -124,7 +124,7 @@ import Testing
   @Test func `the page is served at the root`() async throws {
     let server = try TestServer()
     let get = try await server.response(
-      to: "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      to: "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
     #expect(get.status == 200)
     #expect(get.text.hasPrefix("<!DOCTYPE html>") || get.text.hasPrefix("<!doctype html>"))
     #expect(get.headers("Content-Security-Policy").first?.contains("default-src 'none'") == true)
@@ -132,7 +132,7 @@ import Testing
     #expect(get.headers("Referrer-Policy") == ["same-origin"])
     let heads = try await onNewThread {
       let client = try server.client()
-      try client.send("HEAD / HTTP/1.1\r\nHost: h\r\n\r\n")
+      try client.send("HEAD / HTTP/1.1\r\nHost: localhost\r\n\r\n")
       let head = try client.response(toHead: true)
       try client.send("HEAD /x HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
       let other = try client.response(toHead: true)

@@ -51,7 +51,7 @@ import Testing
     let server = try TestServer { $0.token = "secret:y" }
     #expect(try await server.response(to: Self.upload(header)).status == 200)
     let page = try await server.response(
-      to: "GET / HTTP/1.1\r\nHost: h\r\n\(header)Connection: close\r\n\r\n")
+      to: "GET / HTTP/1.1\r\nHost: localhost\r\n\(header)Connection: close\r\n\r\n")
     #expect(page.status == 200)
     #expect(page.headers("Content-Type") == ["text/html; charset=utf-8"])
   }
@@ -112,6 +112,67 @@ import Testing
     #expect(try await server.response(to: known).status == 200)
   }
 
+  /// Such a page could read whose machine this is.
+  @Test(arguments: [
+    ("evil.example:8080", 403), ("127.0.0.1.evil.example", 403), ("10.0.0.1", 403),
+    ("localhost:8080", 200), ("127.1", 200), ("[::1]:8080", 200),
+  ])
+  func `the page is not shown under a foreign name of this machine`(
+    _ host: String, _ status: Int
+  ) async throws {
+    let setUp: (inout Receiver.Configuration) -> Void = { $0.page.owner = "anna on sunbox" }
+    for method in ["GET", "POST"] {
+      let request =
+        "\(method) / HTTP/1.1\r\nHost: \(host)\r\nAccept: text/html\r\nConnection: close\r\n"
+        + "Origin: http://\(host)\r\n\(method == "POST" ? "Content-Length: 0\r\n" : "")\r\n"
+      let response = try await TestServer(InMemoryHandler(), setUp).response(to: request)
+      #expect(response.status == status)
+      #expect(response.text.contains("sunbox") == (status == 200 && method == "GET"))
+    }
+    // Programs of HTTP/1.0 need not send a name.
+    let old = try await TestServer(InMemoryHandler(), setUp).response(to: "GET / HTTP/1.0\r\n\r\n")
+    #expect(old.status == 200)
+    // Browsers ask for the token for each name.
+    let server = try TestServer {
+      setUp(&$0)
+      $0.token = "secret"
+    }
+    let known =
+      "GET / HTTP/1.1\r\nHost: \(host)\r\nAuthorization: Bearer secret\r\nConnection: close\r\n\r\n"
+    #expect(try await server.response(to: known).text.contains("sunbox"))
+  }
+
+  @Test(arguments: [
+    ("evil.example", false), ("sunbox.evil.example", false), ("192.168.1.5:8080", true),
+    ("[fe80::1]:8080", true), ("localhost", true),
+  ])
+  func `where others can connect, the page names its owner only under a name of this machine`(
+    _ host: String, _ isNamed: Bool
+  ) async throws {
+    let server = try TestServer {
+      $0.address = "0.0.0.0"
+      $0.page.owner = "anna on sunbox"
+    }
+    let response = try await server.response(
+      to: "GET / HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n")
+    #expect(response.status == 200)
+    #expect(response.text.contains("Send files"))
+    #expect(response.text.contains("sunbox") == isNamed)
+  }
+
+  @Test func `under TLS a page that came without it is another site`() async throws {
+    let server = try TestServer { $0.tls = try? .forTests() }
+    let port = server.receiver.port
+    for (scheme, status) in [("http", "403"), ("https", "200")] {
+      let result = try await onNewThread {
+        try curl(
+          "-k", "-d", "a=b", "-H", "Origin: \(scheme)://127.0.0.1:\(port)", "-w", "%{http_code}",
+          "-o", "/dev/null", server.receiver.url)
+      }
+      #expect(result.output == status)
+    }
+  }
+
   /// Regression: an address in an unusual spelling was not recognised as this machine's, so a page of any site that
   /// resolved to it could upload.
   @Test(arguments: ["0:0:0:0:0:0:0:1", "::ffff:127.0.0.1", "127.8.8.8"])
@@ -149,11 +210,12 @@ import Testing
   @Test func `unknown paths and unsupported methods are refused`() async throws {
     let server = try TestServer()
     let responses = try await server.responses(
-      to: "GET /x HTTP/1.1\r\nHost: h\r\n\r\n" + "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"
+      to: "GET /x HTTP/1.1\r\nHost: [::1]\r\n\r\n" + "DELETE / HTTP/1.1\r\nHost: h\r\n\r\n"
         + "OPTIONS * HTTP/1.1\r\nHost: h\r\n\r\n" + "get / HTTP/1.1\r\nHost: h\r\n\r\n"
-        + "GET /?x HTTP/1.1\r\nHost: h\r\n\r\n"
-        + "GET http://h/ HTTP/1.1\r\nHost: h\r\n\r\n" + "GET http://h?x HTTP/1.1\r\nHost: h\r\n\r\n"
-        + "GET //x HTTP/1.1\r\nHost: h\r\n\r\n"
+        + "GET /?x HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+        + "GET http://[::1]/ HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+        + "GET http://[::1]?x HTTP/1.1\r\nHost: [::1]\r\n\r\n"
+        + "GET //x HTTP/1.1\r\nHost: [::1]\r\n\r\n"
         + "PATCH / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\nabcGET / HTTP/1.1\r\nHost: h\r\n\r\n"
     )
     #expect(responses.map(\.status) == [404, 405, 405, 405, 200, 200, 200, 404, 405])
@@ -166,7 +228,7 @@ import Testing
   func `a request that is not an upload is never asked for its body`(_ line: String) async throws {
     let server = try TestServer()
     let response = try await server.response(
-      to: "\(line) HTTP/1.1\r\nHost: h\r\nExpect: 100-continue\r\n\r\n")
+      to: "\(line) HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\n\r\n")
     #expect(response.status == (line == "GET /" ? 200 : line == "GET /x" ? 404 : 405))
     #expect(response.closes)
   }

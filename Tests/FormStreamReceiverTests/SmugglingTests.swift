@@ -9,12 +9,12 @@ import Testing
 
   /// Exactly one response is sent, the connection ends, and what follows is not read as a request.
   private static func expectRefusal(
-    of request: String, with statuses: Set<Int> = [400],
+    of request: String, with statuses: Set<Int> = [400], isReported: Bool = true,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     let server = try TestServer()
-    // Responses of libmicrohttpd itself contain their head twice, the second one as the body.
-    let responses = try await server.responses(to: request + smuggled, mayRepeatHead: true)
+    // Regression: responses of libmicrohttpd itself had their head twice, the second one as the body.
+    let responses = try await server.responses(to: request + smuggled)
     #expect(
       responses.map { statuses.contains($0.status) } == [true], "\(responses)",
       sourceLocation: sourceLocation)
@@ -25,7 +25,11 @@ import Testing
     #expect(
       !server.reportedRequests.contains { $0.target == "/smuggled" }, sourceLocation: sourceLocation
     )
-    #expect(server.reportedRequests.count <= 1, sourceLocation: sourceLocation)
+    guard isReported else { return #expect(server.reportedRequests.count <= 1) }
+    #expect(server.reportedRequests.count == 1, sourceLocation: sourceLocation)
+    #expect(
+      server.reportedRequests.first.map { "\(responses.map(\.text))".contains($0.time) } == true,
+      "the log has what the client has", sourceLocation: sourceLocation)
   }
 
   @Test(arguments: [
@@ -52,6 +56,9 @@ import Testing
     " Content-Length: 3", "Content-Length\u{0}: 3", "Content-Length\u{B}: 3",
     "Content-Length: 3\r\nX Y: 1", "Content-Length: 3\r\n: 1", "Content-Length: 3\r\nX",
     "Content-Length: 3\r\nX(: 1", "Content-Length: 3\r\nHost: h", "Content-Length: 3\r\nHost: i",
+    "Content-Length: 3\r\nContent-Type: text/plain\r\nContent-Type: text/plain",
+    "Content-Length: 3\r\nContent-Type: a/b\r\ncontent-type: multipart/form-data; boundary=B",
+    "Content-Length: 3\r\nContent-Type: a/b\r\nContent-Type:",
     "Content-Length: 3\r\nX: a\rb", "Content-Length: 3\r\nX: a\u{1}b",
     "Content-Length: 3\r\nX: a\u{7F}b",
   ])
@@ -85,7 +92,11 @@ import Testing
     "PUT a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "PO(ST / HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
     "POST / HTTP/1.1 \r\nHost: h\r\nContent-Length: 3\r\n\r\n",
-    "POST / http/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST /a b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "PUT /a\tb HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "PUT /a\u{7F} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "GET /a HTTP/1.1 HTTP/1.1\r\nHost: h\r\n\r\n",
+    "PUT \u{301}/a HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
   func `a malformed request is refused`(_ request: String) async throws {
     try await Self.expectRefusal(of: request, with: [400])
@@ -98,7 +109,8 @@ import Testing
     "POST / HTTP/9.9\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
   func `another version of HTTP is refused`(_ request: String) async throws {
-    try await Self.expectRefusal(of: request, with: [505])
+    // libmicrohttpd refuses most of them before it reports a request.
+    try await Self.expectRefusal(of: request, with: [505], isReported: false)
   }
 
   /// libmicrohttpd closes these connections itself, some without a response.
@@ -106,7 +118,7 @@ import Testing
     "GET /\r\n", "GET\r\n\r\n", "\u{16}\u{3}\u{1}\u{2}\u{0}\r\n\r\n",
     "POST / HTTP/1.1\r\nHost\r\n\r\n", "GET  / \r\n", "  \r\n",
     "POST / HTTP/1.1x\r\nHost: h\r\n\r\n",
-    "POST / HTTP/11\r\n\r\n", "POST /a b HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
+    "POST / HTTP/11\r\n\r\n", "POST / http/1.1\r\nHost: h\r\nContent-Length: 3\r\n\r\n",
   ])
   func `bytes that are not HTTP reach no handler`(_ request: String) async throws {
     let server = try TestServer()
@@ -222,7 +234,7 @@ import Testing
         "\(number % 2 == 0 ? "POST" : "PUT") /\(number) HTTP/1.1\r\nHost: h\r\nContent-Length: \(number)\r\n\r\n"
         + String(repeating: "x", count: number)
     }
-    text += "GET / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+    text += "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n"
     let responses = try await server.responses(to: text)
     #expect(responses.map(\.status) == [Int](repeating: 200, count: 51))
     let targets = (0..<50).map { "/\($0)" }

@@ -20,7 +20,11 @@ import Testing
     try client.send("def")
     let responses = try await onNewThread {
       [client = SendableBox(client), idle = SendableBox(idle)] in
-      #expect(try idle.value.responsesToEnd().isEmpty)
+      // Not only the end: a request that is on its way gets a response, too.
+      let last = try idle.value.responsesToEnd()
+      #expect(last.map(\.status) == [503])
+      #expect(last.first?.headers("Retry-After") == ["5"])
+      #expect(last.first?.closes == true)
       return try client.value.responsesToEnd()
     }
     #expect(responses.map(\.status) == [200])
@@ -75,6 +79,55 @@ import Testing
       #expect(last.closes, "the connection ended without saying so")
     }
     #expect(server.handler.openUploads == 0)
+  }
+
+  /// Regression: the listening socket was closed with them, which sends a reset: nothing said whether their requests had
+  /// been carried out.
+  @Test(arguments: [false, true])
+  func `clients that wait for a connection are refused with 503`(usesTLS: Bool) async throws {
+    let server = try TestServer {
+      $0.tls = usesTLS ? try? .forTests() : nil
+      $0.limits.connections = 2
+      $0.limits.minimumRate = 0
+    }
+    let place = try TemporaryDirectory()
+    let url = server.receiver.url
+    let count = 60
+    let shell = Task {
+      try await onNewThread {
+        try run(
+          program: "/bin/bash",
+          [
+            "-c",
+            """
+            mkfifo wait; for i in 1 2; do curl -sk -T wait \(url)held > busy$i & done; exec 3> wait
+            until [ -e full ]; do sleep 0.01; done
+            for i in {1..\(count)}; do
+              curl -sk -o r$i -w '%{http_code} %{exitcode} %{errormsg}\n' -d a=b \(url)waiting > w$i &
+            done
+            touch started; until [ -e stopping ]; do sleep 0.01; done
+            wait $(jobs -p | tail -n \(count)); exec 3>&-; wait; cat w* | sort | uniq -c; cat busy*
+            """,
+          ], in: place
+        ).output
+      }
+    }
+    #expect(await eventually { server.handler.openUploads == 2 })
+    try place.write("full", "")
+    #expect(await eventually { Self.waitingClients(at: server.receiver.port) >= count })
+    let stopping = Task { await server.receiver.stop(grace: .seconds(60)) }
+    try place.write("stopping", "")
+    let output = try await shell.value
+    await stopping.value
+    #expect(output.contains(" \(count) 503 0 "), "\(output)")
+    #expect(output.contains("\"complete\":true"), "\(output)")
+    #expect(server.handler.targets == ["/held", "/held"])
+  }
+
+  /// How many connections wait in the system to be accepted: the receive queue of a listening socket.
+  private static func waitingClients(at port: UInt16) -> Int {
+    let result = try? run(program: "/bin/bash", ["-c", "ss -Hltn sport = :\(port)"])
+    return result.flatMap { Int($0.output.split(separator: " ").dropFirst().first ?? "") } ?? 0
   }
 
   @Test func `after the grace period requests are cut off and reported`() async throws {

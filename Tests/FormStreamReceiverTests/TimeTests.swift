@@ -137,6 +137,25 @@ import Testing
     #expect(server.handler.openUploads == 0)
   }
 
+  /// Regression: only the time of each response was limited, and each of many short ones was short.
+  @Test func `a client that reads its responses below the minimum rate is cut off`() async throws {
+    let server = try Self.server {
+      $0.idleTime = .milliseconds(200)
+      $0.minimumRate = 1_000_000_000
+      $0.responseTime = .seconds(3600)
+      $0.headTime = .seconds(3600)
+    }
+    let request = "GET /nothing HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    _ = try await onNewThread {
+      let client = try RawClient(
+        .ip("127.0.0.1", port: server.receiver.port), receiveBuffer: 4096)
+      client.sendUntilClosed(String(repeating: request, count: 100))
+    }
+    let good = try await server.response(
+      to: "POST /a HTTP/1.1\r\nHost: h\r\nConnection: close\r\nContent-Length: 0\r\n\r\n")
+    #expect(good.status == 200)
+  }
+
   @Test func `a connection is used for several requests`() async throws {
     let server = try TestServer()
     let statuses = try await onNewThread {

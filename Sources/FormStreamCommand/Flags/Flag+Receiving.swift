@@ -14,9 +14,9 @@ extension Flag {
     ) { (arguments, argument) in arguments.receiving.listen = argument },
     Flag(
       long: "once", group: .receiving, verbs: [.receive], common: [.receive],
-      summary: "End after one accepted upload; refused uploads don't count",
+      summary: "End after one accepted upload; refused and empty ones don't count",
       detail: """
-        Uploads that are in progress at that time get 10 seconds to finish; no new ones are accepted.
+        An empty upload is a form without parts, or the page without a file. Uploads that are in progress at that time get 10 seconds to finish; no new ones are accepted.
         """
     ) { (arguments, _) in arguments.receiving.isOnce = true },
     Flag(
@@ -48,8 +48,8 @@ extension Flag {
       long: "min-rate", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
       summary: "Cut off clients below N bytes a second over a minute (default: 100)",
       detail: """
-        A client may pause if it makes up for that within the minute, but it may never pause for a complete \
-        minute. N may end in K or M.
+        That is the rate at which a client sends a body, and at which it reads responses. A client may pause if it makes \
+        up for that within the minute, but it may never pause for a complete minute. N may end in K or M.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let rate = Int64(size: argument.shown), let rate = Int(exactly: rate) else {
@@ -59,11 +59,30 @@ extension Flag {
       arguments.receiving.minimumRate = rate
     },
     Flag(
+      long: "head-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
+      summary: "Close connections on which no request's head arrives for S seconds (30)",
+      detail: """
+        The time begins with the connection, or with the end of a response. A fraction may follow a dot.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.receiving.headTime = try timeLimit(argument, for: "--head-time")
+    },
+    Flag(
+      long: "response-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
+      summary: "Close connections whose client takes S seconds to read a response (60)",
+      detail: """
+        The client can't know then whether its upload was accepted. --min-rate also holds for reading. A fraction may \
+        follow a dot.
+        """
+    ) { (arguments, argument) throws(Failure) in
+      arguments.receiving.responseTime = try timeLimit(argument, for: "--response-time")
+    },
+    Flag(
       long: "connections", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
       summary: "Serve at most N clients at once (default: 256); further ones wait",
       detail: """
-        If one waits, the connection that has been idle for longest is closed, or else the upload that is slowest \
-        below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
+        If one waits, the connection that has been idle for longest is closed, or else the one whose client has read its \
+        response for longest, or else the upload that is slowest below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.connections = try connectionCount(argument, for: "--connections")
@@ -73,7 +92,7 @@ extension Flag {
       verbs: [.receive],
       summary: "Serve at most N connections of one address (default: 3/4 of all)",
       detail: """
-        Further ones are closed. Addresses of this machine have no bound by default, because a proxy may use them.
+        Requests on further ones are refused with 503. Addresses of this machine have no bound by default, because a proxy may use them.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.connectionsPerAddress = try connectionCount(
@@ -131,6 +150,14 @@ extension Flag {
       arguments.receiving.response.delay = try argument.seconds(for: "--delay")
     },
   ]
+}
+
+private func timeLimit(_ argument: Argument, for flag: String) throws(Failure) -> Duration {
+  let time = try argument.seconds(for: flag)
+  guard time > .zero else {
+    throw .usage("\(argument.named(flag)) leaves no time: write seconds, such as 30 or 0.5.")
+  }
+  return time
 }
 
 private func connectionCount(_ argument: Argument, for flag: String) throws(Failure) -> Int {

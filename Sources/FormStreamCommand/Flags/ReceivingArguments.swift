@@ -5,6 +5,8 @@ struct ReceivingArguments {
   var certificate: Argument?
   var key: Argument?
   var minimumRate: Int?
+  var headTime: Duration?
+  var responseTime: Duration?
   var connections: Int?
   var connectionsPerAddress: Int?
   var keepsPaths = false

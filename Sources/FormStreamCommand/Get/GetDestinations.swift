@@ -111,11 +111,15 @@ extension GetPlan.Destination {
 extension SafeName {
   /// The name at the end of a URL, with percent codes decoded.
   init(lastSegmentOf url: HTTPURL) {
-    let path = url.absoluteString.prefix { $0 != "?" && $0 != "#" }
+    // Bytes: a delimiter and a combining mark after it are one `Character`.
+    let path = url.absoluteString.utf8.prefix {
+      $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
+    }
     // The scheme, nothing, and the host come before the path.
     let segment =
-      path.split(separator: "/", omittingEmptySubsequences: false).dropFirst(3).last ?? ""
-    let decoded = String(validating: PercentDecoder.decoded(segment.utf8), as: UTF8.self)
-    self.init(filename: decoded ?? String(segment), field: "download")
+      path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst(3).last
+      ?? "".utf8[...]
+    let decoded = String(validating: PercentDecoder.decoded(segment), as: UTF8.self)
+    self.init(filename: decoded ?? String(Substring(segment)), field: "download")
   }
 }

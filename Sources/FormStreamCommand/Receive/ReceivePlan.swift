@@ -53,6 +53,8 @@ extension LowArguments {
     configuration.limits.body = limits.totalBytes
     if let limit = limits.totalBytes { configuration.limits.urlEncodedBody = limit }
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
+    if let time = receiving.headTime { configuration.limits.headTime = time }
+    if let time = receiving.responseTime { configuration.limits.responseTime = time }
     if let count = receiving.connections { configuration.limits.connections = count }
     configuration.limits.connectionsPerAddress = receiving.connectionsPerAddress
     if directory == nil {
@@ -77,9 +79,9 @@ extension LowArguments {
   private func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
     let text = try receiving.listen.text(for: "--listen")
     let subject = receiving.listen.named("--listen")
-    let colon = text.lastIndex(of: ":")
+    let colon = text.utf8.lastIndex(of: UInt8(ascii: ":"))
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
-    let digits = colon.map { text[text.index(after: $0)...] } ?? text[...]
+    let digits = colon.map { text[text.utf8.index(after: $0)...] } ?? text[...]
     let isNumber = digits.isASCIIDigits
     guard let port = UInt16(digits), isNumber else {
       if isNumber {

@@ -18,3 +18,14 @@ extension String {
     return zip(own, others).allSatisfy { $0.asciiLowercased == $1.asciiLowercased }
   }
 }
+
+extension Sequence<UInt8> {
+  /// Whether the bytes begin with an ASCII text, whatever the case of its letters.
+  ///
+  /// `hasPrefix` compares characters instead: to it, a delimiter and a combining mark after it are another character.
+  package func startsIgnoringCase(with text: StaticString) -> Bool {
+    text.withUTF8Buffer { text in
+      starts(with: text) { $0.asciiLowercased == $1.asciiLowercased }
+    }
+  }
+}

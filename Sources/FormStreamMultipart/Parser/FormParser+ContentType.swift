@@ -6,7 +6,7 @@ extension FormParser {
   public static func boundary(inContentType value: String) -> String? {
     let unfolded = value.utf8.map { $0 == 0x0D || $0 == 0x0A ? 0x20 : $0 }
     guard let parsed = ParameterText.parse(unfolded, backslash: .quotedPairs),
-      parsed.value.lowercased().hasPrefix("multipart/"), let boundary = parsed["boundary"],
+      parsed.value.utf8.startsIgnoringCase(with: "multipart/"), let boundary = parsed["boundary"],
       !boundary.isEmpty
     else { return nil }
     return String(decoding: boundary, as: UTF8.self)
@@ -14,8 +14,9 @@ extension FormParser {
 
   /// Whether a `Content-Type` is that of form data.
   package static func isFormData(_ contentType: String) -> Bool {
-    let type = contentType.prefix { $0 != ";" }.filter { !$0.isWhitespace }
-    return type.lowercased() == "multipart/form-data"
+    let type = contentType.utf8.prefix { $0 != UInt8(ascii: ";") }.filter { $0 > 0x20 }
+    let formData = "multipart/form-data".utf8
+    return type.count == formData.count && type.startsIgnoringCase(with: "multipart/form-data")
   }
 
   /// Creates a parser for a body with this `Content-Type`. Names are required only of form data:

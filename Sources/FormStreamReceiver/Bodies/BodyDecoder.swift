@@ -12,14 +12,14 @@ enum BodyDecoder {
   init(
     contentType: String?, isPut: Bool, escaping: EscapingProfile?, limits: FormParser.Limits
   ) throws(MultipartError) {
-    let type = contentType.map { String($0.prefix { $0 != ";" }).lowercased() } ?? ""
-    let name = type.filter { $0 != " " && $0 != "\t" }
-    if name.hasPrefix("multipart/") {
+    let type = (contentType ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+    let name = String(decoding: type.filter { !$0.isBlank }, as: UTF8.self)
+    if name.utf8.startsIgnoringCase(with: "multipart/") {
       var options = FormParser.Options()
       options.escaping = escaping
       options.limits = limits
       self = .form(try FormParser(contentType: contentType ?? "", options: options))
-    } else if name == "application/x-www-form-urlencoded", !isPut {
+    } else if name.isSameHeaderName(as: "application/x-www-form-urlencoded"), !isPut {
       self = .fields(FieldReader(limits: limits))
     } else {
       // curl and wget announce files as URL-encoded unless they are given a type; a body that is PUT is a file.

@@ -11,8 +11,9 @@ final class Connection: Sendable {
     case body
     /// The response is being sent.
     case response
-    /// The response is sent and reported. If it was the connection's last, what the client still sends is discarded
-    /// for a while.
+    /// The connection's last response is sent without libmicrohttpd, and what the client still sends is discarded.
+    case draining
+    /// The response is sent, and the request is being reported.
     case lingering
     /// The receiver has shut the connection down.
     case cut
@@ -28,6 +29,8 @@ final class Connection: Sendable {
     case needed
     /// The body in progress arrives by so many bytes a second below the minimum rate.
     case slow(missingRate: Double)
+    /// The client has taken so long to read what it was sent. Whether its upload was accepted is decided already.
+    case unread(Duration)
     /// There has been no request for that time.
     case idle(Duration)
   }
@@ -45,6 +48,10 @@ final class Connection: Sendable {
     var since = ContinuousClock.now
     /// The bytes of the body received since `since`.
     var bytes = 0
+    /// Since when the client has had responses to read, and how many bytes it had read of all that the connection sent
+    /// then. Pipelined requests have many short responses, so the time of each doesn't say how fast it reads.
+    var readingSince = ContinuousClock.now
+    var readBefore: UInt64 = 0
     /// When the handling of received bytes began; nil if none are being handled. That time doesn't count against the
     /// client.
     var handlingSince: ContinuousClock.Instant?
@@ -57,11 +64,17 @@ final class Connection: Sendable {
   /// The client's address, as the bound for each address counts it.
   let network: SocketAddress.Network
   let isTLS: Bool
+  /// Why each request of the connection is refused; nil if it is served.
+  let refusal: UploadRefusal?
   private let socket: Socket
   private let state = Guarded(State())
 
-  init(_ socket: Socket, peer: SocketAddress?, isTLS: Bool) {
+  /// How long a client may take to be refused.
+  private static let refusalTime = Duration.seconds(5)
+
+  init(_ socket: Socket, peer: SocketAddress?, isTLS: Bool, refusal: UploadRefusal? = nil) {
     self.socket = socket
+    self.refusal = refusal
     self.peer = peer?.description ?? "?"
     network = (peer ?? SocketAddress()).network
     self.isTLS = isTLS
@@ -79,7 +92,7 @@ final class Connection: Sendable {
   var isBusy: Bool {
     state.withLock { state in
       switch state.phase {
-      case .body, .response, .lingering: true
+      case .body, .response, .draining, .lingering: true
       case .head, .cut, .closed: false
       }
     }
@@ -92,8 +105,17 @@ final class Connection: Sendable {
       state.since = .now
       state.bytes = 0
       state.handlingSince = nil
+      if phase == .response { beginReading(&state) }
       if phase == .head || phase == .closed { state.lastResponse = nil }
     }
+  }
+
+  /// Begins to measure how fast the client reads, unless it still has something to read: then the measuring goes on.
+  private func beginReading(_ state: inout State) {
+    let sent = socket.sent
+    guard sent?.isRead ?? true else { return }
+    state.readingSince = state.since
+    state.readBefore = sent?.readBytes ?? 0
   }
 
   /// Enters the body phase: a head is complete.
@@ -124,8 +146,16 @@ final class Connection: Sendable {
   /// Sends a response without libmicrohttpd, and discards what the client still sends until it has read the response.
   /// Closing a socket with unread bytes sends a reset, which may reach the client before the response.
   func sendLastResponse(_ bytes: [UInt8]) {
-    enter(.lingering)
+    enter(.draining)
     socket.sendAndDrain(bytes, within: .seconds(5))
+  }
+
+  /// Sends a response and the end of the stream without waiting. ``sendLastResponse(_:)`` without bytes must follow, which
+  /// waits for the client. Returns false if the response can't be sent completely.
+  func sendLastResponseAtOnce(_ bytes: [UInt8]) -> Bool {
+    enter(.draining)
+    defer { socket.endSending() }
+    return socket.sendAtOnce(bytes)
   }
 
   /// Cuts the connection off if a time limit is exceeded. In the middle of a body, the reason is sent to the client if
@@ -133,11 +163,18 @@ final class Connection: Sendable {
   func cutIfLate(_ limits: Receiver.Limits) {
     state.withLock { state in
       let time = ContinuousClock.now - state.since
+      let headTime = refusal == nil ? limits.headTime : min(limits.headTime, Self.refusalTime)
+      let minimumBytes = Double(limits.minimumRate) * (limits.idleTime / .seconds(1))
       switch state.phase {
-      case .head where time >= limits.headTime, .response where time >= limits.responseTime:
+      case .head where time >= headTime, .response where time >= limits.responseTime:
         cut(&state)
+      case .response where .now - state.readingSince >= limits.idleTime:
+        // Without the system's figure, only the time of each response is limited.
+        guard let readBytes = socket.sent?.readBytes else { return }
+        guard Double(readBytes &- state.readBefore) >= minimumBytes else { return cut(&state) }
+        state.readingSince = .now
+        state.readBefore = readBytes
       case .body where state.handlingSince == nil && time >= limits.idleTime:
-        let minimumBytes = Double(limits.minimumRate) * (limits.idleTime / .seconds(1))
         if state.bytes > 0, Double(state.bytes) >= minimumBytes {
           state.since = .now
           state.bytes = 0
@@ -169,6 +206,11 @@ final class Connection: Sendable {
     where state.handlingSince == nil && time >= min(.seconds(5), limits.idleTime / 4):
       let missing = Double(limits.minimumRate) - Double(state.bytes) / (time / .seconds(1))
       return missing > 0 ? .slow(missingRate: missing) : .needed
+    case .response:
+      let time = .now - state.readingSince
+      return time >= min(.seconds(1), limits.responseTime / 4) ? .unread(time) : .needed
+    // Its last response has left.
+    case .draining where time >= .seconds(1): return .idle(time)
     default: return .needed
     }
   }
@@ -178,7 +220,7 @@ final class Connection: Sendable {
     state.withLock { state in
       switch Self.spareability(state, limits) {
       case .leaving, .needed: return false
-      case .idle: break
+      case .unread, .idle: break
       case .slow:
         let refusal = UploadRefusal(
           .tooSlow, status: 408,
@@ -195,6 +237,23 @@ final class Connection: Sendable {
     state.cutReason = refusal
     guard state.handlingSince == nil, let response = state.lastResponse?(refusal) else { return }
     if socket.sendAtOnce(response.bytes) { state.sentStatus = response.status }
+  }
+
+  /// Ends the connection because the receiver stops, unless a request has begun on it. A request may be on its way, so
+  /// the client gets a response. Under TLS only libmicrohttpd can send one, after a request has arrived: then a
+  /// connection is ended that has been idle for the time `grace`.
+  func endIfIdle(_ response: [UInt8], grace: Duration) {
+    state.withLock { state in
+      guard state.phase == .head else { return }
+      if isTLS {
+        guard .now - state.since >= grace else { return }
+      } else {
+        // The connection's thread is about to read a request, and refuses it.
+        guard !socket.hasUnreadBytes else { return }
+        _ = socket.sendAtOnce(response)
+      }
+      cut(&state)
+    }
   }
 
   /// Cuts the connection off because the receiver stops.

@@ -5,14 +5,23 @@ import FormStreamPlatform
 final class ConnectionTable: Sendable {
   private struct State {
     var connections: [ObjectIdentifier: Connection] = [:]
-    /// Connections that were accepted and are not in the table yet.
-    var arriving: [Arrival] = []
+    /// Connections that were accepted and are not in the table yet, by the numbers of their sockets.
+    var arriving: [CInt: Arrival] = [:]
+    /// Whether clients are still accepted.
+    var isAccepting = true
     /// Set when the receiver is stopped.
     var stop: Stop?
+
+    /// How many connections are served, or are refused.
+    func count(isRefused: Bool) -> Int {
+      connections.values.count { ($0.refusal != nil) == isRefused }
+        + arriving.values.count { ($0.refusal != nil) == isRefused }
+    }
   }
 
   private struct Arrival {
     let network: SocketAddress.Network
+    let refusal: UploadRefusal?
     let time = ContinuousClock.now
   }
 
@@ -23,36 +32,43 @@ final class ConnectionTable: Sendable {
     var deadline: ContinuousClock.Instant
   }
 
-  /// How long an idle connection stays open after the receiver is stopped. A request that is on its way arrives sooner.
+  /// How long an idle connection stays open after the receiver is stopped, if its client can't be told. A request that is
+  /// on its way arrives sooner.
   private static let idleGrace = Duration.seconds(1)
 
   private let limits: Receiver.Limits
   /// The most connections at once.
   private let maximum: Int
+  /// How many more there may be whose clients are only told that they are refused.
+  private let maximumRefused: Int
   private let state = Guarded(State())
   private let wakeMonitor = AutoResetEvent()
   /// Signalled when there may be room, and when the receiver is stopped.
   private let roomFreed = AutoResetEvent()
 
+  /// The most connections at once whose clients are refused.
+  static let mostRefused = 32
+
   /// - Parameter freeDescriptors: how many descriptors connections and their uploads may use.
   init(_ limits: Receiver.Limits, freeDescriptors: Int) {
     self.limits = limits
+    maximumRefused = max(0, min(Self.mostRefused, freeDescriptors / 8))
     // Each connection has a socket, and a file for its upload. If others took their descriptors, uploads in progress
     // would fail.
-    maximum = max(1, min(limits.connections, freeDescriptors / 2))
+    maximum = max(1, min(limits.connections, (freeDescriptors - maximumRefused) / 2))
   }
 
-  /// Waits for room for one more connection, which is made as soon as a connection can be spared. Returns false once
-  /// the receiver is stopped.
-  func waitForRoom() -> Bool {
+  /// Waits for room for one more connection, which is made as soon as a connection can be spared. Once the receiver is
+  /// stopped, that is room to refuse a client.
+  func waitForRoom() {
     while true {
-      let hasRoom: Bool? = state.withLock { state in
-        if state.stop != nil { return false }
+      let hasRoom = state.withLock { state in
         // If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
-        state.arriving.removeAll { ContinuousClock.now - $0.time >= .seconds(1) }
-        return state.connections.count + state.arriving.count < maximum ? true : nil
+        state.arriving = state.arriving.filter { .now - $0.value.time < .seconds(1) }
+        guard let stop = state.stop else { return state.count(isRefused: false) < maximum }
+        return .now >= stop.deadline || state.count(isRefused: true) < max(1, maximumRefused)
       }
-      if let hasRoom { return hasRoom }
+      if hasRoom { return }
       makeRoom()
       roomFreed.wait(atMost: Self.retryInterval)
     }
@@ -69,7 +85,8 @@ final class ConnectionTable: Sendable {
 
   /// Cuts off the connection that can best be spared, unless one is on its way out.
   private func makeRoom() {
-    let connections = rated { _ in true }
+    let isStopping = state.withLock { $0.stop != nil }
+    let connections = rated { ($0.refusal != nil) == isStopping }
     if !connections.contains(where: { $0.spareability == .leaving }) { cutOne(of: connections) }
   }
 
@@ -87,14 +104,37 @@ final class ConnectionTable: Sendable {
       ?? false
   }
 
-  /// Reserves room for an accepted connection. Returns false if its address has too many that can't be spared.
-  func reserve(for address: SocketAddress) -> Bool {
+  /// Reserves room for an accepted connection. If its address has too many that can't be spared, or the receiver is
+  /// stopped, its client will be refused. Returns false if there is no room for that, either.
+  func reserve(for address: SocketAddress, socket: CInt) -> Bool {
     let network = address.network
-    let others = rated { $0.network == network }.filter { $0.spareability != .leaving }
-    let arriving = state.withLock { $0.arriving.count { $0.network == network } }
-    if others.count + arriving >= maximum(for: address), !cutOne(of: others) { return false }
-    state.withLock { $0.arriving.append(Arrival(network: network)) }
+    let isStopping = state.withLock { $0.stop != nil }
+    let refusal =
+      isStopping ? UploadRefusal.receiverStops : hasRoom(for: address) ? nil : .tooManyConnections
+    if refusal != nil, state.withLock({ $0.count(isRefused: true) }) >= maximumRefused,
+      maximumRefused == 0 || !cutOne(of: rated { $0.refusal != nil })
+    {
+      return false
+    }
+    state.withLock { $0.arriving[socket] = Arrival(network: network, refusal: refusal) }
     return true
+  }
+
+  /// Whether the address may have one more connection that is served. If one of its others can be spared, that is cut off.
+  private func hasRoom(for address: SocketAddress) -> Bool {
+    let network = address.network
+    let others = rated { $0.refusal == nil && $0.network == network }.filter {
+      $0.spareability != .leaving
+    }
+    let arriving = state.withLock {
+      $0.arriving.values.count { $0.refusal == nil && $0.network == network }
+    }
+    return others.count + arriving < maximum(for: address) || cutOne(of: others)
+  }
+
+  /// Why the client of an accepted connection is refused; nil if it is not.
+  func refusal(ofSocket socket: CInt) -> UploadRefusal? {
+    state.withLock { $0.arriving[socket]?.refusal }
   }
 
   /// The most connections of an address. This machine's own may be those of a proxy, so they have no bound by default.
@@ -103,11 +143,9 @@ final class ConnectionTable: Sendable {
   }
 
   /// Adds a connection, for which room is reserved.
-  func add(_ connection: Connection) {
+  func add(_ connection: Connection, socket: CInt) {
     let isFirst = state.withLock { state in
-      if let index = state.arriving.firstIndex(where: { $0.network == connection.network }) {
-        state.arriving.remove(at: index)
-      }
+      state.arriving[socket] = nil
       state.connections[ObjectIdentifier(connection)] = connection
       return state.connections.count == 1
     }
@@ -119,6 +157,12 @@ final class ConnectionTable: Sendable {
     roomFreed.signal()
     // The receiver may be waiting for the last one.
     if state.withLock({ $0.stop != nil }) { wakeMonitor.signal() }
+  }
+
+  /// Notes that no more clients are accepted.
+  func endAccepting() {
+    state.withLock { $0.isAccepting = false }
+    wakeMonitor.signal()
   }
 
   /// Gives busy connections at most `grace` to finish. A later call can only shorten that time.
@@ -135,9 +179,14 @@ final class ConnectionTable: Sendable {
 
   /// Enforces the time limits until the receiver is stopped and no connection is busy.
   ///
-  /// - Parameter onStop: called once, when the receiver is stopped.
-  func monitor(onStop: () -> Void) {
+  /// - Parameters:
+  ///   - socket: the socket that clients connect to. After the stop, those that wait there are accepted to be refused;
+  ///     only then it is closed, which resets all that still wait.
+  ///   - lastResponse: what clients on idle connections get then.
+  ///   - onStop: called once, when the receiver is stopped.
+  func monitor(_ socket: ListeningSocket, lastResponse: [UInt8], onStop: () -> Void) {
     var isStopping = false
+    var closing = Closing(socket)
     while true {
       let stop = state.withLock(\.stop)
       if stop != nil, !isStopping {
@@ -145,21 +194,50 @@ final class ConnectionTable: Sendable {
         isStopping = true
       }
       // The list is read after `onStop`, so that it contains every request that began before.
-      let (connections, isArriving) = state.withLock {
-        (Array($0.connections.values), !$0.arriving.isEmpty)
+      let (connections, isArriving, isAccepting) = state.withLock {
+        (Array($0.connections.values), !$0.arriving.isEmpty, $0.isAccepting)
       }
       if let stop {
         let isOver = ContinuousClock.now >= stop.deadline
         let isIdleOver = isOver || ContinuousClock.now >= stop.idleEnd
-        if isIdleOver {
-          for connection in connections { connection.cut(evenIfBusy: isOver) }
+        closing.proceed(isIdleOver: isIdleOver, isOver: isOver)
+        for connection in connections where connection.refusal == nil {
+          connection.endIfIdle(lastResponse, grace: Self.idleGrace)
         }
-        if isOver || connections.isEmpty && !isArriving { return }
-        if isIdleOver, !connections.contains(where: \.isBusy) { return }
+        if isIdleOver {
+          for connection in connections where isOver || connection.refusal == nil {
+            connection.cut(evenIfBusy: isOver)
+          }
+        }
+        if isOver || connections.isEmpty && !isArriving && !isAccepting { return }
+        let isNeeded = { (connection: Connection) in connection.refusal != nil || connection.isBusy
+        }
+        if isIdleOver, !isAccepting, !connections.contains(where: isNeeded) { return }
       }
       for connection in connections { connection.cutIfLate(limits) }
       wakeMonitor.wait(
         atMost: isStopping ? .milliseconds(10) : connections.isEmpty ? nil : interval)
+    }
+  }
+
+  /// The steps in which a listening socket is closed, so that few clients are lost.
+  private struct Closing {
+    private let socket: ListeningSocket
+    private var ignoresNewClients = false
+
+    init(_ socket: ListeningSocket) {
+      self.socket = socket
+    }
+
+    /// Takes the next step, if it is time for it: first new clients are ignored, then, when those before have been
+    /// accepted, the socket is closed. What was ignored tries again a second later, and is refused by the system.
+    mutating func proceed(isIdleOver: Bool, isOver: Bool) {
+      if isOver || ignoresNewClients && !socket.hasWaitingClient {
+        socket.stopListening()
+      } else if !ignoresNewClients, isIdleOver || !socket.hasWaitingClient {
+        socket.ignoreNewClients()
+        ignoresNewClients = true
+      }
     }
   }
 

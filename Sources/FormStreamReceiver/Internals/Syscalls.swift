@@ -21,6 +21,40 @@ struct Socket: Sendable {
     send(number, bytes, bytes.count, CInt(MSG_DONTWAIT) | CInt(MSG_NOSIGNAL)) == bytes.count
   }
 
+  /// Whether received bytes wait to be read.
+  ///
+  /// C: `recv(MSG_PEEK)`
+  var hasUnreadBytes: Bool {
+    var byte: UInt8 = 0
+    return recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
+  }
+
+  /// What was sent, and what of it the other side has taken: its system, which stops if its program doesn't read.
+  struct Sent {
+    /// The bytes that have been taken since the connection began.
+    let readBytes: UInt64
+    /// Whether everything was.
+    let isRead: Bool
+  }
+
+  /// Nil if the system doesn't say it: Linux does since 4.6.
+  ///
+  /// C: `getsockopt(TCP_INFO)`
+  var sent: Sent? {
+    withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
+      // The C library's `struct tcp_info` is older, and ends before these members of Linux's.
+      let (unacknowledged, acknowledgedBytes, unsentBytes) = (24, 120, 144)
+      var size = socklen_t(info.count)
+      guard getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0,
+        size >= unsentBytes + 4
+      else { return nil }
+      return Sent(
+        readBytes: info.load(fromByteOffset: acknowledgedBytes, as: UInt64.self),
+        isRead: info.load(fromByteOffset: unacknowledged, as: UInt32.self) == 0
+          && info.load(fromByteOffset: unsentBytes, as: UInt32.self) == 0)
+    }
+  }
+
   /// Sends the bytes and the end of the stream, then reads and discards what the client sends, until the client
   /// closes or the time is over.
   ///
@@ -62,6 +96,13 @@ struct Socket: Sendable {
     var waited = pollfd(fd: number, events: Int16(events), revents: 0)
     let count = poll(&waited, 1, CInt(left / .milliseconds(1)) + 1)
     return count > 0 || (count < 0 && errno == EINTR)
+  }
+
+  /// Sends the end of the stream.
+  ///
+  /// C: `shutdown`
+  func endSending() {
+    shutdown(number, Int32(SHUT_WR))
   }
 
   /// Ends both directions, and wakes up all threads that wait on the socket.
@@ -109,6 +150,21 @@ struct ListeningSocket: Sendable {
     self.number = number
   }
 
+  /// Whether a client waits to be accepted.
+  ///
+  /// C: `poll`
+  var hasWaitingClient: Bool {
+    var waited = pollfd(fd: number, events: Int16(POLLIN), revents: 0)
+    return poll(&waited, 1, 0) > 0
+  }
+
+  /// Ignores what clients send to begin a connection. They try again after a second.
+  ///
+  /// C: `setsockopt(SO_ATTACH_FILTER)`
+  func ignoreNewClients() {
+    formstream_ignore_new_clients(number)
+  }
+
   /// Waits until a client wants a connection, or the socket no longer listens. Returns false if it can't wait.
   ///
   /// C: `poll`
@@ -126,11 +182,16 @@ struct ListeningSocket: Sendable {
 
   /// Accepts a connection.
   ///
-  /// C: `accept4`
+  /// C: `accept4`, `setsockopt(TCP_NODELAY)`
   func accept() -> Accepted {
     var address = sockaddr_storage()
     let connection = formstream_accept(number, &address)
     guard connection >= 0 else { return .none(acceptFailure()) }
+    // libmicrohttpd decides when a response leaves. But what TLS sends itself, such as session tickets, is a segment of
+    // its own, and a response after it would wait until the client acknowledges it.
+    var yes: CInt = 1
+    setsockopt(
+      connection, CInt(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<CInt>.size))
     let client = withUnsafeBytes(of: address) { $0.baseAddress.map { SocketAddress($0) } }
     return .connection(connection, client ?? SocketAddress())
   }
@@ -411,6 +472,11 @@ package func recordTime() -> String {
   let time = [fields.tm_hour, fields.tm_min, fields.tm_sec].map(twoDigits).joined(separator: ":")
   return "\(date)T\(time).\(String(1000 + now.tv_nsec / 1_000_000).dropFirst())Z"
 }
+
+/// The number of this thread, which no other has while it runs.
+///
+/// C: `pthread_self`
+func currentThread() -> UInt { UInt(pthread_self()) }
 
 /// The number of bytes before the NUL.
 ///

@@ -1,14 +1,23 @@
 import FormStreamIntake
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Decides who may upload: clients that know the token, and no page of another site.
 struct AccessControl: Sendable {
   private let token: [UInt8]?
   private let isLoopbackOnly: Bool
+  private let usesTLS: Bool
+  /// The names of this machine in its own network, in small letters.
+  private let ownNames: Set<[UInt8]>
 
   init(_ configuration: Receiver.Configuration) {
     token = configuration.token.map { Array($0.utf8) }
     isLoopbackOnly = configuration.isLoopbackOnly
+    usesTLS = configuration.tls != nil
+    let name = Self.lowercased((hostName() ?? "").utf8)
+    let first = Array(name.prefix { $0 != UInt8(ascii: ".") })
+    // RFC 6762 §3: names that end in .local are those of the local link.
+    ownNames = first.isEmpty ? [] : [name, first, first + Array(".local".utf8)]
   }
 
   /// Why the client may not make this request; nil if it may.
@@ -21,6 +30,33 @@ struct AccessControl: Sendable {
     return head.isUpload ? originRefusal(head) : nil
   }
 
+  /// How much of the page for uploads a client may see.
+  enum PageAccess {
+    case complete
+    /// The page must not say whose machine this is.
+    case withoutOwner
+  }
+
+  /// How much of the page the client may see.
+  ///
+  /// A site can let its own name resolve to this machine (DNS rebinding), and read what its visitors' browsers get from
+  /// here. With a token, browsers ask for it for each name.
+  ///
+  /// - Throws: a refusal if only this machine may see the page.
+  func pageAccess(_ head: RequestHead) throws(UploadRefusal) -> PageAccess {
+    // A request of HTTP/1.0 without a Host comes from no browser.
+    guard token == nil, let host = head.values(of: "host").first else { return .complete }
+    if Self.isThisMachine(host) { return .complete }
+    guard !isLoopbackOnly else {
+      throw UploadRefusal(
+        .foreignOrigin, status: 403,
+        "The page was opened by the name \(host.quoted), and only this machine may see it: open it as localhost, or "
+          + "start the receiver with a token.")
+    }
+    let name = Self.withoutPort(host)
+    return ownNames.contains(name) || Self.isAddress(name) ? .complete : .withoutOwner
+  }
+
   /// Refuses requests from pages of other sites: such a page can make a browser post forms here, with the password that
   /// the person has entered.
   ///
@@ -30,8 +66,10 @@ struct AccessControl: Sendable {
   private func originRefusal(_ head: RequestHead) -> UploadRefusal? {
     let origins = head.values(of: "origin")
     let host = head.values(of: "host").first ?? ""
-    let allowed = ["http://\(host)", "https://\(host)"].map { $0.lowercased() }
-    if let origin = origins.first(where: { !allowed.contains($0.lowercased()) }) {
+    // A proxy in between may use TLS although this server does not. A page that came without TLS could have been changed
+    // on its way.
+    let allowed = (usesTLS ? ["https"] : ["http", "https"]).map { "\($0)://\(host)" }
+    if let origin = origins.first(where: { !allowed.contains(where: $0.isSameHeaderName) }) {
       return UploadRefusal(
         .foreignOrigin, status: 403,
         "The page that sends this is from \(origin.quoted), and this server is \(host.quoted): upload from the page "
@@ -48,16 +86,38 @@ struct AccessControl: Sendable {
 
   /// Whether a Host names this machine in any spelling: no site can let such a name resolve to somewhere else.
   private static func isThisMachine(_ host: String) -> Bool {
-    let hasPort = !host.hasSuffix("]")
-    var name = hasPort ? host[..<(host.lastIndex(of: ":") ?? host.endIndex)] : host[...]
-    if name.hasPrefix("["), name.hasSuffix("]") {
-      return AddressKind(String(name.dropFirst().dropLast())) != .other
-    }
-    // A name with a dot at its end is complete.
-    if name.hasSuffix(".") { name.removeLast() }
+    let name = withoutPort(host)
+    if let address = bracketed(name) { return AddressKind(address) != .other }
     // RFC 6761 §6.3: names below localhost are this machine, too.
-    let text = name.lowercased()
-    return text == "localhost" || text.hasSuffix(".localhost") || AddressKind(text) != .other
+    return name == Array("localhost".utf8) || Array(name.suffix(10)) == Array(".localhost".utf8)
+      || AddressKind(String(decoding: name, as: UTF8.self)) != .other
+  }
+
+  /// The name or the address of a Host in small letters.
+  private static func withoutPort(_ host: String) -> [UInt8] {
+    var name = lowercased(host.utf8)
+    guard name.last != UInt8(ascii: "]") else { return name }
+    let digits = name.reversed().prefix(while: \.isASCIIDigit).count
+    if name.dropLast(digits).last == UInt8(ascii: ":") { name.removeLast(digits + 1) }
+    // A name with a dot at its end is complete.
+    if name.last == UInt8(ascii: ".") { name.removeLast() }
+    return name
+  }
+
+  /// The text in brackets; nil if there are none.
+  private static func bracketed(_ name: [UInt8]) -> String? {
+    guard name.first == UInt8(ascii: "["), name.last == UInt8(ascii: "]") else { return nil }
+    return String(decoding: name.dropFirst().dropLast(), as: UTF8.self)
+  }
+
+  /// Whether a name is a numeric address, which nobody can let resolve to another.
+  private static func isAddress(_ name: [UInt8]) -> Bool {
+    let text = bracketed(name) ?? String(decoding: name, as: UTF8.self)
+    return SocketAddress(text, port: 0) != nil
+  }
+
+  private static func lowercased(_ text: some Sequence<UInt8>) -> [UInt8] {
+    text.map(\.asciiLowercased)
   }
 
   /// RFC 9110 §11.6.1: the authentication schemes that a client may use.
@@ -68,13 +128,15 @@ struct AccessControl: Sendable {
 
   private func isTokenSent(_ token: [UInt8], in head: RequestHead) -> Bool {
     let values = head.values(of: "authorization")
-    guard values.count == 1, let space = values[0].firstIndex(of: " ") else { return false }
-    let scheme = values[0][..<space].lowercased()
-    let credentials = values[0][space...].drop { $0 == " " }
+    guard values.count == 1, let space = values[0].utf8.firstIndex(of: UInt8(ascii: " ")) else {
+      return false
+    }
+    let scheme = Self.lowercased(values[0].utf8[..<space])
+    let credentials = values[0].utf8[space...].drop { $0 == UInt8(ascii: " ") }
     switch scheme {
-    case "bearer": return Self.areEqual(Array(credentials.utf8), token)
-    case "basic":
-      guard let text = base64Decoded(credentials),
+    case Array("bearer".utf8): return Self.areEqual(Array(credentials), token)
+    case Array("basic".utf8):
+      guard let text = base64Decoded(Substring(credentials)),
         let colon = text.firstIndex(of: UInt8(ascii: ":"))
       else { return false }
       return Self.areEqual(Array(text[(colon + 1)...]), token)

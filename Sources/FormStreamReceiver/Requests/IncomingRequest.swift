@@ -65,6 +65,8 @@ final class IncomingRequest {
   private var duration: Duration?
   /// Whether the response was sent without libmicrohttpd.
   private var isSentDirectly = false
+  /// Whether the client must still be given time to read the response.
+  private var mustDrain = false
 
   init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
     self.service = service
@@ -82,6 +84,7 @@ final class IncomingRequest {
 
   /// Handles the complete head.
   func begin(_ head: RequestHead) -> Step {
+    guard case .head = state else { return .close }
     self.head = head
     time = recordTime()
     connection.beginBody { [unowned self] in cutOff($0) }
@@ -94,7 +97,7 @@ final class IncomingRequest {
       if let refusal = head.refusal(limit: limits.head) {
         return refuse(refusal, isEndKnown: false)
       }
-      if let refusal = service.refusal(of: head) { throw refusal }
+      if let refusal = connection.refusal ?? service.refusal(of: head) { throw refusal }
       guard head.isUpload else {
         state = .discarding(try service.page(for: head), remaining: 0)
         return respondWithoutBody(head)
@@ -169,7 +172,7 @@ final class IncomingRequest {
       }
     case .discarding(var response, _):
       // The client must not send another request on this connection.
-      if service.isStopping { response.closes = true }
+      if service.isStopping || connection.refusal != nil { response.closes = true }
       state = .responded
       note(response)
       connection.enter(.response)
@@ -183,11 +186,15 @@ final class IncomingRequest {
   ///
   /// - Parameter isSent: whether libmicrohttpd sent the complete response that it was given.
   func finish(isSent: Bool) {
+    if mustDrain {
+      mustDrain = false
+      connection.sendLastResponse([])
+    }
     let (isCut, statusOfCut) = connection.cut
     // The time of the callback doesn't count against the client.
     connection.enter(.lingering)
     defer { connection.enter(.head) }
-    guard let head, head.isUpload || failure != nil else { return }
+    guard head?.isUpload == true || failure != nil else { return }
     if record == nil {
       failure = RecordFailure(connection.cutReason ?? connectionLost)
       makeRecord(isComplete: false, status: nil)
@@ -197,19 +204,44 @@ final class IncomingRequest {
       line = record?.line() ?? []
     }
     guard let record else { return }
-    if isCut { status = statusOfCut } else if !isSent, !isSentDirectly { status = nil }
+    if !isSentDirectly { status = isCut ? statusOfCut : isSent ? status : nil }
     // Files of a failed upload are removed before the request is reported.
     state = .responded
     collector = nil
     service.onRequest(
       ReceivedRequest(
-        peer: connection.peer, method: head.method, target: target, status: status,
+        peer: connection.peer, method: record.method, target: target, status: status,
         duration: duration ?? .now - began, underlying: cause, arrivedBytes: arrivedBytes,
         record: record, line: line))
   }
 }
 
 extension IncomingRequest {
+  /// Handles a head that libmicrohttpd refuses itself. Its own response would have the head twice, the second one in the
+  /// place of the body. So another one is sent before, if that is possible: not under TLS.
+  func refuseUnreadableHead(status: Int) {
+    guard isNew, case .head = state, failure == nil else { return }
+    time = recordTime()
+    let refusal = UploadRefusal(unreadableHead: status)
+    failure = RecordFailure(refusal)
+    makeRecord(isComplete: false, status: refusal.status)
+    let response = response(to: refusal)
+    note(response)
+    state = .responded
+    guard !connection.isTLS else { return }
+    // libmicrohttpd crashes if its daemon is stopped before it has made its response. So the client is waited for later.
+    isSentDirectly = true
+    mustDrain = true
+    if !connection.sendLastResponseAtOnce(service.bytes(of: response)) { self.status = nil }
+  }
+
+  /// The receiver's own response to a refusal, with the record that was made.
+  private func response(to refusal: UploadRefusal) -> Response {
+    var response = response(status: refusal.status)
+    response.addHeaders(of: refusal)
+    return response
+  }
+
   /// The response to a client that is cut off in the middle of its body, and the record of that.
   ///
   /// Called on another thread than all else, under the connection's lock, and only while nothing is being handled.
@@ -220,7 +252,7 @@ extension IncomingRequest {
     failure = RecordFailure(refusal)
     makeRecord(isComplete: false, status: refusal.status)
     status = refusal.status
-    return (refusal.status, service.bytes(of: response(status: refusal.status)))
+    return (refusal.status, service.bytes(of: response(to: refusal)))
   }
 
   private func note(_ response: Response) {
@@ -261,12 +293,8 @@ extension IncomingRequest {
       memory.release()
     }
     makeRecord(isComplete: false, status: refusal.status)
-    var response = own(refusal.response) ?? response(status: refusal.status)
+    var response = own(refusal.response) ?? response(to: refusal)
     response.closes = closesAfterResponse
-    if refusal.response == nil {
-      if refusal.status == 401 { response.headers += AccessControl.challenges }
-      if refusal.status == 405 { response.headers.append(.init("Allow", "GET, HEAD, POST, PUT")) }
-    }
     // This removes the parts' files.
     collector = nil
     if isRead {
@@ -329,7 +357,7 @@ extension IncomingRequest {
   /// The response with the record that was made.
   private func response(status: Int) -> Response {
     let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
-    let asPage = accepted.contains("text/html") ? record?.body : nil
+    let asPage = accepted.utf8.firstRange(of: "text/html".utf8) != nil ? record?.body : nil
     var response: Response =
       if let body = asPage {
         .page(UploadPage.response(parts: body.parts, failure: body.error), status: status)
@@ -348,7 +376,7 @@ extension IncomingRequest {
       body: ParsedRecord(
         bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [], error: failure),
       framing: (head?.framing ?? .none).rawValue, contentLength: head?.contentLength, time: time,
-      peer: connection.peer, method: head?.method ?? "", target: target, status: status)
+      peer: connection.peer, method: head?.method ?? "-", target: target, status: status)
     line = record.line()
     self.record = record
   }
@@ -364,7 +392,7 @@ extension RequestHead {
   /// The part that stands for a body that is not a form. A PUT names it by its path.
   fileprivate var rawPart: PartDescription {
     // A path that ends in a slash names no file.
-    let name = method == "PUT" && !path.hasSuffix("/") ? decodedPath : ""
+    let name = method == "PUT" && path.utf8.last != UInt8(ascii: "/") ? decodedPath : ""
     return PartDescription(
       filename: name.isEmpty ? nil : name, contentType: values(of: "content-type").first)
   }

@@ -5,6 +5,8 @@ import FormStreamPlatform
 /// A request's head as libmicrohttpd read it, and the check of its correctness. libmicrohttpd accepts heads that other
 /// servers read differently, so that one request could be smuggled in the body of another.
 ///
+/// Heads are bytes. All texts are compared as such: a delimiter and a combining mark after it are one `Character`.
+///
 /// Not visible here, and so not refused: the line of a chunk's size, or a trailer, that ends in LF alone or contains a
 /// NUL.
 struct RequestHead {
@@ -30,19 +32,20 @@ struct RequestHead {
 
   /// The path without the query, and without the scheme and host of an absolute target.
   var path: Substring {
-    var rest = target[...]
-    if isAbsolute, let scheme = rest.firstRange(of: "://") {
-      rest = rest[scheme.upperBound...]
-      rest = rest[(rest.firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex)...]
+    var rest = target.utf8[...]
+    if isAbsolute {
+      // The scheme and two slashes; the host.
+      rest = rest.drop { $0 != UInt8(ascii: "/") }.dropFirst(2)
+      rest = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
     }
-    let path = rest.prefix { $0 != "?" }
+    let path = Substring(rest.prefix { $0 != UInt8(ascii: "?") })
     return path.isEmpty && isAbsolute ? "/" : path
   }
 
   /// RFC 9112 §3.2.2: "absolute-form = absolute-URI".
   private var isAbsolute: Bool {
-    let start = target.prefix(8).lowercased()
-    return start.hasPrefix("http://") || start == "https://"
+    target.utf8.startsIgnoringCase(with: "http://")
+      || target.utf8.startsIgnoringCase(with: "https://")
   }
 
   var contentLength: Int64? { values(of: "content-length").first.flatMap(Int64.init) }
@@ -61,7 +64,9 @@ struct RequestHead {
   /// Whether a body follows, or may follow.
   var announcesBody: Bool { framing == .chunked || contentLength ?? 0 > 0 }
 
-  var expectsContinue: Bool { values(of: "expect").contains { $0.lowercased() == "100-continue" } }
+  var expectsContinue: Bool {
+    values(of: "expect").contains { $0.isSameHeaderName(as: "100-continue") }
+  }
 }
 
 extension RequestHead {
@@ -104,6 +109,15 @@ extension RequestHead {
     if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.value.utf8) }) {
       return "The value of the header \(field.name.quoted) contains a control character"
     }
+    // RFC 9112 §3.2: "No whitespace is allowed in the request-target." libmicrohttpd takes all words between the method
+    // and the version for it.
+    if target.utf8.contains(where: { $0 <= 0x20 || $0 == 0x7F }) {
+      return
+        "The target \(target.quoted) contains a blank or a control character: percent-encode it"
+    }
+    // RFC 9110 §5.3: several values in a header that is no list are an error. Two servers may choose another of them.
+    let types = values(of: "content-type").count
+    guard types <= 1 else { return "The request has \(types) Content-Type headers: send one" }
     // RFC 9112 §6.1: "A server MAY reject a request that contains both Content-Length and
     // Transfer-Encoding … might indicate an attempt to perform request smuggling".
     if !lengths.isEmpty, !codings.isEmpty {
@@ -136,7 +150,7 @@ extension RequestHead {
       return "The method \(method.quoted) is invalid: it must be a token"
     }
     // RFC 9112 §3.2: only CONNECT and OPTIONS have other targets.
-    guard !isUpload || target.hasPrefix("/") || isAbsolute else {
+    guard !isUpload || target.utf8.first == UInt8(ascii: "/") || isAbsolute else {
       return "The target \(target.quoted) is invalid: it must begin with a slash"
     }
     return nil

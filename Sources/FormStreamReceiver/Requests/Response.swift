@@ -38,6 +38,25 @@ struct Response: Sendable {
     Response(status: status, type: "application/json", body: line)
   }
 
+  /// The sentence of a refusal.
+  static func text(_ sentence: String, for refusal: UploadRefusal) -> Response {
+    var response = Response(
+      status: refusal.status, type: "text/plain; charset=utf-8", body: Array("\(sentence)\n".utf8))
+    response.addHeaders(of: refusal)
+    return response
+  }
+
+  /// Adds the headers that tell the client what to do about the refusal.
+  mutating func addHeaders(of refusal: UploadRefusal) {
+    switch refusal.status {
+    case 401: headers += AccessControl.challenges
+    case 405: headers.append(.init("Allow", "GET, HEAD, POST, PUT"))
+    // RFC 9110 §10.2.3: "how long the service is expected to be unavailable", in seconds.
+    case 503: headers.append(.init("Retry-After", refusal.code == .stopping ? "5" : "1"))
+    default: break
+    }
+  }
+
   /// The response's bytes on the wire, for responses that libmicrohttpd can't send. They end the connection.
   func bytes(reason: String, date: String, hasBody: Bool) -> [UInt8] {
     var head = "HTTP/1.1 \(status) \(reason)\r\nDate: \(date)\r\n"

@@ -1,4 +1,5 @@
 import FormStreamIntake
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// What all requests of a receiver share: its configuration, its handler, and the checks that need no body.
@@ -9,6 +10,8 @@ final class Service: Sendable {
   let onHead: @Sendable (UploadRequest) -> Void
   /// The page for uploads.
   private let page: Response
+  /// The same page for clients that must not see whose machine this is.
+  private let pageWithoutOwner: Response
   /// The memory that the records of all requests share.
   let memory: MemoryBudget
   private let access: AccessControl
@@ -24,6 +27,9 @@ final class Service: Sendable {
     self.onRequest = onRequest
     self.onHead = onHead
     page = .page(UploadPage.html(for: configuration))
+    var nameless = configuration
+    nameless.page.owner = nil
+    pageWithoutOwner = .page(UploadPage.html(for: nameless))
     memory = MemoryBudget(configuration.limits.allRecords)
     access = AccessControl(configuration)
   }
@@ -50,10 +56,7 @@ final class Service: Sendable {
 
   /// Why a request is refused before its body is read; nil if it is not.
   func refusal(of head: RequestHead) -> UploadRefusal? {
-    if isStopping {
-      return UploadRefusal(
-        .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
-    }
+    if isStopping { return .receiverStops }
     if let refusal = access.refusal(of: head) { return refusal }
     guard head.isUpload else { return nil }
     if let refusal = head.partRefusal
@@ -67,7 +70,9 @@ final class Service: Sendable {
         "The request has neither Content-Length nor Transfer-Encoding: send one, even for an empty body."
       )
     }
-    let codings = head.values(of: "content-encoding").filter { $0.lowercased() != "identity" }
+    let codings = head.values(of: "content-encoding").filter {
+      !$0.isSameHeaderName(as: "identity")
+    }
     guard codings.isEmpty else {
       return UploadRefusal(
         .encodingUnsupported, status: 415,
@@ -89,16 +94,25 @@ final class Service: Sendable {
         .badRequest, status: 400,
         "A \(head.method) request must not have a body here: upload by POST or PUT.")
     }
-    guard head.path == "/", configuration.servesPage else {
+    guard head.path.utf8.elementsEqual("/".utf8), configuration.servesPage else {
       throw UploadRefusal(
         .notFound, status: 404,
         "There is nothing at \(String(head.path).quoted): upload by POST or PUT.")
     }
-    return page
+    return switch try access.pageAccess(head) {
+    case .complete: page
+    case .withoutOwner: pageWithoutOwner
+    }
   }
 }
 
 extension Service {
+  /// What a client that waits on an idle connection gets when the receiver stops: a request of it may be on its way.
+  var lastResponse: [UInt8] {
+    let refusal = UploadRefusal.receiverStops
+    return bytes(of: .text(refusal.description, for: refusal))
+  }
+
   /// The bytes of a response that is sent without libmicrohttpd.
   func bytes(of response: Response, hasBody: Bool = true) -> [UInt8] {
     response.bytes(reason: reasonPhrase(for: response.status), date: httpDate(), hasBody: hasBody)

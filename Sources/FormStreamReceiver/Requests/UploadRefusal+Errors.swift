@@ -49,6 +49,38 @@ extension StorageError {
   }
 }
 
+extension UploadRefusal {
+  /// The receiver is being stopped, and has not read the request.
+  static let receiverStops = UploadRefusal(
+    .stopping, status: 503, "The receiver is stopping: try again later, or another server.")
+
+  /// The address of the client has as many connections as it may have.
+  static let tooManyConnections = UploadRefusal(
+    .overloaded, status: 503,
+    "This address has too many connections here that are in use: use fewer at once, or try again later."
+  )
+
+  /// What libmicrohttpd refuses itself with a status, because it can't read the head.
+  init(unreadableHead status: Int) {
+    switch status {
+    case 413:
+      self.init(
+        .bodyTooLarge, status: status, "The Content-Length is above 64 bits: send 1 to 18 digits.")
+    case 414, 431:
+      self.init(
+        .headTooLarge, status: status,
+        "The request's head is too large to be read: send fewer or shorter headers.")
+    case 505:
+      self.init(.versionUnknown, status: status, "The version is not supported: use HTTP/1.1.")
+    default:
+      self.init(
+        .badRequest, status: status,
+        "The request's head can't be read: a line has no colon, or the Content-Length is no number."
+      )
+    }
+  }
+}
+
 extension UploadRefusal.Code {
   /// A flaw of a body has the same code in every record.
   init(_ code: MultipartError.Code) {

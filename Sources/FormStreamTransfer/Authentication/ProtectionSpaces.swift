@@ -18,7 +18,10 @@ final class ProtectionSpaces: Sendable {
     /// What the paths in it begin with.
     let prefixes: [String]
 
-    func contains(_ path: String) -> Bool { prefixes.contains(where: path.hasPrefix) }
+    /// Compares bytes, not characters: a slash and a combining mark after it are one character.
+    func contains(_ path: String) -> Bool {
+      prefixes.contains { path.utf8.starts(with: $0.utf8) }
+    }
   }
 
   /// What is known of an origin.
@@ -49,10 +52,12 @@ final class ProtectionSpaces: Sendable {
 
   /// Remembers that a server asks for the secret itself.
   func remember(_ scheme: AnsweredScheme, for credentials: Credentials, at url: HTTPURL) {
-    let path = url.target.prefix { $0 != "?" }
-    let directory = path[...(path.lastIndex(of: "/") ?? path.startIndex)]
+    let path = url.target.utf8.prefix { $0 != UInt8(ascii: "?") }
+    let directory = path[...(path.lastIndex(of: UInt8(ascii: "/")) ?? path.startIndex)]
     remember(
-      Space(credentials: credentials, answer: .secret(scheme), prefixes: [String(directory)]),
+      Space(
+        credentials: credentials, answer: .secret(scheme),
+        prefixes: [String(Substring(directory))]),
       at: url.origin)
   }
 
@@ -61,7 +66,7 @@ final class ProtectionSpaces: Sendable {
     // Another origin asks for itself: credentials are not sent there because this one says so.
     let named = challenge.domain.compactMap { try? url.resolving($0) }
       .filter { $0.origin == url.origin }.map(\.target)
-    let isElsewhere = !named.contains(where: url.target.hasPrefix)
+    let isElsewhere = !named.contains { url.target.utf8.starts(with: $0.utf8) }
     remember(
       Space(
         credentials: credentials, answer: .digest(challenge), prefixes: isElsewhere ? ["/"] : named),
@@ -178,8 +183,10 @@ extension HTTPURL {
   /// The path and the query, as they stand in the request line.
   var target: String {
     // After "http://" or "https://".
-    let rest = absoluteString.dropFirst(origin.scheme.count + 3)
-    guard let start = rest.firstIndex(where: { $0 == "/" || $0 == "?" }) else { return "/" }
-    return (rest[start] == "?" ? "/" : "") + rest[start...].prefix { $0 != "#" }
+    let rest = absoluteString.utf8.dropFirst(origin.scheme.utf8.count + 3)
+    let target = rest.drop { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+    guard let first = target.first else { return "/" }
+    return (first == UInt8(ascii: "?") ? "/" : "")
+      + Substring(target.prefix { $0 != UInt8(ascii: "#") })
   }
 }

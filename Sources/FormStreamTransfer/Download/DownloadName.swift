@@ -48,12 +48,13 @@ struct DownloadName: Sendable {
 extension HTTPURL {
   /// The last segment of the path, with percent codes decoded if that gives text; nil if it is empty.
   fileprivate var lastSegment: String? {
-    let path = absoluteString.prefix { $0 != "?" && $0 != "#" }.split(
-      separator: "/", omittingEmptySubsequences: false)
+    // Bytes: a delimiter and a combining mark after it are one `Character`.
+    let path = absoluteString.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+      .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
     // The scheme, nothing, and the host come before the path.
     guard path.count > 3, let segment = path.last, !segment.isEmpty else { return nil }
-    let decoded = PercentDecoder.decoded(Array(segment.utf8))
-    return String(validating: decoded, as: UTF8.self) ?? String(segment)
+    let decoded = PercentDecoder.decoded(Array(segment))
+    return String(validating: decoded, as: UTF8.self) ?? String(Substring(segment))
   }
 }
 

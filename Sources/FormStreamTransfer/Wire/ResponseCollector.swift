@@ -236,7 +236,7 @@ final class ResponseCollector {
 
   private func beginHead(_ line: String) {
     // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]
-    let words = line.split(separator: " ", maxSplits: 2)
+    let words = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map(Substring.init)
     version = String(words[0].dropFirst("HTTP/".count))
     lastStatus = words.count > 1 ? Int(words[1]) : nil
     status = nil

@@ -7,6 +7,8 @@ import CFormStreamMicroHTTPD
 final class ConnectionContext {
   let connection: Connection
   var request: IncomingRequest?
+  /// The connection's thread; nil before its first request.
+  var thread: UInt?
 
   init(_ connection: Connection) {
     self.connection = connection

@@ -60,7 +60,7 @@ final class Daemon: Sendable {
     case .connection(let number, let address): accepted = (number, address)
     case .none(let result): return result
     }
-    guard connections.reserve(for: accepted.address) else {
+    guard connections.reserve(for: accepted.address, socket: accepted.number) else {
       Socket(accepted.number).close()
       return .lost
     }

@@ -9,6 +9,8 @@ final class DaemonCallbacks: Sendable {
   private let service: Service
   private let isTLS: Bool
   private let log = Guarded("")
+  /// The connections by their threads: a message of libmicrohttpd doesn't say which of them it is about.
+  private let contexts = Guarded<[UInt: Unmanaged<ConnectionContext>]>([:])
 
   init(connections: ConnectionTable, service: Service, isTLS: Bool) {
     self.connections = connections
@@ -24,7 +26,7 @@ final class DaemonCallbacks: Sendable {
     options.context = Unmanaged.passUnretained(self).toOpaque()
     options.log = { context, format, arguments in
       guard let context, let format, let arguments else { return }
-      DaemonCallbacks.from(context).append(formatted(format, arguments))
+      DaemonCallbacks.from(context).logged(formatted(format, arguments))
     }
     options.connection = { context, handle, socketContext, event in
       guard let context, let handle, let socketContext else { return }
@@ -53,26 +55,36 @@ final class DaemonCallbacks: Sendable {
     Unmanaged<DaemonCallbacks>.fromOpaque(context).takeUnretainedValue()
   }
 
-  private func append(_ message: String) {
+  private func logged(_ message: String) {
     log.withLock { log in
       if log.utf8.count < Self.maximumLogSize { log += message }
     }
+    // libmicrohttpd logs that it refuses a request, and then sends its response.
+    guard message.utf8.starts(with: Self.refusalMessage.utf8),
+      let status = Int(Substring(message.utf8.dropFirst(Self.refusalMessage.utf8.count).prefix(3))),
+      let context = contexts.withLock({ $0[currentThread()] })
+    else { return }
+    context.takeUnretainedValue().request?.refuseUnreadableHead(status: status)
   }
+
+  private static let refusalMessage = "Error processing request (HTTP response code is "
 
   private func connectionChanged(
     _ handle: OpaquePointer, _ socketContext: UnsafeMutablePointer<UnsafeMutableRawPointer?>,
     _ event: MHD_ConnectionNotificationCode
   ) {
     if event == .CONNECTION_NOTIFY_STARTED {
+      let number = formstream_socket(handle)
       let connection = Connection(
-        Socket(formstream_socket(handle)), peer: formstream_peer(handle).map { SocketAddress($0) },
-        isTLS: isTLS)
+        Socket(number), peer: formstream_peer(handle).map { SocketAddress($0) }, isTLS: isTLS,
+        refusal: connections.refusal(ofSocket: number))
       socketContext.pointee = ConnectionContext(connection).retain()
-      connections.add(connection)
+      connections.add(connection, socket: number)
     } else if let pointer = socketContext.pointee {
       socketContext.pointee = nil
       let context = ConnectionContext.release(pointer)
       context.endRequest(isSent: false)
+      if let thread = context.thread { contexts.withLock { $0[thread] = nil } }
       context.connection.enter(.closed)
       connections.remove(context.connection)
     }
@@ -83,6 +95,11 @@ final class DaemonCallbacks: Sendable {
   ) -> UnsafeMutableRawPointer? {
     guard let context = ConnectionContext.of(handle) else { return nil }
     context.endRequest(isSent: false)
+    if context.thread == nil {
+      let thread = currentThread()
+      context.thread = thread
+      contexts.withLock { $0[thread] = .passUnretained(context) }
+    }
     context.request = IncomingRequest(
       service, on: context.connection, target: String(cString: target),
       targetSize: length(of: target))

@@ -7,8 +7,11 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     Argument(bytes: argument.bytes, place: .word(index + 1))
   }
   do throws(Failure) {
+    if arguments.isEmpty { throw overview() }
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
-    switch try typed.plan() {
+    let plan = try typed.plan()
+    if typed.document == nil { try checkAddressSpace() }
+    switch plan {
     case .document(let text): try OutputFile(.standardOutput).write(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
@@ -26,4 +29,14 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     if !error.message.isEmpty { StandardError.note(error.message) }
     return error.exit
   }
+}
+
+/// What is printed if nothing is typed. Standard output is for what was asked for.
+private func overview() -> Failure {
+  for line in Document.help(for: nil).split(separator: "\n", omittingEmptySubsequences: false)
+    .dropLast()
+  {
+    StandardError.write(String(line))
+  }
+  return Failure(.usage, "")
 }

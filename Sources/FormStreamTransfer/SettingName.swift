@@ -3,6 +3,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case attemptLimit = "TimeLimits.attempt"
   case responseLimit = "TimeLimits.response"
   case retryTimeLimit = "RetryPolicy.timeLimit"
+  case longestRetryAfter = "RetryPolicy.maximumRetryAfter"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
   case authorities = "TLSSettings.authorities"
   case clientCertificate = "TLSSettings.certificate"

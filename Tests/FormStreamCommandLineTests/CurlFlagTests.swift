@@ -4,7 +4,7 @@ import Testing
 /// Flags and words that people know from curl.
 @Suite struct CurlFlagTests {
   @Test(arguments: [
-    (["--socks4", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
+    (["--preproxy", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
     (["--proxy-insecure"], "--proxy-cacert"), (["--retry-all-errors"], "--retry-unsafe"),
     (["--ntlm"], "--digest"), (["--negotiate", "-u", "me:canary"], "--digest"),
     (["-sS0"], "--http1.1"),

@@ -14,7 +14,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   var testDescription: String { "\(arguments) → \(exit)" }
 
   static let all: [BadInput] = [
-    BadInput(64, "Name a command"),
+    BadInput(64, "Name a command", "--config", "/dev/null"),
     BadInput(64, "Did you mean encode?", "encdoe"),
     BadInput(64, "A word (argument 2) is not a flag", "encode", "photo.jpg"),
     BadInput(64, "Did you mean --boundary?", "encode", "--bounday", "x"),

@@ -68,6 +68,7 @@ import Testing
     "user-agent": Effect("-A", "me", shows: "User-Agent: me\r\n"),
     "query": Effect("--query", "a=b c", shows: " /dir/name.txt?a=b+c HTTP/1.1\r\n"),
     "retry": Effect("--retry", "0", shows: "1 requests", at: "/busy"),
+    "max-retry-after": Effect("--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
     "retry-max-time": Effect("--retry-max-time", "0.5", shows: "1 requests", at: "/slow"),
     "connect-timeout": Effect(
       "--connect-timeout", "0.3", "--retry", "0", "HTTPS", shows: "could not be reached in time",
@@ -102,6 +103,10 @@ import Testing
     "tlsv1.3": Effect("--tls-max", "1.2", "--tlsv1.3", shows: "No version of TLS is left"),
     "tls-max": Effect("--tlsv1.3", "--tls-max", "1.2", shows: "No version of TLS is left"),
     "proxy": Effect("--retry", "0", "-x", "127.0.0.1:1", shows: "listening at http://127.0.0.1:1"),
+    "socks4": Effect(
+      "--retry", "0", "--socks4", "127.0.0.1:1", shows: "listening at socks4://127.0.0.1:1"),
+    "socks4a": Effect(
+      "--retry", "0", "--socks4a", "127.0.0.1:1", shows: "listening at socks4a://127.0.0.1:1"),
     "socks5": Effect(
       "--retry", "0", "--socks5", "127.0.0.1:1", shows: "listening at socks5://127.0.0.1:1"),
     "socks5-hostname": Effect(

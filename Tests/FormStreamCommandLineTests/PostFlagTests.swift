@@ -84,6 +84,8 @@ import Testing
     "retry": Effect("--retry", "1", "-d", "", shows: "2 requests", at: "/busy"),
     "retry-max-time": Effect(
       "--retry", "1", "--retry-max-time", "0.5", "-d", "", shows: "1 requests", at: "/slow"),
+    "max-retry-after": Effect(
+      "--retry", "1", "--max-retry-after", "0.5", "-d", "", shows: "1 requests", at: "/slow"),
     "retry-unsafe": Effect(
       "--retry", "1", "--retry-unsafe", "-X", "POST", "-d", "", shows: "2 requests", at: "/lost"),
     "connect-timeout": Effect(
@@ -118,6 +120,10 @@ import Testing
       "--tls-max", "1.2", "--tlsv1.3", "-d", "", shows: "No version of TLS is left"),
     "insecure": Effect("-k", "-d", "", shows: "the server's identity is not checked"),
     "proxy": Effect("-x", "127.0.0.1:1", "-d", "", shows: "listening at http://127.0.0.1:1"),
+    "socks4": Effect(
+      "--socks4", "127.0.0.1:1", "-d", "", shows: "listening at socks4://127.0.0.1:1"),
+    "socks4a": Effect(
+      "--socks4a", "127.0.0.1:1", "-d", "", shows: "listening at socks4a://127.0.0.1:1"),
     "socks5": Effect(
       "--socks5", "127.0.0.1:1", "-d", "", shows: "listening at socks5://127.0.0.1:1"),
     "socks5-hostname": Effect(

@@ -129,6 +129,10 @@ import Testing
     "tls-max": Effect("--tls-max", "1.1", shows: "choose one of 1.2, 1.3"),
     "insecure": Effect("-k", shows: "the server's identity is not checked"),
     "proxy": Effect("--retry", "0", "-x", "127.0.0.1:1", shows: "listening at http://127.0.0.1:1"),
+    "socks4": Effect(
+      "--retry", "0", "--socks4", "127.0.0.1:1", shows: "listening at socks4://127.0.0.1:1"),
+    "socks4a": Effect(
+      "--retry", "0", "--socks4a", "127.0.0.1:1", shows: "listening at socks4a://127.0.0.1:1"),
     "socks5": Effect(
       "--retry", "0", "--socks5", "127.0.0.1:1", shows: "listening at socks5://127.0.0.1:1"),
     "socks5-hostname": Effect(

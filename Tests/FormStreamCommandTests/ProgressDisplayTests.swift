@@ -62,7 +62,7 @@ import FormStreamTransfer
     #expect(page.openLines == 1)
     display.finish(
       ProgressSnapshot(phase: .done, handed: 1000, total: 1000, elapsed: .seconds(34)))
-    #expect(page.take() == "\r\u{1B}[Jformstream: 1000 B sent in 34 s\n")
+    #expect(page.take() == "\r\u{1B}[Jformstream: 1000 B sent in 34 s, 29 B/s on average\n")
     #expect(page.openLines == 0)
     display.show(Self.sending(500))
     display.tick()
@@ -77,7 +77,9 @@ import FormStreamTransfer
     display.tick()
     _ = page.take()
     display.finish(ProgressSnapshot(phase: .done, handed: 999, total: 1000, elapsed: .seconds(2)))
-    #expect(page.take() == "\r\u{1B}[Jformstream: 999 B of 1000 B sent (99 %) in 2.0 s\n")
+    #expect(
+      page.take()
+        == "\r\u{1B}[Jformstream: 999 B of 1000 B sent (99 %) in 2.0 s, 499 B/s on average\n")
   }
 
   @Test func `if there is no last state, the bar is erased at the end`() {
@@ -112,7 +114,7 @@ import FormStreamTransfer
     display.finish(
       ProgressSnapshot(
         phase: .done, handed: 1_288_490_189, total: 1_288_490_189, elapsed: .seconds(61)))
-    #expect(page.take() == "formstream: 1.2 GiB sent in 1 min 01 s\n")
+    #expect(page.take() == "formstream: 1.2 GiB sent in 1 min 01 s, 20 MiB/s on average\n")
   }
 
   @Test(arguments: [
@@ -167,7 +169,7 @@ import FormStreamTransfer
     display.finish(
       ProgressSnapshot(
         phase: .done, total: 0, received: 1000, responseTotal: 1000, elapsed: .seconds(61)))
-    #expect(page.take().hasSuffix("formstream: 1000 B received in 1 min 01 s\n"))
+    #expect(page.take().hasSuffix("formstream: 1000 B received in 1 min 01 s, 16 B/s on average\n"))
   }
 
   @Test func `a heartbeat of a download counts what is received, also without a total`() {

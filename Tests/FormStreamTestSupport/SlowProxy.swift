@@ -49,7 +49,7 @@ public final class SlowProxy: Sendable {
 }
 
 /// Forwards both directions of a connection: this thread from the client, another one to it.
-private func pass(
+func pass(
   _ client: PolledSocket, _ server: PolledSocket, rate: Int, _ count: Guarded<Int>
 ) {
   nonisolated(unsafe) let (client, server) = (client, server)

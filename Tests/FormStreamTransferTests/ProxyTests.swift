@@ -100,6 +100,44 @@ import Testing
     #expect([.hostNotFound, .hostLookupFailed].contains(lost.error?.code), "\(lost)")
   }
 
+  /// A proxy of SOCKS4 gets an address of IPv4 or, with SOCKS4a, the name; and the user.
+  @Test(arguments: ["socks4", "socks4a"])
+  func `a proxy of SOCKS4 gets the address or the name, the user and the same bytes`(
+    _ scheme: String
+  ) async throws {
+    let proxy = try SOCKS4Proxy(to: server.port)
+    let name = "nowhere.invalid"
+    let address = try #require(HostAddress("\(name):\(server.port):127.0.0.1"))
+    var settings = try ProxySettings.proxy("\(scheme)://127.0.0.1:\(proxy.port)")
+    settings.credentials = ProxyCredentials(user: "me", password: "canary")
+    let session = try session(settings) {
+      if scheme == "socks4" { $0.addresses = [address] }
+    }
+    let result = await session.result(of: try makeRequest("http://\(name):\(server.port)/"))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(server.requests.count == 1)
+    // SOCKS4: version, CONNECT, port, address, user. SOCKS4a: an address that is none, and the name at the end.
+    let port = [UInt8(server.port >> 8), UInt8(server.port & 0xFF)]
+    let expected: [UInt8] =
+      scheme == "socks4"
+      ? [4, 1] + port + [127, 0, 0, 1] + Array("me\0".utf8)
+      : [4, 1] + port + [0, 0, 0, 1] + Array("me\0\(name)\0".utf8)
+    #expect(proxy.requests == [expected])
+  }
+
+  @Test func `a refusal of a proxy of SOCKS4 is one that has sent nothing`() async throws {
+    for (code, outcome) in [
+      (UInt8(0x5B), TransferResult.Outcome.retryable), (0x5C, .failed), (0x5D, .failed),
+    ] {
+      let proxy = try SOCKS4Proxy(to: server.port, answering: code)
+      let session = try session(.proxy("socks4://127.0.0.1:\(proxy.port)"))
+      let result = await session.result(of: try makeRequest(server.url))
+      #expect(result.outcome == outcome, "\(code): \(result)")
+      #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
+    }
+    #expect(server.requests.isEmpty)
+  }
+
   @Test func `a server that a proxy can't reach has got nothing`() async throws {
     let nobody = try ScriptedServer { _ in [.unexpected] }
     let port = nobody.port
@@ -400,7 +438,7 @@ import Testing
 
   @Test func `what is not a proxy is an error that does not show it`() async throws {
     for text in [
-      "", "canary://h", "socks4://canary:1", "http://", "http://h:port", "http://h/canary.pac",
+      "", "canary://h", "socks6://canary:1", "http://", "http://h:port", "http://h/canary.pac",
       "http://me:can\nary@h", "http://me:canary%00@h",
     ] {
       let error = try #require(throws: TransferError.self) { try ProxySettings.proxy(text) }

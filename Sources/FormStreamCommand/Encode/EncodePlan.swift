@@ -32,7 +32,6 @@ extension LowArguments {
       throw .usage("--headers and --dry-run print two different things: choose one of them.")
     }
     let target = try encodeTarget()
-    if case .standardOutput = target { try checkInputs() }
     let form = try plannedForm().growing(growth)
     return EncodePlan(
       form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
@@ -50,17 +49,6 @@ extension LowArguments {
       )
     }
     return notes
-  }
-
-  /// Refuses an input that is the output too: it would never end, or the shell has emptied it already.
-  private func checkInputs() throws(Failure) {
-    for part in parts.flatMap(\.leaves) {
-      guard let path = part.path else { continue }
-      guard isOutputFile(part.isStandardInput ? "/dev/stdin" : path.path) else { continue }
-      throw .usage(
-        "The file \"\(path.shown)\" of part \"\(part.name)\" is also the standard output: write to another "
-          + "file.")
-    }
   }
 
   private func encodeTarget() throws(Failure) -> OutputTarget {

@@ -14,6 +14,9 @@ enum CommandPlan {
 }
 
 extension LowArguments {
+  /// What is said if standard input is a terminal and is read.
+  static let noteOnKeyboard = "Reading standard input; Ctrl-D at the start of a line ends it."
+
   /// Checks the typed arguments and makes the plan.
   func plan() throws(Failure) -> CommandPlan {
     switch document {
@@ -22,6 +25,9 @@ extension LowArguments {
     case .generated(let document): return .document(document.text(for: verb))
     case nil: break
     }
+    if readsKeyboard, !request.isQuiet { StandardError.note(Self.noteOnKeyboard) }
+    // The requests of the others have outputs that only their plans know.
+    if let verb, !verb.isLikeCurl { try checkOutputs() }
     switch verb {
     case .encode: return .encode(try encodePlan())
     case .parse: return .parse(try parsePlan())

@@ -83,8 +83,9 @@ enum CurlFlag {
 
   private static let refused = [
     Entry(
-      nil, "proxy1.0", "preproxy", "socks4", "socks4a",
-      hint: "--proxy has proxies of http, https, socks5 and socks5h, one at a time."),
+      nil, "proxy1.0", "preproxy",
+      hint:
+        "--proxy has proxies of http, https, socks4, socks4a, socks5 and socks5h, one at a time."),
     Entry(
       "p", "proxytunnel",
       hint: "leave it out; only https URLs are reached through a tunnel, and always."),

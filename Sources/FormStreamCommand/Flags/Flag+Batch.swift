@@ -68,7 +68,8 @@ extension Flag {
       arguments.sending.requestRate = rate
     },
     Flag(
-      long: "journal", value: Value(placeholder: "DIR", completion: .directory), group: .batch,
+      long: "journal", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
+      group: .batch,
       verbs: [.send], common: [.send],
       summary: "Note in DIR what was sent; the same command then goes on where it ended",
       detail: """

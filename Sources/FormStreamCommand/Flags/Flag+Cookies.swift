@@ -4,7 +4,9 @@ import FormStreamTransfer
 extension Flag {
   static let cookieFlags = [
     Flag(
-      long: "cookie", short: "b", value: Value(placeholder: "NAME=VALUE|FILE", completion: .path),
+      long: "cookie", short: "b",
+      value: Value(
+        placeholder: "NAME=VALUE|FILE", completion: .path, names: { $0.isCookie ? [] : [$0] }),
       group: .request, verbs: Verb.requesting,
       summary: "Send cookies: NAME=VALUE; ..., or those of FILE for the server",
       detail: """
@@ -15,7 +17,8 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.request.cookies.append(argument) },
     Flag(
-      long: "cookie-jar", short: "c", value: Value(placeholder: "FILE", completion: .path),
+      long: "cookie-jar", short: "c",
+      value: Value(placeholder: "FILE", completion: .path, use: .written),
       group: .request, verbs: Verb.requesting,
       summary: "Keep cookies, and write them to FILE at the end",
       detail: """

@@ -31,6 +31,13 @@ extension Flag {
     ) {
       $0.request.options.retry.fixedDelay = $1
     },
+    seconds(
+      "max-retry-after", "Longest wait that a server may ask for with Retry-After (default: 120)",
+      detail: """
+        In seconds. A server that refuses a request may say when to come again. If that is later, the request is not sent \
+        again, and the message says so. 0 is no limit.
+        """, of: Verb.likeCurl
+    ) { $0.request.options.retry.maximumRetryAfter = $1 ?? .seconds(365 * 86400) },
     Flag(
       long: "retry-unsafe", group: .delivery, verbs: Verb.sending,
       summary: "Let --retry repeat a request that the server may have acted on"

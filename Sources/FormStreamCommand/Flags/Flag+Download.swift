@@ -25,7 +25,8 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.downloading.usesServerNames = true },
     Flag(
-      long: "output-dir", value: Value(placeholder: "DIR", completion: .directory), group: .output,
+      long: "output-dir", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
+      group: .output,
       verbs: Verb.likeCurl,
       summary: "The directory of files that -o, -O and -J name"
     ) { (arguments, argument) in arguments.downloading.directory = argument },

@@ -34,7 +34,8 @@ extension Flag {
       summary: "End each line with NUL, for names that have line breaks"
     ) { (arguments, _) in arguments.endsWithNUL = true },
     Flag(
-      long: "into", value: Value(placeholder: "DIR", completion: .directory), group: .output,
+      long: "into", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
+      group: .output,
       verbs: [.parse, .receive], common: [.parse, .receive],
       summary: "Store the files in DIR, under safe names",
       detail: """
@@ -49,7 +50,8 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.directory = argument },
     Flag(
-      long: "output", short: "o", value: Value(placeholder: "FILE", completion: .path),
+      long: "output", short: "o",
+      value: Value(placeholder: "FILE", completion: .path, use: .response),
       group: .output, verbs: [.encode, .post, .put, .get, .plan],
       common: [.encode, .post, .put, .get, .plan],
       summary: "Write to FILE; - is standard output, even if it is a terminal",

@@ -37,7 +37,8 @@ extension Flag {
       arguments.manifest.shardBase = try number(argument, for: "--shard-base", atLeast: 0)
     },
     Flag(
-      long: "failed", value: Value(placeholder: "FILE", completion: .path), group: .output,
+      long: "failed", value: Value(placeholder: "FILE", completion: .path, use: .written),
+      group: .output,
       verbs: [.send, .report], common: [.send, .report],
       summary: "Write a manifest of the files that were not accepted; - is standard output",
       detail: """

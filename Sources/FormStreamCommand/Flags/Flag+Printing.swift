@@ -12,7 +12,8 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.request.includesHeads = true },
     Flag(
-      long: "dump-header", short: "D", value: Value(placeholder: "FILE", completion: .path),
+      long: "dump-header", short: "D",
+      value: Value(placeholder: "FILE", completion: .path, use: .written),
       group: .output, verbs: Verb.likeCurl,
       summary: "Write the heads of responses to FILE; - is standard output",
       detail: """
@@ -20,7 +21,8 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.request.headFile = argument },
     Flag(
-      long: "write-out", short: "w", value: Value(placeholder: "FORMAT"), group: .output,
+      long: "write-out", short: "w", value: Value(placeholder: "FORMAT", completion: .dataPath),
+      group: .output,
       verbs: Verb.likeCurl,
       summary: "Print FORMAT at the end, such as '%{http_code}\\n'; @FILE reads it",
       detail: """

@@ -9,7 +9,7 @@ extension Flag {
       group: .connection, verbs: Verb.requesting,
       summary: "Send requests through this proxy; '' means none",
       detail: """
-        The scheme is http, https, socks5 or socks5h; the port, if none is given, is 1080, and 443 for https. Without the \
+        The scheme is http, https, socks4, socks4a, socks5 or socks5h; the port, if none is given, is 1080, and 443 for https. Without the \
         flag, http_proxy, https_proxy and all_proxy of the environment name the proxy. To https URLs, proxies of http make a \
         tunnel (CONNECT), so that they see neither headers nor bodies.
         """
@@ -24,6 +24,19 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "Send requests through this SOCKS proxy, which looks names up"
     ) { (arguments, argument) in arguments.request.proxy.address = .host("socks5h", argument) },
+    Flag(
+      long: "socks4", value: Value(placeholder: "HOST[:PORT]"), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Send requests through this proxy of SOCKS4, and look names up here",
+      detail:
+        "Only servers with an address of IPv4 are reached. The proxy gets the user of -U, and no password."
+    ) { (arguments, argument) in arguments.request.proxy.address = .host("socks4", argument) },
+    Flag(
+      long: "socks4a", value: Value(placeholder: "HOST[:PORT]"), group: .connection,
+      verbs: Verb.requesting,
+      summary: "Send requests through this proxy of SOCKS4, which looks names up",
+      detail: "The proxy gets the user of -U, and no password."
+    ) { (arguments, argument) in arguments.request.proxy.address = .host("socks4a", argument) },
     Flag(
       long: "proxy-user", short: "U", value: Value(placeholder: "USER:PASS"), group: .connection,
       verbs: Verb.requesting,
@@ -60,8 +73,13 @@ struct ProxyArguments {
   enum Address {
     /// `-x`
     case url(Argument)
-    /// `--socks5` and `--socks5-hostname`: the scheme, and the rest.
+    /// `--socks5` and the flags like it: the scheme, and the rest.
     case host(String, Argument)
+  }
+
+  /// The flag for proxies of a scheme.
+  static func flag(of scheme: String) -> String {
+    scheme == "socks5h" ? "--socks5-hostname" : "--\(scheme)"
   }
 
   /// Nil if the environment names the proxy.

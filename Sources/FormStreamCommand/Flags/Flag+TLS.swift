@@ -19,7 +19,9 @@ extension Flag {
       arguments.request.session.tls.authoritiesDirectory = argument.path
     },
     Flag(
-      long: "cert", short: "E", value: Value(placeholder: "FILE", completion: .path),
+      long: "cert", short: "E",
+      value: Value(
+        placeholder: "FILE", completion: .path, names: { [$0.splitAtPassphrase().file] }),
       group: .connection, verbs: Verb.requesting,
       summary: "Use the client certificate in FILE (PEM)",
       detail: """
@@ -47,7 +49,10 @@ extension Flag {
       summary: "A file that holds the passphrase of the key; - is standard input"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.file(argument)) },
     Flag(
-      long: "pinnedpubkey", value: Value(placeholder: "KEYS|FILE", completion: .path),
+      long: "pinnedpubkey",
+      value: Value(
+        placeholder: "KEYS|FILE", completion: .path,
+        names: { $0.bytes.starts(with: "sha256//".utf8) ? [] : [$0] }),
       group: .connection, verbs: Verb.requesting,
       summary: "Accept only this public key: sha256//BASE64, or a file",
       detail: """

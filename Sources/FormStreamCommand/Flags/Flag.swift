@@ -4,6 +4,10 @@ struct Flag: Sendable {
   struct Value: Sendable {
     let placeholder: String
     var completion = Completion.none
+    /// What becomes of the files that a value names.
+    var use = FileUse.read
+    /// The files that a value names, if these are not what its completion leads to.
+    var names: (@Sendable (Argument) -> [Argument])?
 
     enum Completion: Sendable {
       case none

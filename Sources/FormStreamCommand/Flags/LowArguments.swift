@@ -46,6 +46,8 @@ struct LowArguments {
   var printsJSON = false
 
   var readsConfigFromStandardInput = false
+  /// The files that flags name.
+  var files = NamedFiles()
 
   var request = RequestArguments()
   var sending = SendingArguments()
@@ -90,6 +92,7 @@ extension LowArguments {
     // Flags of other commands are refused when all are known.
     case .flag(let flag, let value) where verb.map(flag.isKnown) ?? true:
       try flag.store(&self, value)
+      files.note(value, of: flag, for: verb)
     case .flag, .off: break
     case .word(let word): try store(word)
     }

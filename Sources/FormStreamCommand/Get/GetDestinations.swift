@@ -58,7 +58,7 @@ extension LowArguments {
 
   /// Checks that no file is written twice, or is an input. Those that the server names get numbers.
   func checkFiles(
-    _ items: [GetPlan.Item], _ sources: [DownloadSource], _ printing: PlannedPrinting
+    _ items: [GetPlan.Item], _ sources: [DownloadSource]
   ) throws(Failure) {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
@@ -66,8 +66,7 @@ extension LowArguments {
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
     try checkOutputs(
-      outputs + self.outputs(besideResponses: printing), inputs: [],
-      remedy: "give each a name with -o, or use -J, which numbers them")
+      outputs, remedy: "give each a name with -o, or use -J, which numbers them")
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."

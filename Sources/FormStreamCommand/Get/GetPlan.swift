@@ -88,7 +88,7 @@ extension LowArguments {
           expectedDigest: digests.isEmpty ? nil : digests[index]))
     }
     let printing = try plannedPrinting()
-    try checkFiles(items, sources, printing)
+    try checkFiles(items, sources)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,
       range: downloading.range,

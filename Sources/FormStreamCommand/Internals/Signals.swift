@@ -37,12 +37,43 @@ private let openLines = Atomic<Int>(0)
   openLines.store(count, ordering: .releasing)
 }
 
+/// How the terminal was before it stopped showing what is typed; nil if it shows it. Atomic, because a signal handler
+/// reads it.
+nonisolated(unsafe) private let shownTerminal = Atomic<UnsafeMutablePointer<termios>?>(nil)
+
+/// Reads a line from the terminal that standard input is, and shows nothing of it. A signal that ends the program makes the
+/// terminal show what is typed again.
+///
+/// C: `tcgetattr`, `tcsetattr`, `read`
+func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
+  let before = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+  before.initialize(to: termios())
+  _ = try retryingInterrupts { tcgetattr(STDIN_FILENO, before) }
+  var hidden = before.pointee
+  hidden.c_lflag &= ~tcflag_t(ECHO)
+  shownTerminal.store(before, ordering: .releasing)
+  // Never freed: a signal handler may read it at any time.
+  defer {
+    tcsetattr(STDIN_FILENO, TCSANOW, before)
+    shownTerminal.store(nil, ordering: .releasing)
+  }
+  _ = try retryingInterrupts { tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) }
+  var line: [UInt8] = []
+  var byte: UInt8 = 0
+  while line.count < limit {
+    let count = try retryingInterrupts { read(STDIN_FILENO, &byte, 1) }
+    if count == 0 || byte == 0x0A { break }
+    line.append(byte)
+  }
+  return line
+}
+
 /// Ends the process by the signal's default action, and leaves neither temporary files nor an open line.
 ///
 /// Only then does the parent see that a signal ended it. After an exit code of 130, a shell would go on with its loop at
 /// Ctrl-C: it takes the code for the decision of a program that handles the signal, as an editor does.
 ///
-/// C: `unlink`, `write`, `signal`, `pthread_sigmask`, `raise`, `_exit`
+/// C: `unlink`, `write`, `tcsetattr`, `signal`, `pthread_sigmask`, `raise`, `_exit`
 private func endBySignal(_ number: CInt) -> Never {
   var temporaryName = temporaryNames.load(ordering: .acquiring)
   while let name = temporaryName {
@@ -50,6 +81,10 @@ private func endBySignal(_ number: CInt) -> Never {
     temporaryName = name.pointee.next
   }
   for _ in 0..<openLines.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
+  if let terminal = shownTerminal.load(ordering: .acquiring) {
+    tcsetattr(STDIN_FILENO, TCSANOW, terminal)
+    _ = write(STDERR_FILENO, "\n", 1)
+  }
   signal(number, SIG_DFL)
   var signals = sigset_t()
   sigemptyset(&signals)
@@ -86,6 +121,7 @@ func prepareProcess() {
   // This initializes the globals: a signal handler must not do that.
   breakLinesOnSignal(0)
   _ = temporaryNames.load(ordering: .relaxed)
+  _ = shownTerminal.load(ordering: .relaxed)
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

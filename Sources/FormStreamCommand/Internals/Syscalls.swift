@@ -60,7 +60,7 @@ func canOpenDescriptors(wanting wanted: UInt = 64) -> Bool {
     limit.rlim_cur = min(limit.rlim_max, max(256, wanted))
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
-  guard limit.rlim_cur >= 32 else { return false }
+  guard limit.rlim_cur >= 24 else { return false }
   // The parent process may have left others open, so this tries.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
@@ -69,6 +69,25 @@ func canOpenDescriptors(wanting wanted: UInt = 64) -> Bool {
     guard number >= 0 else { return false }
     opened.append(number)
   }
+  return true
+}
+
+/// Whether the limit for address space leaves room for the stacks of a few threads.
+///
+/// C: `getrlimit`, `mmap`
+func hasAddressSpace() -> Bool {
+  var (space, stack) = (rlimit(), rlimit())
+  guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &space) == 0,
+    space.rlim_cur != rlim_t.max,
+    getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) == 0
+  else { return true }
+  // A thread gets as much as the first one may have, and 2 MiB if that is not limited.
+  let size = stack.rlim_cur == rlim_t.max ? 2 << 20 : min(Int(clamping: stack.rlim_cur), 64 << 20)
+  guard
+    let place = mmap(nil, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+    place != MAP_FAILED
+  else { return false }
+  munmap(place, 4 * size)
   return true
 }
 
@@ -173,8 +192,9 @@ func standardInputOffset() throws(SystemError) -> Int64? {
 
 // MARK: Terminal and environment
 
-/// One of the standard streams that are written to.
+/// One of the standard streams.
 enum StandardStream: CInt {
+  case input = 0
   case output = 1
   case error = 2
 }
@@ -339,6 +359,17 @@ enum NamedFile: Hashable {
       return
     }
     guard status.isRegularFile else { return nil }
+    self = .existing(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+  }
+
+  /// What the standard streams are, if that is a regular file.
+  static var standardInput: NamedFile? { NamedFile(open: STDIN_FILENO) }
+  static var standardOutput: NamedFile? { NamedFile(open: STDOUT_FILENO) }
+
+  /// C: `fstat`
+  private init?(open number: CInt) {
+    var status = stat()
+    guard fstat(number, &status) == 0, status.isRegularFile else { return nil }
     self = .existing(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 }

@@ -1,9 +1,14 @@
 import FormStreamMultipart
+import FormStreamTransfer
 
 /// A file that a command writes, and the flag that names it.
 struct NamedOutput {
   let flag: String
   let path: LocalPath
+  /// Whether the files of the output are in the directory at the path.
+  var isDirectory = false
+  /// Whether it is the file of `-c`, which may replace that of `-b`.
+  var isCookieJar = false
 
   /// Nil if the target is standard output.
   init?(_ flag: String, _ target: OutputTarget?) {
@@ -20,29 +25,41 @@ struct NamedOutput {
 }
 
 extension LowArguments {
-  /// Fails if an output would replace an input, which a later request may still send, or another output. Standard output,
-  /// devices and FIFOs replace nothing.
+  /// Fails if an output would replace an input, or another output. Standard output, devices and FIFOs replace nothing.
   ///
   /// - Parameters:
-  ///   - files: the inputs besides those of the flags that make a body.
+  ///   - responses: the outputs whose paths only the plan of a request knows.
+  ///   - uploads: the inputs that the plan makes of patterns.
   ///   - remedy: what to do if two responses would be in one file.
   func checkOutputs(
-    _ outputs: [NamedOutput], inputs files: [Argument], remedy: String = ""
+    _ responses: [NamedOutput] = [], uploads: [Argument] = [], remedy: String = ""
   ) throws(Failure) {
+    let inputs = inputs + uploads.map { NamedFiles.Input(path: $0) }
+    try checkStandardOutput(inputs)
+    let outputs = responses + files.outputs
     guard !outputs.isEmpty else { return }
-    let inputs = Set(
-      (bodyFiles + files).compactMap { NamedFile(at: $0.isDash ? "/dev/stdin" : $0.path) })
+    var read: [NamedFile: NamedFiles.Input] = [:]
+    for input in inputs {
+      guard let file = input.file else { continue }
+      // -b of the same file is no reason to replace what another flag names.
+      if read[file]?.mayBecomeCookieJar ?? true { read[file] = input }
+    }
     var first: [LocalPath: NamedOutput] = [:]
     for output in outputs {
       switch try? OutputPlace(at: output.path) {
       case .standardOutput, .special: continue
       default: break
       }
-      if let file = NamedFile(at: output.path), inputs.contains(file) {
+      if let file = NamedFile(at: output.path), let input = read[file],
+        !(output.isCookieJar && input.mayBecomeCookieJar)
+      {
+        let reader = input.source.map { "\($0) reads" } ?? "is an input, too"
         throw .usage(
-          "\(output.flag) would replace the file \"\(output.path)\", which is an input, too: choose another name."
+          "\(output.flag) would replace the file \"\(output.path)\", which \(reader): choose another name."
         )
       }
+      try checkDirectories(output)
+      if output.isDirectory { continue }
       guard let other = first.updateValue(output, forKey: canonical(output.path)) else { continue }
       throw .usage(
         output.isResponse && other.isResponse
@@ -52,22 +69,102 @@ extension LowArguments {
     }
   }
 
-  /// The files of `-c` and of what is printed besides responses.
-  func outputs(besideResponses printing: PlannedPrinting?) -> [NamedOutput] {
-    [
-      NamedOutput("-D", printing?.headTarget),
-      request.cookieJar.map { NamedOutput("-c", $0.path) },
-    ].compactMap(\.self)
+  /// Whether the command reads what is typed on a terminal, besides flags.
+  var readsKeyboard: Bool {
+    sendsRequest && isTerminal(.input)
+      && inputs.contains { $0.path.isDash && !["-K", "--config"].contains($0.source) }
   }
 
-  /// The files that flags make a body or a part of it from, without those of `-T`.
+  /// How progress is shown: a bar would overwrite what is typed.
+  var usableProgress: ProgressMode {
+    readsKeyboard && request.progress != .json ? .none : request.progress
+  }
+
+  /// All files that are read, without those of patterns.
+  private var inputs: [NamedFiles.Input] {
+    var inputs = files.inputs + request.uploads.map { NamedFiles.Input(path: $0, source: "-T") }
+    inputs += bodyFiles.map { NamedFiles.Input(path: $0, source: $0.flag) }
+    inputs += operands.map { word in
+      let isMarked = verb?.sends == true && word.bytes.first == UInt8(ascii: "@")
+      return NamedFiles.Input(
+        path: isMarked ? Argument(bytes: word.bytes.dropFirst(), from: word) : word)
+    }
+    guard let verb, Verb.requesting.contains(verb) else { return inputs }
+    if request.usesNetrc, request.netrcFile == nil, let home = environmentVariable("HOME") {
+      inputs.append(NamedFiles.Input(path: Argument("\(home)/.netrc"), source: "--netrc"))
+    }
+    for name in TLSSettings.variables {
+      guard let path = environmentVariable(name), !path.isEmpty else { continue }
+      inputs.append(NamedFiles.Input(path: Argument(path), source: name))
+    }
+    return inputs
+  }
+
+  /// The files that flags make a body or a part of it from, if their paths are only a piece of what was typed.
   private var bodyFiles: [Argument] {
     var files = (request.data + request.queryData).compactMap(\.file)
-    files += request.json.compactMap { DataOrFile($0, of: "--json-body").file }
     for part in parts.flatMap(\.withDescendants) {
       files += part.headerFiles
       if let path = part.path { files.append(path) }
     }
     return files
+  }
+
+  /// Fails if standard output is appended to a file that is read: it would never end, or the file would be damaged.
+  private func checkStandardOutput(_ inputs: [NamedFiles.Input]) throws(Failure) {
+    guard writesToStandardOutput, let output = NamedFile.standardOutput,
+      let input = inputs.first(where: { $0.file == output })
+    else { return }
+    let owner = input.source.map { " of \($0)" } ?? ""
+    throw .usage(
+      "The file \"\(input.path.shown)\"\(owner) is also the standard output: write to another file."
+    )
+  }
+
+  /// Whether anything but messages is printed.
+  private var writesToStandardOutput: Bool {
+    switch verb {
+    case .encode, .plan: output?.isDash ?? true
+    case .post, .put, .get:
+      printsJSON || downloading.outputs.isEmpty || request.writeOut != nil
+        || request.headFile?.isDash == true
+    case .send: printsJSON || manifest.failed?.isDash == true
+    default: true
+    }
+  }
+
+  /// Fails if an output would replace a file of a directory that is sent, or that has authorities.
+  private func checkDirectories(_ output: NamedOutput) throws(Failure) {
+    guard isRegularFile(output.path) else { return }
+    var directories: [LocalPath] = []
+    if let authorities = request.session.tls.authoritiesDirectory {
+      directories.append(authorities)
+    }
+    // What patterns leave out, only the listing knows.
+    if verb == .send, output.isCookieJar, listing.includes.isEmpty, listing.excludes.isEmpty {
+      directories += operands.map(\.path)
+    }
+    for directory in directories where isDirectory(directory) {
+      guard let rest = canonical(output.path).components(below: canonical(directory)),
+        listing.includesHidden || !rest.contains(where: { $0.first == UInt8(ascii: ".") })
+      else { continue }
+      throw .usage(
+        "\(output.flag) would replace the file \"\(output.path)\" in the directory \"\(directory)\", which is read: choose another name."
+      )
+    }
+  }
+}
+
+extension NamedFiles.Input {
+  /// The file itself; nil if it is no regular file.
+  fileprivate var file: NamedFile? { path.isDash ? .standardInput : NamedFile(at: path.path) }
+}
+
+extension LocalPath {
+  /// The components after those of a directory; nil if the path is not below it. Both have to be canonical.
+  func components(below directory: LocalPath) -> ArraySlice<ArraySlice<UInt8>>? {
+    let slash = UInt8(ascii: "/")
+    let (own, other) = (bytes.split(separator: slash), directory.bytes.split(separator: slash))
+    return own.count > other.count && own.starts(with: other) ? own.dropFirst(other.count) : nil
   }
 }

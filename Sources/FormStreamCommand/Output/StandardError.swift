@@ -10,6 +10,11 @@ enum StandardError {
     MessageStream.standardError.event(message)
   }
 
+  /// Writes a question, and leaves the cursor after it.
+  static func ask(_ question: String) {
+    MessageStream.standardError.write(record: Array(visible(question).utf8))
+  }
+
   /// Writes a message of the command itself.
   static func note(_ message: String) {
     write("formstream: \(message)")

@@ -373,7 +373,7 @@ struct CurlLine {
     switch proxy.address {
     case .url(let argument): try addProxy("--proxy", argument)
     case .host(let scheme, let argument):
-      try addProxy(scheme == "socks5" ? "--socks5" : "--socks5-hostname", argument)
+      try addProxy(ProxyArguments.flag(of: scheme), argument)
     case nil: break
     }
     if let hosts = proxy.exceptions { add("--noproxy", hosts.bytes) }

@@ -1,5 +1,6 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
+import FormStreamRecords
 
 /// The body of a request.
 enum PlannedBody {
@@ -81,6 +82,21 @@ extension LowArguments {
       return .raw(try DataArgument.body(of: request.data))
     }
     return .none
+  }
+
+  /// That the data of `--json-body` is not JSON; nil if it is, or if it is not known before it is sent.
+  var noteOnJSON: String? {
+    let pieces = request.json.map { DataOrFile($0, of: "--json-body") }
+    guard let first = request.json.first, pieces.allSatisfy({ $0.file == nil }),
+      let bytes = try? pieces.flatMap({ try $0.contents() })
+    else { return nil }
+    do {
+      _ = try JSONValue(parsing: bytes)
+      return nil
+    } catch {
+      return
+        "The data of \(first.flag ?? "--json-body") is not JSON (\(error)), and is sent as it is: check the quotes of the shell."
+    }
   }
 
   private func json() throws(Failure) -> PlannedBytes {

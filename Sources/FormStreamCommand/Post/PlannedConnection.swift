@@ -43,8 +43,7 @@ extension LowArguments {
     case .url(let argument) where argument.bytes.isEmpty: settings = .none
     case .url(let argument): settings = try proxy(argument, "-x", scheme: "")
     case .host(let scheme, let argument):
-      let flag = scheme == "socks5" ? "--socks5" : "--socks5-hostname"
-      settings = try proxy(argument, flag, scheme: scheme + "://")
+      settings = try proxy(argument, ProxyArguments.flag(of: scheme), scheme: scheme + "://")
     }
     if settings.isExplicit, request.session.unixSocket != nil {
       throw .usage(
@@ -69,7 +68,8 @@ extension LowArguments {
     else {
       let form =
         scheme.isEmpty
-        ? "[SCHEME://]HOST[:PORT], with the scheme http, https, socks5 or socks5h" : "HOST[:PORT]"
+        ? "[SCHEME://]HOST[:PORT], with the scheme http, https, socks4, socks4a, socks5 or socks5h"
+        : "HOST[:PORT]"
       throw .usage("\(argument.named(flag)) is not a proxy that can be used: write \(form).")
     }
     return settings
@@ -79,7 +79,8 @@ extension LowArguments {
     let (user, password): (String, String)
     switch request.proxy.credentials {
     case .user(let argument):
-      (user, password) = try userAndPassword(argument.bytes, argument.named("-U"))
+      (user, password) = try userAndPassword(
+        argument.bytes, argument.named("-U"), askedFor: "the proxy")
     case .userFile(let file) where !(!sendsRequest && file.isDash):
       let secrets = try SecretFile(file, for: "--proxy-user-file")
       notes += secrets.warnings

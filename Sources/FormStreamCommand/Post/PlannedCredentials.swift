@@ -39,7 +39,10 @@ extension LowArguments {
   /// The user and password, or the token, of the request.
   private func credentials(notes: inout [String]) throws(Failure) -> Credentials? {
     switch request.credentials {
-    case .user(let argument): return try basic(argument.bytes, argument.named("-u"))
+    case .user(let argument):
+      let (user, password) = try userAndPassword(
+        argument.bytes, argument.named("-u"), askedFor: "the server")
+      return .basic(user: user, password: password)
     case .token(let argument): return .bearer(try argument.token())
     case .userFile(let file) where !sendsRequest && file.isDash:
       return .basic(user: "", password: "")
@@ -63,9 +66,11 @@ extension LowArguments {
     return .basic(user: user, password: password)
   }
 
-  /// - Parameter origin: where the bytes come from, for messages.
+  /// - Parameters:
+  ///   - origin: where the bytes come from, for messages.
+  ///   - owner: whom the password is for, if it is asked for on a terminal; nil if it is not.
   func userAndPassword(
-    _ bytes: [UInt8], _ origin: String
+    _ bytes: [UInt8], _ origin: String, askedFor owner: String? = nil
   ) throws(Failure) -> (user: String, password: String) {
     guard let text = String(validating: bytes, as: UTF8.self), HTTPSyntax.isFieldValue(text.utf8)
     else {
@@ -73,7 +78,10 @@ extension LowArguments {
     }
     let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     guard words.count == 2 else {
-      throw .usage("\(origin) has no colon in it: write USER:PASS.")
+      guard let owner, !text.isEmpty else {
+        throw .usage("\(origin) has no colon in it: write USER:PASS.")
+      }
+      return (text, sendsRequest ? try typedPassword(of: text, for: owner, origin) : "")
     }
     return (String(words[0]), String(words[1]))
   }

@@ -40,7 +40,7 @@ extension LowArguments {
     let outputs = try responseOutputs(for: urls.count)
     let printing = try plannedPrinting()
     let responseTargets = try responseTargets(of: urls, outputs)
-    try check(responseTargets, outputs, printing, targets)
+    try check(responseTargets, outputs, targets)
     var requests: [TransferRequest] = []
     for url in urls { requests.append(request(like: planned, to: url, configuration, &notes)) }
     var plans: [PostPlan] = []
@@ -58,7 +58,7 @@ extension LowArguments {
           madeDirectory: downloading.makesDirectories ? responseTargets[index]?.directory : nil,
           printing: printing, outputsAnyStatus: request.outputsAnyStatus,
           responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes,
-          isQuiet: request.isQuiet, progress: request.progress))
+          isQuiet: request.isQuiet, progress: usableProgress))
     }
     if let stated = try statedLength() {
       for plan in plans { try check(stated, of: plan) }
@@ -127,11 +127,11 @@ extension LowArguments {
   /// Fails if a file that is written is also sent, or written twice.
   private func check(
     _ responses: [OutputTarget?], _ outputs: [DownloadArguments.Output?],
-    _ printing: PlannedPrinting, _ targets: [PlannedTarget]
+    _ targets: [PlannedTarget]
   ) throws(Failure) {
     let named = zip(outputs, responses).compactMap { NamedOutput($0?.flag ?? "-o", $1) }
     try checkOutputs(
-      named + self.outputs(besideResponses: printing), inputs: targets.compactMap(\.upload?.file),
+      named, uploads: targets.compactMap(\.upload?.file),
       remedy: "give each a name with -o, or name a device such as /dev/null")
   }
 

@@ -187,6 +187,7 @@ extension LowArguments {
       notes.append(
         "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
     }
+    if let note = noteOnJSON { notes.append(note) }
     if !request.session.tls.verifiesServer {
       notes.append(
         request.pinnedKeys == nil

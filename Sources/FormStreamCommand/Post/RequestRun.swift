@@ -38,11 +38,21 @@ struct RequestRun {
   }
 }
 
+/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for one for ever.
+func checkAddressSpace() throws(Failure) {
+  guard hasAddressSpace() else {
+    throw Failure(
+      .inputOutput,
+      "The limit for memory leaves no room for the threads of this program: allow 64 MiB more with ulimit -v."
+    )
+  }
+}
+
 /// Fails if too few files can be open at once to send anything.
 func checkDescriptors() throws(Failure) {
   guard canOpenDescriptors() else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
+      "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
   }
 }

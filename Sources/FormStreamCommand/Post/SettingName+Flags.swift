@@ -16,6 +16,7 @@ extension SettingName {
     case .attemptLimit: "--max-time"
     case .responseLimit: "--answer-timeout"
     case .retryTimeLimit: "--retry-max-time"
+    case .longestRetryAfter: "--max-retry-after"
     case .otherOrigins: "-L"
     case .authorities: "--cacert"
     case .clientCertificate: "--cert"

@@ -2,6 +2,9 @@ import FormStreamMultipart
 import FormStreamTransfer
 
 extension TLSSettings {
+  /// The variables that can name a file of authorities.
+  static let variables = ["CURL_CA_BUNDLE", "SSL_CERT_FILE"]
+
   /// Trusts the authorities that the environment names, if no flag names any, as curl does: `CURL_CA_BUNDLE`, or else
   /// `SSL_CERT_DIR` and `SSL_CERT_FILE`.
   mutating func trustEnvironment(for url: HTTPURL) {

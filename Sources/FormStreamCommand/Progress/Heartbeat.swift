@@ -12,11 +12,14 @@ package enum Heartbeat {
     return words.isEmpty ? progress.phase.rawValue : words.joined(separator: ", ")
   }
 
-  /// The last state: `1.2 GiB sent in 34 s`. Nil if there is nothing to say.
+  /// The last state: `1.2 GiB sent in 34 s, 36 MiB/s on average`. Nil if there is nothing to say.
   package static func lastLine(_ progress: ShownProgress, elapsed: Duration) -> String? {
     let received =
       progress.received > 0 ? "\(HumanReadable.size(progress.received)) received" : nil
     guard let bytes = progress.sent ?? received else { return nil }
-    return "\(bytes) in \(HumanReadable.elapsed(elapsed))"
+    let moved = progress.sent == nil ? progress.received : progress.handed
+    let time = "\(bytes) in \(HumanReadable.elapsed(elapsed))"
+    guard elapsed >= RateMeter.minimumTime else { return time }
+    return "\(time), \(HumanReadable.rate(Double(moved) / (elapsed / .seconds(1)))) on average"
   }
 }

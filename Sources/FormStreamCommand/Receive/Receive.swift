@@ -10,7 +10,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   guard canOpenDescriptors(wanting: max(1024, 2 * connections + 64)) else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once to receive anything: allow 32 or more with ulimit -n.")
+      "Too few files can be open at once to receive anything: allow 24 or more with ulimit -n.")
   }
   let output = try OutputFile(.standardOutput)
   let end = ReceiverEnd()

@@ -28,6 +28,7 @@ extension LowArguments {
       throw .usage(
         "--keep-paths, --overwrite and --sync need --into DIR: without it, nothing is stored.")
     }
+    try checkOverwriting()
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try listeningAddress()
     configuration.tls = try tlsIdentity()

@@ -13,7 +13,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   guard canOpenDescriptors(wanting: UInt(64 + 3 * plan.sending.concurrency)) else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once to send anything: allow 32 or more with ulimit -n.")
+      "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
   }
   try checkCookieFile(plan.cookieJar)
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
@@ -51,12 +51,15 @@ func send(_ plan: SendPlan) throws(Failure) {
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
   nonisolated(unsafe) let files = input.files
+  let guarded = SentCookieFile(plan.cookieJar)
   var failure: Failure?
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
       // Cancelled when the run has ended.
       async let _: Void = display.follow { BatchSnapshot(run) }
-      do { _ = try await run.run { try files.next() } } catch { throw Failure(anyOf: error) }
+      do { _ = try await run.run { try guarded.note(files.next()) } } catch {
+        throw Failure(anyOf: error)
+      }
     }
   } catch {
     failure = error
@@ -70,7 +73,10 @@ func send(_ plan: SendPlan) throws(Failure) {
   if run.totals.isListed, !plan.isQuiet {
     for line in input.leftOut.lines { StandardError.note(line) }
   }
-  do throws(Failure) { try saveCookies(of: run.session, to: plan.cookieJar, interruption) } catch {
+  do throws(Failure) {
+    try guarded.check()
+    try saveCookies(of: run.session, to: plan.cookieJar, interruption)
+  } catch {
     failure = failure ?? error
   }
   let signal = interruption.end()

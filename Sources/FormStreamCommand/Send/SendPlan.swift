@@ -41,14 +41,11 @@ extension LowArguments {
         "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
     }
     let failed = try failedTarget()
-    try checkOutputs(
-      outputs(besideResponses: nil) + [NamedOutput("--failed", failed)].compactMap(\.self),
-      inputs: namedFiles + [manifest.manifest].compactMap(\.self))
     return SendPlan(
       sending: sending, sources: sources, listing: try listingOptions(),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
       skipsDoubtful: self.sending.skipsDoubtful, failed: failed,
-      cookieJar: request.cookieJar?.path, printsRecords: printsJSON, progress: request.progress,
+      cookieJar: request.cookieJar?.path, printsRecords: printsJSON, progress: usableProgress,
       notes: notes,
       isQuiet: request.isQuiet)
   }

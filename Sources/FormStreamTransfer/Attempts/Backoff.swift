@@ -28,6 +28,25 @@ package enum Backoff {
     return wait(before: attempt, policy, using: &generator)
   }
 
+  /// Why the next attempt is not waited for although a server said when to come again; nil if there is no such reason.
+  static func refusal(
+    of retryAfter: Duration?, _ policy: RetryPolicy, since start: ContinuousClock.Instant
+  ) -> String? {
+    guard let retryAfter, retryAfter > .zero else { return nil }
+    let asked = "It asks to come again in \(retryAfter.inSeconds) (Retry-After)"
+    if retryAfter > policy.maximumRetryAfter {
+      return
+        "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "
+        + "wait (\(SettingName.longestRetryAfter))."
+    }
+    if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter > limit {
+      return
+        "\(asked), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
+        + "one (\(SettingName.retryTimeLimit))."
+    }
+    return nil
+  }
+
   /// The same; nil if the next attempt would come too late.
   static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil,

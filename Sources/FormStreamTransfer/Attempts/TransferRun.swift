@@ -110,7 +110,13 @@ final class TransferRun: Sendable {
             before: history.tries + 1, request.options.retry, retryAfter: retryAfter,
             since: history.start),
           session.budget.take()
-        else { return await conclude(history, verdict) }
+        else {
+          var verdict = verdict
+          let reason = Backoff.refusal(
+            of: retryAfter, request.options.retry, since: history.start)
+          if let reason { verdict.error = verdict.error?.adding(reason) }
+          return await conclude(history, verdict)
+        }
         connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
         request.options.willRetry?(

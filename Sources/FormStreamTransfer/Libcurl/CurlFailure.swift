@@ -70,7 +70,8 @@ struct CurlFailure: Error {
     let isPermanent = [
       CURLPX_NO_AUTH, CURLPX_USER_REJECTED, CURLPX_REPLY_NOT_ALLOWED, CURLPX_BAD_VERSION,
       CURLPX_REPLY_COMMAND_NOT_SUPPORTED, CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED,
-      CURLPX_LONG_HOSTNAME, CURLPX_LONG_USER, CURLPX_LONG_PASSWD,
+      CURLPX_LONG_HOSTNAME, CURLPX_LONG_USER, CURLPX_LONG_PASSWD, CURLPX_IDENTD,
+      CURLPX_IDENTD_DIFFER,
     ].contains { Int($0.rawValue) == proxyCode }
     // libcurl ends these messages like sentences.
     return (message.hasSuffix(".") ? String(message.dropLast()) : message, !isPermanent)

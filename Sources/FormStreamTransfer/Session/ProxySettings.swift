@@ -10,8 +10,8 @@ import Foundation
 /// ```
 ///
 /// A proxy of `http` or `https` gets requests to http URLs as they are, and passes them on; to https URLs it opens a tunnel
-/// (CONNECT) that it can't see into. A proxy of `socks5` connects to addresses, and one of `socks5h` to names, which are
-/// then not looked up here.
+/// (CONNECT) that it can't see into. A proxy of `socks5` or `socks4` connects to addresses, and one of `socks5h` or `socks4a`
+/// to names, which are then not looked up here. SOCKS4 has neither passwords nor addresses of IPv6.
 public struct ProxySettings: Sendable, Hashable {
   private enum Source: Hashable {
     case none
@@ -45,7 +45,7 @@ public struct ProxySettings: Sendable, Hashable {
   /// All requests go through one proxy.
   ///
   /// - Parameters:
-  ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks5` or `socks5h`;
+  ///   - text: `[SCHEME://][USER:PASSWORD@]HOST[:PORT]`. The scheme is `http` (the default), `https`, `socks4`, `socks4a`, `socks5` or `socks5h`;
   ///     the port, as in curl, is 443 for `https`, otherwise 1080.
   ///   - hosts: hosts that are reached without the proxy, separated by commas: names, which include those below them,
   ///     addresses, and blocks such as `10.0.0.0/8`. `*` is every host.

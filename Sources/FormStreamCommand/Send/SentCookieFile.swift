@@ -1,0 +1,32 @@
+import FormStreamBatch
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Whether the file of `-c` is among the files that are sent. What lists and manifests name is known only when they are
+/// read.
+final class SentCookieFile: Sendable {
+  private let path: LocalPath?
+  private let file: NamedFile?
+  private let isSent = Guarded(false)
+
+  /// - Parameter path: the file of `-c`; nil if there is none.
+  init(_ path: LocalPath?) {
+    self.path = path
+    file = path.flatMap { exists($0) ? NamedFile(at: $0) : nil }
+  }
+
+  /// Looks at a file that is to be sent, and returns it.
+  func note(_ sent: BatchFile?) -> BatchFile? {
+    if let file, let sent, NamedFile(at: sent.path) == file { isSent.withLock { $0 = true } }
+    return sent
+  }
+
+  /// Fails if the file is one of those that were sent.
+  func check() throws(Failure) {
+    guard let path, isSent.withLock(\.self) else { return }
+    throw Failure(
+      .inputOutput,
+      "-c would replace the file \"\(path)\", which was sent: the cookies are not saved. Choose another name."
+    )
+  }
+}

@@ -1,0 +1,75 @@
+import FormStreamTestSupport
+import Testing
+
+/// Systems that have less than usual: no `/proc`, little memory, few descriptors; and a command line that has nothing.
+@Suite struct SmallSystemTests {
+  /// Regression: all command lines were empty ones.
+  @Test func `arguments are read without /proc`() throws {
+    let result = try shell(
+      """
+      printf 'words' > f
+      unshare -rm sh -c 'mount -t tmpfs none /proc && "$F" --version && "$F" encode --boundary B -F a=@f -F $0=b' é
+      """)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.output.hasPrefix("formstream 0."), "\(result.output)")
+    #expect(result.output.contains("\r\n\r\nwords\r\n"))
+    #expect(result.output.contains("name=\"é\""))
+  }
+
+  /// Regression: libdispatch waited for ever for a thread.
+  @Test(.enabled(if: sanitizer == nil, "a sanitizer needs terabytes of addresses"))
+  func `with little memory a command works, or ends with a sentence`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    // The smallest limit at which the program is loaded.
+    let line = """
+      v=40000; until (ulimit -v $v; "$F" --version > /dev/null 2>&1); do v=$((v + 4000)); done
+      for more in 0 4000 8000 12000 16000 20000 24000 32000 64000 128000; do
+        (ulimit -v $((v + more)); timeout 60 "$F" post -d a \(server.url) 2>&1); echo " $?"
+      done
+      """
+    let result = try shell(line)
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.count >= 10, "\(result.output)")
+    for line in lines where !line.hasPrefix("formstream: The limit for memory leaves no room") {
+      #expect([" 74", " 0"].contains(line), "\(line)")
+    }
+    #expect(lines.last == " 0")
+  }
+
+  @Test func `a small post needs few descriptors, and says how many if there are fewer`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    for (count, exit) in [(8, Int32(74)), (24, 0), (32, 0)] {
+      // The parent process may have left others open.
+      let result = try shell(
+        "for n in {3..250}; do eval \"exec $n>&-\"; done; ulimit -n \(count); \"$F\" post -d a \(server.url)"
+      )
+      #expect(result.exit == exit, "\(count): \(result.stderr)")
+      #expect(
+        result.stderr.contains("allow 24 or more with ulimit -n") == (exit != 0),
+        "\(result.stderr)")
+    }
+  }
+
+  @Test func `nothing typed prints the overview`() throws {
+    let result = try formstream()
+    #expect((result.exit, result.output) == (64, ""))
+    #expect(result.stderr == (try formstream("--help").output))
+  }
+
+  @Test(arguments: [
+    ("{a:1}", "--json-body", true), ("{\"a\":1", "--json", true),
+    ("{\"a\":1}", "--json-body", false),
+    ("[1,2]", "--json", false), ("", "--json-body", true), ("\"a\"", "--json-body", false),
+  ])
+  func `data that is not JSON is sent, and a note says so`(
+    _ data: String, _ flag: String, _ isNoted: Bool
+  ) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try formstream("post", flag, data, server.url)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(
+      result.stderr.contains("The data of \(flag) is not JSON") == isNoted, "\(result.stderr)")
+    #expect(server.requests.first?.body == Array(data.utf8))
+    #expect(try formstream("post", "-q", flag, data, server.url).stderr == "")
+  }
+}

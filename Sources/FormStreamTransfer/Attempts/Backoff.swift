@@ -39,7 +39,7 @@ package enum Backoff {
         "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "
         + "wait (\(SettingName.longestRetryAfter))."
     }
-    if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter > limit {
+    if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter.bounded > limit {
       return
         "\(asked), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
         + "one (\(SettingName.retryTimeLimit))."
@@ -47,7 +47,7 @@ package enum Backoff {
     return nil
   }
 
-  /// The same; nil if the next attempt would come too late.
+  /// How long to wait; nil if the next attempt would come too late.
   static func wait(
     before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil,
     since start: ContinuousClock.Instant

@@ -38,3 +38,14 @@ package struct ContentRange: Equatable {
     digits.isASCIIDigits ? Int64(digits) : nil
   }
 }
+
+extension HTTPHeaders {
+  /// Whether there is a `Content-Range` of bytes, valid or not. Other units have their own meaning: databases number the rows
+  /// of a page with them, in responses of status 200.
+  var hasRangeOfBytes: Bool {
+    fields.contains {
+      $0.name.isSameHeaderName(as: "Content-Range")
+        && $0.value.utf8.prefix(5).elementsEqual("bytes".utf8) { $0 | 0x20 == $1 }
+    }
+  }
+}

@@ -77,6 +77,7 @@ final class DownloadRun: Sendable {
       history.note(result, sink, partial.size, replaced: sizeBefore)
       switch next(after: result, history, sink, partial) {
       case .complete: return await complete(history, partial)
+      case .unchanged: return await conclude(history, partial, .init(.ok, nil))
       case .startAgain(let reason):
         note("Starting again: \(reason)")
         partial.startAgain()
@@ -186,6 +187,8 @@ final class DownloadRun: Sendable {
   private enum Step {
     /// Everything is there.
     case complete
+    /// What the caller has is what the server has.
+    case unchanged
     case startAgain(String)
     /// The next request asks for the rest, at once.
     case goOn
@@ -205,9 +208,15 @@ final class DownloadRun: Sendable {
     switch sink.state {
     case .mismatched(let reason): return .startAgain(reason)
     case .failed(let error): return .conclude(.init(.failed, error))
+    case .unchanged:
+      guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
+      return .unchanged
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
       if sink.demand.validator != nil, result.status == 416, let response = result.response {
+        if let error = partial.contradiction(in: response) {
+          return .conclude(.init(.failed, error))
+        }
         guard partial.isComplete(by: response) else {
           return .startAgain("the server doesn't have the rest of what is there (416)")
         }

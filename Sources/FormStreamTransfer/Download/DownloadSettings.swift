@@ -25,6 +25,11 @@ public struct DownloadSettings: Sendable {
   /// Whether the file and its name are on the disk when the download ends, so that it survives a failure of the power.
   public var synchronizes = true
 
+  /// Whether what has arrived stays if the download fails.
+  package var keepsPartialFile = true
+  /// Whether names that are taken get numbers as in curl, `photo.jpg.1`.
+  package var numbersAtEnd = false
+
   /// The name of the partial file to continue; nil to look for one.
   var partialName: [UInt8]?
 

@@ -14,6 +14,8 @@ final class DownloadSink: Sendable {
     case storing(end: Int64?)
     /// It doesn't continue the partial file, for this reason: everything must be asked for.
     case mismatched(String)
+    /// There is nothing to store: the server says that the file has not changed (304).
+    case unchanged
     case failed(TransferError)
   }
 
@@ -41,7 +43,8 @@ final class DownloadSink: Sendable {
       {
         throw TransferError.responseTooLarge(head.url, limit)
       }
-      let state = try partial.begin(head, to: demand, for: self)
+      let state: State =
+        try head.status == 304 ? .unchanged : partial.begin(head, to: demand, for: self)
       contents.withLock { $0.state = state }
     } catch {
       fail(error)
@@ -66,7 +69,10 @@ final class DownloadSink: Sendable {
 
   func finish(isComplete: Bool) throws {
     guard isComplete else { return }
-    guard case .storing = state else { throw Refusal() }
+    switch state {
+    case .storing, .unchanged: break
+    case .waiting, .mismatched, .failed: throw Refusal()
+    }
   }
 
   private func fail(_ error: any Error) {

@@ -92,7 +92,12 @@ extension DownloadTask: Hashable {
 extension DownloadResult {
   /// The file of a download that succeeded.
   func confirmedFile() throws -> DownloadedFile {
-    guard let file else { try transfer.fail() }
+    guard let file else {
+      if outcome == .ok, let response = transfer.response {
+        throw TransferError.notChanged(transfer.url).ending(as: .ok, response)
+      }
+      try transfer.fail()
+    }
     return file
   }
 }

@@ -15,6 +15,9 @@ final class PartialDownload: Sendable {
     var file: PartialFile?
     /// The record of the file, as it is on the disk; nil if there is none.
     var record: PartialFileRecord?
+    /// The version that this download or the one that it continues has begun, with its length as soon as a response has said
+    /// it: what contradicts it is not stored.
+    var known: ResourceVersion?
     /// How many bytes of the file are used: 0 if it is to be begun again.
     var size: Int64 = 0
     var digest: RunningDigest?
@@ -93,7 +96,7 @@ final class PartialDownload: Sendable {
     guard reliable > 0, record.version.validator != nil, reliable <= record.version.length ?? .max
     else { return }
     if reliable < size { try file.truncate(to: reliable) }
-    state.size = reliable
+    (state.size, state.known) = (reliable, record.version)
   }
 
   /// Hashes what an earlier download has left. Returns false if it was interrupted.
@@ -149,6 +152,31 @@ final class PartialDownload: Sendable {
     state.withLock { (try? $0.record?.version.isComplete($0.size, by: head)) == true }
   }
 
+  /// The error of a response of status 416 that gives the version another length; nil if it does not.
+  func contradiction(in head: TransferResponse) -> TransferError? {
+    state.withLock { state in
+      let total = ContentRange(head.headers)?.total
+      do throws(TransferError) {
+        try checkLength(total, head, &state)
+        return nil
+      } catch {
+        return error
+      }
+    }
+  }
+
+  /// Checks that a response does not give the known version another length.
+  private func checkLength(
+    _ length: Int64?, _ head: TransferResponse, _ state: inout State
+  ) throws(TransferError) {
+    guard let known = state.known, let before = known.length, let length,
+      let version = try? ResourceVersion(head.headers, from: head.url, length: length),
+      known.contradicts(version)
+    else { return }
+    state.isStale = true
+    throw .contradictoryLength(head.url, before, length)
+  }
+
   // MARK: Responses
 
   /// Prepares the partial file for a response whose head has arrived.
@@ -160,6 +188,7 @@ final class PartialDownload: Sendable {
         guard demand.validator != nil else { throw TransferError.unwantedRange(head.url) }
         let range = ContentRange(head.headers)
         guard var record = state.record, let file = state.file else { throw SystemError.notOpen }
+        try checkLength(range?.total, head, &state)
         if let reason = try record.version.reasonNotToContinue(with: head, from: demand.offset) {
           return .mismatched(reason)
         }
@@ -170,6 +199,7 @@ final class PartialDownload: Sendable {
           try files.write(record, of: file.name)
           state.record = record
         }
+        if state.known?.length == nil { state.known?.length = range?.total }
         state.current = ObjectIdentifier(sink)
         return .storing(end: range?.bytes?.upperBound)
       }
@@ -177,6 +207,17 @@ final class PartialDownload: Sendable {
       let name = head.headers.serverName
       if names.mayBeServers { try checkDestination(names.final(name)) }
       let version = try ResourceVersion(head.headers, from: head.url, length: length)
+      try checkLength(length, head, &state)
+      if demand.validator != nil, let known = state.known,
+        let reason = known.reasonToAskForEverything(after: version, from: demand.offset)
+      {
+        return .mismatched(reason)
+      }
+      if let known = state.known, known.isSameVersion(as: version) {
+        state.known?.length = known.length ?? length
+      } else {
+        state.known = version
+      }
       try beginFile(version, name, &state)
       state.current = ObjectIdentifier(sink)
       report(0, length)
@@ -278,6 +319,13 @@ final class PartialDownload: Sendable {
       return try state.withLock { state in
         guard let file = state.file else { throw SystemError.notOpen }
         guard try isAsWritten(file, state) else { throw TransferError.partialFileChanged(place) }
+        // A response without a length shows its own at its end.
+        if let length = state.known?.length, length != state.size {
+          let size = state.size
+          files.remove(file)
+          state = State()
+          throw TransferError.contradictoryLength(url, length, size)
+        }
         let sha256 = try state.digest?.finalize()
         if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
           files.remove(file)
@@ -325,7 +373,9 @@ final class PartialDownload: Sendable {
       throw TransferError.destinationExists(path(wanted))
     case .number:
       for number in 1...Self.maximumNumber {
-        let name = wanted.numbered(number)
+        let name =
+          settings.numbersAtEnd && number > 1
+          ? wanted.appending(Array(".\(number - 1)".utf8)) : wanted.numbered(number)
         if try file.move(to: name, ifTaken: .refuse) { return name }
       }
       throw TransferError.destinationExists(path(wanted))
@@ -360,7 +410,7 @@ final class PartialDownload: Sendable {
     state.withLock { state in
       guard let file = state.file else { return nil }
       defer { state = State() }
-      guard let size = try? file.size, size > 0 else {
+      guard settings.keepsPartialFile, let size = try? file.size, size > 0 else {
         files.remove(file)
         return nil
       }

@@ -98,6 +98,33 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     return nil
   }
 
+  /// Whether another response has the same validator, so that it is of this version.
+  ///
+  /// RFC 9110 §8.8.1: "A strong validator is representation metadata that changes value whenever a change occurs to the
+  /// representation data".
+  func isSameVersion(as other: ResourceVersion) -> Bool {
+    validator != nil && entityTag == other.entityTag
+      && (entityTag != nil || lastModified == other.lastModified) && encoding == other.encoding
+      && isSource(of: other)
+  }
+
+  /// Whether another response is said to be of this version, and of another complete length.
+  func contradicts(_ other: ResourceVersion) -> Bool {
+    guard let length, let otherLength = other.length, length != otherLength else { return false }
+    return isSameVersion(as: other)
+  }
+
+  /// Why a complete response to a request for the bytes from `offset` on may have these bytes alone; nil if it has all. Some
+  /// servers send the rest as a response of status 200.
+  func reasonToAskForEverything(after response: ResourceVersion, from offset: Int64) -> String? {
+    if let length, let announced = response.length,
+      isSameVersion(as: response) || announced != length - offset
+    {
+      return nil
+    }
+    return "the server may have sent the rest as if it were everything"
+  }
+
   /// RFC 9110 §8.8.1: the same validator at two URLs says nothing. The query may be another, because redirects to storage are
   /// signed anew each time; but then only a tag proves the version, because many resources can have one date.
   private func isSource(of other: ResourceVersion) -> Bool {

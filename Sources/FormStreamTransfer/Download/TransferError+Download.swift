@@ -64,6 +64,22 @@ extension TransferError {
     )
   }
 
+  static func contradictoryLength(
+    _ url: HTTPURL, _ before: Int64, _ now: Int64
+  ) -> TransferError {
+    TransferError(
+      .malformedResponse, on: url.description,
+      "The server at \(url) contradicts itself: one version of the file had \(before) bytes before, and has \(now) now. "
+        + "Nothing was stored: begin the download again, without what is there.")
+  }
+
+  /// A download of which there is no file, and no error.
+  static func notChanged(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .statusRefused, on: url.description,
+      "The server at \(url) responded 304: the file has not changed, and was not downloaded.")
+  }
+
   static func unwantedRange(_ url: HTTPURL) -> TransferError {
     TransferError(
       .malformedResponse, on: url.description,

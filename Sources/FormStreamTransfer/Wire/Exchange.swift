@@ -63,6 +63,7 @@ final class Exchange: @unchecked Sendable {
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.options, isToHEAD: request.method == .head,
+      isToGET: request.method == .get,
       isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1, $2) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }

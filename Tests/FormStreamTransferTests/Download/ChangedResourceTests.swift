@@ -157,7 +157,6 @@ import FormStreamTransfer
     [("ETag", "\"1\"")],
     [("ETag", "\"1\""), ("Content-Range", "bytes 0-299999/300000")],
     [("ETag", "\"1\""), ("Content-Range", "bytes 100001-299999/300000")],
-    [("ETag", "\"1\""), ("Content-Range", "bytes 100000-299999/300001")],
     [("ETag", "\"1\""), ("Content-Range", "bytes 100000-299999/200000")],
     [("ETag", "\"1\""), ("Content-Range", "bytes 299999-100000/300000")],
     [("ETag", "\"1\""), ("Content-Range", "bytes */300000")],
@@ -251,7 +250,6 @@ import FormStreamTransfer
     ([("Content-Range", "bytes */300000"), ("ETag", "\"1\"")], true),
     ([("Content-Range", "bytes */300000")], true),
     ([("Content-Range", "bytes */300000"), ("ETag", "\"2\"")], false),
-    ([("Content-Range", "bytes */300001"), ("ETag", "\"1\"")], false),
     ([("Content-Range", "bytes */299999")], false),
     ([("Content-Range", "bytes 0-299999/300000")], false),
     ([], false),
@@ -293,10 +291,10 @@ import FormStreamTransfer
     // Ten thousand bytes in each response.
     let server = try ScriptedServer { request in
       let start = request.rangeStart ?? 0
-      let range = "bytes \(start)-\(all.count - 1)/\(all.count)"
+      let range = ("Content-Range", "bytes \(start)-\(all.count - 1)/\(all.count)")
       return [
         .respond(
-          start == 0 ? 200 : 206, headers: [("ETag", "\"1\""), ("Content-Range", range)],
+          start == 0 ? 200 : 206, headers: [("ETag", "\"1\"")] + (start == 0 ? [] : [range]),
           bytes: Array(all[start..<min(start + 10_000, all.count)]),
           framing: .announced(all.count - start)), .close,
       ]

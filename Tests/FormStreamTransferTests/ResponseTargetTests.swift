@@ -14,7 +14,7 @@ import FormStreamTransfer
     let session = try makeSession()
     for _ in 0..<2 {
       var request = try makeRequest(server.url)
-      request.options.responseTarget = .memory(limit: limit)
+      request.options.responseTarget = .truncated(at: limit)
       let result = await session.result(of: request)
       #expect(result.outcome == .ok)
       #expect(result.error == nil)
@@ -36,7 +36,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(
       method, server.url, method == .get ? nil : .bytes("b".utf8), attempts: 3)
-    request.options.responseTarget = .memory(limit: 10)
+    request.options.responseTarget = .truncated(at: 10)
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok)
     #expect(result.error == nil, "\(String(describing: result.error))")

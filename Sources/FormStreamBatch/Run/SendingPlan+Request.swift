@@ -22,8 +22,8 @@ extension SendingPlan {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))
     }
     request.options.retry.attempts = 1
-    request.options.responseTarget = .memory(
-      limit: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
+    request.options.responseTarget = .truncated(
+      at: check == nil ? 4096 : ResponseCheck.maximumResponse(files: files.count))
     return request
   }
 

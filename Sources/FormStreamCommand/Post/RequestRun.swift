@@ -25,7 +25,7 @@ struct RequestRun {
           try output.write(bytes)
         }
       } else {
-        .memory(limit: responseLimit, readingToEnd: true)
+        .truncated(at: responseLimit, readingToEnd: true)
       }
     report.follow(&request, heads)
     let task = session.start(request)

@@ -15,6 +15,8 @@ struct AttemptHistory: Sendable {
   /// Whether an attempt may have been carried out.
   private(set) var doubt = Doubt.none
   private(set) var response: TransferResponse?
+  /// The target that the program chose for the response; nil if it chose none.
+  var chosenTarget: ResponseTarget?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
   private(set) var framing = TransferResult.Framing.noBody
@@ -57,6 +59,7 @@ struct AttemptHistory: Sendable {
     attempts += count
     tries += count
     response = result.response
+    chosenTarget = result.chosenTarget
     isResponseHeld = result.isHeld
     framing = result.framing
     bytesSent = result.handedOver

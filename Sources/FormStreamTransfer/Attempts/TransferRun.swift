@@ -85,6 +85,7 @@ final class TransferRun: Sendable {
         if let verdict = await choose(url, isCarriedOut: false, next, result) {
           return await conclude(history, verdict.after(history.doubt))
         }
+        noteUnusedCredentials(of: url)
         next.follow(url)
         history.noteRedirect(sendsKey: next.sendsOwnHeaders)
       case .repeatWithoutExpect:
@@ -329,6 +330,12 @@ final class TransferRun: Sendable {
   /// How many different certificates a request asks the program about: machines behind one name may have one each.
   private static let maximumTrustQuestions = 8
 
+  /// A server chooses no user for the requests of this program.
+  private func noteUnusedCredentials(of location: HTTPURL) {
+    guard location.credentials != nil else { return }
+    tracer?.note("The user and the password of the Location are not used.")
+  }
+
   private func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
     if let proxy = try? proxy(for: next.url),
@@ -385,12 +392,14 @@ final class TransferRun: Sendable {
         if await choose(url, isCarriedOut: true, next, result) != nil {
           return await conclude(history, .init(.ok, nil))
         }
+        noteUnusedCredentials(of: url)
         next.follow(url)
         pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
       case .conclude(let verdict):
         guard let page = result.response else { return await conclude(history, .init(.ok, nil)) }
         var history = history
         history.replaceResponse(with: page, redirects: pageHistory.redirects)
+        history.chosenTarget = result.chosenTarget
         return await conclude(history, verdict)
       case .repeatAtOnce(let repetition): next.repeatAtOnce(repetition)
       case .repeatOverHTTP11: next.repeatOverHTTP11()
@@ -419,6 +428,7 @@ final class TransferRun: Sendable {
       switch await control.ask({ try await chooseTarget(head) }) {
       case .success(let chosen?):
         options.responseTarget = chosen
+        history.chosenTarget = chosen
         if case .memory(let limit) = chosen.kind { history.limitHeldResponse(to: limit) }
       case .failure(let error): return .decisionFailed("the response", head.url, error)
       case .success(nil), nil: break
@@ -450,6 +460,10 @@ final class TransferRun: Sendable {
     var (history, verdict) = (history, verdict)
     connection.release()
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
+    if verdict.outcome == .ok, verdict.error == nil, let response = history.response {
+      let target = history.chosenTarget ?? request.options.responseTarget
+      verdict.error = target.excess(of: response)
+    }
     if verdict.outcome == .unknown { verdict.error = verdict.error?.namingServer }
     if let key = request.options.idempotencyKey, history.sendsKey,
       verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none

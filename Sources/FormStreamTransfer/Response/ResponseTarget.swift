@@ -15,6 +15,8 @@ public struct ResponseTarget: Sendable {
   let includesRefused: Bool
   /// Whether a response that is too long to be kept is read to its end all the same, however long it is.
   private(set) var readsToEnd = false
+  /// Whether a body that is too long to be kept is cut, and not an error.
+  private(set) var cuts = false
 
   /// Whether the body is passed on as it arrives, so that what was received can't be taken back.
   var isStream: Bool {
@@ -33,22 +35,32 @@ public struct ResponseTarget: Sendable {
   var isDownload: Bool { if case .download = kind { true } else { false } }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
-  /// Keeps up to `limit` bytes in the result. Further bytes are read and dropped, and the result is marked as
-  /// truncated.
+  /// Keeps the body in the result. One of more than `limit` bytes is an error, `responseTooLarge`, although the server has
+  /// accepted the request: the outcome stays `ok`. The error's ``TransferError/response`` has the first `limit` bytes.
+  ///
+  /// Of the response to a refused request, the first `limit` bytes are kept.
   public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
     ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
   }
 
+  /// Keeps the first `limit` bytes of the body in the result. Further bytes are read and dropped, and the response is marked
+  /// as truncated; see ``TransferResponse/isTruncated``.
+  public static func truncated(at limit: Int) -> ResponseTarget {
+    var target = memory(limit: limit)
+    target.cuts = true
+    return target
+  }
+
   /// The same, for those who must know whether the response is complete: the connection is not closed before its end, and
   /// `maximumResponseSize` holds.
-  package static func memory(limit: Int, readingToEnd: Bool) -> ResponseTarget {
-    var target = memory(limit: limit)
+  package static func truncated(at limit: Int, readingToEnd: Bool) -> ResponseTarget {
+    var target = truncated(at: limit)
     target.readsToEnd = readingToEnd
     return target
   }
 
   /// Keeps nothing. A short body is read to keep the connection; otherwise the connection is closed.
-  public static let dropped = memory(limit: 0)
+  public static let dropped = truncated(at: 0)
 
   /// Writes a file, which has a temporary name until it is complete.
   ///
@@ -63,6 +75,15 @@ public struct ResponseTarget: Sendable {
     ResponseTarget(
       kind: .file(Result { () throws(MultipartError) in try path.localPath() }),
       includesRefused: includingRefused)
+  }
+
+  /// Why a response to a request that succeeded is not complete although nothing failed: it has more bytes than are kept. Nil
+  /// if it is complete, or if the caller wants no more.
+  func excess(of response: TransferResponse) -> TransferError? {
+    guard case .memory(let limit) = kind, !cuts, response.isTruncated, response.body.count >= limit
+    else { return nil }
+    return .responseTooLarge(
+      response.url, "has more than the \(limit) bytes that its target keeps")
   }
 
   /// - Throws: the error of a file that can't be one.

@@ -12,6 +12,16 @@ import Testing
     try run(program: "/bin/gzip", ["-9"], standardInput: bytes).stdout
   }
 
+  /// What zlib makes of bytes: "deflate" (RFC 9110 §8.4.1.2), or what some servers send in its place, without a header.
+  private static func deflate(_ bytes: [UInt8], isRaw: Bool) throws -> [UInt8] {
+    let program = """
+      import sys, zlib
+      c = zlib.compressobj(9, zlib.DEFLATED, \(isRaw ? -15 : 15))
+      sys.stdout.buffer.write(c.compress(sys.stdin.buffer.read()) + c.flush())
+      """
+    return try run(program: "/usr/bin/python3", ["-c", program], standardInput: bytes).stdout
+  }
+
   private static let plain = noise(300_000) + [UInt8](repeating: 65, count: 700_000)
 
   /// The ways to receive a response's body.
@@ -74,7 +84,7 @@ import Testing
       #expect(received.error == nil)
       #expect(received.result.outcome == .ok)
       #expect(received.body == Self.plain)
-      #expect(server.requests.first?.values(of: "Accept-Encoding") == ["gzip"])
+      #expect(server.requests.first?.values(of: "Accept-Encoding") == ["deflate, gzip"])
     }
   }
 
@@ -89,6 +99,50 @@ import Testing
     }
     for target in Target.allCases {
       #expect(try await Self.receive(target, from: server).body == Array("one by one".utf8))
+    }
+  }
+
+  @Test(arguments: Target.allCases, [false, true])
+  func `a response in deflate is decoded, with and without zlib's header`(
+    target: Target, isRaw: Bool
+  ) async throws {
+    for plain in [Self.plain, Array("short".utf8), []] {
+      let coded = try Self.deflate(plain, isRaw: isRaw)
+      for framing in [
+        ScriptedResponse.Framing.contentLength, .close, .chunks(of: 1, trailers: []),
+      ] where plain.count < 100 || framing != .chunks(of: 1, trailers: []) {
+        let server = try ScriptedServer { _ in
+          [
+            .respond(
+              200, headers: [("Content-Encoding", "Deflate")], bytes: coded, framing: framing)
+          ]
+        }
+        let received = try await Self.receive(target, from: server)
+        #expect(received.error == nil && received.result.outcome == .ok)
+        #expect(received.body == plain)
+      }
+    }
+  }
+
+  @Test(arguments: ["cut", "checksum", "surplus", "one byte", "gzip", "raw cut", "raw surplus"])
+  func `damaged deflate is never a success`(damage: String) async throws {
+    var coded = try Self.deflate(Self.plain, isRaw: damage.hasPrefix("raw"))
+    switch damage {
+    case "cut", "raw cut": coded.removeLast(5)
+    case "checksum": coded[coded.count - 1] ^= 1
+    case "surplus", "raw surplus": coded += [1]
+    case "one byte": coded = [0x78]
+    default: coded = try Self.gzip(Self.plain)
+    }
+    let sent = coded
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("Content-Encoding", "deflate")], bytes: sent)]
+    }
+    for target in Target.allCases {
+      let received = try await Self.receive(target, from: server)
+      #expect(received.error?.code == .decompressionFailed, "\(target)")
+      if target != .open { #expect(received.result.outcome == .failed, "\(target)") }
+      if target == .file { #expect(received.body == nil) }
     }
   }
 
@@ -114,7 +168,7 @@ import Testing
   {
     let coded = try Self.gzip(Self.plain)
     let server = try ScriptedServer { request in
-      request.header("Accept-Encoding") == "gzip"
+      request.header("Accept-Encoding") == "deflate, gzip"
         ? .good(headers: [("Content-Encoding", "identity")], body: "plain")
         : [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: coded)]
     }
@@ -253,7 +307,7 @@ import Testing
       [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: bomb)]
     }
     let received = try await Self.receive(.memory, from: server, limit: 3 << 20)
-    #expect(received.error == nil)
+    #expect(received.error?.code == .responseTooLarge && received.result.outcome == .ok)
     #expect(received.result.response?.isTruncated == true)
     #expect(received.body == [UInt8](repeating: 0, count: 2 << 20))
   }

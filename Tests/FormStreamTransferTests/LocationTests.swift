@@ -70,7 +70,7 @@ import FormStreamTransfer
 
   @Test(
     arguments: [
-      "", "file:///etc/passwd", "file://HERE/etc/passwd", "ftp://HERE/", "javascript:alert(1)",
+      "file:///etc/passwd", "file://HERE/etc/passwd", "ftp://HERE/", "javascript:alert(1)",
       "data:text/plain,a", "gopher://HERE/", "mailto:a@example.org", "ws://HERE/", "scp://HERE/",
       "dict://HERE/", "http://", "http:///", "//", "http://:80/", "http://HERE:99999/",
       "http://[::1/",
@@ -112,5 +112,34 @@ import FormStreamTransfer
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .redirectRefused)
     expectConsistency(result, at: server)
+  }
+
+  /// Browsers and curl take it as none: the response is the last, and explains itself.
+  @Test(arguments: [301, 302, 303, 307, 308])
+  func `an empty location is none`(status: Int) async throws {
+    let server = try ScriptedServer { _ in
+      [.send("HTTP/1.1 \(status) x\r\nLocation: \r\nContent-Length: 4\r\n\r\ntext")]
+    }
+    let result = try await makeSession().result(of: makeRequest(.get, server.url, nil, attempts: 3))
+    #expect(result.outcome == .failed && result.error?.code == .statusRefused)
+    #expect(result.response?.text == "text")
+    #expect(server.requests.count == 1)
+    // A 303 says that the request was carried out, whatever it names.
+    let posted = try await makeSession().result(of: makeRequest(.post, server.url, nil))
+    #expect(posted.outcome == (status == 303 ? .ok : .failed))
+  }
+
+  @Test func `a trace says that the password of a location is not used`() async throws {
+    let notes = ReceivedText()
+    let server = try ScriptedServer { request in
+      let host = request.header("Host") ?? ""
+      return request.target == "/"
+        ? .good(302, headers: [("Location", "http://user:canary@\(host)/end")]) : .good()
+    }
+    var request = try makeRequest(.get, server.url, nil)
+    request.options.trace = { notes.append($0.description) }
+    #expect(await (try makeSession()).result(of: request).outcome == .ok)
+    #expect(notes.text.contains("user and the password of the Location"), "\(notes.text)")
+    #expect(!notes.text.contains("canary"))
   }
 }

@@ -5,7 +5,25 @@ extension Attempt {
   package func decision(on facts: AttemptFacts) -> AttemptDecision {
     if let repetition = facts.repetition { return .repeatAtOnce(repetition) }
     if let demand = facts.demandedHTTP11 { return decisionOnDemand(demand, facts) }
-    return isPage ? decisionOnPage(facts) : decisionOnThisAttempt(facts).after(earlierDoubt)
+    let decision =
+      isPage ? decisionOnPage(facts) : decisionOnThisAttempt(facts).after(earlierDoubt)
+    return options.retry.retriesAllFailures ? repeatingFailure(decision, facts) : decision
+  }
+
+  /// Repeats a request that only reads, whatever the server did wrong.
+  private func repeatingFailure(
+    _ decision: AttemptDecision, _ facts: AttemptFacts
+  ) -> AttemptDecision {
+    let codes: Set<TransferError.Code> = [
+      .statusRefused, .malformedResponse, .decompressionFailed, .connectionLost, .hostNotFound,
+      .tlsFailed, .certificateRefused, .proxyRefused,
+    ]
+    guard case .conclude(let verdict) = decision, verdict.outcome == .failed, !isPage,
+      !changesSomething, let code = verdict.error?.code, codes.contains(code)
+    else { return decision }
+    // Bytes can't be taken back from a stream.
+    let isPassedOn = facts.response.map { options.accepts($0.status) && $0.isTruncated } ?? false
+    return isPassedOn && options.responseTarget.isStream ? decision : retry(verdict)
   }
 
   private func decisionOnThisAttempt(_ facts: AttemptFacts) -> AttemptDecision {
@@ -24,7 +42,10 @@ extension Attempt {
     // RFC 9110 §15.5.18: a 417 rejects the expectation, not the request.
     if facts.expectRejected { return .repeatWithoutExpect }
     if options.accepts(response.status) { return decisionOnSuccess(response, facts) }
-    if (300...399).contains(response.status), let location = response.location {
+    // Browsers and curl take an empty Location as none. A 303 says in any case that the request was carried out.
+    if (300...399).contains(response.status), let location = response.location,
+      !location.isEmpty || response.status == 303 && changesSomething
+    {
       return redirection(response.status, location, facts)
     }
     return decisionOnRefusal(response, facts)

@@ -1,4 +1,4 @@
-/// That compressed responses are asked for (`Accept-Encoding: gzip`) and decoded while they arrive.
+/// Asks for compressed responses (`Accept-Encoding: deflate, gzip`), which are decoded while they arrive.
 ///
 /// The headers of the response stay as they are, so `Content-Length` is the compressed length. A response in another
 /// coding, or with bytes that are damaged, missing at the end or left over after it, is an error: `decompressionFailed`.

@@ -4,7 +4,8 @@ import FormStreamPlatform
 /// Decodes the body of one response. It is used by one thread at a time.
 ///
 /// RFC 9110 §8.4.1.3: the coding is "gzip", and "a recipient SHOULD consider "x-gzip" to be equivalent". RFC 1952 §2.2: "A
-/// gzip file consists of a series of "members"". Nothing else may follow them.
+/// gzip file consists of a series of "members"". Nothing else may follow them. RFC 9110 §8.4.1.2: "deflate" is zlib's format, and "some
+/// non-conformant implementations send the "deflate" compressed data without the zlib wrapper".
 final class ResponseDecoder: @unchecked Sendable {
   /// How many bytes are decoded at once.
   private static let pieceSize = 64 * 1024
@@ -14,6 +15,8 @@ final class ResponseDecoder: @unchecked Sendable {
     let error: TransferError
   }
 
+  private enum Coding { case gzip, deflate }
+
   private enum Place {
     case beforeFirstMember
     case inMember
@@ -22,7 +25,12 @@ final class ResponseDecoder: @unchecked Sendable {
 
   private let url: HTTPURL
   private let limit: Int64
-  private let inflater: Inflater
+  private let coding: Coding
+  /// Nil before the format of the data is known.
+  private var inflater: Inflater?
+  /// The first two bytes of deflate, which show its format, until they are decoded.
+  private let begun: UnsafeMutableRawBufferPointer
+  private var begunCount = 0
   private let room: UnsafeMutableRawBufferPointer
   private var place = Place.beforeFirstMember
   private var decoded: Int64 = 0
@@ -36,23 +44,70 @@ final class ResponseDecoder: @unchecked Sendable {
       .flatMap { $0.value.split { $0 == "," || $0 == " " || $0 == "\t" } }
       .map { $0.lowercased() }.filter { $0 != "identity" }
     guard let coding = codings.first else { return nil }
-    guard codings.count == 1, coding == "gzip" || coding == "x-gzip" else {
+    switch (codings.count, coding) {
+    case (1, "gzip"), (1, "x-gzip"): self.coding = .gzip
+    case (1, "deflate"): self.coding = .deflate
+    default:
       throw Self.failure(
         url,
-        "is coded as \(codings.joined(separator: ", ").quoted), and only gzip was asked for")
-    }
-    do throws(Inflater.Failure) {
-      inflater = try Inflater()
-    } catch {
-      throw Self.failure(url, "could not be decompressed: \(error.reason)")
+        "is coded as \(codings.joined(separator: ", ").quoted), and only gzip and deflate were asked for"
+      )
     }
     self.url = url
     limit = decompression.limit
-    // Last, because nothing would free it if this failed.
+    // Last, because nothing would free them if this failed.
+    begun = .allocate(byteCount: 2, alignment: 1)
     room = .allocate(byteCount: Self.pieceSize, alignment: 1)
   }
 
-  deinit { room.deallocate() }
+  deinit {
+    begun.deallocate()
+    room.deallocate()
+  }
+
+  private func makeInflater(_ format: Inflater.Format) throws(Failure) -> Inflater {
+    do throws(Inflater.Failure) {
+      let inflater = try Inflater(format)
+      self.inflater = inflater
+      return inflater
+    } catch {
+      throw Self.failure(url, "could not be decompressed: \(error.reason)")
+    }
+  }
+
+  /// Decodes as many bytes as there is room for, after it is known in which format they are.
+  private func decode(
+    _ coded: inout UnsafeRawBufferPointer, into rest: inout UnsafeMutableRawBufferPointer
+  ) throws(Failure) -> Inflater.Progress {
+    if inflater == nil, coding == .deflate {
+      while begunCount < begun.count, let first = coded.first {
+        begun[begunCount] = first
+        begunCount += 1
+        coded = UnsafeRawBufferPointer(rebasing: coded.dropFirst())
+      }
+      // No data is as short as that.
+      guard begunCount == begun.count else { return .within }
+    }
+    let inflater =
+      if let inflater { inflater } else {
+        try makeInflater(coding == .gzip ? .gzip : isInZlibFormat ? .zlib : .raw)
+      }
+    do throws(Inflater.Failure) {
+      guard begunCount > 0 else { return try inflater.decode(&coded, into: &rest) }
+      var first = UnsafeRawBufferPointer(rebasing: begun[(begun.count - begunCount)...])
+      let progress = try inflater.decode(&first, into: &rest)
+      begunCount = first.count
+      return progress
+    } catch {
+      throw Self.failure(url, "can't be decompressed: \(error.reason)")
+    }
+  }
+
+  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. Bare data that begins so would
+  /// have bits set that are padding (RFC 1951 §3.2.4).
+  private var isInZlibFormat: Bool {
+    begun[0] & 0x0F == 8 && begun[0] >> 4 <= 7 && (Int(begun[0]) << 8 + Int(begun[1])) % 31 == 0
+  }
 
   /// Decodes the next piece.
   ///
@@ -65,20 +120,17 @@ final class ResponseDecoder: @unchecked Sendable {
     while !rest.isEmpty {
       if place != .inMember {
         guard let first = coded.first else { break }
+        guard place == .beforeFirstMember || coding == .gzip else { throw surplus }
         // RFC 1952 §2.3.1: each member begins with 31.
         guard place == .beforeFirstMember || first == 31 else {
-          throw Self.failure(url, "has bytes after its compressed data")
+          throw surplus
         }
-        if place == .afterMember { inflater.restart() }
+        if place == .afterMember { inflater?.restart() }
         place = .inMember
       }
-      let before = (coded.count, rest.count)
-      do throws(Inflater.Failure) {
-        if try inflater.decode(&coded, into: &rest) == .atEnd { place = .afterMember }
-      } catch {
-        throw Self.failure(url, "can't be decompressed: \(error.reason)")
-      }
-      if place == .inMember, before == (coded.count, rest.count) { break }
+      let before = (coded.count, rest.count, begunCount)
+      if try decode(&coded, into: &rest) == .atEnd { place = .afterMember }
+      if place == .inMember, before == (coded.count, rest.count, begunCount) { break }
     }
     let count = room.count - rest.count
     guard Int64(count) <= limit - decoded else {
@@ -97,6 +149,10 @@ final class ResponseDecoder: @unchecked Sendable {
   func checkEnd() throws(Failure) {
     guard place == .inMember else { return }
     throw Self.failure(url, "ends before its compressed data does")
+  }
+
+  private var surplus: Failure {
+    Self.failure(url, "has bytes after its compressed data")
   }
 
   private static func failure(_ url: HTTPURL, _ what: String) -> Failure {

@@ -66,6 +66,8 @@ extension HTTPHeaders {
   var serverName: String? {
     let values = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
     guard values.count == 1, let value = values.first?.value else { return nil }
-    return ContentDisposition(parsing: Array(value.utf8))?.filename
+    let bytes = Array(value.utf8)
+    if let disposition = ContentDisposition(parsing: bytes) { return disposition.filename }
+    return MalformedDisposition(bytes).filename
   }
 }

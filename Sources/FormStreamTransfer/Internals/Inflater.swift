@@ -2,7 +2,7 @@
 
 import CFormStreamZlib
 
-/// Decodes gzip (RFC 1952), piece by piece into buffers of any size.
+/// Decodes gzip (RFC 1952), zlib's format (RFC 1950) or bare deflate (RFC 1951), piece by piece into buffers of any size.
 ///
 /// It is not bound to a thread, and used by one at a time.
 final class Inflater: @unchecked Sendable {
@@ -14,21 +14,37 @@ final class Inflater: @unchecked Sendable {
     case atEnd
   }
 
+  /// What is around the compressed data.
+  enum Format {
+    /// A header and a checksum of gzip.
+    case gzip
+    /// A header and a checksum of zlib.
+    case zlib
+    /// Nothing.
+    case raw
+
+    /// The largest window, in zlib's notation.
+    fileprivate var windowBits: CInt {
+      switch self {
+      case .gzip: MAX_WBITS + 16
+      case .zlib: MAX_WBITS
+      case .raw: -MAX_WBITS
+      }
+    }
+  }
+
   /// Why bytes can't be decoded.
   struct Failure: Error {
     let reason: String
   }
 
-  /// The largest window, and 16 for a gzip header and trailer, which zlib then checks.
-  private static let windowBits = MAX_WBITS + 16
-
   // zlib keeps a pointer to it.
   private let stream = UnsafeMutablePointer<z_stream>.allocate(capacity: 1)
 
   /// C: `inflateInit2`
-  init() throws(Failure) {
+  init(_ format: Format) throws(Failure) {
     stream.initialize(to: z_stream())
-    guard formstream_inflate_init(stream, Self.windowBits) == Z_OK else {
+    guard formstream_inflate_init(stream, format.windowBits) == Z_OK else {
       stream.deallocate()
       throw Failure(reason: "there is no memory for the decoder")
     }

@@ -129,7 +129,7 @@ extension CurlEasy {
     // that the end is missing, and would decode all that it has while the target has no room.
     if !request.headers.contains("Accept-Encoding"), !request.options.omits("Accept-Encoding") {
       lines.append(
-        "Accept-Encoding: \(request.options.decompression == nil ? "identity" : "gzip")")
+        "Accept-Encoding: \(request.options.decompression == nil ? "identity" : "deflate, gzip")")
     }
     return lines
   }

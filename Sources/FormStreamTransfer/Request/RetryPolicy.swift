@@ -19,6 +19,8 @@ public struct RetryPolicy: Sendable, Hashable {
   public var timeLimit: Duration?
   /// Whether a request is repeated although the server may have carried it out.
   public var retriesUnsafe = false
+  /// Whether a request that only reads is repeated whatever it failed with, such as a 404.
+  package var retriesAllFailures = false
 
   /// Creates a policy; with one attempt, nothing is repeated.
   public init(attempts: Int = 1) {

@@ -1,0 +1,58 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The file name in a `Content-Disposition` that is no valid one: without a type, with a path or blanks that are not quoted, or
+/// with something odd beside it. Browsers and curl find it.
+struct MalformedDisposition {
+  /// Nil if there is none, or more than one.
+  let filename: String?
+
+  init(_ value: [UInt8]) {
+    var (plain, extended): ([String?], [String?]) = ([], [])
+    for piece in Self.pieces(value) {
+      let halves = piece.split(
+        separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+      guard halves.count == 2 else { continue }
+      let content = Array(halves[1].trimmingBlanks())
+      switch String(decoding: halves[0].trimmingBlanks(), as: UTF8.self).lowercased() {
+      case "filename": plain.append(Self.text(content))
+      case "filename*":
+        let valid = Array("a; filename*=".utf8) + content
+        extended.append(ContentDisposition(parsing: valid)?.filename)
+      default: continue
+      }
+    }
+    guard plain.count <= 1, extended.count <= 1 else {
+      filename = nil
+      return
+    }
+    filename = (extended.first ?? nil) ?? (plain.first ?? nil)
+  }
+
+  /// What is between semicolons that are not in quotes. Nothing if the quotes have no end.
+  private static func pieces(_ value: [UInt8]) -> [ArraySlice<UInt8>] {
+    var pieces: [ArraySlice<UInt8>] = []
+    var (start, isQuoted, isEscaped) = (0, false, false)
+    for (index, byte) in value.enumerated() {
+      switch byte {
+      case _ where isEscaped: isEscaped = false
+      case UInt8(ascii: "\\") where isQuoted: isEscaped = true
+      case UInt8(ascii: "\""): isQuoted.toggle()
+      case UInt8(ascii: ";") where !isQuoted:
+        pieces.append(value[start..<index])
+        start = index + 1
+      default: break
+      }
+    }
+    return isQuoted ? [] : pieces + [value[start...]]
+  }
+
+  /// What is in the quotes; all of it without quotes. Nil if that is nothing.
+  private static func text(_ content: [UInt8]) -> String? {
+    guard content.first == UInt8(ascii: "\"") else {
+      return content.isEmpty ? nil : String(decoding: content, as: UTF8.self)
+    }
+    let quoted = content.lastIndex(of: UInt8(ascii: "\"")).map { content[...$0] } ?? []
+    return ContentDisposition(parsing: Array("a; filename=".utf8) + quoted)?.filename
+  }
+}

@@ -5,7 +5,7 @@ import Testing
 @Suite struct CurlFlagTests {
   @Test(arguments: [
     (["--preproxy", "p:1"], "socks5h"), (["-p"], "always"), (["--proxy-digest"], "only Basic"),
-    (["--proxy-insecure"], "--proxy-cacert"), (["--retry-all-errors"], "--retry-unsafe"),
+    (["--proxy-insecure"], "--proxy-cacert"),
     (["--ntlm"], "--digest"), (["--negotiate", "-u", "me:canary"], "--digest"),
     (["-sS0"], "--http1.1"),
     (["-1"], "TLS 1.2"), (["-2"], "TLS 1.2"), (["--tlsv1.0"], "TLS 1.2"),

@@ -25,9 +25,15 @@ import Testing
     "create-dirs": Effect("-o", "e/f/kept", "--create-dirs", shows: "\ne/f/kept\n"),
     "continue-at": Effect(
       "--json", "-C", "-", "-o", "begun", shows: "\"resumed_from\":4", at: "/begun"),
+    "no-clobber": Effect("-o", "token", "--no-clobber", shows: "\ntoken.1\n"),
+    "remove-on-error": Effect(
+      "--retry", "0", "-m", "0.5", "-o", "f", "--remove-on-error", shows: "!\nf.part\n", at: "/half"
+    ),
+    "remote-time": Effect("-o", "f", "-R", shows: "\nfrom 1994: f\n", at: "/timed"),
+    "time-cond": Effect("-z", "1999-12-12", shows: "If-Modified-Since: Sun, 12 Dec 1999"),
     "range": Effect("-r", "4-7", shows: "Range: bytes=4-7\r\n", at: "/range"),
     "sha256": Effect("--sha256", String(repeating: "a", count: 64), shows: "not that of --sha256"),
-    "compressed": Effect("--compressed", shows: "Accept-Encoding: gzip\r\n"),
+    "compressed": Effect("--compressed", shows: "Accept-Encoding: deflate, gzip\r\n"),
     "max-filesize": Effect("--max-filesize", "3", shows: "3 bytes that --max-filesize"),
     "max-response": Effect("--json", "--max-response", "2", shows: "\"body\":\"th\""),
     "connect-to": Effect(
@@ -67,9 +73,14 @@ import Testing
       "--retry", "0", "--url-file", "url", shows: "http://h.invalid:80/***", at: nil),
     "user-agent": Effect("-A", "me", shows: "User-Agent: me\r\n"),
     "query": Effect("--query", "a=b c", shows: " /dir/name.txt?a=b+c HTTP/1.1\r\n"),
-    "retry": Effect("--retry", "0", shows: "1 requests", at: "/busy"),
-    "max-retry-after": Effect("--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
-    "retry-max-time": Effect("--retry-max-time", "0.5", shows: "1 requests", at: "/slow"),
+    "retry": Effect("--retry", "1", shows: "2 requests", at: "/busy"),
+    "max-retry-after": Effect(
+      "--retry", "2", "--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
+    "retry-max-time": Effect(
+      "--retry", "2", "--retry-max-time", "0.5", shows: "1 requests", at: "/slow"),
+    "retry-all-errors": Effect(
+      "--retry", "1", "--retry-delay", "0.01", "--retry-all-errors", shows: "2 requests",
+      at: "/missing"),
     "connect-timeout": Effect(
       "--connect-timeout", "0.3", "--retry", "0", "HTTPS", shows: "could not be reached in time",
       at: nil),
@@ -191,6 +202,7 @@ import Testing
             ]
           }
       case ("/missing", _): .good(404, body: "missing")
+      case ("/timed", _): .good(headers: [("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")])
       case ("/digest", 0):
         .good(401, headers: [("WWW-Authenticate", "Digest realm=a, nonce=n, qop=auth")])
       case ("/named", _):
@@ -220,7 +232,10 @@ import Testing
       "formstream", ["get"] + arguments + (path.map { [server.url + $0] } ?? []), in: place,
       environment: ["HOME": place.path])
     let requests = server.requests.map { String(decoding: $0.head + $0.body, as: UTF8.self) }
-    let files = try shell("find . -type f | cut -c3- | sort", in: place).output
+    let files = try shell(
+      "find . -type f | cut -c3- | sort; find . ! -newermt 1995-01-01 -printf 'from %TY: %P\n'",
+      in: place
+    ).output
     return """
       \(requests.joined(separator: "\n"))
       \(requests.count) requests, exit \(result.exit ?? -1)

@@ -88,6 +88,9 @@ import Testing
       "--retry", "1", "--max-retry-after", "0.5", "-d", "", shows: "1 requests", at: "/slow"),
     "retry-unsafe": Effect(
       "--retry", "1", "--retry-unsafe", "-X", "POST", "-d", "", shows: "2 requests", at: "/lost"),
+    "retry-all-errors": Effect(
+      "--retry", "1", "--retry-all-errors", "-X", "POST", "-d", "", shows: "2 requests", at: "/lost"
+    ),
     "connect-timeout": Effect(
       "--to-curl", "--connect-timeout", "5", "-d", "", shows: "--connect-timeout 5"),
     "max-time": Effect("--max-time", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),

@@ -206,7 +206,7 @@ import Testing
   private static let contradictions: [(String, String)] = [
     ("post --json -i -d a $U/", "--json and -i"), ("post --json -w x -d a $U/", "--json and -w"),
     ("post --json -D - -d a $U/", "--json and -D -"), ("get --json -I $U/", "--json and -I"),
-    ("post -I -d a $U/", "sends no body"), ("post -I -X GET $U/", "-I and -X"),
+    ("post -I -d a $U/", "sends no body"),
     ("post -G -F a=b $U/", "-G puts"), ("post -G -T words $U/", "-G puts"),
     ("get -d a $U/", "-G puts the data into the URL"), ("get -C - -o f -i $U/", "-C -"),
     ("get -J -i $U/", "-J names"), ("post -f --output-any-status -o f -d a $U/", "-f prints"),

@@ -87,6 +87,8 @@ import Testing
     "content-digest": Effect("--content-digest", shows: "Content-Digest: sha-256="),
     "retry": Effect("--retry", "1", shows: "2 requests", at: "/busy"),
     "retry-unsafe": Effect("--retry", "1", "--retry-unsafe", shows: "2 requests", at: "/lost"),
+    "retry-all-errors": Effect(
+      "--retry", "1", "--retry-all-errors", shows: "2 requests", at: "/lost"),
     "connect-timeout": Effect(
       "--connect-timeout", "0.2", "--retry", "0", "--resolve", "h.example:80:192.0.2.1",
       "http://h.example:80/", "words", shows: "exit 75", isComplete: true),

@@ -104,10 +104,6 @@ enum CurlFlag {
       hint: "only a user and a password are sent to a proxy (--proxy-user-file)."),
     Entry(nil, "proxy-header", hint: "only --proxy-user is sent to a proxy."),
     Entry(
-      nil, "retry-all-errors",
-      hint:
-        "--retry repeats requests if that is safe, --retry-unsafe also if it is not."),
-    Entry(
       nil, "ntlm", "ntlm-wb", "negotiate", "delegation", "service-name",
       hint: "only Basic, Digest (--digest) and Bearer (--token-file) are supported."),
     Entry(
@@ -171,11 +167,11 @@ enum CurlFlag {
     Entry("r", hint: "--range OFF:LEN, after a part, sends a piece of its file."),
     Entry("J", hint: "-O names a file by the URL, and -o FILE by your choice."),
     Entry("C", hint: "uploads start at the first byte; --range sends a piece of a file."),
-    Entry(nil, "no-clobber", hint: "only -J of formstream get never replaces a file."),
+    Entry(nil, "no-clobber", hint: "formstream get has it; here -o replaces a file."),
     Entry(
       "R", "remote-time", "xattr",
       hint:
-        "a file gets the time at which it is written; -w '%header{last-modified}' prints the server's."
+        "a file gets the time at which it is written; formstream get -R sets the server's."
     ),
     Entry(nil, "create-file-mode", hint: "umask decides who may read new files."),
     Entry("y", "speed-time", hint: "--stall-timeout S limits the time without a byte."),

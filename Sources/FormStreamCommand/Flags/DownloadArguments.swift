@@ -22,7 +22,24 @@ struct DownloadArguments {
   var directory: Argument?
   var makesDirectories = false
   var resumes = false
-  var range: RequestedRange?
+  /// The first byte that is asked for, of `-C N`; nil if that is the first of all.
+  var firstByte: Int64?
+  /// The value of `--range`.
+  var givenRange: RequestedRange?
+  /// Which bytes are asked for; nil for all.
+  var range: RequestedRange? { givenRange ?? firstByte.map { .from($0, to: nil) } }
+  /// The flag that chooses them.
+  var rangeFlag: String { givenRange == nil ? "-C" : "--range" }
+  /// The value of `-z`.
+  var condition: Argument?
+  /// Whether a file gets the time at which the server changed it last.
+  var setsTime = false
+  /// Whether no file is replaced.
+  var keepsExisting = false
+  /// Whether what has arrived of a file is removed if the download fails.
+  var removesOnError = false
   /// For the first URL, the second, and so on.
   var digests: [SHA256.Digest] = []
+  /// What was typed for them.
+  var digestArguments: [Argument] = []
 }

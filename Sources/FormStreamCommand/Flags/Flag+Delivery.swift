@@ -11,7 +11,8 @@ extension Flag {
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
         each time, and is random; a server's Retry-After takes precedence unless it is 0. A body from a pipe \
-        can be sent again if it was read ahead or stored (--read-ahead, --spool). The default is 0, and 2 for send and get.
+        can be sent again if it was read ahead or stored (--read-ahead, --spool). The default is 0; it is 2 for send, and for a GET \
+        or HEAD of get whose response goes into a file (-o, -O, -J).
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.request.options.retry.attempts =
@@ -42,6 +43,17 @@ extension Flag {
       long: "retry-unsafe", group: .delivery, verbs: Verb.sending,
       summary: "Let --retry repeat a request that the server may have acted on"
     ) { (arguments, _) in arguments.request.options.retry.retriesUnsafe = true },
+    Flag(
+      long: "retry-all-errors", group: .delivery, verbs: Verb.requesting,
+      summary: "Let --retry repeat any failure; for uploads, the same as --retry-unsafe",
+      detail: """
+        A GET or HEAD is repeated whatever the server did wrong, also after a status such as 404. Other requests are repeated \
+        also if the server may have acted on them.
+        """
+    ) { (arguments, _) in
+      arguments.request.options.retry.retriesUnsafe = true
+      arguments.request.options.retry.retriesAllFailures = true
+    },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
       $0.request.options.limits.connect = $1
     },
@@ -91,10 +103,9 @@ extension Flag {
     repeating(301), repeating(302), repeating(303),
     Flag(
       long: "max-redirs", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
-      summary: "Follow at most N redirects (default: 5)"
+      summary: "Follow at most N redirects (default: 5, or 50 with -L)"
     ) { (arguments, argument) throws(Failure) in
-      arguments.request.options.redirects.limit = try argument.count(
-        for: "--max-redirs", upTo: 1000)
+      arguments.request.redirectLimit = try argument.count(for: "--max-redirs", upTo: 1000)
     },
     Flag(
       long: "expect",

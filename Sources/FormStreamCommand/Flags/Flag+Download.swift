@@ -1,4 +1,5 @@
 import FormStreamDigest
+import FormStreamPlatform
 
 /// The flags of `get` about files, and what they must be.
 extension Flag {
@@ -35,28 +36,62 @@ extension Flag {
       summary: "Make the directories of -o, -D and --output-dir that don't exist"
     ) { (arguments, _) in arguments.downloading.makesDirectories = true },
     Flag(
+      long: "no-clobber", group: .output, verbs: [.get],
+      summary: "Replace no file: if a name is taken, add .1, .2 and so on",
+      detail: "--clobber turns it off. The server's names of -J never replace a file."
+    ) { (arguments, _) in arguments.downloading.keepsExisting = true },
+    Flag(
+      long: "remove-on-error", group: .output, verbs: [.get],
+      summary: "Leave nothing of a download that failed",
+      detail: """
+        Without it, what has arrived stays in FILE.part, so that -C - can go on. A file has its own name only when it is \
+        complete, in any case.
+        """
+    ) { (arguments, _) in arguments.downloading.removesOnError = true },
+    Flag(
+      long: "remote-time", short: "R", group: .output, verbs: [.get],
+      summary: "Give a file the time of the server's Last-Modified"
+    ) { (arguments, _) in arguments.downloading.setsTime = true },
+    Flag(
+      long: "time-cond", short: "z", value: Value(placeholder: "TIME", completion: .path),
+      group: .output, verbs: [.get],
+      summary: "Get only what is newer than TIME, or than the file TIME; older with -TIME",
+      detail: """
+        TIME is a date such as "12 Dec 1999 12:00:00 GMT" or 1999-12-12, in UTC, or the name of a file whose time of change \
+        counts. If the server responds that nothing has changed (304), that is a success, and a file of -o stays.
+        """
+    ) { (arguments, argument) in arguments.downloading.condition = argument },
+    Flag(
       long: "continue-at", short: "C", value: Value(placeholder: "-"), group: .output,
       verbs: [.get], common: [.get],
-      summary: "Go on with a file that was not completed; write -C -",
+      summary: "Go on with a file that was not completed: -C -",
       detail: """
         Until a file is complete, it is named FILE.part, and a second one beside it says what is known of the \
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
-        is never put together from two. Without the flag, what an earlier run has left is begun again in any case.
+        is never put together from two. Without the flag, what an earlier run has left is begun again in any case. \
+        -C N is --range N-: it prints what begins at this byte, or stores it in a new file. It adds nothing to a file that \
+        exists, because nothing shows that both are of one version.
         """
     ) { (arguments, argument) throws(Failure) in
-      guard argument.isDash else {
+      if argument.isDash {
+        (arguments.downloading.resumes, arguments.downloading.firstByte) = (true, nil)
+        return
+      }
+      guard let text = argument.text, text.isASCIIDigits, let first = Int64(text) else {
         throw .usage(
-          "\(argument.named("-C")) is not a hyphen: -C - goes on where the file ends, and --range N- gets what begins at a byte."
+          "\(argument.named("-C")) is neither a hyphen nor a number: -C - goes on where the file ends, and -C N gets what begins at byte N."
         )
       }
-      arguments.downloading.resumes = true
+      arguments.downloading.resumes = false
+      arguments.downloading.firstByte = first > 0 ? first : nil
     },
     Flag(
       long: "range", short: "r", value: Value(placeholder: "FIRST-LAST"), group: .output,
       verbs: [.get],
       summary: "Get these bytes only: FIRST-LAST, FIRST- or -COUNT",
       detail: """
-        Bytes are counted from 0. It is an error if the server sends something else, such as the complete file.
+        Bytes are counted from 0. It is an error if the server sends something else, such as the complete file. Several \
+        ranges, as 0-99,500-599, are printed as the server sends them, in parts of multipart/byteranges.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let range = argument.text.flatMap(RequestedRange.init) else {
@@ -64,23 +99,37 @@ extension Flag {
           "\(argument.named("--range")) is not a range: write FIRST-LAST, FIRST-, or -COUNT for the last bytes."
         )
       }
-      arguments.downloading.range = range
+      arguments.downloading.givenRange = range
     },
     Flag(
       long: "sha256", value: Value(placeholder: "HEX"), group: .output, verbs: [.get],
       common: [.get],
       summary: "The SHA-256 that the file must have; it is not kept otherwise",
       detail: """
-        The digest is that of what is written. With several URLs, give the flag for each, in their order. \
+        The digest is that of what is written. A line of sha256sum is accepted if it is one word, as in \
+        --sha256 "$(cat film.sha256)"; its name is not compared. With several URLs, give the flag for each, in their order. \
         Standard output can't be taken back: there, the exit code says it.
         """
     ) { (arguments, argument) throws(Failure) in
-      guard let digest = argument.text.flatMap(SHA256.Digest.init(hexadecimal:)) else {
+      guard let digest = argument.text.flatMap(SHA256.Digest.init(line:)) else {
         throw .usage(
           "\(argument.named("--sha256")) is not a digest: write 64 hexadecimal digits, as sha256sum does."
         )
       }
       arguments.downloading.digests.append(digest)
+      arguments.downloading.digestArguments.append(argument)
     },
   ]
+}
+
+extension SHA256.Digest {
+  /// Reads a digest, or the line in which sha256sum writes one: with the name after it, or, as with --tag, before it. Nil if
+  /// the text is something else.
+  fileprivate init?(line: String) {
+    let words = line.split { $0.isWhitespace }
+    let isTagged = words.first == "SHA256" && words.dropLast().last == "="
+    // A line whose name is escaped begins with a backslash.
+    guard let word = isTagged ? words.last : words.first else { return nil }
+    self.init(hexadecimal: String(word.first == "\\" ? word.dropFirst() : word))
+  }
 }

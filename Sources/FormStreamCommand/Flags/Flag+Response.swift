@@ -29,7 +29,7 @@ extension Flag {
     ) { (arguments, _) in arguments.request.outputsAnyStatus = true },
     Flag(
       long: "compressed", group: .output, verbs: Verb.likeCurl,
-      summary: "Ask for a compressed response (gzip), and decompress it",
+      summary: "Ask for a compressed response (gzip or deflate), and decompress it",
       detail: """
         What is written is decompressed, and has at most 1 GiB, or what --max-filesize allows: a small response \
         can be a very large file. Without the flag, the server is asked for no compression. It can't be used \

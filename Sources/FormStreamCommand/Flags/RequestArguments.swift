@@ -57,6 +57,8 @@ struct RequestArguments {
   var passphrase: PassphraseArgument?
   var proxy = ProxyArguments()
 
+  /// The value of `--max-redirs`.
+  var redirectLimit: Int?
   /// Whether `--retry` was typed.
   var isRetryGiven = false
   var responseLimit: Int?

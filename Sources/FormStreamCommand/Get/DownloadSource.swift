@@ -13,9 +13,9 @@ extension LowArguments {
     guard count > 0 else {
       throw .usage("Name the URL to get: formstream get [FLAG]... https://example.org/path.")
     }
-    guard outputs.count <= count else {
-      throw .usage(
-        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is one URL" : "are \(count) URLs"): give one for each."
+    if outputs.count > count {
+      notes.append(
+        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is one URL" : "are \(count) URLs"): the rest of them are not used."
       )
     }
     if request.urlFile != nil {
@@ -30,11 +30,25 @@ extension LowArguments {
       for match in try matches(ofURL: operand) {
         sources.append(
           DownloadSource(
-            url: try URLArgument(Argument(bytes: match.text, from: operand)),
+            url: try url(Argument(bytes: match.text, from: operand)),
             output: output?.numbered(by: match.choices)))
       }
     }
     return sources
+  }
+
+  private func url(_ operand: Argument) throws(Failure) -> URLArgument {
+    do throws(Failure) {
+      return try URLArgument(operand)
+    } catch {
+      // `$(cat FILE)` without quotes is two words.
+      guard case .word(let place)? = operand.place,
+        let digest = downloading.digestArguments.first(where: { $0.place == .word(place - 1) })
+      else { throw error }
+      throw .usage(
+        "\(operand.named("The word")) after the digest of \(digest.named("--sha256")) is not a URL: if it belongs to the digest, quote it, as in --sha256 \"$(cat FILE)\"."
+      )
+    }
   }
 
   /// The URLs that a word stands for.

@@ -25,7 +25,7 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
   let session = try startSession(plan.configuration, interruption)
   var series = RequestSeries(count: plan.items.count, plan.printing)
   for item in plan.items where interruption.signal == nil {
-    series.add(storedIn: item.file) { () throws(Failure) in
+    series.add(storedIn: plan.keepsExisting ? nil : item.file) { () throws(Failure) in
       try plan.fetch(item, headFile, in: session, interruption)
     }
   }
@@ -56,14 +56,18 @@ extension GetPlan {
     case .file(let path):
       if !storesOtherThanFiles, let file = placeOfDownload(path) {
         ending = try download(
-          item, to: .file(file, ifTaken: .replace), heads, in: session, display, interruption)
+          item, to: .file(file, ifTaken: keepsExisting ? .number : .replace), heads, in: session,
+          display, interruption)
       } else {
-        ending = try print(item, to: .path(path), heads, in: session, display, interruption)
+        let free = keepsExisting ? try freePath(like: path) : path
+        ending = try print(item, to: .path(free), heads, in: session, display, interruption)
       }
     case .directory(let directory, let source):
       ending = try download(
         item,
-        to: .directory(directory, named: source, ifTaken: source == .server ? .number : .replace),
+        to: .directory(
+          directory, named: source,
+          ifTaken: source == .server || keepsExisting ? .number : .replace),
         heads, in: session, display, interruption)
     }
     explain(&ending, of: item)
@@ -79,7 +83,7 @@ extension GetPlan {
     let reason: String
     if range != nil {
       guard status == 200 else { return }
-      reason = "It sends the complete file in place of --range."
+      reason = "It sends the complete file in place of \(rangeFlag)."
     } else if status == 206 {
       reason = "It sent a part of the file without being asked for one."
     } else if item.destination.isFile, !choosesStatuses {
@@ -107,7 +111,8 @@ extension GetPlan {
       try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
         try ResponseOutput(
           target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
-          hidesRefused: printing.hidesRefused,
+          replacesFile: !keepsExisting, hidesRefused: printing.hidesRefused,
+          hidesBody: printing.hidesBodies,
           heads: printing.includesHeads(on: target) ? heads : nil, check: check)
       }
     }
@@ -124,6 +129,8 @@ extension GetPlan {
   ) throws(Failure) -> ResultReport.Ending {
     var settings = DownloadSettings(destination)
     settings.resumesPartialFile = resumes
+    settings.keepsPartialFile = !removesOnError
+    settings.numbersAtEnd = keepsExisting
     settings.expectedSHA256 = item.expectedDigest?.description
     let report = report(on: item)
     var request = item.request
@@ -131,7 +138,7 @@ extension GetPlan {
     let task = session.startDownload(request, settings)
     interruption.onSignal { _ in task.cancel() }
     let result = try display.follow(
-      task.progress, until: { await task.result }, hasSucceeded: { $0.file != nil })
+      task.progress, until: { await task.result }, hasSucceeded: { $0.outcome == .ok })
     return report.end(result, heads, interruption)
   }
 
@@ -153,10 +160,23 @@ extension GetPlan {
   private func placeOfDownload(_ path: LocalPath) -> LocalPath? {
     switch try? OutputPlace(at: path) {
     case .nothing: path
-    case .file: try? resolved(path)
+    case .file: keepsExisting ? path : try? resolved(path)
     case .deadLink, .standardOutput, .special, nil: nil
     }
   }
+}
+
+/// A path that no file has: the same, or one with a number, as in curl.
+private func freePath(like path: LocalPath) throws(Failure) -> LocalPath {
+  for number in 0...10_000 {
+    let free = number == 0 ? path : LocalPath(bytes: path.bytes + Array(".\(number)".utf8))
+    switch try? OutputPlace(at: free) {
+    case .file, .deadLink: continue
+    case .nothing, .standardOutput, .special, nil: return free
+    }
+  }
+  throw Failure(
+    .inputOutput, "The file \"\(path)\" exists, and so does each with a number up to 10000.")
 }
 
 extension GetPlan.Item {

@@ -34,9 +34,17 @@ extension LowArguments {
     case .remoteName:
       let directory = downloading.directory.map(\.path) ?? ""
       if downloading.usesServerNames { return .directory(directory, .server) }
-      guard isNotAsOnServer else { return .directory(directory, .url) }
-      return .file(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
+      let name = try nameAtEnd(of: url)
+      return isNotAsOnServer ? .file(pathInDirectory(name)) : .directory(directory, .url)
     }
+  }
+
+  /// The name of `-O`.
+  func nameAtEnd(of url: HTTPURL) throws(Failure) -> [UInt8] {
+    guard !SafeName.lastSegment(of: url).isEmpty else {
+      throw .usage("The URL \(url) has no name at its end for -O: name the file with -o.")
+    }
+    return SafeName(lastSegmentOf: url).numbered(1).bytes
   }
 
   /// Whether what is stored is not the complete file as it is on the server.
@@ -63,15 +71,41 @@ extension LowArguments {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
       guard let file = item.file else { continue }
+      try checkBeginning(of: file)
+      if downloading.keepsExisting { continue }
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
     try checkOutputs(
-      outputs, remedy: "give each a name with -o, or use -J, which numbers them")
+      outputs, remedy: remedyForOneName(sources))
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
       )
     }
+  }
+}
+
+extension LowArguments {
+  /// Fails if `-C N` would have to put a file together from what may be two versions.
+  private func checkBeginning(of file: LocalPath) throws(Failure) {
+    guard let first = downloading.firstByte, case .file? = try? OutputPlace(at: file) else {
+      return
+    }
+    throw .usage(
+      "-C \(first) would put the file \"\(file)\" together with what the server has now, and nothing shows that both are of one version: -C - goes on with what get has left, and another name with -o stores the rest alone."
+    )
+  }
+
+  private func remedyForOneName(_ sources: [DownloadSource]) -> String {
+    let remedy = "give each a name with -o, or use -J, which numbers them"
+    for source in sources {
+      // What a pattern stands for is there already.
+      guard case .file(let name)? = source.output,
+        let mark = name.shown.firstMatch(of: /#[0-9]+/)?.output
+      else { continue }
+      return "\(mark) stands for itself, because the URL has no such pattern; \(remedy)"
+    }
+    return remedy
   }
 }
 
@@ -110,15 +144,19 @@ extension GetPlan.Destination {
 extension SafeName {
   /// The name at the end of a URL, with percent codes decoded.
   init(lastSegmentOf url: HTTPURL) {
+    let segment = Self.lastSegment(of: url)
+    let decoded = String(validating: PercentDecoder.decoded(segment), as: UTF8.self)
+    self.init(filename: decoded ?? String(Substring(segment)), field: "download")
+  }
+
+  /// What is after the last slash of a URL's path.
+  static func lastSegment(of url: HTTPURL) -> Substring.UTF8View {
     // Bytes: a delimiter and a combining mark after it are one `Character`.
     let path = url.absoluteString.utf8.prefix {
       $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
     }
     // The scheme, nothing, and the host come before the path.
-    let segment =
-      path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst(3).last
-      ?? "".utf8[...]
-    let decoded = String(validating: PercentDecoder.decoded(segment), as: UTF8.self)
-    self.init(filename: decoded ?? String(Substring(segment)), field: "download")
+    return path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+      .dropFirst(3).last ?? ""[...].utf8
   }
 }

@@ -30,6 +30,12 @@ struct GetPlan {
   /// Where the cookies are saved at the end; nil for nowhere.
   let cookieJar: LocalPath?
   let range: RequestedRange?
+  /// The flag that chooses the range.
+  let rangeFlag: String
+  /// Whether no file is replaced.
+  let keepsExisting: Bool
+  /// Whether what has arrived of a file is removed if the download fails.
+  let removesOnError: Bool
   let resumes: Bool
   let makesDirectories: Bool
   let printsRecord: Bool
@@ -67,21 +73,37 @@ extension LowArguments {
       throw .usage(
         "-H states a Content-Length of \(stated), and get sends no body: leave the header out.")
     }
+    if let condition = try condition() {
+      guard !planned.headers.contains(condition.name) else {
+        throw .usage("-z and -H both set \(condition.name): leave one out.")
+      }
+      planned.headers.append(condition.name, condition.value)
+    }
     if let range = downloading.range {
       guard !planned.headers.contains("Range") else {
-        throw .usage("--range and -H both set the range: leave one out.")
+        throw .usage("\(downloading.rangeFlag) and -H both set the range: leave one out.")
       }
       planned.headers.append("Range", range.header)
     }
     // The session's own limit is for many requests; here --retry sets the limit.
     configuration.retryBudget = max(
-      configuration.retryBudget, planned.options.retry.attempts - 1)
+      configuration.retryBudget, planned.options.retry.attempts - 1,
+      TransferOptions.download.retry.attempts - 1)
     var items: [GetPlan.Item] = []
     for (index, url) in resolved.enumerated() {
       var request = request(like: planned, to: url, configuration, &notes)
       let destination = try destination(sources[index].output, of: url)
       request.options.acceptedStatuses = acceptedStatuses(
-        for: destination, request.method, planned.options)
+        for: destination, request, planned.options)
+      // A file may be requested again: nothing of it is shown before it is complete.
+      if !self.request.isRetryGiven, destination.isFile, [.get, .head].contains(request.method) {
+        request.options.retry.attempts = TransferOptions.download.retry.attempts
+      }
+      if downloading.range?.isSeveral == true, destination.isFile {
+        throw .usage(
+          "\(downloading.rangeFlag) asks for several ranges, which come as parts of one response: they are printed on standard output. For a file, ask for one range."
+        )
+      }
       items.append(
         GetPlan.Item(
           number: index, request: request, destination: destination,
@@ -91,7 +113,8 @@ extension LowArguments {
     try checkFiles(items, sources)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,
-      range: downloading.range,
+      range: downloading.range, rangeFlag: downloading.rangeFlag,
+      keepsExisting: downloading.keepsExisting, removesOnError: downloading.removesOnError,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,
       choosesStatuses: request.options.acceptedStatuses != nil, printing: printing,
@@ -116,7 +139,12 @@ extension LowArguments {
         throw .usage("--output-dir needs the name of a directory; . is the current one.")
       }
     }
-    if downloading.resumes, downloading.range != nil {
+    if downloading.resumes, downloading.removesOnError {
+      throw .usage(
+        "-C - goes on with what a download has left, and --remove-on-error leaves nothing: leave one out."
+      )
+    }
+    if downloading.firstByte != nil || downloading.resumes, downloading.givenRange != nil {
       throw .usage("-C and --range both choose what is received: leave one out.")
     }
     if isCompressed, downloading.resumes || downloading.range != nil {
@@ -138,13 +166,21 @@ extension LowArguments {
 
   private func getOptions() throws(Failure) -> TransferOptions {
     var options = try options()
-    // A GET may always be sent again.
-    if !request.isRetryGiven { options.retry.attempts = TransferOptions.download.retry.attempts }
     if let limit = options.maximumResponseSize { options.decompression?.limit = limit }
     return options
   }
 
   /// The statuses that are a success.
+  private func acceptedStatuses(
+    for destination: GetPlan.Destination, _ request: TransferRequest, _ options: TransferOptions
+  ) -> Set<Int> {
+    let statuses = acceptedStatuses(for: destination, request.method, options)
+    // Who asks for what has changed is answered by "nothing".
+    let isConditional = ["If-Modified-Since", "If-None-Match"].contains(
+      where: request.headers.contains)
+    return isConditional && options.acceptedStatuses == nil ? statuses.union([304]) : statuses
+  }
+
   private func acceptedStatuses(
     for destination: GetPlan.Destination, _ method: HTTPMethod, _ options: TransferOptions
   ) -> Set<Int> {
@@ -156,5 +192,22 @@ extension LowArguments {
     guard method == .get else { return statuses }
     // What is not kept in a file may be of any kind, but not a part that was not asked for.
     return destination.isFile ? options.statusesOfCompleteResource : statuses.subtracting([206])
+  }
+
+  /// The header of `-z`; nil without it.
+  private func condition() throws(Failure) -> (name: String, value: String)? {
+    guard let condition = downloading.condition else { return nil }
+    let isOlder = condition.bytes.first == UInt8(ascii: "-")
+    let wanted = Argument(
+      bytes: isOlder ? condition.bytes.dropFirst() : condition.bytes[...], from: condition)
+    let time =
+      wanted.text.flatMap { CalendarTime($0) }
+      ?? modificationTime(of: wanted.path).map { CalendarTime(seconds: $0) }
+    guard let time else {
+      throw .usage(
+        "\(condition.named("-z")) is neither a time nor a file that exists: write a time such as \"12 Dec 1999 12:00:00 GMT\" or 1999-12-12."
+      )
+    }
+    return (isOlder ? "If-Unmodified-Since" : "If-Modified-Since", time.httpDate)
   }
 }

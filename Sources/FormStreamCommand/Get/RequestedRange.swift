@@ -1,13 +1,26 @@
 import FormStreamPlatform
 
-/// The value of `--range`: one range of bytes.
+/// The value of `--range`: a range of bytes, or several.
 ///
+/// RFC 9110 §14.1.2: ranges-specifier = range-unit "=" range-set, range-set = 1#range-spec.
 /// RFC 9110 §14.1.1: int-range = first-pos "-" [ last-pos ], suffix-range = "-" suffix-length.
 enum RequestedRange: Hashable, Sendable {
   case from(Int64, to: Int64?)
   case last(Int64)
+  case several([RequestedRange])
 
   init?(_ text: String) {
+    let pieces = text.split(separator: ",", omittingEmptySubsequences: false)
+    guard pieces.count == 1 else {
+      let ranges = pieces.compactMap { RequestedRange(one: $0.drop { $0 == " " }) }
+      guard ranges.count == pieces.count else { return nil }
+      self = .several(ranges)
+      return
+    }
+    self.init(one: text[...])
+  }
+
+  private init?(one text: Substring) {
     let words = text.split(separator: "-", omittingEmptySubsequences: false)
     guard words.count == 2, words.allSatisfy({ $0.isEmpty || $0.isASCIIDigits }) else { return nil }
     switch (Int64(words[0]), Int64(words[1])) {
@@ -19,12 +32,18 @@ enum RequestedRange: Hashable, Sendable {
   }
 
   /// The value of the `Range` header.
-  var header: String {
+  var header: String { "bytes=\(text)" }
+
+  private var text: String {
     switch self {
-    case .from(let first, let last): "bytes=\(first)-\(last.map(String.init) ?? "")"
-    case .last(let count): "bytes=-\(count)"
+    case .from(let first, let last): "\(first)-\(last.map(String.init) ?? "")"
+    case .last(let count): "-\(count)"
+    case .several(let ranges): ranges.map(\.text).joined(separator: ",")
     }
   }
+
+  /// Whether a server sends the bytes in parts.
+  var isSeveral: Bool { if case .several = self { true } else { false } }
 
   /// Whether the bytes of a response are those that were asked for. They may end with the resource, before the range does.
   ///
@@ -38,7 +57,21 @@ enum RequestedRange: Hashable, Sendable {
     case .last(let count):
       return isLast
         && (bytes.upperBound - bytes.lowerBound == count || bytes.lowerBound == 0 && last < count)
+    case .several(let ranges):
+      // RFC 9110 §15.3.7.1: a server may send one of them, or those together that are beside each other.
+      return ranges.contains { $0.isAnswered(by: bytes, of: total) }
+        || Self.joined(ranges).map { $0.lowerBound <= bytes.lowerBound && last <= $0.upperBound }
+          ?? false
     default: return false
     }
+  }
+
+  /// From the first byte to the last of several ranges; nil if that is not known.
+  private static func joined(_ ranges: [RequestedRange]) -> ClosedRange<Int64>? {
+    var all: ClosedRange<Int64>?
+    for case .from(let first, let last?) in ranges {
+      all = min(all?.lowerBound ?? first, first)...max(all?.upperBound ?? last, last)
+    }
+    return ranges.allSatisfy { if case .from(_, _?) = $0 { true } else { false } } ? all : nil
   }
 }

@@ -439,3 +439,21 @@ extension stat {
       && (output.st_dev, output.st_ino) == (st_dev, st_ino)
   }
 }
+
+// MARK: Times
+
+/// When a file was changed last, in seconds since 1970; nil if there is none.
+///
+/// C: `stat`
+func modificationTime(of path: LocalPath) -> Int64? {
+  status(of: path).map { Int64($0.st_mtim.tv_sec) }
+}
+
+/// Sets the times of a file, in seconds since 1970.
+///
+/// C: `utimensat`
+func setModificationTime(of path: LocalPath, to seconds: Int64) throws(SystemError) {
+  let time = timespec(tv_sec: Int(seconds), tv_nsec: 0)
+  let status = path.withCString { utimensat(AT_FDCWD, $0, [time, time], 0) }
+  guard status == 0 else { throw SystemError(number: errno) }
+}

@@ -289,9 +289,7 @@ struct CurlLine {
       addDifference(
         "-L", "curl sends the headers of -H to other servers, and makes a GET of a POST")
     }
-    if options.redirects.limit != usual.redirects.limit {
-      add("--max-redirs", "\(options.redirects.limit)")
-    }
+    if let limit = arguments.request.redirectLimit { add("--max-redirs", "\(limit)") }
     switch arguments.request.expectation {
     case .always: add("-H", "Expect: 100-continue")
     case .never: add("-H", "Expect:")

@@ -4,6 +4,10 @@ import FormStreamMultipart
 struct PlannedPrinting {
   /// Whether heads come before the body.
   let includesHeads: Bool
+  /// Whether bodies are not written: `-I` with a method that has them.
+  let hidesBodies: Bool
+  /// Whether a file gets the time of the server's `Last-Modified`.
+  let setsTime: Bool
   /// Where heads go in addition; nil for nowhere.
   let headTarget: OutputTarget?
   /// The directory that is made for that file, if it does not exist.
@@ -50,7 +54,9 @@ extension LowArguments {
     }
     let headTarget = try headTarget()
     return PlannedPrinting(
-      includesHeads: request.includesHeads, headTarget: headTarget,
+      includesHeads: request.includesHeads,
+      hidesBodies: request.asksForHead && request.method != nil, setsTime: downloading.setsTime,
+      headTarget: headTarget,
       madeHeadDirectory: downloading.makesDirectories ? headTarget?.directory : nil,
       writeOut: try request.writeOut.map { (format) throws(Failure) in try WriteOut(format) },
       hidesRefused: request.hidesRefused,

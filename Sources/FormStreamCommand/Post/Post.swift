@@ -62,7 +62,7 @@ extension PostPlan {
       try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
         try ResponseOutput(
           target, following: options, outputsAnyStatus: outputsAnyStatus,
-          hidesRefused: printing.hidesRefused,
+          hidesRefused: printing.hidesRefused, hidesBody: printing.hidesBodies,
           heads: printing.includesHeads(on: target) ? heads : nil)
       }
     }

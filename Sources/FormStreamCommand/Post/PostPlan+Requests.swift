@@ -37,7 +37,7 @@ extension LowArguments {
     configuration.retryBudget = max(
       configuration.retryBudget, planned.options.retry.attempts - 1)
     try checkKey(of: urls.count)
-    let outputs = try responseOutputs(for: urls.count)
+    let outputs = responseOutputs(for: urls.count, &notes)
     let printing = try plannedPrinting()
     let responseTargets = try responseTargets(of: urls, outputs)
     try check(responseTargets, outputs, targets)
@@ -103,13 +103,16 @@ extension LowArguments {
   }
 
   /// The `-o` or `-O` of each request: one of them is for all requests, and of several each is for one.
-  private func responseOutputs(for count: Int) throws(Failure) -> [DownloadArguments.Output?] {
+  private func responseOutputs(
+    for count: Int, _ notes: inout [String]
+  ) -> [DownloadArguments.Output?] {
     let outputs = downloading.outputs
     if outputs.count == 1 { return Array(repeating: outputs[0], count: count) }
     guard outputs.count <= count else {
-      throw .usage(
-        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is 1 request" : "are \(count) requests"): give one for each."
+      notes.append(
+        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is 1 request" : "are \(count) requests"): the rest of them are not used."
       )
+      return Array(outputs.prefix(count))
     }
     return outputs.map { $0 } + Array(repeating: nil, count: count - outputs.count)
   }

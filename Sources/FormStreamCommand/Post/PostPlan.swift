@@ -220,11 +220,8 @@ extension LowArguments {
     return texts
   }
 
-  /// Checks that the flags that choose a method agree with each other and with the body.
+  /// Checks that the flags that choose a method agree with the body.
   func checkMethod(_ body: PlannedBody) throws(Failure) {
-    if request.asksForHead, request.method != nil {
-      throw .usage("-I and -X both name the method: leave one out.")
-    }
     if case .none = body { return }
     guard !request.asksForHead else {
       throw .usage(
@@ -270,6 +267,9 @@ extension LowArguments {
   func options(isKeyTaken: Bool = false) throws(Failure) -> TransferOptions {
     var options = request.options
     options.omittedHeaders = try omittedHeaders()
+    // As in curl.
+    if options.redirects.allowsOtherOrigins { options.redirects.limit = 50 }
+    if let limit = request.redirectLimit { options.redirects.limit = limit }
     let isExpectGiven = request.expectation != .auto
     switch try isExpectGiven ? request.expectation : expectationInHeaders() ?? .auto {
     case .auto: options.expectation = .automatic
@@ -318,7 +318,7 @@ extension LowArguments {
     switch output {
     case nil: return nil
     case .remoteName?:
-      return .path(pathInDirectory(SafeName(lastSegmentOf: url).numbered(1).bytes))
+      return .path(pathInDirectory(try nameAtEnd(of: url)))
     case .file(let argument)?:
       let target = try OutputTarget(argument)
       guard case .path(let path) = target else { return target }

@@ -20,6 +20,8 @@ final class ResponseOutput: Sendable {
   private let options: TransferOptions
   /// Whether it receives the response of a refused request, too.
   let includesRefused: Bool
+  /// Whether only heads are written.
+  private let hidesBody: Bool
   private let check: ExpectedResponse?
   /// The heads that come before the body; nil if they don't.
   private let heads: ReceivedHeads?
@@ -30,16 +32,19 @@ final class ResponseOutput: Sendable {
   /// - Parameters:
   ///   - outputsAnyStatus: whether a file gets the response of a refused request, too. Standard output and devices
   ///     always do, unless there is a range.
+  ///   - replacesFile: whether a file that has the name may be replaced.
   ///   - hidesRefused: whether the response of a refused request goes nowhere.
+  ///   - hidesBody: whether only heads are written.
   ///   - heads: the heads that come before the body; nil if they don't.
   ///   - check: what the response must be beyond its status.
   init(
     _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool,
-    hidesRefused: Bool = false, heads: ReceivedHeads? = nil, check: ExpectedResponse? = nil
+    replacesFile: Bool = true, hidesRefused: Bool = false, hidesBody: Bool = false,
+    heads: ReceivedHeads? = nil, check: ExpectedResponse? = nil
   ) throws(Failure) {
     self.options = options
-    (self.target, self.heads, self.check) = (target, heads, check)
-    file = try OutputFile(target)
+    (self.target, self.heads, self.check, self.hidesBody) = (target, heads, check, hidesBody)
+    file = try OutputFile(target, replacesFile: replacesFile)
     // A server may send the complete resource in place of a range, as a success of another kind.
     includesRefused =
       outputsAnyStatus || !hidesRefused && !file.isNamedAtEnd && check?.hasRange != true
@@ -51,8 +56,10 @@ final class ResponseOutput: Sendable {
     if !bytes.isEmpty { state.withLock { $0.hasReceivedBytes = true } }
     do throws(Failure) {
       try writeHeads()
-      try put(bytes)
-      state.withLock { $0.written += Int64(bytes.count) }
+      if !hidesBody {
+        try put(bytes)
+        state.withLock { $0.written += Int64(bytes.count) }
+      }
       try check?.update(bytes)
     } catch {
       state.withLock { $0.failure = $0.failure ?? error }
@@ -90,6 +97,11 @@ final class ResponseOutput: Sendable {
     if result.outcome != .cancelled { try writeHeads() }
     // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
+    // What the user has is what the server has.
+    if result.response?.status == 304, result.outcome == .ok {
+      file.discard()
+      return nil
+    }
     if let response = result.response, result.outcome != .cancelled, isComplete(response) {
       if options.accepts(response.status) {
         do throws(Failure) {

@@ -1,4 +1,5 @@
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamRecords
 import FormStreamTransfer
 
@@ -62,7 +63,8 @@ struct ResultReport {
       if let held, !printsRecord, output?.explains(held) == true {
         let heads = output?.includesHeads == true ? heads : nil
         try interruption.performBlocking { () throws(Failure) in
-          try print(held, after: heads, withBody: !printing.hidesRefused)
+          try print(
+            held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
         }
       }
       if let note = try output?.finish(result, interruption), !isQuiet { StandardError.note(note) }
@@ -94,6 +96,7 @@ struct ResultReport {
   ) -> Ending {
     let failure = Failure(result, socket: socket)
     var outputFailure = outputFailure
+    if printing.setsTime, let stored, outputFailure == nil { setTime(of: stored.path, result) }
     // A usage error has no record: nothing was sent.
     if printsRecord, failure?.exit != .usage {
       let record = ResultRecord(
@@ -131,6 +134,17 @@ struct ResultReport {
       failure: failureOfAll, verdict: result.verdict,
       refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
       note: isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
+  }
+
+  /// Gives a file the time at which the server changed it last.
+  private func setTime(of path: LocalPath, _ result: TransferResult) {
+    guard let text = result.response?.headers["Last-Modified"], let time = CalendarTime(text)
+    else { return }
+    do throws(SystemError) {
+      try setModificationTime(of: path, to: time.seconds)
+    } catch {
+      if !isQuiet { StandardError.note("The time of \"\(path)\" could not be set: \(error).") }
+    }
   }
 
   /// The failure of the request, of its output, or of both, with the file that it is about.

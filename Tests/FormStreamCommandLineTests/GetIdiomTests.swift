@@ -1,0 +1,237 @@
+import FormStreamTestSupport
+import Testing
+
+/// What curl's users write with `get`, and what they expect of it.
+@Suite struct GetIdiomTests {
+  private static let date = "Sun, 06 Nov 1994 08:49:37 GMT"
+
+  // MARK: Times
+
+  @Test(arguments: ["-o f", "-O", "-J", "-i -o f", "--compressed -o f", "-C - -o f"])
+  func `-R gives a file the server's time`(_ flags: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      .good(headers: [("Last-Modified", Self.date)], body: "a")
+    }
+    let result = try shell("$F get -R \(flags) \(server.url)/f && stat -c %Y f", in: place)
+    #expect(result.output == "784111777\n", "\(result.stderr)")
+    #expect(result.stderr == "")
+  }
+
+  @Test func `-R without a time, or without a success, changes nothing`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    let server = try ScriptedServer { request in
+      request.target == "/no"
+        ? .good(404, headers: [("Last-Modified", Self.date)])
+        : .good(headers: [("Last-Modified", "soon")], body: "new")
+    }
+    for path in ["/no", "/f"] {
+      let result = try shell("$F get -R -o f \(server.url)\(path); stat -c %Y f", in: place)
+      #expect(Int(result.output.split(separator: "\n").last ?? "") ?? 0 > 1_700_000_000)
+    }
+  }
+
+  @Test(arguments: [
+    (date, "If-Modified-Since: \(date)"), ("-\(date)", "If-Unmodified-Since: \(date)"),
+    ("dec 12 12:00:00 1999 GMT", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
+    ("12 Dec 1999 14:00:00 +0200", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
+    ("1999-12-12", "If-Modified-Since: Sun, 12 Dec 1999 00:00:00 GMT"),
+    ("1999-12-12T12:00:00Z", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
+    ("19991212 12:00:00", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
+    ("-1 Jan 1970", "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"),
+    ("old", "If-Modified-Since: Tue, 01 Feb 2000 10:00:00 GMT"),
+    ("-old", "If-Unmodified-Since: Tue, 01 Feb 2000 10:00:00 GMT"),
+  ])
+  func `-z asks for what is newer than a time or a file`(_ value: String, _ header: String) throws {
+    let place = try TemporaryDirectory()
+    _ = try shell("touch -d 2000-02-01T10:00:00Z old", in: place)
+    let server = try ScriptedServer { _ in .good(body: "new") }
+    let result = try formstream("get", "-z", value, server.url, in: place)
+    #expect((result.exit, result.output) == (0, "new"), "\(result.stderr)")
+    let head = String(decoding: server.requests.first?.head ?? [], as: UTF8.self)
+    #expect(head.contains("\r\n\(header)\r\n"), "\(head)")
+  }
+
+  @Test(arguments: ["-o f", "-O", "-J", "-i -o f", "--compressed -o f", "-C - -o f", "-I -o f"])
+  func `what has not changed is a success, and the file stays`(_ flags: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    let server = try ScriptedServer { _ in [.respond(304)] }
+    for condition in ["-z f", "-H 'If-None-Match: \"1\"'"] {
+      let result = try shell(
+        "$F get \(flags) \(condition) \(server.url)/f; echo $?; cat *", in: place)
+      #expect(result.output == "0\nold", "\(result.stderr)")
+    }
+    let printed = try shell("$F get -z f \(server.url); echo $?", in: place)
+    #expect(printed.output == "0\n", "\(printed.stderr)")
+    // Nobody asked whether it has changed.
+    #expect(try formstream("get", "-o", "f", server.url, in: place).exit == 1)
+  }
+
+  // MARK: Names that are taken
+
+  @Test(arguments: ["-o f", "-O", "-i -o f", "--compressed -o f", "-o f -R"])
+  func `with --no-clobber no file is replaced, and names get numbers as in curl`(
+    _ flags: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in .good(body: "\(request.number)") }
+    for count in 1...3 {
+      let result = try formstreamWords("get --no-clobber \(flags) \(server.url)/f", in: place)
+      #expect(result.exit == 0, "\(result.stderr)")
+      #expect(
+        try shell("ls | xargs", in: place).output
+          == ["f", "f f.1", "f f.1 f.2"][count - 1] + "\n")
+    }
+    #expect(try shell("tail -qn 1 f f.1 f.2", in: place).output == "012")
+    let replaced = try formstreamWords(
+      "get --no-clobber --clobber \(flags) \(server.url)/f", in: place)
+    #expect(replaced.exit == 0, "\(replaced.stderr)")
+    #expect(try shell("tail -qn 1 f; ls | wc -l", in: place).output == "33\n")
+  }
+
+  private func formstreamWords(_ line: String, in place: TemporaryDirectory) throws -> Invocation {
+    try run("formstream", line.split(separator: " ").map(String.init), in: place)
+  }
+
+  @Test func `with --remove-on-error nothing is left of a download that failed`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      [.respond(200, headers: [("ETag", "\"1\"")], body: "half", framing: .announced(8)), .close]
+    }
+    let line = "$F get -q --retry 0 -o f \(server.url)"
+    #expect(try shell("\(line); ls | xargs", in: place).output == "f.part f.part.json\n")
+    let result = try shell("\(line) --remove-on-error; echo $?; ls", in: place)
+    #expect(result.output == "75\n", "\(result.stderr)")
+    #expect(!result.stderr.contains("-C -"))
+    let both = try shell("\(line) --remove-on-error -C -", in: place)
+    #expect(both.exit == 64 && both.stderr.contains("--remove-on-error"))
+  }
+
+  // MARK: Parts
+
+  private func partServer() throws -> ScriptedServer {
+    try ScriptedServer { request in
+      switch request.header("Range") {
+      case "bytes=4-": .good(206, headers: [("Content-Range", "bytes 4-7/8")], body: "part")
+      case "bytes=0-1,4-5":
+        .good(
+          206, headers: [("Content-Type", "multipart/byteranges; boundary=b")], body: "--b parts")
+      case "bytes=0-1,2-3":
+        .good(206, headers: [("Content-Range", "bytes 0-3/8")], body: "a pa")
+      default: .good(body: "the whole")
+      }
+    }
+  }
+
+  @Test func `-C N prints what begins at a byte, or stores it in a new file`() throws {
+    let (place, server) = (try TemporaryDirectory(), try partServer())
+    let printed = try formstream("get", "-C", "4", server.url, in: place)
+    #expect((printed.exit, printed.output) == (0, "part"), "\(printed.stderr)")
+    let stored = try formstream("get", "-C4", "-o", "f", server.url, in: place)
+    #expect(stored.exit == 0, "\(stored.stderr)")
+    #expect(place.text("f") == "part")
+    // It would have to be put together from two versions, or be lost.
+    let count = server.requests.count
+    let again = try formstream("get", "-C", "4", "-o", "f", server.url, in: place)
+    #expect(again.exit == 64 && again.stderr.contains("-C -"), "\(again.stderr)")
+    #expect(place.text("f") == "part" && server.requests.count == count)
+    let whole = try formstream("get", "-C", "0", "-o", "g", server.url, in: place)
+    #expect(whole.exit == 0 && place.text("g") == "the whole", "\(whole.stderr)")
+    let other = try formstream("get", "-C", "5", server.url, in: place)
+    #expect(other.exit == 1 && other.output == "", "\(other.stderr)")
+  }
+
+  @Test func `several ranges are printed as they come`() throws {
+    let (place, server) = (try TemporaryDirectory(), try partServer())
+    let several = try formstream("get", "-r", "0-1,4-5", server.url, in: place)
+    #expect((several.exit, several.output) == (0, "--b parts"), "\(several.stderr)")
+    // RFC 9110 §15.3.7.1: a server may join ranges.
+    let joined = try formstream("get", "-r", "0-1,2-3", server.url, in: place)
+    #expect((joined.exit, joined.output) == (0, "a pa"), "\(joined.stderr)")
+    let ignored = try formstream("get", "-r", "0-1,6-7", server.url, in: place)
+    #expect(ignored.exit == 1 && ignored.output == "", "\(ignored.stderr)")
+    let file = try formstream("get", "-r", "0-1,4-5", "-o", "f", server.url, in: place)
+    #expect(file.exit == 64 && file.stderr.contains("standard output"), "\(file.stderr)")
+  }
+
+  // MARK: Outputs
+
+  @Test(arguments: ["get", "post -d a"])
+  func `an output without a URL is left over, and said`(_ verb: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "a") }
+    let result = try shell("$F \(verb) -o f -o g \(server.url); echo $?; ls", in: place)
+    #expect(result.output == "0\nf\n", "\(result.stderr)")
+    #expect(result.stderr.contains("-o and -O are given 2 times"), "\(result.stderr)")
+  }
+
+  @Test func `a number of -o without a pattern is itself, and the file can't be that of two URLs`()
+    throws
+  {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "a") }
+    let one = try formstream("get", "-o", "f#2", "\(server.url)/[1-1]", in: place)
+    #expect(one.exit == 0 && place.text("f#2") == "a", "\(one.stderr)")
+    let two = try formstream("get", "-o", "f#2", "\(server.url)/[1-2]", in: place)
+    #expect(two.exit == 64 && two.stderr.contains("#2 stands for itself"), "\(two.stderr)")
+  }
+
+  @Test(arguments: [
+    (["get", "-O"], "/"), (["get", "-O"], ""), (["get", "-O"], "/dir/"), (["get", "-O"], "?a=b"),
+    (["get", "--remote-name-all"], "/"), (["post", "-d", "a", "-O"], "/"),
+  ])
+  func `-O is refused where a URL has no name`(_ words: [String], _ path: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "a") }
+    let result = try run("formstream", words + [server.url + path], in: place)
+    #expect(
+      result.exit == 64 && result.stderr.contains("has no name at its end"), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+    // The server may have one.
+    #expect(try formstream("get", "-J", server.url, in: place).exit == 0)
+  }
+
+  @Test(arguments: ["POST", "GET", "DELETE", "HEAD"])
+  func `-I with -X sends the method, and prints the head alone`(_ method: String) throws {
+    let server = try ScriptedServer { _ in .good(headers: [("X-A", "1")], body: "the body") }
+    let result = try formstream("get", "-X", method, "-I", server.url)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(result.output == "HTTP/1.1 200 OK\r\nX-A: 1\r\nContent-Length: 8\r\n\r\n")
+    #expect(server.requests.map(\.method) == [method])
+  }
+
+  // MARK: Digests
+
+  @Test(arguments: [
+    "DIGEST  f", "DIGEST *f", "\\DIGEST  f\\nn", "DIGEST  f\n", " DIGEST", "SHA256 (f) = DIGEST",
+  ])
+  func `the line of a digest is taken as one`(_ line: String) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(body: "a") }
+    for (digest, exit) in [
+      ("ca978112ca1bbdcafac231b39a23dc4da786eff8147c4e72b9807785afee48bb", Int32(0)),
+      (String(repeating: "0", count: 64), 1),
+    ] {
+      let result = try formstream(
+        "get", "--sha256", line.replacing("DIGEST", with: digest), "-o", "f", server.url, in: place)
+      #expect(result.exit == exit, "\(result.stderr)")
+    }
+  }
+
+  @Test func `a digest whose name is a word of its own is explained`() throws {
+    let place = try TemporaryDirectory()
+    try place.write("f.sha256", "\(String(repeating: "0", count: 64))  film.mp4\n")
+    let result = try shell(
+      "$F get -O --sha256 $(cat f.sha256) http://127.0.0.1:1/film.mp4", in: place)
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains("quote it"), "\(result.stderr)")
+  }
+}
+
+extension TemporaryDirectory {
+  fileprivate func text(_ name: String) -> String? {
+    try? shell("cat '\(name)'", in: self).output
+  }
+}

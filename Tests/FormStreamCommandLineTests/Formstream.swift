@@ -11,13 +11,19 @@ let generalFlags = ["config", "generate", "help", "version"]
 
 /// The long names of the flags in a command's help, without the general ones.
 func flags(inHelpOf verb: String) throws -> Set<String> {
-  let lines = try formstream(verb, "--help").output.split(separator: "\n")
+  let lines = try lines(inHelpOf: verb)
     .filter { $0.hasPrefix("  -") || $0.hasPrefix("      --") }
   return Set(
     lines.compactMap { line in
       line.split(separator: " ").first { $0.hasPrefix("--") }.map { String($0.dropFirst(2)) }
     }
   ).subtracting(generalFlags)
+}
+
+/// The lines of a command's help. A command line that goes on in the next one is one line.
+func lines(inHelpOf verb: String) throws -> [String] {
+  try formstream(verb, "--help").output.replacing(#/ \\\n +/#, with: " ")
+    .split(separator: "\n").map(String.init)
 }
 
 /// A command of the shell that succeeds if a process is writing a file in this directory that is not complete: it has no

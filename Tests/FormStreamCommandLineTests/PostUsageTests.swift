@@ -221,7 +221,7 @@ import Testing
     try place.write("sunset.jpg", noise(1000))
     try place.write("token", "t\n")
     let server = try ScriptedServer { _ in .good() }
-    let examples = try formstream(verb, "--help").output.split(separator: "\n")
+    let examples = try lines(inHelpOf: verb)
       .filter { $0.contains("formstream \(verb) ") && $0.contains("//") }
     #expect(examples.count == count)
     for example in examples {

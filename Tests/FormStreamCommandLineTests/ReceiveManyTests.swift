@@ -80,7 +80,7 @@ import Testing
 /// The examples in the help, tried.
 @Suite struct ReceiveExampleTests {
   @Test func `the examples in the help work`() throws {
-    let examples = try formstream("receive", "--help").output.split(separator: "\n")
+    let examples = try lines(inHelpOf: "receive")
       .filter { $0.hasPrefix("  formstream receive ") }
     #expect(examples.count == 3)
     for example in examples {

@@ -16,19 +16,21 @@ extension Document {
     Usage: formstream COMMAND [FLAG]... [OPERAND]...
 
     Commands:
-    \(Verb.allCases.map { row($0.rawValue, $0.summary) }.joined())
+    \(Verb.allCases.map { HelpText.row($0.rawValue, $0.summary, column: narrow) }.joined())
     Examples:
     \(text(of: Verb.overviewExamples))\(groups { $0.verbs.isEmpty })
-    "formstream COMMAND --help" lists the flags of a command. "formstream COMMAND --generate man"
-    prints its page of the manual.
+    "formstream COMMAND --help" lists the flags of a command. "formstream COMMAND
+    --generate man" prints its page of the manual.
 
     """
   }
 
   private static func help(of verb: Verb) -> String {
     let common = Flag.all.filter { $0.common.contains(verb) }
+    let heading = HelpText.wrapped(
+      "formstream \(verb.rawValue): \(verb.summary)", width: HelpText.width)
     return """
-      formstream \(verb.rawValue): \(verb.summary)
+      \(heading.joined(separator: "\n"))
 
       Usage: \(verb.usage)
       \(section("Common flags", common))
@@ -36,13 +38,18 @@ extension Document {
       \(text(of: verb.examples))\(verb.note.map { "\n\($0)\n" } ?? "")\
       \(groups { $0.isKnown(to: verb) && !$0.common.contains(verb) })
       Exit codes:
-      \(ExitCode.documented.map { row("\($0.rawValue)", $0.meaning) }.joined())\
-      \(row("128 + N", "Ended by signal N; no half-written file has its name"))
+      \(verb.exitCodes.map { HelpText.row("\($0.rawValue)", $0.meaning(for: verb), column: narrow) }.joined())\
+      \(HelpText.row("128 + N", "Ended by signal N; no half-written file has its name", column: narrow))
       """
   }
 
   private static func text(of examples: [Verb.Example]) -> String {
-    examples.map { "  # \($0.purpose)\n  \($0.line)\n" }.joined()
+    examples.map { example in
+      let purpose = HelpText.wrapped(example.purpose, width: HelpText.width - 4)
+        .map { "  # \($0)\n" }.joined()
+      return purpose + HelpText.command(example.line, indentation: 2, width: HelpText.width) + "\n"
+    }
+    .joined()
   }
 
   private static func groups(of isWanted: (Flag) -> Bool) -> String {
@@ -55,12 +62,10 @@ extension Document {
   /// A heading and its flags, after an empty line; nothing if there are no flags.
   private static func section(_ heading: String, _ flags: [Flag]) -> String {
     if flags.isEmpty { return "" }
-    return "\n\(heading):\n" + flags.map { row($0.usage, $0.summary) }.joined()
+    return "\n\(heading):\n"
+      + flags.map { HelpText.row($0.usage, $0.summary, column: wide) }.joined()
   }
 
-  private static func row(_ name: String, _ summary: String) -> String {
-    let width = 30
-    let gap = String(repeating: " ", count: max(1, width - name.count))
-    return "  \(name)\(gap)\(summary)\n"
-  }
+  /// The column of the text beside flags, and beside commands and exit codes.
+  private static let (wide, narrow) = (28, 12)
 }

@@ -73,7 +73,9 @@ extension Document {
 
   private static func example(_ example: Verb.Example) -> String {
     let purpose = example.purpose.prefix(1).uppercased() + example.purpose.dropFirst()
-    return "\(Roff.text(purpose)):\n.PP\n.RS 4\n.nf\n\(Roff.text(example.line))\n.fi\n.RE\n"
+    // The page is indented by 7 columns, and the example by 4 more.
+    let line = HelpText.command(example.line, indentation: 0, width: HelpText.width - 7 - 4 - 2)
+    return "\(Roff.text(purpose)):\n.PP\n.RS 4\n.nf\n\(Roff.text(line))\n.fi\n.RE\n"
   }
 
   private static func entry(of flag: Flag) -> String {
@@ -91,11 +93,14 @@ extension Document {
     var signals =
       "What shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half-written file has its name."
     if let exception = verb?.afterSIGTERM { signals += " \(exception)" }
+    let codes =
+      verb.map { verb in verb.exitCodes.map { ($0, $0.meaning(for: verb)) } }
+      ?? ExitCode.documented.map { ($0, $0.meaning) }
     let notes = verb?.exitNote.map { Roff.paragraphs([$0]) } ?? ""
     return Roff.section(
       "EXIT STATUS",
       notes
-        + ExitCode.documented.map { Roff.entry("\($0.rawValue)", ["\($0.meaning)."]) }.joined()
+        + codes.map { Roff.entry("\($0.rawValue)", ["\($1)."]) }.joined()
         + Roff.entry("129, 130, 131, 143", [signals]))
   }
 

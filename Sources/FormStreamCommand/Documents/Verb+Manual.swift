@@ -60,15 +60,17 @@ extension Verb {
       ]
     case .encode:
       [
-        "Makes the body of a form, and writes it to standard output or a file. --headers prints the Content-Type and the "
-          + "Content-Length that belong to it, --dry-run an outline.",
+        "Makes the body of a form, and writes it to standard output or a file. The Content-Type of "
+          + "the body, which names its boundary, goes to standard error. --headers prints the Content-Type and the "
+          + "Content-Length instead of the body, --dry-run an outline.",
         "In -F, some characters are special, as in curl. In --field and --file, everything after the first = is the value "
           + "or the path. Flags that describe a part follow it.",
       ]
     case .parse:
       [
-        "Reads the body of a form from FILE, or from standard input if FILE is - or is not given, and lists its parts. "
-          + "With --into, it stores the files.",
+        "Reads the body of a form from FILE, or from standard input if FILE is -, and lists its parts. With --into, it stores "
+          + "the files. If neither --boundary nor --content-type is given, the boundary is that of the first line that begins "
+          + "with two hyphens; a note says which one it is.",
         "A body that is malformed, cut off or over a limit ends with 1, after the parts that could be read, and the "
           + "message names the byte.",
       ]

@@ -5,7 +5,7 @@ extension Flag {
   static let authenticationFlags = [
     Flag(
       long: "user", short: "u", value: Value(placeholder: "USER:PASS"), group: .request,
-      verbs: Verb.requesting,
+      verbs: Verb.requesting, common: Verb.likeCurl,
       summary: "User and password; --user-file is safer"
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.user(argument)) },
     Flag(
@@ -28,7 +28,7 @@ extension Flag {
     ) { (arguments, _) throws(Failure) in try arguments.request.set(.digest, of: "--digest") },
     Flag(
       long: "anyauth", group: .request, verbs: Verb.requesting,
-      summary: "Use the strongest scheme that the server offers",
+      summary: "Use the strongest scheme for the password that the server offers",
       detail: "Digest, otherwise Basic. As with --digest, the server is asked first."
     ) { (arguments, _) throws(Failure) in
       try arguments.request.set(.strongestOffered, of: "--anyauth")
@@ -36,7 +36,8 @@ extension Flag {
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting + [.receive], common: [.receive],
-      summary: "File with the token (Bearer) to send or require; - is standard input",
+      summary:
+        "A file that holds the token (Bearer) to send (receive: to require); - is standard input",
       detail: """
         receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
         which browsers ask for.
@@ -45,8 +46,8 @@ extension Flag {
     Flag(
       long: "token-env", value: Value(placeholder: "NAME"), group: .request,
       verbs: Verb.requesting,
-      summary: "Variable of the environment with the token (Bearer) to send",
-      detail: "As continuous integration hands out secrets: --token-env CI_JOB_TOKEN."
+      summary: "The environment variable that holds the token (Bearer) to send",
+      detail: "For secrets that continuous integration hands out, such as --token-env CI_JOB_TOKEN."
     ) { (arguments, argument) throws(Failure) in
       try arguments.request.set(.tokenVariable(argument))
     },
@@ -57,7 +58,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in try arguments.request.set(.token(argument)) },
     Flag(
       long: "netrc", short: "n", group: .request, verbs: Verb.requesting,
-      summary: "Take user and password of the host from ~/.netrc",
+      summary: "Take the host's user and password from ~/.netrc",
       detail: """
         Only an entry for exactly this host is used, and "default" is not. -u, a token, an Authorization header and a \
         password in the URL take precedence; a user in the URL chooses the entry. After a redirect to another host \
@@ -66,14 +67,14 @@ extension Flag {
     ) { (arguments, _) in arguments.request.usesNetrc = true },
     Flag(
       long: "netrc-optional", group: .request, verbs: Verb.requesting,
-      summary: "The same, if the file exists"
+      summary: "Like --netrc; no credentials are sent if ~/.netrc does not exist"
     ) { (arguments, _) in
       (arguments.request.usesNetrc, arguments.request.isNetrcOptional) = (true, true)
     },
     Flag(
       long: "netrc-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting,
-      summary: "The same with this file"
+      summary: "Like --netrc, with FILE in place of ~/.netrc"
     ) { (arguments, argument) in
       (arguments.request.usesNetrc, arguments.request.netrcFile) = (true, argument)
     },

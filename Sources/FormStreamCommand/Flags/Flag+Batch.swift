@@ -25,7 +25,7 @@ extension Flag {
     Flag(
       long: "field-template", value: Value(placeholder: "NAME=TEMPLATE"), group: .batch,
       verbs: [.send],
-      summary: "Add a text field with values of the file, such as {name} or {size}",
+      summary: "Add a text field; {name}, {size} and others stand for values of the file",
       detail: """
         The values are {path} {relative} {name} {stem} {extension} {size} {type} {sha256} and {index}; {{ is a brace. \
         They are also expanded in the values of -F, and not in those of --field. {relative} is the path below the \
@@ -48,7 +48,8 @@ extension Flag {
     ) { (arguments, _) in arguments.sending.puts = true },
     Flag(
       long: "verify", value: Value(placeholder: "PATH"), group: .batch, verbs: [.send],
-      summary: "Compare a value of the JSON response with the file: a.b[0].sha256",
+      summary:
+        "Compare the value at PATH in the JSON response, such as a.b[0].sha256, with the file",
       detail: """
         A text must be the SHA-256 of the file, a number its size. Otherwise the file has failed, with the code \
         digest-mismatch, and is not sent again. The path has only names and indices; {i} is the place of the file in the \
@@ -71,7 +72,7 @@ extension Flag {
       long: "journal", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
       group: .batch,
       verbs: [.send], common: [.send],
-      summary: "Note in DIR what was sent; the same command then goes on where it ended",
+      summary: "Record in DIR what was sent; the same command then goes on where it ended",
       detail: """
         DIR is made if it does not exist. It gets a manifest of all files, and a journal for each run. A run sends \
         the files of the manifest that no journal proves accepted; if the manifest is complete, nothing is listed \

@@ -7,7 +7,7 @@ extension Flag {
   static let bodyFlags = [
     Flag(
       long: "upload-file", short: "T", value: Value(placeholder: "FILE", completion: .path),
-      group: .body, verbs: bodyVerbs, common: [.put],
+      group: .body, verbs: bodyVerbs, common: [.post, .put],
       summary: "Send a file as it is; - is standard input",
       detail: """
         If the URL ends in /, the file's name is added. As with curl, no Content-Type is sent unless --type TYPE or \
@@ -77,7 +77,8 @@ extension Flag {
     Flag(
       long: long, short: short,
       value: Value(placeholder: "DATA", completion: kind == .raw ? .none : .dataPath),
-      group: .body, verbs: Verb.likeCurl, summary: summary, detail: detail
+      group: .body, verbs: Verb.likeCurl, common: long == "data" ? [.post] : [], summary: summary,
+      detail: detail
     ) { (arguments, argument) in
       arguments.request.data.append(DataArgument(kind: kind, argument: argument))
     }

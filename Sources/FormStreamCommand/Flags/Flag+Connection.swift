@@ -22,7 +22,7 @@ extension Flag {
     Flag(
       long: "unix-socket", value: Value(placeholder: "PATH", completion: .path), group: .connection,
       verbs: Verb.requesting,
-      summary: "Connect to this socket, whatever the host of the URL"
+      summary: "Connect to the Unix socket at PATH, whatever the host of the URL"
     ) { (arguments, argument) throws(Failure) in
       guard !argument.bytes.isEmpty else {
         throw .usage("--unix-socket needs the path of a socket.")
@@ -38,7 +38,7 @@ extension Flag {
     Flag(
       long: "resolve", value: Value(placeholder: "HOST:PORT:ADDRESS"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Use this address for the host; can be repeated"
+      summary: "Use ADDRESS for HOST and PORT, without looking HOST up; can be repeated"
     ) { (arguments, argument) throws(Failure) in
       guard let address = argument.text.flatMap(HostAddress.init) else {
         throw .usage(
@@ -59,7 +59,7 @@ extension Flag {
     Flag(
       long: "connect-to", value: Value(placeholder: "HOST:PORT:HOST:PORT"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Connect to the second host in place of the first; can be repeated",
+      summary: "Connect to the second HOST:PORT in place of the first; can be repeated",
       detail: """
         Each of the four may be empty: the first two then mean any, and the last two those of the URL. The Host header and \
         the certificate that is expected stay those of the URL.

@@ -41,7 +41,7 @@ extension Flag {
     ) { $0.request.options.retry.maximumRetryAfter = $1 ?? .seconds(365 * 86400) },
     Flag(
       long: "retry-unsafe", group: .delivery, verbs: Verb.sending,
-      summary: "Let --retry repeat a request that the server may have acted on"
+      summary: "Let --retry also repeat a request that the server may have acted on"
     ) { (arguments, _) in arguments.request.options.retry.retriesUnsafe = true },
     Flag(
       long: "retry-all-errors", group: .delivery, verbs: Verb.requesting,
@@ -61,18 +61,21 @@ extension Flag {
       "max-time", short: "m", "Time limit for an attempt, in seconds (default: none)",
       detail: """
         In seconds; a fraction may follow a dot. 0 is no limit. Waiting for a connection, and reading the body before it is \
-        sent (--read-ahead, --spool), are parts of the attempt. Other than in curl, a retry is another attempt, and so is each \
+        sent (--read-ahead, --spool), are parts of the attempt. Unlike in curl, a retry is another attempt, and so is each \
         request by which a download goes on after a break or after this limit: with --retry-max-time, none of them starts \
         later, and with --retry 0 there is only one.
         """
     ) {
       $0.request.options.limits.attempt = $1
     },
-    seconds("stall-timeout", "Time limit without a byte sent or received (default: 60)") {
+    seconds("stall-timeout", "Time limit without a byte sent or received, in seconds (default: 60)")
+    {
       $0.request.options.limits.stall = $1
     },
-    seconds("answer-timeout", "Time limit from the end of the body to the response (default: 300)")
-    {
+    seconds(
+      "answer-timeout",
+      "Time limit from the end of the body to the response, in seconds (default: 300)"
+    ) {
       $0.request.options.limits.response = $1
     },
     Flag(
@@ -93,7 +96,7 @@ extension Flag {
     },
     Flag(
       long: "location", short: "L", group: .delivery, verbs: Verb.requesting,
-      summary: "Follow redirects to other servers too",
+      summary: "Follow redirects to other servers, too",
       detail: """
         Without the flag, redirects within the same server are followed: 307 and 308, for which the complete body is sent \
         again, and 303, whose page is fetched. get follows 301 and 302 as well. Another server gets no headers of -H and no \
@@ -122,8 +125,9 @@ extension Flag {
         for: "--expect", "time to ask", among: ExpectMode.allCases)
     },
     seconds(
-      "expect100-timeout", "How long --expect waits before the body is sent anyway (default: 1)",
-      detail: "In seconds; a fraction may follow a dot.", of: Verb.sending
+      "expect100-timeout",
+      "Seconds that --expect waits before the body is sent anyway (default: 1)",
+      detail: "A fraction may follow a dot.", of: Verb.sending
     ) { $0.request.continueTimeout = $1 ?? .zero },
   ]
 

@@ -15,11 +15,11 @@ extension Flag {
     ) { (arguments, _) in arguments.downloading.outputs.append(.remoteName) },
     Flag(
       long: "remote-name-all", group: .output, verbs: [.get],
-      summary: "-O for all URLs without an -o or -O of their own"
+      summary: "Use -O for every URL that has no -o or -O of its own"
     ) { (arguments, _) in arguments.downloading.namesAll = true },
     Flag(
       long: "remote-name-safe", short: "J", group: .output, verbs: [.get],
-      summary: "-O for all URLs without -o, with the name that the server sends",
+      summary: "Like -O for every URL without -o, with the name that the server sends",
       detail: """
         The name in Content-Disposition is made safe, too. If there is none, it is that at the end of the URL. No \
         file is replaced: if the name is taken, the file gets a number.
@@ -64,7 +64,7 @@ extension Flag {
     Flag(
       long: "continue-at", short: "C", value: Value(placeholder: "-"), group: .output,
       verbs: [.get], common: [.get],
-      summary: "Go on with a file that was not completed: -C -",
+      summary: "Go on with an incomplete download: -C -",
       detail: """
         Until a file is complete, it is named FILE.part, and a second one beside it says what is known of the \
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
@@ -88,7 +88,7 @@ extension Flag {
     Flag(
       long: "range", short: "r", value: Value(placeholder: "FIRST-LAST"), group: .output,
       verbs: [.get],
-      summary: "Get these bytes only: FIRST-LAST, FIRST- or -COUNT",
+      summary: "Get only these bytes: FIRST-LAST, FIRST- or -COUNT (the last ones)",
       detail: """
         Bytes are counted from 0. It is an error if the server sends something else, such as the complete file. Several \
         ranges, as 0-99,500-599, are printed as the server sends them, in parts of multipart/byteranges.

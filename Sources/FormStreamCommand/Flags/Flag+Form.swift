@@ -48,7 +48,7 @@ extension Flag {
   static let previousPartFlags = [
     Flag(
       long: "type", value: Value(placeholder: "TYPE"), group: .previousPart, verbs: formVerbs,
-      summary: "Its media type, such as image/png",
+      summary: "The media type of the part, such as image/png",
       detail: """
         Without the flag, the type of a file is detected, and a text field has none. After -T, it is the type of the files of \
         -T, which are sent without one otherwise.
@@ -62,7 +62,7 @@ extension Flag {
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
-      summary: "Its file name, instead of that of the path (send: of all files)",
+      summary: "The file name of the part, in place of that of its path (send: of all files)",
       detail: """
         For send, it is the file name of each file that is sent, in which values such as {stem} and {relative} are \
         expanded.
@@ -78,7 +78,7 @@ extension Flag {
     Flag(
       long: "part-header", value: Value(placeholder: "NAME: VALUE"), group: .previousPart,
       verbs: formVerbs,
-      summary: "Add a header to it; can be repeated",
+      summary: "Add a header to the part; can be repeated",
       detail: "Content-Disposition, Content-Type and Content-Length can't be set by this flag."
     ) { (arguments, argument) throws(Failure) in
       let line = try argument.text(for: "--part-header")
@@ -99,11 +99,13 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse], common: [.parse],
-      summary: "The boundary of the form (a new form has a random one by default)",
+      summary:
+        "The boundary of the form (default: a random one; parse: that of the first delimiter line)",
       detail: """
         For commands that make a form, this makes the bytes reproducible. Text on the command line is \
         always searched for the boundary; files and streams only with --verify-boundary. For parse, this \
-        is the boundary of the body, without the two hyphens before it.
+        is the boundary of the body, without the two hyphens before it; without the flag, it is taken from the first line of the body \
+        that begins with two hyphens, and a note says so.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.boundary = try argument.text(for: "--boundary")
@@ -129,7 +131,7 @@ extension Flag {
     },
     Flag(
       long: "browser-text", group: .wire, verbs: formVerbs,
-      summary: "Make lone CR or LF in text fields CRLF, as browsers do",
+      summary: "Turn a lone CR or LF in text fields into CRLF, as browsers do",
       detail: """
         Without the flag, text is sent byte for byte. Files, <PATH fields and values that are not UTF-8 \
         are never changed.
@@ -137,7 +139,7 @@ extension Flag {
     ) { (arguments, _) in arguments.browserText = true },
     Flag(
       long: "verify-boundary", group: .wire, verbs: formVerbs,
-      summary: "Search files and streams for the boundary too",
+      summary: "Check that no file or stream contains the boundary",
       detail: """
         Files are read once more for this, before anything is written. A random boundary does not need it.
         """

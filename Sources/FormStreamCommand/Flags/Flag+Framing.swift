@@ -34,7 +34,7 @@ extension Flag {
     ) { (arguments, _) in arguments.request.options.spoolsBody = true },
     Flag(
       long: "growing", group: .paths, verbs: [.encode, .post, .put],
-      summary: "Send what files have at the start, also if they grow meanwhile",
+      summary: "Send the bytes that files have at the start, even if they grow meanwhile",
       detail: """
         Without the flag, a file that grows while it is sent is an error, unless --range says how many of its bytes \
         are sent. The file is looked at again after each piece that is read, and in each attempt: that it is shorter than before, \
@@ -44,7 +44,7 @@ extension Flag {
     ) { (arguments, _) in if arguments.growth == .refused { arguments.growth = .allowed } },
     Flag(
       long: "verify-growing", group: .paths, verbs: [.encode, .post, .put],
-      summary: "As --growing, but read files twice to notice what is overwritten",
+      summary: "Like --growing, but read files twice, to notice bytes that are overwritten",
       detail: """
         Files are read before anything is sent, and again while they are sent: the bytes must be the same.
         """

@@ -3,7 +3,7 @@ extension Flag {
   static let outputFlags = [
     Flag(
       long: "headers", group: .output, verbs: [.encode],
-      summary: "Print the Content-Type and Content-Length lines, not the body",
+      summary: "Print the Content-Type and Content-Length lines, and not the body",
       detail: """
         At most the first 64 KiB of a file are read, to detect its type. Nothing is read if the type is \
         given, or --sniff is extension or none. --verify-boundary reads files completely. Give the same \
@@ -12,7 +12,8 @@ extension Flag {
         """
     ) { (arguments, _) in arguments.printsHeaders = true },
     Flag(
-      long: "dry-run", group: .output, verbs: [.encode, .post, .put], common: [.encode],
+      long: "dry-run", group: .output, verbs: [.encode, .post, .put],
+      common: [.encode, .post, .put],
       summary: "Print what would be sent, with offsets; send nothing",
       detail: """
         At most the first 64 KiB of a file are read, to detect its type. A pipe is not read: its type is \

@@ -5,7 +5,7 @@ extension Flag {
   static let listingFlags = [
     Flag(
       long: "include", value: Value(placeholder: "GLOB"), group: .paths, verbs: listingVerbs,
-      summary: "Only files that match; can be repeated",
+      summary: "List only files that match GLOB; can be repeated",
       detail: """
         * and ? match within a name, ** across directories, and [a-z] one of a set; a backslash takes their meaning \
         away. A pattern without a slash is for the last component, one with a slash for the path below the directory \
@@ -15,12 +15,12 @@ extension Flag {
     ) { (arguments, argument) in arguments.listing.includes.append(argument) },
     Flag(
       long: "exclude", value: Value(placeholder: "GLOB"), group: .paths, verbs: listingVerbs,
-      summary: "No files and directories that match; can be repeated",
+      summary: "Leave out files and directories that match GLOB; can be repeated",
       detail: "Patterns are those of --include, over which --exclude has precedence."
     ) { (arguments, argument) in arguments.listing.excludes.append(argument) },
     Flag(
       long: "hidden", group: .paths, verbs: listingVerbs,
-      summary: "Also files and directories whose names begin with a dot"
+      summary: "List files and directories whose names begin with a dot, too"
     ) { (arguments, _) in arguments.listing.includesHidden = true },
     Flag(
       long: "follow-symlinks", group: .paths, verbs: listingVerbs,

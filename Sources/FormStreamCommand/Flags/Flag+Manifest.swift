@@ -13,7 +13,7 @@ extension Flag {
     ) { (arguments, argument) in arguments.manifest.manifest = argument },
     Flag(
       long: "shard", value: Value(placeholder: "K/N"), group: .manifest, verbs: manifestVerbs,
-      summary: "Only part K of N of the manifest, from 1; auto asks the job scheduler",
+      summary: "Take only part K of N of the manifest, from 1; auto asks the job scheduler",
       detail: """
         Each file is in one part, and a part is found without reading the others. With auto, the number of the task \
         is that of JOB_COMPLETION_INDEX (Kubernetes), AWS_BATCH_JOB_ARRAY_INDEX, SLURM_ARRAY_TASK_ID or SLURM_PROCID, \

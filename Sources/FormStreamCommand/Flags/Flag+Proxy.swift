@@ -17,12 +17,12 @@ extension Flag {
     Flag(
       long: "socks5", value: Value(placeholder: "HOST[:PORT]"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Send requests through this SOCKS proxy, and look names up here"
+      summary: "Send requests through this SOCKS proxy; names are looked up on this machine"
     ) { (arguments, argument) in arguments.request.proxy.address = .host("socks5", argument) },
     Flag(
       long: "socks5-hostname", value: Value(placeholder: "HOST[:PORT]"), group: .connection,
       verbs: Verb.requesting,
-      summary: "Send requests through this SOCKS proxy, which looks names up"
+      summary: "Send requests through this SOCKS proxy; it looks names up"
     ) { (arguments, argument) in arguments.request.proxy.address = .host("socks5h", argument) },
     Flag(
       long: "socks4", value: Value(placeholder: "HOST[:PORT]"), group: .connection,
@@ -54,7 +54,7 @@ extension Flag {
     Flag(
       long: "proxy-cacert", value: Value(placeholder: "FILE", completion: .path),
       group: .connection, verbs: Verb.requesting,
-      summary: "Trust the authorities in FILE (PEM) for a proxy of https"
+      summary: "Trust only the authorities in FILE (PEM) for a proxy of https"
     ) { (arguments, argument) in arguments.request.proxy.authorities = argument },
     Flag(
       long: "noproxy", value: Value(placeholder: "HOSTS"), group: .connection,

@@ -6,7 +6,7 @@ extension Flag {
     Flag(
       long: "listen", value: Value(placeholder: "ADDR:PORT"), group: .receiving, verbs: [.receive],
       common: [.receive],
-      summary: "Where to listen (default: 127.0.0.1:8080)",
+      summary: "The address and port to listen at (default: 127.0.0.1:8080)",
       detail: """
         The address is numeric, or localhost; an IPv6 address is in brackets. A port alone listens at \
         127.0.0.1, :PORT listens at all addresses, and port 0 is any free port.
@@ -39,8 +39,8 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown) else {
         throw .usage(
-          "\(argument.named("--max-body")) is not a size: write a number up to \(Int64.max), with or without K, M, G "
-            + "or T at the end.")
+          "\(argument.named("--max-body")) is not a size: write a number of bytes, with or without K, M, G or T at the "
+            + "end, such as 10M.")
       }
       arguments.limits.totalBytes = size
     },

@@ -30,13 +30,13 @@ extension Flag {
     Flag(
       long: "header-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting,
-      summary: "Secret headers, one a line; - is standard input",
+      summary: "A file of secret headers, one a line; - is standard input",
       detail: "The contents are never shown. A note says so if other users can read the file."
     ) { (arguments, argument) in arguments.request.headers.append(.file(argument)) },
     Flag(
       long: "url-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting,
-      summary: "File with a URL that is a secret, in place of URL; - is standard input",
+      summary: "A file that holds the URL, if it is a secret; - is standard input",
       detail: """
         Such as the URL of a webhook. Only its scheme, host and port are ever shown, unless -O names a file by it. In other \
         URLs, the values of query fields with names such as token, key, sig or password are masked.
@@ -50,11 +50,11 @@ extension Flag {
     Flag(
       long: "query", value: Value(placeholder: "NAME=VALUE"), group: .request,
       verbs: Verb.requesting,
-      summary: "Add to the URL's query, encoded; can be repeated"
+      summary: "Add NAME=VALUE to the URL's query, encoded; can be repeated"
     ) { (arguments, argument) in arguments.request.query.append(argument) },
     Flag(
       long: "url-query", value: Value(placeholder: "DATA"), group: .request, verbs: Verb.likeCurl,
-      summary: "The same for CONTENT, NAME=CONTENT, @FILE or NAME@FILE, as in curl",
+      summary: "Like --query, for CONTENT, NAME=CONTENT, @FILE or NAME@FILE, as in curl",
       detail: """
         As with --data-urlencode, only the content is encoded, not the name. +DATA is added as it is.
         """
@@ -79,7 +79,7 @@ extension Flag {
     },
     Flag(
       long: "url", value: Value(placeholder: "URL"), group: .request, verbs: Verb.likeCurl,
-      summary: "The URL, in place of one without a flag"
+      summary: "The URL, as if it stood without a flag"
     ) { (arguments, argument) throws(Failure) in
       if let verb = arguments.verb, verb.operand?.canBeRepeated == false,
         !arguments.operands.isEmpty

@@ -21,7 +21,7 @@ extension Flag {
     },
     Flag(
       long: "output-any-status", group: .output, verbs: Verb.likeCurl,
-      summary: "Write the response to the file of -o even if its status is not a success",
+      summary: "Write the response to the file of -o, even if its status is not a success",
       detail: """
         Without it, the file is written only if the status is a success. Otherwise an existing file stays, and \
         up to 1 MiB of the response is printed on standard output or, with --json, in the record.
@@ -57,7 +57,7 @@ extension Flag {
     Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
       verbs: Verb.likeCurl,
-      summary: "Limit of the response's body in the record (default: 1M)"
+      summary: "The most of the response's body that the record of --json holds (default: 1M)"
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown), let limit = Int(exactly: size),
         limit <= 64 << 20
@@ -100,13 +100,17 @@ extension Flag {
         for: "--progress", "way to show progress", among: ProgressMode.allCases)
     },
     Flag(
-      long: "quiet", short: "q", group: .output, verbs: Verb.likeCurl + [.send, .receive],
+      long: "quiet", short: "q", group: .output,
+      verbs: Verb.likeCurl + [.send, .receive, .encode, .parse],
       summary: "Print no notes, and only the progress that was asked for",
-      detail: "Errors are printed in any case."
+      detail: """
+        Errors are printed in any case. encode then does not say the Content-Type of the body that it has written, and parse \
+        not the boundary that it has found.
+        """
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
       long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send, .receive],
-      summary: "Print headers sent and received (receive: of requests); no secrets",
+      summary: "Print the headers sent and received, without secrets (receive: those of requests)",
       detail: """
         They go to standard error. receive prints the head of each request when it has arrived, and later how many bytes \
         of its body have.

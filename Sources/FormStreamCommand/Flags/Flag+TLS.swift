@@ -7,12 +7,12 @@ extension Flag {
     Flag(
       long: "cacert", value: Value(placeholder: "FILE", completion: .path), group: .connection,
       verbs: Verb.requesting,
-      summary: "Trust the authorities in FILE (PEM), and no others"
+      summary: "Trust only the certificate authorities in FILE (PEM)"
     ) { (arguments, argument) in arguments.request.session.tls.authorities = argument.path },
     Flag(
       long: "capath", value: Value(placeholder: "DIR", completion: .directory), group: .connection,
       verbs: Verb.requesting,
-      summary: "Trust the authorities in DIR, and no others",
+      summary: "Trust only the certificate authorities in DIR",
       detail:
         "Their names there are those that openssl rehash gives them. With --cacert, both are trusted."
     ) { (arguments, argument) in
@@ -74,7 +74,7 @@ extension Flag {
     },
     Flag(
       long: "tlsv1.2", group: .connection, verbs: Verb.requesting,
-      summary: "Use TLS 1.2 or newer, as without the flag"
+      summary: "Use TLS 1.2 or newer (the default)"
     ) { (arguments, _) in arguments.request.session.tls.minimumVersion = .tls12 },
     Flag(
       long: "tlsv1.3", group: .connection, verbs: Verb.requesting,

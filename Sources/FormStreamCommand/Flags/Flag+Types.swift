@@ -11,7 +11,7 @@ extension Flag {
         placeholder: "POLICY",
         completion: .choices(SniffingPolicy.all.map(\.description))),
       group: .types, verbs: typeVerbs,
-      summary: "How types are detected: auto, content, extension or none",
+      summary: "How types are detected: auto, content, extension or none (default: auto)",
       detail: """
         content uses libmagic, which reads the first 64 KiB. extension uses the name alone, with a built-in \
         table and /etc/mime.types. auto (the default) uses the contents; if their type is general (text, an \
@@ -25,7 +25,7 @@ extension Flag {
     },
     Flag(
       long: "type-for", value: Value(placeholder: "GLOB=TYPE"), group: .types, verbs: typeVerbs,
-      summary: "Set the type of files whose names match; the first match counts",
+      summary: "Set the type of files whose names match GLOB; the first match counts",
       detail: """
         Such as '*.heic=image/heic'. A pattern with a slash is compared with the complete path. The flag \
         overrides detection; --type and ;type= override the flag.
@@ -46,7 +46,7 @@ extension Flag {
     Flag(
       long: "magic-file", value: Value(placeholder: "FILE", completion: .path), group: .types,
       verbs: typeVerbs,
-      summary: "libmagic's compiled database, instead of the system's"
+      summary: "The compiled database of libmagic to use, in place of the system's"
     ) { (arguments, argument) in
       (arguments.magicFile, arguments.asksForTypes) = (argument, true)
     },

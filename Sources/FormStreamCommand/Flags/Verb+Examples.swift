@@ -18,7 +18,7 @@ extension Verb {
           line: "formstream post -F title=Sunset -F photo=@sunset.jpg https://example.org/photos",
           isInOverview: true),
         Example(
-          purpose: "the same for a script: a record, up to three attempts, a token from a file",
+          purpose: "for a script: a record, up to three attempts, a token from a file",
           line:
             "formstream post --json --retry 2 --token-file token -F photo=@sunset.jpg https://example.org/",
           isInOverview: true),
@@ -70,7 +70,7 @@ extension Verb {
           purpose: "list the files below a directory, sorted",
           line: "formstream plan --sort -o photos.manifest photos"),
         Example(
-          purpose: "the same for a list, without drafts",
+          purpose: "list the files that another program names, without drafts",
           line:
             "find . -name '*.jpg' -print0 | formstream plan --exclude 'draft-*' --files-from0 - -o m"
         ),
@@ -118,7 +118,10 @@ extension Verb {
     case .parse:
       [
         Example(
-          purpose: "list the parts of a body in a file",
+          purpose: "list the parts of a body in a file; its boundary is found",
+          line: "formstream parse body.bin"),
+        Example(
+          purpose: "list the parts of a body that has this boundary, and no other",
           line: "formstream parse --boundary B body.bin"),
         Example(
           purpose: "store the files of a body in a directory, and print a record",
@@ -137,7 +140,7 @@ extension Verb {
           purpose: "print a file's type, and how it was detected",
           line: "formstream sniff sunset.jpg"),
         Example(
-          purpose: "all files below a directory",
+          purpose: "print the types of all files below a directory",
           line: "find photos -type f -print0 | formstream sniff --json --files-from0 -"),
         Example(
           purpose: "set the type of files that can't be detected",

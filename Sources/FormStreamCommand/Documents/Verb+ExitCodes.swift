@@ -1,0 +1,32 @@
+/// The exit codes of each command. Those of signals are not among them.
+extension Verb {
+  /// The codes that the command can have, in their order.
+  var exitCodes: [ExitCode] {
+    switch self {
+    case .post, .put, .get, .send, .report, .demo: ExitCode.documented
+    case .parse: ExitCode.documented.filter { ![.unknown, .retryable].contains($0) }
+    case .plan, .receive, .encode, .sniff:
+      ExitCode.documented.filter { ![.failed, .unknown, .retryable].contains($0) }
+    }
+  }
+}
+
+extension ExitCode {
+  /// What the code of a command means.
+  func meaning(for verb: Verb) -> String {
+    switch (verb, self) {
+    case (.report, .ok): "Each file was accepted exactly once"
+    case (.report, .failed): "A file failed, or was accepted twice"
+    case (.report, .unknown): "A file may have been accepted, or accepted twice"
+    case (.report, .noInput): "A file was missing, or the manifest can't be read"
+    case (.report, .inputOutput): "A file has changed, or writing failed"
+    case (.report, .retryable): "A file was not sent, or can be sent again"
+    case (.parse, .failed): "The body is malformed, cut off or over a limit"
+    case (.post, .failed), (.put, .failed), (.get, .failed):
+      "The request failed, and the same request would fail again"
+    case (.send, .failed): "A request failed, and the same request would fail again"
+    case (.demo, .failed): "What arrived is not what was sent"
+    default: meaning
+    }
+  }
+}

@@ -24,10 +24,16 @@ struct Failure: Error {
 }
 
 extension Failure {
-  /// The directory of `--into` can't be used. Only its last component is made if it does not exist.
+  /// A directory that a flag names can't be used. Only its last component is made if it does not exist.
   static func unusableDirectory(
-    _ directory: LocalPath, cause: SystemError?, description: String
+    _ directory: LocalPath, of flag: String = "--into", cause: SystemError?, description: String
   ) -> Failure {
+    if cause == .notADirectory, exists(directory) {
+      return Failure(
+        .inputOutput,
+        "The path \"\(directory)\" can't be used: \(flag) needs a directory, and this is a file. Name another."
+      )
+    }
     guard cause == .notFound, !directory.bytes.isEmpty else {
       return Failure(.inputOutput, description)
     }

@@ -82,10 +82,11 @@ public final class MediaTypeSniffer: Sendable {
     do {
       head = try FormStreamMediaTypes.head(of: path, limit: Self.headSize)
     } catch {
+      let reason = error.isOfOtherFile ? "it is a FIFO, a device or a socket" : "\(error)"
       throw MediaTypesError(
         error.isPathMissing ? .inputMissing : .inputUnreadable, on: path.description,
-        "The file \(path.description.quoted) can't be sniffed: \(error). Name a regular file that can be "
-          + "read.", underlying: error)
+        "The file \(path.description.quoted) can't be sniffed: \(reason). "
+          + "Name a regular file that can be read.", underlying: error)
     }
     return head.withUnsafeBytes { typeByContent($0, filename) }
   }

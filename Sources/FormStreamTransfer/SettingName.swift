@@ -5,8 +5,11 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case retryTimeLimit = "RetryPolicy.timeLimit"
   case longestRetryAfter = "RetryPolicy.maximumRetryAfter"
   case otherOrigins = "RedirectPolicy.allowsOtherOrigins"
+  // Before the name that it begins with, so that no command takes it for that.
+  case authoritiesDirectory = "TLSSettings.authoritiesDirectory"
   case authorities = "TLSSettings.authorities"
   case clientCertificate = "TLSSettings.certificate"
+  case key = "TLSSettings.key"
   case passphrase = "TLSSettings.passphrase"
   case minimumTLSVersion = "TLSSettings.minimumVersion"
   case maximumTLSVersion = "TLSSettings.maximumVersion"

@@ -32,7 +32,7 @@ import FormStreamTestSupport
         --B--\r
 
         """)
-    #expect(run.stderr == "")
+    #expect(run.stderr == "Content-Type: multipart/form-data; boundary=B\n")
   }
 
   @Test func `header values are sent byte for byte`() throws {
@@ -44,7 +44,12 @@ import FormStreamTestSupport
   @Test func `a form without parts is a closing line, and a note`() throws {
     let run = try formstream("encode", "--boundary=B")
     #expect(run.output == "--B--\r\n")
-    #expect(run.stderr == "formstream: The form has no parts: -F, --field and --file add them.\n")
+    #expect(
+      run.stderr == """
+        formstream: The form has no parts: -F, --field and --file add them.
+        Content-Type: multipart/form-data; boundary=B
+
+        """)
   }
 
   /// Headers and body are made in two runs; with two random boundaries, they would not match.

@@ -63,7 +63,9 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B"),
     BadInput(64, "Name the file that holds the body", "parse", "--boundary", "B", ""),
     BadInput(64, "A word (argument 5) is one too many", "parse", "--boundary", "B", "a", "b"),
-    BadInput(64, "The boundary is not known", "parse", "body"),
+    BadInput(66, "No such file", "parse", "missing"),
+    BadInput(1, "has no delimiter line", "parse", "/etc/passwd"),
+    BadInput(1, "is empty", "parse", "/dev/null"),
     BadInput(
       64, "both name the boundary", "parse", "x", "--boundary", "B", "--content-type", "a/b"),
     BadInput(64, "names no boundary", "parse", "x", "--content-type", "text/plain; boundary=B"),
@@ -112,7 +114,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
     BadInput(66, "of --config can't be read", "encode", "--config", "missing"),
     BadInput(66, "of headers= can't be read", "encode", "-F", "a=b;headers=@missing"),
     BadInput(74, "send it through a pipe", "encode", "-F", "f=@/proc/cpuinfo"),
-    BadInput(74, "Choose another with -o.", "encode", "-F", "a=b", "-o", "/nonexistent/x"),
+    BadInput(74, "Choose another with -o,", "encode", "-F", "a=b", "-o", "/nonexistent/x"),
     BadInput(74, "directory", "encode", "-F", "a=b", "-o", "/tmp"),
     BadInput(74, "No space left", "encode", "-F", "a=b", "-o", "/dev/full"),
   ]
@@ -178,7 +180,7 @@ struct BadInput: Sendable, CustomTestStringConvertible {
   /// In a script, standard output may be a log that is an input too, if the result goes elsewhere.
   @Test func `an input may be the standard output if -o names another file`() throws {
     let run = try shell(
-      "echo x > log; $F encode --boundary B -F a=@log -o body >> log; echo $? >&2; wc -l < body")
+      "echo x > log; $F encode -q --boundary B -F a=@log -o body >> log; echo $? >&2; wc -l < body")
     #expect(run.stderr == "0\n")
     #expect(run.output == "7\n")
     #expect(try shell("$F encode -F a=@/dev/null > /dev/null; echo $?").output == "0\n")

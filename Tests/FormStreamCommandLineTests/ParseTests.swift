@@ -139,7 +139,7 @@ import Testing
     ("boundary=0", 64, "must have 1 to 0 bytes"), ("header-block=45", 1, "more than 45 bytes"),
     ("headers=0", 1, "more than 0 headers"),
     ("all-headers=90", 1, "headers of all parts have more than 90 bytes, seen at byte 110"),
-    ("parts=1", 1, "more than 1 parts"),
+    ("parts=1", 1, "more than 1 part,"),
     ("preamble=2", 1, "before its first delimiter"), ("epilogue=1", 1, "after its last delimiter"),
     ("part-bytes=2", 1, "A part has more than 2 bytes"),
     ("body=50", 1, "The body has more than 50"),

@@ -94,7 +94,7 @@ import Testing
     let named = try formstream("plan", "d/b", "missing", in: place)
     #expect(named.exit == 66)
     #expect(named.output.isEmpty)
-    #expect(named.stderr == "formstream: The file \"missing\" does not exist.\n")
+    #expect(named.stderr == "formstream: The file \"missing\" does not exist. Check the path.\n")
 
     let kept = try formstream("plan", "--keep-going", "d/b", "missing", in: place)
     #expect(kept.exit == 66)

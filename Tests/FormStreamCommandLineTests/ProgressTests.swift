@@ -48,4 +48,19 @@ import Testing
       #expect(["> ", "formstream: ", "\u{1B}[J"].contains { text.hasPrefix($0) }, "\(line)")
     }
   }
+
+  /// Regression: a form with a file was said to have none, before it was laid out and if it was compressed.
+  @Test func `how many files a form has is unknown until its parts are known`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    for (flags, first, last) in [
+      (["-F", "a=@/etc/passwd"], "null", "1"), (["-d", "a=b"], "0", "0"),
+      (["--compressed-upload", "gzip", "-F", "a=@/etc/passwd"], "null", "null"),
+    ] {
+      let result = try run(
+        "formstream", ["post", "--progress", "json"] + flags + [server.url])
+      let records = result.stderr.split(separator: "\n").filter { $0.hasPrefix("{") }
+      #expect(records.first?.contains("\"files_total\":\(first),") == true, "\(records)")
+      #expect(records.last?.contains("\"files_total\":\(last),") == true, "\(records)")
+    }
+  }
 }

@@ -51,7 +51,7 @@ import Testing
     BadInput(64, "need --into DIR", "receive", "--keep-paths"),
     BadInput(64, "need --into DIR", "receive", "--overwrite"),
     BadInput(64, "need --into DIR", "receive", "--sync"),
-    BadInput(74, "Not a directory", "receive", "--into", "/dev/null"),
+    BadInput(74, "needs a directory, and this is a file", "receive", "--into", "/dev/null"),
     BadInput(74, "its parent does not exist", "receive", "--into", "no/such"),
     BadInput(64, "need each other", "receive", "--tls-cert", "x"),
     BadInput(64, "need each other", "receive", "--tls-key", "x"),

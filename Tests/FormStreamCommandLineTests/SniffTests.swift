@@ -52,7 +52,8 @@ import Testing
     #expect(run.output == "a" + Self.text + "66\n")
     let lines = run.stderr.split(separator: "\n")
     #expect(lines.count == 5, "\(run.stderr)")
-    for (line, name) in zip(lines, ["missing", "d", "p", "/dev/zero"]) {
+    #expect(lines.dropFirst().first?.contains("The path \"d\" is a directory") == true)
+    for (line, name) in zip(lines, ["missing", "d", "p", "/dev/zero"]) where name != "d" {
       #expect(line.hasPrefix("formstream: The file \"\(name)\" can't be sniffed: "))
     }
   }

@@ -2,18 +2,24 @@ import FormStreamMultipart
 
 /// Runs `encode`. The output is opened first: if that fails, nothing is read.
 func encode(_ plan: EncodePlan) throws(Failure) {
-  for note in plan.notes { StandardError.note(note) }
-  warn(of: plan.sniffer)
+  if !plan.isQuiet {
+    for note in plan.notes { StandardError.note(note) }
+    warn(of: plan.sniffer)
+  }
   let output = try OutputFile(plan.target)
   let layout = try convertingErrors { () throws(MultipartError) in
     try plan.form.form.layout(guessing: plan.guesser, verify: plan.verifiesBoundary)
   }
   switch plan.product {
   case .body: try writeBody(of: layout, to: output)
-  case .headers: try writeHeaders(of: layout, to: output)
+  case .headers: try writeHeaders(of: layout, to: output, isQuiet: plan.isQuiet)
   case .outline: try output.write(BodyOutline(of: layout, origins: plan.form.origins).text)
   }
   try output.commit()
+  // Nothing else says the boundary, without which nobody can read the body.
+  if case .body = plan.product, !plan.isQuiet {
+    StandardError.write("Content-Type: \(layout.contentType)")
+  }
 }
 
 private func writeBody(of layout: BodyLayout, to output: OutputFile) throws(Failure) {
@@ -28,11 +34,13 @@ private func writeBody(of layout: BodyLayout, to output: OutputFile) throws(Fail
   }
 }
 
-private func writeHeaders(of layout: BodyLayout, to output: OutputFile) throws(Failure) {
+private func writeHeaders(
+  of layout: BodyLayout, to output: OutputFile, isQuiet: Bool
+) throws(Failure) {
   try output.write("Content-Type: \(layout.contentType)\n")
   if let length = layout.contentLength {
     try output.write("Content-Length: \(length)\n")
-  } else {
+  } else if !isQuiet {
     StandardError.note(
       "There is no Content-Length: a part is a stream, and the length of a stream is not known.")
   }

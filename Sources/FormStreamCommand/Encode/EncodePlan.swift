@@ -17,6 +17,7 @@ struct EncodePlan {
   let target: OutputTarget
   /// Messages that are printed before the work starts.
   let notes: [String]
+  let isQuiet: Bool
 
   /// Detects types, and reads streams for that only if they are written afterwards.
   var guesser: any MediaTypeGuessing {
@@ -35,8 +36,8 @@ extension LowArguments {
     let form = try plannedForm().growing(growth)
     return EncodePlan(
       form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: printsHeaders ? .headers : isDryRun ? .outline : .body, target: target, notes: notes
-    )
+      product: printsHeaders ? .headers : isDryRun ? .outline : .body, target: target, notes: notes,
+      isQuiet: request.isQuiet)
   }
 
   private var notes: [String] {

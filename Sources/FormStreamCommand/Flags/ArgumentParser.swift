@@ -29,6 +29,7 @@ struct ArgumentParser {
     if !bundle.isEmpty { return try nextShort() }
     guard let argument = rest.popFirst() else { return nil }
     let bytes = argument.bytes
+    if !isAfterFlags, let failure = argument.mistypedFlag(of: verb) { throw failure }
     if isAfterFlags || bytes.first != UInt8(ascii: "-") || bytes.count == 1 {
       return .word(argument)
     }
@@ -66,7 +67,10 @@ struct ArgumentParser {
 
   private mutating func nextShort() throws(Failure) -> Item? {
     let byte = bundle.popFirst() ?? 0
-    let letter = byte < 0x80 ? Character(Unicode.Scalar(byte)) : "\u{FFFD}"
+    let letter =
+      byte < 0x80
+      ? Character(Unicode.Scalar(byte))
+      : String(decoding: [byte] + bundle, as: UTF8.self).first ?? "\u{FFFD}"
     guard let flag = Flag.named(letter, for: verb) else {
       if let meaning = CurlFlag.meaning(letter), isLikeCurl(meaning) {
         return try item(meaning, "-\(letter)", nil)

@@ -27,6 +27,21 @@ enum BodyLimit: String, CaseIterable {
     }
   }
 
+  /// The setting of the library. Its messages name it.
+  var setting: FormParser.Limits.Name {
+    switch self {
+    case .boundary: .boundary
+    case .headerBlock: .headerBlock
+    case .headers: .headersPerPart
+    case .allHeaders: .allHeaders
+    case .parts: .parts
+    case .preamble: .preamble
+    case .epilogue: .epilogue
+    case .partBytes: .partBytes
+    case .body: .totalBytes
+    }
+  }
+
   /// Sets the limit that `NAME=N` names, and returns that limit.
   static func set(
     _ argument: Argument, in limits: inout FormParser.Limits
@@ -44,8 +59,8 @@ enum BodyLimit: String, CaseIterable {
     guard let number = Int64(size: text.shown) else {
       let value = Argument(bytes: text.bytes, place: text.place)
       throw .usage(
-        "\(value.named("--limit \(limit.rawValue)")) is not a size: write a number up to \(Int64.max), with or "
-          + "without K, M, G or T at the end.")
+        "\(value.named("--limit \(limit.rawValue)")) is not a size: write a number, with or without K, M, G or T at "
+          + "the end, such as 10M.")
     }
     switch limit {
     case .boundary: limits.boundary = Int(clamping: number)

@@ -123,6 +123,8 @@ extension LowArguments {
       throw .usage(verb.refusal(of: word))
     } else if let named = Verb(rawValue: word.shown) {
       verb = named
+    } else if let mark = LookAlike.first(in: word.shown), mark.kind == .space {
+      throw .usage("\(word.named("The first word")) has \(mark) in it: type a space there.")
     } else if let hint = VerbAlias.hint(word.shown) {
       throw .usage("\(word.named("The first word")) is not a command: \(hint).")
     } else {

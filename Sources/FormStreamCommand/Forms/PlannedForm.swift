@@ -120,7 +120,7 @@ extension PartArguments {
       guard !path.bytes.isEmpty else {
         throw .usage("There is no path for part \"\(name)\": write \(spelling) \(name)=PATH.")
       }
-      try path.checkTilde(for: "part \"\(name)\"")
+      try path.checkTypedPath(for: "part \"\(name)\"")
       try StandardInput.check(path.path, for: "part \"\(name)\"")
       return .file(path.path, range: range, mayGrow: range?.growth ?? false)
     }

@@ -27,6 +27,11 @@ extension LowArguments {
     var sources: [DownloadSource] = []
     for (index, operand) in operands.enumerated() {
       let output = index < outputs.count ? outputs[index] : nil
+      if !URLArgument.isURL(operand), exists(operand.path) {
+        throw .usage(
+          "\(operand.named("The URL")) is a file: -o FILE names the file for a response, and formstream put FILE URL sends a file."
+        )
+      }
       for match in try matches(ofURL: operand) {
         sources.append(
           DownloadSource(

@@ -6,33 +6,92 @@ import FormStreamRecords
 
 /// Runs `parse`. If the body fails in the middle, the parts before that are printed too.
 func parse(_ plan: ParsePlan) throws(Failure) {
-  let parser = try convertingErrors { () throws(MultipartError) in
-    try FormParser(boundary: plan.boundary, options: plan.options)
-  }
+  if let boundary = plan.boundary { _ = try plan.parser(boundary) }
   let source = try plan.input.open()
   let store = try plan.directory.map { (path) throws(Failure) in try FileStore(path) }
   var options = PartCollector.Options()
   options.makesDigests = plan.printsJSON
   options.keepsHeaders = plan.printsJSON
   let collector = PartCollector(store ?? DiscardedUpload(), options: options)
-  var bodyFailure: BodyFailure?
-  do {
-    try parser.parse(source, to: collector.handle)
-  } catch let error as SystemError where parser.offset == 0 {
-    throw plan.input.unreadable(error)
-  } catch {
-    bodyFailure = BodyFailure(error, of: plan, at: parser.offset, collector: collector)
+  let body = try BodyToParse(source, of: plan)
+  var failure = body.failure
+  var offset = Int64(body.startSize)
+  if let parser = body.parser {
+    do {
+      try parser.parse(body.source, to: collector.handle)
+    } catch let error as SystemError where parser.offset == 0 {
+      throw plan.input.unreadable(error)
+    } catch {
+      failure = BodyFailure(
+        error, of: plan, at: parser.offset, collector: collector, hint: body.hint)
+    }
+    offset = parser.offset
   }
   let record = ParsedRecord(
-    bodyBytes: bodyFailure?.offset ?? parser.offset, isComplete: bodyFailure == nil,
-    parts: collector.parts, error: bodyFailure?.record)
+    bodyBytes: failure?.offset ?? offset, isComplete: failure == nil, parts: collector.parts,
+    error: failure?.record)
   let output = try OutputFile(.standardOutput)
   if plan.printsJSON {
     try output.write(record.line())
   } else {
     try output.write(PartTable.text(of: record))
   }
-  if let bodyFailure { throw Failure(bodyFailure.exit, bodyFailure.record.message) }
+  if let failure { throw Failure(failure.exit, failure.record.message) }
+}
+
+/// A body, and the parser for its boundary.
+private struct BodyToParse {
+  let source: any ByteSource
+  /// Nil if the boundary is not known.
+  private(set) var parser: FormParser?
+  /// Why it is not known.
+  private(set) var failure: BodyFailure?
+  /// How many bytes were read to find it.
+  private(set) var startSize = 0
+  /// A sentence about the most likely mistake, for a body in which no part was found.
+  private(set) var hint: String
+
+  /// Finds the boundary if it was not given, and says which one it is.
+  init(_ source: any ByteSource, of plan: ParsePlan) throws(Failure) {
+    if let boundary = plan.boundary {
+      self.source = source
+      parser = try plan.parser(boundary)
+      hint =
+        (boundary.hasPrefix("--") ? " The two hyphens before a boundary are not part of it." : "")
+        + " Without --boundary and --content-type, parse takes the boundary of the first delimiter line."
+      return
+    }
+    let started: StartedSource
+    do {
+      started = try StartedSource(source, limits: plan.options.limits)
+    } catch let error as SystemError {
+      source.close()
+      throw plan.input.unreadable(error)
+    } catch {
+      source.close()
+      throw Failure(.bug, "\(plan.input) could not be read: \(error).")
+    }
+    self.source = started
+    startSize = started.startSize
+    hint = ""
+    guard let line = started.delimiterLine else {
+      started.close()
+      failure = BodyFailure(
+        startSize == 0
+          ? "\(plan.input) is empty: a form has at least one line, with two hyphens and the boundary."
+          : "\(plan.input) has no delimiter line where a form begins: a line of two hyphens and the boundary. If it is a form, "
+            + "give its --boundary, or the request's --content-type.")
+      return
+    }
+    if !plan.isQuiet {
+      StandardError.note(
+        "The boundary is \(line.boundary.quoted), as in the first delimiter line of the body.")
+    }
+    if line.endsWithBareLF, !plan.options.allowsBareLF {
+      hint = " Its first line ends with LF alone: --bare-lf accepts that."
+    }
+    parser = try plan.parser(line.boundary)
+  }
 }
 
 /// Why a body could not be read to its end.
@@ -42,14 +101,26 @@ private struct BodyFailure {
   /// The offset of the failure in the body. It does not depend on the pieces that the body arrived in.
   private(set) var offset: Int64?
 
-  init(_ error: any Error, of plan: ParsePlan, at readOffset: Int64, collector: PartCollector) {
+  /// A body without a delimiter line.
+  init(_ message: String) {
+    exit = .failed
+    record = RecordFailure(code: MultipartError.Code.malformedBody.rawValue, message: message)
+  }
+
+  /// - Parameter hint: what to add if no part was found.
+  init(
+    _ error: any Error, of plan: ParsePlan, at readOffset: Int64, collector: PartCollector,
+    hint: String
+  ) {
     let (code, message): (String, String)
     switch error {
     case let error as MultipartError:
       exit = Failure(error).exit
       offset = error.offset
+      let foundNone = collector.parts.isEmpty && readOffset > 0 && error.mayHaveOtherBoundary
       (code, message) = (
-        error.code.rawValue, error.description + (collector.currentPartHint ?? plan.boundaryHint)
+        error.code.rawValue,
+        error.description.namingFlags + (collector.currentPartHint ?? (foundNone ? hint : ""))
       )
     case let error as SystemError:
       exit = .inputOutput
@@ -73,10 +144,19 @@ private struct BodyFailure {
   }
 }
 
+extension MultipartError {
+  /// Whether the cause may be that the body has another boundary than the one that was given.
+  fileprivate var mayHaveOtherBoundary: Bool {
+    code == .bodyIncomplete || description.contains(FormParser.Limits.Name.preamble.rawValue)
+  }
+}
+
 extension ParsePlan {
-  /// A sentence about the most likely mistake, for a body in which no part was found.
-  fileprivate var boundaryHint: String {
-    boundary.hasPrefix("--") ? " The two hyphens before a boundary are not part of it." : ""
+  /// A parser for this boundary.
+  fileprivate func parser(_ boundary: String) throws(Failure) -> FormParser {
+    try convertingErrors { () throws(MultipartError) in
+      try FormParser(boundary: boundary, options: options)
+    }
   }
 }
 
@@ -84,7 +164,7 @@ extension PartCollector {
   /// A sentence about the part that failed; nil between parts.
   fileprivate var currentPartHint: String? {
     current.map {
-      " This is in part \(parts.count + 1), \(($0.part.name ?? "").quoted), of which \($0.size) bytes arrived."
+      " This is in part \(parts.count + 1), \(($0.part.name ?? "").quoted), of which \($0.size) \($0.size == 1 ? "byte" : "bytes") arrived."
     }
   }
 }

@@ -3,11 +3,13 @@ import FormStreamMultipart
 /// The checked arguments of `parse`.
 struct ParsePlan {
   let input: NamedInput
-  let boundary: String
+  /// Nil if it is that of the body's first delimiter line.
+  let boundary: String?
   let options: FormParser.Options
   /// Where files are stored; nil if they are not.
   let directory: LocalPath?
   let printsJSON: Bool
+  let isQuiet: Bool
 }
 
 extension LowArguments {
@@ -24,10 +26,10 @@ extension LowArguments {
     options.limits = limits
     return ParsePlan(
       input: NamedInput(operand), boundary: try boundaryOfBody(&options), options: options,
-      directory: directory?.path, printsJSON: printsJSON)
+      directory: directory?.path, printsJSON: printsJSON, isQuiet: request.isQuiet)
   }
 
-  private func boundaryOfBody(_ options: inout FormParser.Options) throws(Failure) -> String {
+  private func boundaryOfBody(_ options: inout FormParser.Options) throws(Failure) -> String? {
     switch (boundary, contentType) {
     case (let boundary?, nil):
       return boundary
@@ -41,9 +43,7 @@ extension LowArguments {
       options.requiresNames = FormParser.isFormData(type)
       return boundary
     case (nil, nil):
-      throw .usage(
-        "The boundary is not known: give the request's --content-type, or --boundary. Most bodies begin "
-          + "with two hyphens and the boundary.")
+      return nil
     case (_?, _?):
       throw .usage("--boundary and --content-type both name the boundary: give one of them.")
     }

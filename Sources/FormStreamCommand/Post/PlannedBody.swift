@@ -27,6 +27,8 @@ enum PlannedBody {
     }
   }
 
+  var isForm: Bool { if case .form = self { true } else { false } }
+
   /// The name of the file that is the complete body; nil if the body is anything else.
   var filename: String? {
     if case .raw(let bytes) = self { bytes.uploadedFile } else { nil }
@@ -136,7 +138,7 @@ extension LowArguments {
         "The path \"\(path.shown)\"\(spelling == "a file" ? "" : " of \(spelling)") is a directory: \"formstream send --put\" sends the files in it, each to its own URL."
       )
     }
-    try path.checkTilde(for: spelling)
+    try path.checkTypedPath(for: spelling)
     return PlannedBytes(
       body: .file(path.path), type: type ?? (hasNoType ? .octetStream : nil),
       filename: path.path.lastComponent,

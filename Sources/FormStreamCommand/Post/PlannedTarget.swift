@@ -55,7 +55,7 @@ extension LowArguments {
         )
       }
       throw .usage(
-        "There are \(count) files and \(urls.count) URLs: give one URL that ends in / for all files, or one for each."
+        "There \(count == 1 ? "is" : "are") \(counted(count, "file", "files")) and \(urls.count) URLs: give one URL that ends in / for all files, or one for each."
       )
     }
     return try targets(urls[0], groups.flatMap(\.self))
@@ -149,8 +149,8 @@ extension LowArguments {
         }
         files.append(word)
       } else {
-        // It says that the scheme is missing, which is the likely reason in the last word.
-        if index == operands.count - 1 { _ = try URLArgument(word) }
+        // It says that the scheme is missing, which is the likely reason in the last word if there is no other URL.
+        if index == operands.count - 1, urls.isEmpty { _ = try URLArgument(word) }
         throw .usage(
           "\(word.named("A word")) is neither a URL nor a file that exists: check the path. "
             + (printsJSON

@@ -67,7 +67,7 @@ extension PostPlan {
       }
     }
     let display = ProgressDisplay(
-      ProgressOutput(progress, isQuiet: isQuiet), file: body.filename)
+      ProgressOutput(progress, isQuiet: isQuiet), file: body.filename, isForm: body.isForm)
     var request = request
     request.body = try transferBody()
     let run = RequestRun(

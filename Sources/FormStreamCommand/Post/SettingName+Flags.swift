@@ -4,8 +4,11 @@ import FormStreamTransfer
 extension String {
   /// A message of a library, with the command's flags in place of the settings that it names.
   var namingFlags: String {
-    SettingName.allCases.reduce(replacing(Part.filenameSetting, with: "--filename")) {
+    let text = SettingName.allCases.reduce(replacing(Part.filenameSetting, with: "--filename")) {
       $0.replacing($1.rawValue, with: $1.flag)
+    }
+    return BodyLimit.allCases.reduce(text) {
+      $0.replacing($1.setting.rawValue, with: "--limit \($1.rawValue)")
     }
   }
 }
@@ -19,6 +22,8 @@ extension SettingName {
     case .longestRetryAfter: "--max-retry-after"
     case .otherOrigins: "-L"
     case .authorities: "--cacert"
+    case .authoritiesDirectory: "--capath"
+    case .key: "--key"
     case .clientCertificate: "--cert"
     case .passphrase: "--pass-file"
     case .minimumTLSVersion: "--tlsv1.3"

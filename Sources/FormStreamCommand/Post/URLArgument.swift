@@ -18,17 +18,39 @@ struct URLArgument: Hashable {
     }
     text = typed
     guard Self.hasScheme(text) else {
-      // HTTPie's short form.
-      let remedy =
-        text.hasPrefix(":") ? "localhost before its colon" : "https:// or http:// before it"
-      if let scheme = ["http:", "https:"].first(where: text.lowercased().hasPrefix) {
-        throw .usage("\(argument.named("The URL")) has no host: write \(scheme)//HOST/PATH.")
-      }
-      throw .usage("\(argument.named("The URL")) has no scheme: put \(remedy).")
+      throw .usage("\(argument.named("The URL")) \(Self.flaw(of: argument, typed))")
     }
   }
 
   static let empty = Failure.usage("The URL is empty: is a variable unset?")
+
+  /// What is wrong with a URL that has no scheme, and what to write. The text itself is not shown.
+  private static func flaw(of argument: Argument, _ text: String) -> String {
+    if let mark = text.unicodeScalars.first.flatMap(LookAlike.init), mark.kind == .quote {
+      return "begins with \(mark): type straight quotes around it, or none."
+    }
+    if argument.isPathOfWindows {
+      return "is a path of Windows: write a URL such as https://host/path."
+    }
+    let typed = text.lowercased()
+    for scheme in ["https", "http"] where typed.hasPrefix(scheme) {
+      let rest = typed.dropFirst(scheme.count)
+      let flaw: String
+      switch rest {
+      case ":", ":/": flaw = "has no host"
+      case let rest where rest.hasPrefix(":/"):
+        flaw = "has one slash in place of two after \(scheme)"
+      case let rest where rest.hasPrefix(":"): flaw = "has no slashes after the colon of \(scheme)"
+      case let rest where rest.hasPrefix("//"): flaw = "has no colon after \(scheme)"
+      default: continue
+      }
+      return "\(flaw): write \(scheme)://HOST/PATH."
+    }
+    // HTTPie's short form.
+    let remedy =
+      text.hasPrefix(":") ? "localhost before its colon" : "https:// or http:// before it"
+    return "has no scheme: put \(remedy)."
+  }
 
   /// Whether a word is a URL, as opposed to a path.
   static func isURL(_ argument: Argument) -> Bool {

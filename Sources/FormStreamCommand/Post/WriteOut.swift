@@ -86,6 +86,7 @@ struct WriteOut {
     let known = WriteOutValue.allCases.map(\.rawValue)
     throw .usage(
       "\(flag) has a value that is not known; these are: \(known.joined(separator: ", "))."
+        + Suggestion.text(for: name.lowercased(), among: known)
         + Suggestion.text(for: name, among: known))
   }
 

@@ -32,10 +32,11 @@ package final class ProgressDisplay: Sendable {
   /// - Parameters:
   ///   - file: the name of the file that is the complete body; nil if the body is anything else.
   ///   - isDownload: whether what is received is shown, and not what is sent.
+  ///   - isForm: whether the body is a form.
   ///   - stream: where progress is shown.
   ///   - now: the clock.
   package init(
-    _ style: ProgressOutput, file: String? = nil, isDownload: Bool = false,
+    _ style: ProgressOutput, file: String? = nil, isDownload: Bool = false, isForm: Bool = false,
     on stream: MessageStream = .standardError,
     now: @escaping @Sendable () -> ContinuousClock.Instant = { ContinuousClock.now }
   ) {
@@ -44,7 +45,7 @@ package final class ProgressDisplay: Sendable {
     self.now = now
     state = Guarded(
       State(
-        track: ProgressTrack(file: file, isDownload: isDownload),
+        track: ProgressTrack(file: file, isDownload: isDownload, isForm: isForm),
         printer: ProgressPrinter(style, on: stream)))
   }
 

@@ -6,6 +6,8 @@ struct ProgressTrack: Sendable {
   fileprivate let file: String?
   /// Whether what is received is shown, and not what is sent.
   fileprivate let isDownload: Bool
+  /// Whether the body is a form. Its parts are not known before it is laid out, and never if it is compressed.
+  fileprivate let isForm: Bool
   private(set) var latest: ProgressSnapshot?
   fileprivate var meter = RateMeter()
   fileprivate var cursor = PartCursor()
@@ -13,8 +15,8 @@ struct ProgressTrack: Sendable {
   /// Whether the transfer has waited for the response: then a body of unknown length was sent completely.
   private var hasWaited = false
 
-  init(file: String?, isDownload: Bool = false) {
-    (self.file, self.isDownload) = (file, isDownload)
+  init(file: String?, isDownload: Bool = false, isForm: Bool = false) {
+    (self.file, self.isDownload, self.isForm) = (file, isDownload, isForm)
   }
 
   /// Adds a step. Returns false if nothing is new except the time.
@@ -126,7 +128,7 @@ extension ProgressTrack.View {
           name: part.name, sent: isComplete ? part.size ?? part.sent : part.sent, size: part.size)
       },
       filesDone: count > 0 ? track.cursor.filesDone : track.file != nil && isComplete ? 1 : 0,
-      filesTotal: count > 0 ? track.fileCount : track.file == nil ? 0 : 1,
+      filesTotal: count > 0 ? track.fileCount : track.isForm ? nil : track.file == nil ? 0 : 1,
       rate: shown.rate ?? .nan, eta: shown.left.map { $0 / .seconds(1) })
   }
 }

@@ -121,10 +121,7 @@ extension Failure {
       case .journalInUse: .retryable
       default: .inputOutput
       }
-    let hint =
-      error.code == .listMalformed
-      ? " With --files-from it is a line feed, with --files-from0 a NUL." : ""
-    self.init(exit, error.description + hint)
+    self.init(exit, error.description + error.hint)
   }
 
   /// The failure for an error that ended a run.
@@ -133,6 +130,22 @@ extension Failure {
     case let failure as Failure: self = failure
     case let error as BatchError: self.init(error)
     default: self.init(.bug, "The files could not be sent: \(error).")
+    }
+  }
+}
+
+extension BatchError {
+  /// What to do about it on the command line; empty if the description says it.
+  fileprivate var hint: String {
+    switch code {
+    case .listMalformed: " With --files-from it is a line feed, with --files-from0 a NUL."
+    case .inputMissing where subject.utf8.last == 0x0D: " \(PathList.noteOnCR)"
+    case .inputMissing where subject.contains("://"):
+      " It is a URL: plan takes files, and formstream send takes URL FILE..."
+    case .inputMissing where subject.contains { "*?[".contains($0) }:
+      " If it is a pattern, no file matches it, so that the shell left it as it is. Check the path."
+    case .inputMissing: " Check the path."
+    default: ""
     }
   }
 }

@@ -151,7 +151,7 @@ struct SendInput {
       return try DirectoryDescriptor(openingOrMaking: path)
     } catch {
       throw .unusableDirectory(
-        path, cause: error,
+        path, of: "--journal", cause: error,
         description: "The directory \"\(path)\" of --journal can't be used: \(error).")
     }
   }

@@ -1,6 +1,7 @@
 import FormStreamBatch
 import FormStreamMediaTypes
 import FormStreamMultipart
+import FormStreamPlatform
 import FormStreamRecords
 
 /// Runs `sniff`. A file that can't be read is reported, and the next ones are sniffed.
@@ -15,7 +16,7 @@ func sniff(_ plan: SniffPlan) async throws(Failure) {
         try output.write(
           line(of: file.path, type, format: plan.format, isTerminal: output.isTerminal))
       case .failure(let error):
-        StandardError.note(error.description)
+        StandardError.note(message(about: error, at: file.path))
         isComplete = false
       }
     }
@@ -28,6 +29,18 @@ func sniff(_ plan: SniffPlan) async throws(Failure) {
     throw Failure(.bug, "The files could not be sniffed: \(error).")
   }
   if !isComplete { throw Failure(.noInput, "Some files could not be sniffed, see above.") }
+}
+
+private func message(about error: MediaTypesError, at path: LocalPath) -> String {
+  if path.bytes.isEmpty {
+    return "The path of a file is \"\", which is empty: is a variable unset?"
+  }
+  if error.code == .inputMissing, path.bytes.last == 0x0D {
+    return error.description + " " + PathList.noteOnCR
+  }
+  guard error.underlying as? SystemError == .isADirectory else { return error.description }
+  return
+    "The path \"\(path)\" is a directory: name the files in it, or list them with find -print0 and --files-from0 -."
 }
 
 private func line(

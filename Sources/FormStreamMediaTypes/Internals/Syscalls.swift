@@ -45,6 +45,11 @@ func isReadable(_ path: LocalPath) -> Bool {
   path.isUsable && path.withCString { access($0, R_OK) } == 0
 }
 
+extension SystemError {
+  /// Says of `head(of:limit:)` that the file is neither regular nor a directory.
+  var isOfOtherFile: Bool { number == EINVAL }
+}
+
 /// The first bytes of a regular file. FIFOs and devices are refused.
 ///
 /// C: `open`, `fstat`, `pread`

@@ -41,5 +41,20 @@ extension FormParser {
 
     /// The default limits.
     public init() {}
+
+    /// The limits as messages name them. The command puts its flags in their place.
+    package enum Name: String, CaseIterable, CustomStringConvertible, Sendable {
+      case boundary = "FormParser.Limits.boundary"
+      case headerBlock = "FormParser.Limits.headerBlock"
+      case headersPerPart = "FormParser.Limits.headersPerPart"
+      case allHeaders = "FormParser.Limits.allHeaders"
+      case parts = "FormParser.Limits.parts"
+      case preamble = "FormParser.Limits.preamble"
+      case epilogue = "FormParser.Limits.epilogue"
+      case partBytes = "FormParser.Limits.partBytes"
+      case totalBytes = "FormParser.Limits.totalBytes"
+
+      package var description: String { rawValue }
+    }
   }
 }

@@ -106,8 +106,8 @@ public final class FormParser {
     else {
       throw MultipartError(
         .invalidBoundary, on: boundary,
-        "The boundary \(boundary.quoted) is not valid: it must have 1 to \(options.limits.boundary) bytes and "
-          + "no line break.")
+        "The boundary \(boundary.quoted) is not valid: it must have 1 to \(options.limits.boundary) bytes "
+          + "(\(Limits.Name.boundary)) and no line break.")
     }
     self.options = options
     let lineBreak: [UInt8] = options.allowsBareLF ? [0x0A] : [0x0D, 0x0A]
@@ -131,7 +131,8 @@ public final class FormParser {
       let event = try advance(&allowed)
       input = UnsafeRawBufferPointer(rebasing: input[(size - allowed.count)...])
       guard case nil = event, !input.isEmpty else { return event }
-      throw .overLimit("The body has more than \(limit) bytes", at: limit)
+      throw .overLimit(
+        "The body has more than \(limit.counting("byte"))", at: limit, limit: .totalBytes)
     }
   }
 
@@ -220,8 +221,8 @@ extension FormParser {
       let count = input.count
       consume(count, of: &input)
       try skip(
-        count, limit: options.limits.epilogue, where: "after its last delimiter",
-        remedy: "send none, or raise the limit")
+        count, limit: options.limits.epilogue, .epilogue, where: "after its last delimiter",
+        otherwise: "send none")
       return .needsMore
     }
   }
@@ -306,8 +307,8 @@ extension FormParser {
     }
     guard isInPart else {
       try skip(
-        bytes.count, limit: options.limits.preamble, where: "before its first delimiter",
-        remedy: "it has another boundary, or needs a higher limit")
+        bytes.count, limit: options.limits.preamble, .preamble, where: "before its first delimiter",
+        otherwise: "give the boundary that it has")
       searchPreamble(bytes)
       dropFinished()
       return .again
@@ -317,7 +318,8 @@ extension FormParser {
     partBytes += Int64(bytes.count)
     if partBytes > limit {
       let error = MultipartError.overLimit(
-        "A part has more than \(limit) bytes", at: partOffset + limit)
+        "A part has more than \(limit.counting("byte"))", at: partOffset + limit,
+        limit: .partBytes)
       guard !allowed.isEmpty else { throw error }
       // The bytes up to the limit are returned however the input is divided. The next call throws.
       failure = error
@@ -353,13 +355,13 @@ extension FormParser {
   }
 
   private func skip(
-    _ count: Int, limit: Int64, where location: String, remedy: String
+    _ count: Int, limit: Int64, _ name: Limits.Name, where location: String, otherwise: String
   ) throws(MultipartError) {
     skippedBytes += Int64(count)
     if skippedBytes > limit {
       throw .overLimit(
-        "The body has more than \(limit) bytes \(location)", at: skippedOffset + limit,
-        remedy: remedy)
+        "The body has more than \(limit.counting("byte")) \(location)", at: skippedOffset + limit,
+        limit: name, otherwise: otherwise)
     }
   }
 
@@ -403,7 +405,8 @@ extension FormParser {
     parts += 1
     guard parts <= options.limits.parts else {
       let error = MultipartError.overLimit(
-        "The body has more than \(options.limits.parts) parts", at: offset)
+        "The body has more than \(options.limits.parts.counting("part"))", at: offset,
+        limit: .parts)
       guard let event = endPart() else { throw error }
       // The part before is complete, so its end is reported. The next call throws.
       failure = error
@@ -443,8 +446,8 @@ extension FormParser {
       // The first blank was read before `headerBlockOffset`.
       guard offset - headerBlockOffset < Int64(options.limits.headerBlock) else {
         throw .overLimit(
-          "A delimiter has more than \(options.limits.headerBlock) bytes of white space after it",
-          at: offset - 1)
+          "A delimiter has more than \(options.limits.headerBlock.counting("byte")) of white space after it",
+          at: offset - 1, limit: .headerBlock)
       }
       return .again
     case 0x0D where !isAfterCR:
@@ -494,12 +497,13 @@ extension FormParser {
     let (inBlock, inAll) = (limits.headerBlock - headerBlock.count, limits.allHeaders - headerBytes)
     if Int64(inBlock) <= inAll, count > inBlock {
       throw .overLimit(
-        "The headers of a part have more than \(limits.headerBlock) bytes",
-        at: offset + Int64(inBlock))
+        "The headers of a part have more than \(limits.headerBlock.counting("byte"))",
+        at: offset + Int64(inBlock), limit: .headerBlock)
     }
     if Int64(count) > inAll {
       throw .overLimit(
-        "The headers of all parts have more than \(limits.allHeaders) bytes", at: offset + inAll)
+        "The headers of all parts have more than \(limits.allHeaders.counting("byte"))",
+        at: offset + inAll, limit: .allHeaders)
     }
   }
 
@@ -509,7 +513,8 @@ extension FormParser {
     } catch {
       let flawOffset = headerBlockOffset + Int64(error.offset)
       throw error.isOverLimit
-        ? .overLimit(error.what, at: flawOffset) : .malformed(error.what, at: flawOffset)
+        ? .overLimit(error.what, at: flawOffset, limit: .headersPerPart)
+        : .malformed(error.what, at: flawOffset)
     }
   }
 }

@@ -38,7 +38,8 @@ enum HeaderBlockReader {
       }
       guard fields.count < limit else {
         throw Flaw(
-          offset: line.startIndex, what: "A part has more than \(limit) headers", isOverLimit: true)
+          offset: line.startIndex, what: "A part has more than \(limit.counting("header"))",
+          isOverLimit: true)
       }
       fields.append(try field(line))
     }

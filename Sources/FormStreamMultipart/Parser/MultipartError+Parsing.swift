@@ -10,12 +10,22 @@ extension MultipartError {
       offset: offset)
   }
 
-  /// - Parameter offset: the first byte past the limit, so that it does not depend on how the input
-  ///   is divided.
+  /// - Parameters:
+  ///   - offset: the first byte past the limit, so that it does not depend on how the input is
+  ///     divided.
+  ///   - limit: the setting that the reader of the body may raise.
+  ///   - otherwise: what else may be the remedy.
   static func overLimit(
-    _ what: String, at offset: Int64, remedy: String = "send less, or raise the limit"
+    _ what: String, at offset: Int64, limit: FormParser.Limits.Name,
+    otherwise: String = "send less"
   ) -> MultipartError {
     MultipartError(
-      .limitExceeded, on: "the body", "\(what), seen at byte \(offset): \(remedy).", offset: offset)
+      .limitExceeded, on: "the body",
+      "\(what), seen at byte \(offset): raise \(limit), or \(otherwise).", offset: offset)
   }
+}
+
+extension FixedWidthInteger {
+  /// This number and what it counts: `1 part`, `2 parts`.
+  func counting(_ thing: String) -> String { "\(self) \(thing)\(self == 1 ? "" : "s")" }
 }

@@ -9,7 +9,7 @@ extension UploadRefusal {
     case let refusal as UploadRefusal: self = refusal
     case let error as MultipartError:
       let status = error.code == .limitExceeded ? 413 : 400
-      self.init(Code(error.code), status: status, error.description)
+      self.init(Code(error.code), status: status, error.descriptionForSenders)
     case let error as StorageError where error.code == .noRoom:
       self.init(.noRoom, status: 507, "The server has no room left. \(error.remains)")
     case let error as StorageError where error.code == .tooManyOpen:
@@ -35,6 +35,15 @@ extension UploadRefusal {
       self.init(
         .handlingFailed, status: 500,
         "The upload could not be kept; the receiver's log says why.")
+    }
+  }
+}
+
+extension MultipartError {
+  /// The description for those who can't raise a limit of the receiver themselves.
+  fileprivate var descriptionForSenders: String {
+    FormParser.Limits.Name.allCases.reduce(description) {
+      $0.replacing("raise \($1), or ", with: "the receiver has a limit; ")
     }
   }
 }

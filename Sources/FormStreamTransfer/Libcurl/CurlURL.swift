@@ -52,10 +52,18 @@ final class CurlURL {
       let subject = subject.hidingSecretsOfInvalidURL
       throw TransferError(
         .invalidURL, on: subject,
-        "The URL \(subject.quoted) is not valid (\(reason)): write "
-          + "http://host/path or https://host/path.")
+        "The URL \(subject.quoted) is not valid (\(reason)): \(Self.remedy(for: code)).")
     }
     if part == .url { try encodeHost(subject) }
+  }
+
+  private static func remedy(for code: CURLUcode) -> String {
+    switch code {
+    case CURLUE_BAD_PORT_NUMBER: "the port is a number up to 65535, as in http://host:8080/path"
+    case CURLUE_BAD_HOSTNAME:
+      "write the host without spaces and other marks, as in https://host/path"
+    default: "write http://host/path or https://host/path"
+    }
   }
 
   /// Writes a host beyond ASCII as the name that is looked up and sent (RFC 5890 §2.3.2.1: its A-label), such as

@@ -76,16 +76,17 @@ public struct TLSSettings: Sendable, Hashable {
     }
     var pinFile: LocalPath?
     if case .file(let path)? = pin?.kind { pinFile = path }
-    for (path, what, remedy) in [
-      (authorities, "authorities", "Name a PEM file."),
-      (authoritiesDirectory, "authorities", "Name a directory of PEM files."),
-      (certificate, "certificate", "Name a PEM file."), (key, "key", "Name a PEM file."),
-      (pinFile, "public key", "Name a PEM or DER file."),
-    ] {
+    let files: [(LocalPath?, SettingName, String)] = [
+      (authorities, .authorities, "Name a PEM file."),
+      (authoritiesDirectory, .authoritiesDirectory, "Name a directory of PEM files."),
+      (certificate, .clientCertificate, "Name a PEM file."), (key, .key, "Name a PEM file."),
+      (pinFile, .pin, "Name a PEM or DER file."),
+    ]
+    for (path, setting, remedy) in files {
       guard let path, let reason = unreadable(path) else { continue }
       throw TransferError(
         .tlsFileUnusable, on: path.description,
-        "The file \(path.description.quoted) for TLS (\(what)) can't be read: \(reason). \(remedy)")
+        "The file \(path.description.quoted) of \(setting) can't be read: \(reason). \(remedy)")
     }
     // To libcurl, it would be another key than the server's.
     guard let pinFile, !hasPublicKey(pinFile) else { return }

@@ -74,7 +74,10 @@ struct FailureExplanation {
       return transient(
         .tlsFailed, failure,
         "could not be sent: \(encryptedPeer) closed the connection before it was encrypted "
-          + "(\(failure.brokenReason)). Try again later.\(encryption.clientCertificateNote)")
+          + "(\(failure.brokenReason)). Try again later.\(encryption.clientCertificateNote)"
+          + (encryption.isWithProxy
+            ? ""
+            : " If its port is one of http, write http://\(url.origin.host):\(url.origin.port)."))
     case .authoritiesFile:
       let setting: SettingName = encryption.isWithProxy ? .proxyAuthorities : .authorities
       return permanent(

@@ -1,0 +1,28 @@
+import FormStreamPlatform
+
+extension Argument {
+  /// Fails if a path can't be meant as it is written: it begins with a tilde that the shell has left, which knows only those
+  /// at the start of a word, or it is a path of Windows.
+  func checkTypedPath(for use: String) throws(Failure) {
+    guard let reason = reasonWhyNotFound, !exists(path) else { return }
+    throw Failure(.noInput, "The file \"\(shown)\" of \(use) does not exist: \(reason)")
+  }
+
+  private var reasonWhyNotFound: String? {
+    if bytes.starts(with: "~/".utf8) {
+      return
+        "the shell puts the home directory in place of ~ only at the start of a word; write $HOME there."
+    }
+    return isPathOfWindows
+      ? "it is a path of Windows; under WSL, C:\\ is /mnt/c/, and \\ in a path is /." : nil
+  }
+
+  /// Whether it begins with a letter, a colon and a slash or a backslash, and is no URL.
+  var isPathOfWindows: Bool {
+    guard bytes.count > 2, bytes[0].isASCIILetterOrDigit, !bytes[0].isASCIIDigit,
+      bytes[1] == UInt8(ascii: ":")
+    else { return false }
+    return bytes[2] == UInt8(ascii: "\\")
+      || bytes[2] == UInt8(ascii: "/") && bytes.dropFirst(3).first != UInt8(ascii: "/")
+  }
+}

@@ -1,0 +1,106 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// The first line of a body that begins with two hyphens and some text: most likely the first delimiter.
+struct DelimiterLine {
+  let boundary: String
+  /// Whether an LF alone ends the line.
+  let endsWithBareLF: Bool
+}
+
+/// A source whose start was read to find the first delimiter line. It is read from its first byte again.
+final class StartedSource: ByteSource {
+  /// Nil if no line at the start is a delimiter line.
+  private(set) var delimiterLine: DelimiterLine?
+  /// How many bytes were searched for it.
+  private(set) var startSize = 0
+
+  private let source: any ByteSource
+  private var start: [UInt8] = []
+  private var replayed = 0
+  private var isAtEnd = false
+
+  /// The most that is kept of a body, whatever the limit of its preamble.
+  private static let maximumStart: Int64 = 1 << 20
+  private static let pieceSize = 16 * 1024
+
+  /// Reads a source up to its first delimiter line, and not further than a preamble may reach.
+  init(_ source: any ByteSource, limits: FormParser.Limits) throws {
+    self.source = source
+    let preamble = min(max(0, limits.preamble), Self.maximumStart)
+    let maximum = Int(preamble) + max(0, min(limits.boundary, Int(Self.maximumStart))) + 8
+    var lineStart = 0
+    while true {
+      while lineStart <= preamble, let end = start[lineStart...].firstIndex(of: 0x0A) {
+        delimiterLine = try delimiter(in: start[lineStart..<end], endingAt: end + 1, limits)
+        if delimiterLine != nil { break }
+        lineStart = end + 1
+      }
+      if delimiterLine != nil { break }
+      guard lineStart <= preamble else { break }
+      if isAtEnd {
+        delimiterLine = try delimiter(in: start[lineStart...], endingAt: start.count, limits)
+        break
+      }
+      guard start.count < maximum else { break }
+      try readMore()
+    }
+    // How much was read depends on the pieces that the body arrived in.
+    startSize = min(start.count, Int(preamble))
+  }
+
+  func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    guard replayed < start.count else {
+      return isAtEnd ? 0 : try source.read(into: buffer)
+    }
+    let piece = start[replayed...].prefix(buffer.count)
+    buffer.copyBytes(from: piece)
+    replayed += piece.count
+    return piece.count
+  }
+
+  func interrupt() { source.interrupt() }
+
+  func close() { source.close() }
+
+  private func readMore() throws {
+    let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: Self.pieceSize, alignment: 16)
+    defer { buffer.deallocate() }
+    let read = try source.read(into: buffer)
+    start += UnsafeRawBufferPointer(rebasing: buffer[..<read])
+    isAtEnd = read == 0
+  }
+
+  /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". White space may follow it.
+  private func delimiter(
+    in line: ArraySlice<UInt8>, endingAt end: Int, _ limits: FormParser.Limits
+  ) throws -> DelimiterLine? {
+    guard line.starts(with: "--".utf8) else { return nil }
+    let isBare = line.last != 0x0D
+    // At the end of the body, the line may have no end.
+    let isLine = line.endIndex < start.endIndex
+    var text = line.dropFirst(2)
+    if !isBare { text.removeLast() }
+    while text.last?.isBlank == true { text.removeLast() }
+    // The first delimiter of a form without parts is its last one, which ends in two hyphens.
+    if text.count > 2, text.suffix(2).elementsEqual("--".utf8), try !isFollowed(from: end) {
+      text.removeLast(2)
+    }
+    guard !text.isEmpty, text.count <= limits.boundary, !text.contains(0x0D),
+      let boundary = String(validating: text, as: UTF8.self)
+    else { return nil }
+    return DelimiterLine(boundary: boundary, endsWithBareLF: isBare && isLine)
+  }
+
+  /// Whether anything but white space follows. Only a little more is read for this.
+  private func isFollowed(from offset: Int) throws -> Bool {
+    while true {
+      if start[offset...].contains(where: { !$0.isBlank && $0 != 0x0D && $0 != 0x0A }) {
+        return true
+      }
+      if isAtEnd { return false }
+      guard start.count - offset < Self.pieceSize else { return true }
+      try readMore()
+    }
+  }
+}

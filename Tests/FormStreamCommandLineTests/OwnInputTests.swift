@@ -57,7 +57,8 @@ import Testing
   /// Placeholders of values that name no files. A flag with another one must be in the tables above.
   private static let placeholders: Set<String> = [
     "N", "N,N", "S", "SIZE", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
-    "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT", "URL", "KEY",
+    "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT",
+    "KEY",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",
     "ADDR:PORT", "HOST[:PORT]", "[SCHEME://]HOST[:PORT]", "HOSTS", "HOST:PORT:ADDRESS",
     "HOST:PORT:HOST:PORT", "FIRST-LAST", "-",

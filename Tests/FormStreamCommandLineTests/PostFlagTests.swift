@@ -173,7 +173,7 @@ import Testing
     "expect-status": Effect("--expect-status", "200", "-d", "", shows: "exit 1\n"),
     "output-any-status": Effect(
       "-o", "kept", "--output-any-status", "--expect-status", "200", "-d", "", shows: "\nkept\n"),
-    "compressed": Effect("--compressed", "-d", "", shows: "Accept-Encoding: gzip\r\n"),
+    "compressed": Effect("--compressed", "-d", "", shows: "Accept-Encoding: deflate, gzip\r\n"),
     "max-filesize": Effect("-o", "kept", "--max-filesize", "3", "-d", "", shows: "--max-filesize"),
     "max-response": Effect("--json", "--max-response", "2", "-d", "", shows: "\"body\":\"ma\""),
     "sha256": Effect("--json", "--sha256", "-d", "abc", shows: "\"sha256\":\"ba7816bf"),

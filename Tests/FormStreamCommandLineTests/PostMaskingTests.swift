@@ -185,7 +185,7 @@ import Testing
   // MARK: Wrong command lines
 
   static let wrong: [[String]] = [
-    ["post", "-d", "", "http://h/", "http://canary/"], ["post", "-d", "", "canary"],
+    ["post", "-d", "", "canary"],
     ["post", "-d", "", "-H", "canary", "http://h/"],
     ["post", "-d", "", "-H", "can ary: canary", "http://h/"],
     ["post", "-d", "", "-X", "can ary", "http://h/"],

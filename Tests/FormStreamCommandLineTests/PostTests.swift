@@ -171,7 +171,7 @@ import Testing
     let raw = try formstream("post", "--dry-run", "-T", "f.txt", server.url, in: place)
     #expect(
       raw.output.hasSuffix(
-        "Content-Type: text/plain\nContent-Length: 6\n\n@0            [6 bytes, from the file f.txt]\n"
+        "\nUser-Agent: formstream/0.1.0\nContent-Length: 6\n\n@0            [6 bytes, from the file f.txt]\n"
       ),
       "\(raw.output)")
     let none = try formstream("post", "--dry-run", server.url)

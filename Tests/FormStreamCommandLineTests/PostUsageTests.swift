@@ -26,7 +26,7 @@ import Testing
     BadInput(64, "has no scheme", "post", "-d", "a", "/path"),
     BadInput(64, "only http and https", "post", "-d", "a", "ftp://example.org/"),
     BadInput(
-      64, "There are 1 files and 2 URLs", "put", "-T", "a", "http://h/", "http://i/"),
+      64, "There is 1 file and 2 URLs", "put", "-T", "a", "http://h/", "http://i/"),
     BadInput(64, "--json-body DATA", "post", "{\"a\":1}", "http://h/"),
     BadInput(64, "--json-body DATA", "post", "[1]", "http://h/"),
     BadInput(

@@ -16,13 +16,13 @@
 /// while let event = try parser.finish() { … }
 /// ```
 ///
-/// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the
-/// last, unless a delimiter is in the text before the first one; white space may follow a delimiter; the line break after the last one may be missing; a
-/// header may continue on the next line; and a delimiter may follow a header block immediately.
-/// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that
-/// error again.
+/// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white space may
+/// follow a delimiter; the line break after the last one may be missing; a header may continue on the next line; and a
+/// delimiter may follow a header block immediately. The text before the first delimiter must not hold a damaged one:
+/// one that doesn't begin a line, or that is not at the end of its line.
+/// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that error again.
 ///
-/// A parser is for one body: what would begin a second one throws ``MultipartError/Code/parserUsed``.
+/// A parser reads one body. Beginning a second one throws ``MultipartError/Code/parserUsed``.
 public final class FormParser {
   /// What was found in the body.
   public enum Event {

@@ -70,7 +70,7 @@ import Testing
     "post": requesting("post -d a", "post -d @missing URL", "post -d a -o no/dir URL"),
     "put": requesting("put -T f", "put -T missing URL", "put -T f -o no/dir URL"),
     "get": requesting("get --retry 0", "get -K missing URL", "get -o no/dir URL"),
-    "send": requesting("send --retry 0", "send URL missing", "send URL f --journal f", file: " f"),
+    "send": requesting("send --retry 0", "send URL missing", "send URL f --journal m", file: " f"),
     "plan": [(0, "plan f"), (64, "plan"), (66, "plan missing"), (74, "plan f > /dev/full")],
     "report": [
       (64, "report"), (66, "report --manifest missing ."),

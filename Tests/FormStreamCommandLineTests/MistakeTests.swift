@@ -103,16 +103,16 @@ import Testing
     Mistake(
       74, ["\"d\" is a directory", "name a file in it", "-o"], "encode", "-F", "a=b", "-o", "d"),
     Mistake(
-      74, ["\"f.txt\" can't be used: --journal needs a directory, and this is a file"], "send", url,
+      74, ["\"crlf\" can't be used: --journal needs a directory, and this is a file"], "send", url,
       "--journal",
-      "f.txt", "f.txt"),
+      "crlf", "f.txt"),
     Mistake(66, ["\"/dev/null\"", "a FIFO, a device or a socket"], "sniff", "/dev/null"),
     Mistake(66, ["ends with a CR", "dos2unix"], "sniff", "--files-from", "crlf"),
     Mistake(66, ["\"d\"", "is a directory", "--files-from"], "sniff", "d"),
     Mistake(66, ["\"\"", "is a variable unset"], "sniff", ""),
     Mistake(
-      74, ["\"f.txt\" can't be used: --into needs a directory, and this is a file"], "parse",
-      "--boundary", "B", "--into", "f.txt", "f.txt"),
+      74, ["\"crlf\" can't be used: --into needs a directory, and this is a file"], "parse",
+      "--boundary", "B", "--into", "crlf", "f.txt"),
     Mistake(64, ["parse takes one FILE"], "parse", "--boundary", "B", "a", "b"),
     Mistake(64, ["Name the file that holds the body"], "parse"),
   ]

@@ -58,7 +58,7 @@ import Testing
   private static let placeholders: Set<String> = [
     "N", "N,N", "S", "SIZE", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
     "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT",
-    "KEY",
+    "URL", "KEY", "TIME",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",
     "ADDR:PORT", "HOST[:PORT]", "[SCHEME://]HOST[:PORT]", "HOSTS", "HOST:PORT:ADDRESS",
     "HOST:PORT:HOST:PORT", "FIRST-LAST", "-",

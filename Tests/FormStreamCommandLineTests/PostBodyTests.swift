@@ -7,7 +7,7 @@ import Testing
     _ arguments: [String], input: [UInt8]? = nil
   ) throws -> RecordedRequest {
     let place = try TemporaryDirectory()
-    try place.write("lines", "one\r\ntwo=1 2\n\0")
+    try place.write("lines", "one\r\ntwo=1 2\n")
     try place.write("j", "{}\n")
     let server = try ScriptedServer(requests: [.good()])
     let result = try run(
@@ -20,7 +20,7 @@ import Testing
   @Test(arguments: [
     (["-d", "a=b"], "a=b"), (["--data", "a", "-d", "b"], "a&b"), (["-d", ""], ""),
     (["-d", "@lines"], "onetwo=1 2"), (["--data-raw", "@lines"], "@lines"),
-    (["--data-binary", "@lines"], "one\r\ntwo=1 2\n\0"),
+    (["--data-binary", "@lines"], "one\r\ntwo=1 2\n"),
     (["--data-binary", "@lines", "-d", "x"], "one\r\ntwo=1 2\n\0&x"),
     (["--data-urlencode", "a b&c"], "a+b%26c"), (["--data-urlencode", "=a=b"], "a%3Db"),
     (["--data-urlencode", "n=ü"], "n=%C3%BC"), (["--data-urlencode", "@j"], "%7B%7D%0A"),
@@ -86,7 +86,8 @@ import Testing
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(server.requests.map(\.method) == ["PUT"])
     #expect(server.requests.map(\.target) == [target])
-    #expect(server.requests.first?.header("Content-Type") == "text/plain")
+    // As curl: a signature of the URL may not cover a type.
+    #expect(server.requests.first?.header("Content-Type") == nil)
     #expect(server.requests.first?.body == Array("words\n".utf8))
     #expect(server.faults.isEmpty)
   }

@@ -85,7 +85,8 @@ import Testing
     BadInput(64, "--token-file FILE", "receive", "--token", "canary"),
     BadInput(64, "--tls-cert FILE", "receive", "--cert", "x"),
     BadInput(64, "--tls-key FILE", "receive", "--key", "x"),
-    BadInput(64, "-z is not a flag of \"receive\"; see \"formstream receive --help\"", "receive", "-z"),
+    BadInput(
+      64, #"-z is not a flag of "receive"; see "formstream receive --help""#, "receive", "-z"),
     BadInput(64, "see \"formstream receive --help\"", "receive", "--nonsensical"),
     BadInput(64, "-F is not a flag of \"receive\"; see", "receive", "-F", "a=b"),
     BadInput(64, "takes no value", "receive", "--once=yes"),

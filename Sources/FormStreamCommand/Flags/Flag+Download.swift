@@ -53,7 +53,9 @@ extension Flag {
       summary: "Give a file the time of the server's Last-Modified"
     ) { (arguments, _) in arguments.downloading.setsTime = true },
     Flag(
-      long: "time-cond", short: "z", value: Value(placeholder: "TIME", completion: .path),
+      long: "time-cond", short: "z",
+      // The contents of the file are not read, and -o may replace it.
+      value: Value(placeholder: "TIME", completion: .path, names: { _ in [] }),
       group: .output, verbs: [.get],
       summary: "Get only what is newer than TIME, or than the file TIME; older with -TIME",
       detail: """

@@ -35,6 +35,7 @@ import Testing
     var post = try request(server.url, oneShot(noise(3_000_000)), spools: true)
     post.options.computesDigest = true
     post.options.sendsDigest = true
+    post.options.progressPace = .all
     let steps = ReceivedText()
     let result = try await makeSession().result(of: post) { step in
       steps.append("\(step.phase.rawValue) \(step.total ?? -1)\n")

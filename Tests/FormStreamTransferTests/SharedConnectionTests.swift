@@ -132,9 +132,10 @@ import FormStreamTransfer
     let proxy = try http2Proxy(to: server)
     let results = try await results(500, at: proxy.url)
     let outcomes = Dictionary(grouping: results, by: \.outcome).mapValues(\.count)
-    #expect(Set(outcomes.keys).isSubset(of: [.ok, .unknown]))
+    #expect(Set(outcomes.keys).isSubset(of: [.ok, .unknown, .retryable]))
     let accepted = server.requests.count { $0.responseStatus == 201 }
     #expect(outcomes[.ok] ?? 0 <= accepted)
-    #expect(server.requests.count <= 500, "nothing was sent twice")
+    // Nothing was sent twice, and what can be sent again did not arrive.
+    #expect(server.requests.count + (outcomes[.retryable] ?? 0) <= 500)
   }
 }

@@ -38,7 +38,8 @@ import Testing
     #expect(await eventually { session.tasks.isEmpty })
     closure.goOn.open()
     #expect(await waiting.value.outcome == .ok)
-    #expect(closure.reports.all.count == 2)
+    // The newest state can be the last one already.
+    #expect(closure.reports.all.count <= 2)
     #expect(closure.reports.all.last?.phase == .done)
     #expect(closure.reports.all.last?.fraction == 1)
   }

@@ -79,13 +79,13 @@ extension Receiver {
     /// The most bytes of all text fields of a request that are kept.
     public var allTextFields = 256 * 1024
     /// The most connections at once, or fewer if too few files can be open: each needs a socket and a file. Further
-    /// clients wait to be accepted. If one waits, the connection that has been idle for longest is closed, or else the
-    /// one whose client has been reading its response for longest, or else the body that arrives most slowly below `minimumRate` is refused. Each connection has a thread, and uses up to half a
-    /// megabyte of memory while a body arrives fast.
+    /// clients wait to be accepted. If one waits, a connection is given up for it: the one that has been idle for longest, or
+    /// else the one whose client has been reading its response for longest, or else the one whose body arrives most slowly
+    /// below `minimumRate`. Each connection has a thread, and uses up to half a megabyte of memory while a body arrives fast.
     public var connections = 256
     /// The most connections of one address at once; for IPv6, of one network of 64 bits. If the address has so many, and
-    /// none of them is idle or slow, requests on further ones are refused with 503 (`overloaded`). Nil means three quarters of `connections`, but all of
-    /// them for this machine, where a proxy may run.
+    /// none of them is idle or slow, requests on further connections are refused with 503 (`overloaded`). Nil means three
+    /// quarters of `connections`, but all of them for this machine, where a proxy may run.
     public var connectionsPerAddress: Int?
     /// About how many bytes of memory the records of all requests in progress may take together. A form whose parts and
     /// texts need more is refused with 503 (`overloaded`). 256 KiB for each request don't count.
@@ -94,8 +94,8 @@ extension Receiver {
     public var headTime = Duration.seconds(30)
     /// How long a body, or reading a response, may pause. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
-    /// The lowest rate of a body and of reading responses, in bytes a second. A client above it may keep its connection until `body` is reached;
-    /// so many such clients as there are connections keep all others out.
+    /// The lowest rate at which a client may send a body or read responses, in bytes a second. A faster client may keep its
+    /// connection until `body` is reached. As many such clients as there are connections keep all others out.
     public var minimumRate = 100
     /// How long a client may take to read the response.
     public var responseTime = Duration.seconds(60)
@@ -116,7 +116,7 @@ extension Receiver.Configuration {
 }
 
 extension Receiver.Limits {
-  /// These limits within what can be counted and waited for: at least one connection, durations up to a hundred years, and
+  /// These limits without values that make no sense: at least one connection, durations of at most a hundred years, and
   /// nothing negative.
   var bounded: Receiver.Limits {
     var limits = self

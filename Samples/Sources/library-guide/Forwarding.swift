@@ -11,12 +11,14 @@ final class Ending: @unchecked Sendable {
 
 final class ForwardedPart: PartSink {
   private let chunks: AsyncThrowingStream<[UInt8], any Error>.Continuation
-  private let room = DispatchSemaphore(value: 8)  // so many pieces may wait
+  private let room = DispatchSemaphore(value: 0)
   private let task: TransferTask
 
   init(to url: String, in session: TransferSession) throws {
     let (stream, chunks) = AsyncThrowingStream.makeStream(of: [UInt8].self)
     self.chunks = chunks
+    // So many pieces may wait. A semaphore that begins with 8 ends the process if it is freed with less.
+    for _ in 0..<8 { room.signal() }
     let body = TransferBody.writing { [room] writer in
       for try await chunk in stream {
         try await writer.write(chunk)

@@ -10,7 +10,7 @@ struct DamagedDelimiter {
     scanner = BoundaryScanner(for: text)
   }
 
-  /// Searches the next piece. Returns where such a delimiter begins, counted from the start of the piece, so that the
+  /// Searches the next piece. Returns where a damaged delimiter begins, counted from the start of the piece, so that the
   /// number is negative if it begins in an earlier one; nil if there is none yet.
   mutating func start(in piece: UnsafeRawBufferPointer) -> Int? {
     let bytes = end + piece
@@ -32,10 +32,10 @@ struct DamagedDelimiter {
     }
   }
 
-  /// Whether such a delimiter stands at the end of the preamble, where a line break follows it.
+  /// Whether a damaged delimiter stands at the end of the preamble, where a line break follows it.
   var isAtEnd: Bool { end == scanner.delimiter }
 
-  /// The number of bytes in such a delimiter.
+  /// The number of bytes in a damaged delimiter.
   var length: Int { scanner.delimiter.count }
 
   /// Whether a byte can follow a delimiter: a line break, white space, or the hyphens of the last one. Before any other,

@@ -32,7 +32,7 @@ extension FormParser {
 /// for try await event in FormEvents(of: chunks, parser: try FormParser(contentType: type)) { … }
 /// ```
 ///
-/// They can be passed over once.
+/// The sequence can be iterated once.
 public struct FormEvents<Chunks: AsyncSequence>: AsyncSequence
 where Chunks.Element: Collection<UInt8> {
   /// What was found in the body: a ``FormParser/Event`` with a copy of its bytes.

@@ -22,7 +22,8 @@
 /// one that doesn't begin a line, or that is not at the end of its line.
 /// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that error again.
 ///
-/// A parser reads one body. Beginning a second one throws ``MultipartError/Code/parserUsed``.
+/// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. With `feed` and
+/// ``next(_:)``, a second body begins after ``finish()``.
 public final class FormParser {
   /// What was found in the body.
   public enum Event {
@@ -57,7 +58,7 @@ public final class FormParser {
   private let held: HeldBytes
   private var state = State.data
   private var failure: MultipartError?
-  /// Whether something has begun to parse a complete body.
+  /// Whether `begin` was called, for a complete body.
   private var isTaken = false
   /// Whether the end of the input was noted.
   private var hasEnded = false

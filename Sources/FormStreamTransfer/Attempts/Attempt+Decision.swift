@@ -151,8 +151,8 @@ extension Attempt {
     }
   }
 
-  /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed, and HTTP_1_1_REQUIRED does not. A
-  /// server can't carry out a part of a request.
+  /// RFC 9113 §8.7: only REFUSED_STREAM and GOAWAY prove that a request was not processed. HTTP_1_1_REQUIRED proves that only
+  /// if a part of the request is missing, because a server can't carry out a part.
   private func decisionOnDemand(_ demand: HTTP11Demand, _ facts: AttemptFacts) -> AttemptDecision {
     let isInDoubt = facts.stage == .sent && changesSomething
     if demand == .allowed, !hasUsedOneShot, !isInDoubt || isSafeToRepeat {

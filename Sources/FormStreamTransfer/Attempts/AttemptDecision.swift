@@ -10,8 +10,8 @@ package enum AttemptDecision: Sendable {
   case repeatWithLength
   /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
   case repeatAtOnce(Repetition)
-  /// The same request is sent again at once, with HTTP/1.1, which the server demands. This is another attempt: it may have
-  /// processed this one.
+  /// The same request is sent again at once, with HTTP/1.1, which the server demands. It counts as another attempt, because
+  /// the server may have processed this one.
   case repeatOverHTTP11
   /// The same request is sent again at once, with credentials that the server asks for. If there are none, the transfer ends
   /// with the verdict.

@@ -28,7 +28,8 @@ package enum Backoff {
     return wait(before: attempt, policy, using: &generator)
   }
 
-  /// Why the next attempt is not waited for although a server said when to come again; nil if there is no such reason.
+  /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
+  /// Nil if the wait is not too long, or the server named none.
   static func refusal(
     of retryAfter: Duration?, _ policy: RetryPolicy, since start: ContinuousClock.Instant
   ) -> String? {

@@ -1,7 +1,7 @@
-/// What the settings say to a server that ends a request of HTTP/2 with HTTP_1_1_REQUIRED.
+/// A server has ended a request of HTTP/2 with HTTP_1_1_REQUIRED. The settings allow HTTP/1.1, or forbid it.
 package enum HTTP11Demand: Sendable {
   /// The request may be sent with HTTP/1.1.
   case allowed
-  /// HTTP/2 was asked for.
+  /// The settings insist on HTTP/2.
   case forbidden
 }

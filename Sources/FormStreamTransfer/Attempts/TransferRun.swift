@@ -330,7 +330,7 @@ final class TransferRun: Sendable {
   /// How many different certificates a request asks the program about: machines behind one name may have one each.
   private static let maximumTrustQuestions = 8
 
-  /// A server chooses no user for the requests of this program.
+  /// A redirect must not choose the user whose credentials this program sends.
   private func noteUnusedCredentials(of location: HTTPURL) {
     guard location.credentials != nil else { return }
     tracer?.note("The user and the password of the Location are not used.")

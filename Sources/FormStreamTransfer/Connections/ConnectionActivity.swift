@@ -2,11 +2,12 @@ import FormStreamPlatform
 
 /// When a connection last served its request: it sent or received, or waited for the network or the server.
 ///
-/// If it only waits for the program, which gives no bytes or reads none, those who wait for the connection may wait for ever.
+/// A connection may also wait for the program, which writes no body or reads no response. Requests that wait for such a
+/// connection may wait for ever.
 final class ConnectionActivity: Sendable {
   private struct State {
     var last = ContinuousClock.now
-    /// How many things are done with files meanwhile.
+    /// How many pieces of work with files have begun and not ended.
     var work = 0
   }
 
@@ -17,7 +18,7 @@ final class ConnectionActivity: Sendable {
     state.withLock { $0.last = .now }
   }
 
-  /// Begins something that counts until `endWork`, however long it takes.
+  /// Begins work that counts as serving the request until `endWork`, however long it takes.
   func beginWork() {
     state.withLock { $0.work += 1 }
   }

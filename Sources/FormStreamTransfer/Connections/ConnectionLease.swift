@@ -5,9 +5,9 @@ final class ConnectionLease: Sendable {
   /// How waiting for a connection has ended.
   enum Ending {
     case taken
-    /// The time is over, or the request was cancelled.
+    /// The time was over, or the request was cancelled.
     case notTaken
-    /// The requests that have the connections only wait for the program.
+    /// All requests that have connections only waited for the program.
     case heldUp
   }
 
@@ -105,10 +105,14 @@ extension ConnectionLimit {
   ) async -> Bool {
     // Those who have the connections are looked at every 50 ms.
     var pause = max(patience, .milliseconds(100))
+    var wasHeldUp = false
     while (try? await Task.sleep(for: pause)) != nil {
       let left = control.isPaused ? patience : patience - timeHeldUp(origin)
-      if left <= .zero { return true }
-      pause = max(left, .milliseconds(10))
+      let isHeldUp = left <= .zero
+      if isHeldUp, wasHeldUp { return true }
+      // If the process was stopped meanwhile, nobody has looked at the connections either: that is waited for.
+      wasHeldUp = isHeldUp
+      pause = isHeldUp ? .milliseconds(200) : max(left, .milliseconds(10))
     }
     return false
   }

@@ -144,8 +144,6 @@ private struct Lane {
     var exclusive = 0
     /// The requests that share one connection.
     var sharing = 0
-    /// The connections beyond the maximum.
-    var extra = 0
 
     var connections: Int { exclusive + (sharing > 0 ? 1 : 0) }
     var hasRoomToShare: Bool { sharing < ConnectionLimit.maximumSharing }
@@ -199,7 +197,6 @@ private struct Lane {
 
   mutating func takeExtra(on engine: Int, mayShare: Bool) -> ConnectionLimit.Slot {
     if let slot = take(preferring: engine, mayShare: mayShare) { return slot }
-    uses[engine].extra += 1
     return slot(on: engine, isExtra: true)
   }
 
@@ -239,9 +236,8 @@ private struct Lane {
 
   mutating func giveBack(_ slot: ConnectionLimit.Slot) {
     activities[ObjectIdentifier(slot.activity)] = nil
-    if slot.isExtra {
-      uses[slot.engine].extra -= 1
-    } else if slot.isShared {
+    if slot.isExtra { return }
+    if slot.isShared {
       uses[slot.engine].sharing -= 1
     } else {
       uses[slot.engine].exclusive -= 1

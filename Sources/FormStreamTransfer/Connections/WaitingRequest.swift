@@ -1,10 +1,10 @@
-/// The requests that wait for the code of the program that is running: for the bytes of their body, for a decision on
-/// their response, or until that code has accepted a part of the response. They keep their connections meanwhile.
+/// Knows whether a request waits for the code of the program that is running: for the bytes of its body, for a decision on
+/// its response, or until a part of the response is accepted. Such a request keeps its connection meanwhile.
 enum WaitingRequest {
-  /// The sessions of these requests.
+  /// The sessions of the requests that wait for this code.
   ///
-  /// Requests that this code starts in one of these sessions don't wait for a connection: those that they would wait for may
-  /// be held by the requests that wait for them.
+  /// A request that this code starts in one of these sessions doesn't wait for a connection, because the requests that wait
+  /// for this code may have them all. Tasks that this code starts inherit the value, also those that outlive it.
   @TaskLocal private static var sessions: Set<ObjectIdentifier> = []
 
   /// Runs code that a request of a session waits for.
@@ -15,7 +15,7 @@ enum WaitingRequest {
     return try $sessions.withValue(sessions.union([session]), operation: code)
   }
 
-  /// The same for asynchronous code.
+  /// Runs asynchronous code that a request of a session waits for.
   static func running<Result>(
     for session: ObjectIdentifier?, _ code: () async throws -> Result
   ) async rethrows -> Result {

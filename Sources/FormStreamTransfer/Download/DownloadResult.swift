@@ -27,8 +27,8 @@ public struct DownloadResult: Sendable {
   ///
   /// The outcome is `ok` only if the file has its name, and its bytes are one version of the resource, complete.
   public let transfer: TransferResult
-  /// The file; nil unless the outcome is `ok`, and also if the server responded 304 and that is one of
-  /// ``TransferOptions/acceptedStatuses``: then nothing was stored.
+  /// The file; nil unless the outcome is `ok`. It is also nil if the server responded 304, and 304 is one of
+  /// ``TransferOptions/acceptedStatuses``: nothing was stored then.
   public let file: DownloadedFile?
   /// How many bytes of the file arrived in this download, those of an attempt that was started again included.
   public let received: Int64

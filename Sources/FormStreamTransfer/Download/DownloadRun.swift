@@ -187,7 +187,7 @@ final class DownloadRun: Sendable {
   private enum Step {
     /// Everything is there.
     case complete
-    /// What the caller has is what the server has.
+    /// The server says that the caller has its version (304).
     case unchanged
     case startAgain(String)
     /// The next request asks for the rest, at once.

@@ -1,10 +1,10 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The file name in a `Content-Disposition` that is no valid one: without a type, with a path or blanks that are not quoted, or
-/// with something odd beside it. Browsers and curl find it.
+/// The file name in a `Content-Disposition` that is not valid: it has no type, an unquoted name with slashes or blanks, or an
+/// odd parameter. Browsers and curl find the name in it.
 struct MalformedDisposition {
-  /// Nil if there is none, or more than one.
+  /// Nil if there is no name, or more than one.
   let filename: String?
 
   init(_ value: [UInt8]) {
@@ -29,7 +29,7 @@ struct MalformedDisposition {
     filename = (extended.first ?? nil) ?? (plain.first ?? nil)
   }
 
-  /// What is between semicolons that are not in quotes. Nothing if the quotes have no end.
+  /// The pieces between semicolons that are not in quotes. There are none if the quotes have no end.
   private static func pieces(_ value: [UInt8]) -> [ArraySlice<UInt8>] {
     var pieces: [ArraySlice<UInt8>] = []
     var (start, isQuoted, isEscaped) = (0, false, false)
@@ -47,7 +47,7 @@ struct MalformedDisposition {
     return isQuoted ? [] : pieces + [value[start...]]
   }
 
-  /// What is in the quotes; all of it without quotes. Nil if that is nothing.
+  /// The text in the quotes, or the complete text if there are no quotes. Nil if the text is empty.
   private static func text(_ content: [UInt8]) -> String? {
     guard content.first == UInt8(ascii: "\"") else {
       return content.isEmpty ? nil : String(decoding: content, as: UTF8.self)

@@ -114,8 +114,8 @@ struct ResourceVersion: Codable, Equatable, Sendable {
     return isSameVersion(as: other)
   }
 
-  /// Why a complete response to a request for the bytes from `offset` on may have these bytes alone; nil if it has all. Some
-  /// servers send the rest as a response of status 200.
+  /// Some servers answer a request for the bytes from `offset` on with these bytes alone, and yet with status 200. This is why
+  /// such a response may not be the complete file; nil if it is certain that it is.
   func reasonToAskForEverything(after response: ResourceVersion, from offset: Int64) -> String? {
     if let length, let announced = response.length,
       isSameVersion(as: response) || announced != length - offset

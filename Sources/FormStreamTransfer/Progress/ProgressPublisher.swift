@@ -94,8 +94,8 @@ final class ProgressPublisher: Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  /// The current state and further ones. For a listener that is too slow, only the newest state waits, or the newest 4,096
-  /// if it wants all.
+  /// The current state and later ones. For a listener that is too slow, only the newest state waits, or the newest 4,096
+  /// states if the pace is `all`.
   func updates() -> AsyncStream<TransferProgress> {
     let buffering: AsyncStream<TransferProgress>.Continuation.BufferingPolicy =
       .bufferingNewest(pace == .all ? 4096 : 1)

@@ -1,4 +1,5 @@
-/// The progress of a request as a sequence of values. A loop that takes its time sees the newest; see ``ProgressPace``.
+/// The progress of a request as a sequence of values. A slow loop gets only the newest state; see
+/// ``ProgressPace``.
 public struct TransferProgressUpdates: AsyncSequence, Sendable {
   let publisher: ProgressPublisher
 

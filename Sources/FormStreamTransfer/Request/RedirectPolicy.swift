@@ -9,7 +9,7 @@ public struct RedirectPolicy: Sendable, Hashable {
   public var allowsOtherOrigins = false
   /// Whether only redirects to URLs of https are followed. A redirect from https to http is followed in no case.
   public var requiresHTTPS = false
-  /// Of 301, 302 and 303, those that are followed as 307 is: the same request, with its body, is sent to the URL.
+  /// Which of the statuses 301, 302 and 303 are followed like 307: the same request, with its body, is sent to the new URL.
   package var repeatingStatuses: Set<Int> = []
 
   /// Up to five redirects within the origin.

@@ -5,9 +5,9 @@ public struct TimeLimits: Hashable, Sendable {
   /// For a time without a byte sent or received. Waiting for the body's source or the response's target doesn't count, nor
   /// does a pause.
   ///
-  /// It is also the limit for waiting for a connection while those that have the connections to the host move nothing, because
-  /// they are paused or wait for the program. While they send, receive or wait for the server, waiting has no limit but
-  /// `attempt`.
+  /// It also limits how long a request waits for a connection while no request that has one moves a byte, because all of them
+  /// are paused or wait for the program. While one of them sends, receives or waits for the server, only `attempt` and
+  /// ``RetryPolicy/timeLimit`` limit the wait.
   public var stall: Duration? = .seconds(60)
   /// From the body's last byte to the response's first.
   public var response: Duration? = .seconds(300)

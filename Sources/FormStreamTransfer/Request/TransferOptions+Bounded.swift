@@ -1,8 +1,8 @@
 import FormStreamPlatform
 
 extension TransferOptions {
-  /// These options with durations that can be waited for: what is negative is 0, and what no program waits for is a hundred
-  /// years.
+  /// These options with durations that can be waited for: a negative duration becomes 0, and more than a hundred years become
+  /// a hundred years.
   var bounded: TransferOptions {
     var options = self
     options.retry = retry.bounded

@@ -40,8 +40,8 @@ public struct TransferOptions: Sendable {
   public var spoolsBody = false
   /// Whether the body is sent in chunks over HTTP/1.1 although its length is known, as `Transfer-Encoding: chunked` asks.
   package var sendsChunks = false
-  /// What stands in the request line in place of the URL's path and query, such as `*` for OPTIONS; nil for these. A redirect
-  /// is requested by its URL.
+  /// The target in the request line, such as `*` for OPTIONS. If nil, it is the URL's path and query. After a redirect, it is
+  /// always that of the new URL.
   package var requestTarget: String?
   /// What the program decides about this request. What is not set here is decided by the session's.
   public var decisions = Decisions()

@@ -26,7 +26,7 @@ public struct OpenResponse: Sendable {
   public var task: TransferTask { body.reading.task }
 
   /// The result of the request, after the response has ended. It waits until the body is read, or the request is
-  /// cancelled.
+  /// cancelled. If the waiting task is cancelled, so is the request.
   public var result: TransferResult {
     get async { await task.result }
   }

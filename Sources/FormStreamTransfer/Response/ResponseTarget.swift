@@ -35,8 +35,9 @@ public struct ResponseTarget: Sendable {
   var isDownload: Bool { if case .download = kind { true } else { false } }
   var isMemory: Bool { if case .memory = kind { true } else { false } }
 
-  /// Keeps the body in the result. One of more than `limit` bytes is an error, `responseTooLarge`, although the server has
-  /// accepted the request: the outcome stays `ok`. The error's ``TransferError/response`` has the first `limit` bytes.
+  /// Keeps the body in the result. A body of more than `limit` bytes is an error, `responseTooLarge`. The outcome is `ok` all
+  /// the same, because the server has accepted the request. The error's ``TransferError/response`` has the first `limit`
+  /// bytes.
   ///
   /// Of the response to a refused request, the first `limit` bytes are kept.
   public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
@@ -51,7 +52,7 @@ public struct ResponseTarget: Sendable {
     return target
   }
 
-  /// The same, for those who must know whether the response is complete: the connection is not closed before its end, and
+  /// Like ``truncated(at:)``, but the response is always read to its end, so that it is known whether it is complete, and
   /// `maximumResponseSize` holds.
   package static func truncated(at limit: Int, readingToEnd: Bool) -> ResponseTarget {
     var target = truncated(at: limit)
@@ -77,8 +78,8 @@ public struct ResponseTarget: Sendable {
       includesRefused: includingRefused)
   }
 
-  /// Why a response to a request that succeeded is not complete although nothing failed: it has more bytes than are kept. Nil
-  /// if it is complete, or if the caller wants no more.
+  /// The error of a response that has more bytes than are kept, to a request that succeeded. Nil if all of them were kept, or
+  /// if the caller wants no more.
   func excess(of response: TransferResponse) -> TransferError? {
     guard case .memory(let limit) = kind, !cuts, response.isTruncated, response.body.count >= limit
     else { return nil }

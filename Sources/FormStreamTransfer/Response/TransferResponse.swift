@@ -12,8 +12,8 @@ public struct TransferResponse: Sendable {
   public let headers: HTTPHeaders
   /// The body, or the part of it that was kept; empty if it went to another target.
   public let body: Data
-  /// Whether a part of the body is missing: in the result of a request that failed, and with
-  /// ``ResponseTarget/truncated(at:)``.
+  /// Whether a part of the body is missing. That can be so in a result that has an error, in the response to a refused
+  /// request, and with ``ResponseTarget/truncated(at:)``.
   public internal(set) var isTruncated: Bool
 
   var withoutBody: TransferResponse {

@@ -6,9 +6,9 @@ struct Proxy: Hashable, Sendable {
   /// What is spoken to a proxy, as in its URL.
   enum Kind: String, CaseIterable {
     case http, https
-    /// Names are resolved here, to addresses of IPv4. A proxy of SOCKS4 gets the user, and no password.
+    /// Names are resolved here, to addresses of IPv4. SOCKS4 sends the user, and no password.
     case socks4
-    /// The same, but names are resolved by the proxy.
+    /// SOCKS4, but names are resolved by the proxy.
     case socks4a
     /// Names are resolved here.
     case socks5

@@ -91,7 +91,7 @@ public final class TransferSession: Sendable {
   /// request.
   ///
   /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns. While it runs, only the newest state waits for it; see
+  ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
   ///   ``ProgressPace``.
   public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -114,9 +114,10 @@ public final class TransferSession: Sendable {
   /// Sends a request and returns the response that confirms it.
   ///
   /// - Throws: a ``TransferError`` if the outcome is not `ok`. Its ``TransferError/outcome`` says whether the server may
-  ///   have carried out the request, and its ``TransferError/response`` is that of a server that refused it. If the
-  ///   request was cancelled, by the waiting task or otherwise, `CancellationError`; to learn how far the request came,
-  ///   use ``result(of:progress:)``.
+  ///   have carried out the request, and its ``TransferError/response`` is that of a server that refused it. An error with
+  ///   the outcome `ok` says that the server accepted the request, but its response is not complete here: it could not be
+  ///   stored, or has more bytes than its target keeps (`responseTooLarge`). If the request was cancelled, by the waiting
+  ///   task or otherwise, `CancellationError`; to learn how far the request came, use ``result(of:progress:)``.
   @discardableResult
   public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil

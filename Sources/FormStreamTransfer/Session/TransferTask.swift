@@ -45,8 +45,8 @@ public struct TransferTask: Sendable, Identifiable {
   /// number of times. It only watches: if the task that iterates is cancelled, the request goes on.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
-  /// The result, after the request has ended. If the waiting task is cancelled, so is the request, as with every call that
-  /// waits for one request.
+  /// The result, after the request has ended. If the waiting task is cancelled, so is the request. That holds for every
+  /// call that waits for one request.
   public var result: TransferResult {
     get async {
       await withTaskCancellationHandler {
@@ -62,8 +62,8 @@ public struct TransferTask: Sendable, Identifiable {
 
   /// The response that confirms the request, after it has ended. If the waiting task is cancelled, so is the request.
   ///
-  /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError`` if the outcome is not `ok`,
-  ///   `CancellationError` if the request was cancelled.
+  /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError``, or `CancellationError` if the
+  ///   request was cancelled.
   public var response: TransferResponse {
     get async throws { try await result.confirmingResponse() }
   }

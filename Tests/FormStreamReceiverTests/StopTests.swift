@@ -102,11 +102,13 @@ import Testing
             """
             mkfifo wait; for i in 1 2; do curl -sk -T wait \(url)held > busy$i & done; exec 3> wait
             until [ -e full ]; do sleep 0.01; done
+            waiting=
             for i in {1..\(count)}; do
-              curl -sk -o r$i -w '%{http_code} %{exitcode} %{errormsg}\n' -d a=b \(url)waiting > w$i &
+              curl -sk -o r$i -w '%{http_code} %{exitcode} %{errormsg}\n' -d a=b \(url)waiting > w$i 3>&- &
+              waiting+=" $!"
             done
-            touch started; until [ -e stopping ]; do sleep 0.01; done
-            wait $(jobs -p | tail -n \(count)); exec 3>&-; wait; cat w* | sort | uniq -c; cat busy*
+            until [ -e stopping ]; do sleep 0.01; done
+            wait $waiting; exec 3>&-; wait; cat w* | sort | uniq -c; cat busy*
             """,
           ], in: place
         ).output

@@ -99,7 +99,8 @@ public final class Receiver: Sendable {
     }
     let ending = ending
     let isStarted = startThread("formstream-end") {
-      connections.monitor(socket, lastResponse: service.lastResponse) { service.stop() }
+      connections.monitor(
+        socket, lastResponse: { service.lastResponse }, onStop: { service.stop() })
       socket.stopListening()
       acceptLoopEnded.wait(atMost: nil)
       daemon.stop()

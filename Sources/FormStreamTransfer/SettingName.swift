@@ -21,6 +21,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case localInterface = "TransferSession.Configuration.localInterface"
   case version = "TransferSession.Configuration.version"
   case priorKnowledge = "Version.http2"
+  case onlyHTTP11 = "Version.http11"
   case expectation = "TransferOptions.expectation"
   case readAhead = "TransferOptions.readAhead"
   case spooling = "TransferOptions.spoolsBody"

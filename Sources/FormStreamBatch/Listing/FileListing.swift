@@ -110,7 +110,9 @@ public final class FileListing: BatchInput {
   ///   the names of many files.
   public func next() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
-      if let seen, try !seen.insert(keys.key(of: file)) {
+      // An entry that can't be sent takes no other name's place: "d/../d/a" is refused, and "d/a" is sent.
+      let mark: [UInt8] = file.problem == nil ? [] : [0]
+      if let seen, try !seen.insert(keys.key(of: file) + mark) {
         leftOut.repeated += 1
         continue
       }

@@ -34,7 +34,7 @@ package struct URLTemplate: Sendable {
       let afterScheme = String(decoding: start, as: UTF8.self).firstRange(of: "://")?.upperBound,
       case let beginning = String(decoding: start, as: UTF8.self),
       let slash = beginning[afterScheme...].lastIndex(of: "/"),
-      !beginning.contains("#"),
+      !Self.isAfterFragment(template),
       let base = try? HTTPURL(String(beginning[...slash].prefix { $0 != "?" }))
     else {
       throw BatchError(
@@ -48,6 +48,13 @@ package struct URLTemplate: Sendable {
     var shown = base
     shown.isSecret = isSecret
     self.base = shown
+  }
+
+  /// Whether a value is in the fragment, which is not sent.
+  private static func isAfterFragment(_ template: FileTemplate) -> Bool {
+    template.pieces.dropLast().contains { piece in
+      if case .text(let text) = piece { text.contains(UInt8(ascii: "#")) } else { false }
+    }
   }
 
   /// The URL for a file.
@@ -117,10 +124,23 @@ extension URLTemplate {
     isSecret ? nil : (try? HTTPURL(url))?.description
   }
 
+  /// The pieces that say where a file goes. What is the same in each URL's query is left out: a signature in it may be a new
+  /// one in each run.
+  private var placingPieces: [FileTemplate.Piece] {
+    let mark = UInt8(ascii: "?")
+    var pieces = template.pieces
+    guard case .text(let text)? = pieces.popLast() else { return template.pieces }
+    let isInQuery = pieces.contains { piece in
+      if case .text(let text) = piece { text.contains(mark) } else { false }
+    }
+    let kept = isInQuery ? text[...] : text.prefix { $0 != mark }
+    return kept.isEmpty ? pieces : pieces + [.text(Array(kept))]
+  }
+
   /// What tells this template from others, for the files of a manifest. It does not say what the template is.
   package func name(for manifest: String) throws(BatchError) -> String {
     do throws(DigestError) {
-      return try UUIDText.named("\(manifest) \(template.pieces) \(query)")
+      return try UUIDText.named("\(manifest) \(placingPieces)")
     } catch {
       throw BatchError(.writeFailed, on: "the journal", "The URLs can't be named: \(error).")
     }

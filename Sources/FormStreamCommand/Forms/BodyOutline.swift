@@ -7,11 +7,18 @@ struct BodyOutline {
   /// - Parameters:
   ///   - type: the request's `Content-Type` if it is not the body's own; empty if there is none.
   ///   - coding: how the body is coded while it is sent; nil if it is sent as it is.
+  ///   - isInChunks: whether it is sent in chunks although its length may be known.
   ///   - origins: where each part's bytes come from.
-  init(of layout: BodyLayout, type: String? = nil, coding: String? = nil, origins: [String]) {
+  init(
+    of layout: BodyLayout, type: String? = nil, coding: String? = nil, isInChunks: Bool = false,
+    origins: [String]
+  ) {
     if type != "" { line("Content-Type: \(type ?? layout.contentType)") }
     let length = layout.contentLength.map(String.init) ?? "unknown"
-    line("Content-Length: \(coding.map { "unknown (\(length) before \($0))" } ?? length)")
+    line(
+      isInChunks
+        ? "Transfer-Encoding: chunked"
+        : "Content-Length: \(coding.map { "unknown (\(length) before \($0))" } ?? length)")
     line("")
     guard let form = layout.form else {
       line(offsetText(0) + "[\(Self.size(layout.contentLength)), \(origins.joined())]")

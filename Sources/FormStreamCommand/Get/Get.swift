@@ -30,8 +30,19 @@ private func requestAll(_ plan: GetPlan) throws(Failure) {
     }
   }
   var ending = series.ending
-  ending.complete(headFile)
-  ending.saveCookies(of: session, to: plan.cookieJar, interruption)
+  do throws(Failure) {
+    try series.check(plan.printing.headTarget?.path, of: "-D")
+    ending.complete(headFile)
+  } catch {
+    headFile?.discard()
+    ending.add(error)
+  }
+  do throws(Failure) {
+    try series.check(plan.cookieJar, of: "-c")
+    ending.saveCookies(of: session, to: plan.cookieJar, interruption)
+  } catch {
+    ending.add(error)
+  }
   try ending.finish(interruption)
 }
 
@@ -61,6 +72,7 @@ extension GetPlan {
       } else {
         let free = keepsExisting ? try freePath(like: path) : path
         ending = try print(item, to: .path(free), heads, in: session, display, interruption)
+        if keepsExisting { ending.file = free }
       }
     case .directory(let directory, let source):
       ending = try download(
@@ -85,7 +97,10 @@ extension GetPlan {
       guard status == 200 else { return }
       reason = "It sends the complete file in place of \(rangeFlag)."
     } else if status == 206 {
-      reason = "It sent a part of the file without being asked for one."
+      reason =
+        item.request.headers.contains("Range")
+        ? "It sent a part of the file: ask for one with --range, which checks what is sent, and not with -H."
+        : "It sent a part of the file without being asked for one."
     } else if item.destination.isFile, !choosesStatuses {
       reason =
         "Only 200 and 203 say that the file is complete: --expect-status \(status) stores it anyway."
@@ -231,6 +246,7 @@ extension ResultReport {
     var ending = end(
       result.transfer, received: result.received, stored: stored, heads: heads,
       includesBody: !result.wasWritten, outputFailure, interruption)
+    ending.file = result.file?.path
     if result.resumeData != nil, let failure = ending.failure {
       ending.failure = Failure(
         failure.exit, "\(failure.message) With -C -, the same command continues it.")

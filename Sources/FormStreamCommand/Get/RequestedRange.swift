@@ -60,16 +60,19 @@ enum RequestedRange: Hashable, Sendable {
     case .several(let ranges):
       // RFC 9110 §15.3.7.1: a server may send one of them, or those together that are beside each other.
       return ranges.contains { $0.isAnswered(by: bytes, of: total) }
-        || Self.joined(ranges).map { $0.lowerBound <= bytes.lowerBound && last <= $0.upperBound }
-          ?? false
+        || Self.joined(ranges, of: total).map {
+          $0.lowerBound == bytes.lowerBound
+            && (last == $0.upperBound || isLast && last < $0.upperBound)
+        } ?? false
     default: return false
     }
   }
 
-  /// From the first byte to the last of several ranges; nil if that is not known.
-  private static func joined(_ ranges: [RequestedRange]) -> ClosedRange<Int64>? {
+  /// From the first byte to the last of several ranges, without those that begin after the end of the resource; nil if that is
+  /// not known.
+  private static func joined(_ ranges: [RequestedRange], of total: Int64?) -> ClosedRange<Int64>? {
     var all: ClosedRange<Int64>?
-    for case .from(let first, let last?) in ranges {
+    for case .from(let first, let last?) in ranges where first < total ?? .max {
       all = min(all?.lowerBound ?? first, first)...max(all?.upperBound ?? last, last)
     }
     return ranges.allSatisfy { if case .from(_, _?) = $0 { true } else { false } } ? all : nil

@@ -52,15 +52,17 @@ func isClosedStandardInput(_ path: LocalPath) -> Bool {
 ///
 /// C: `getrlimit`, `setrlimit`, `open`
 ///
-/// - Parameter wanted: how many descriptors would be best.
-func canOpenDescriptors(wanting wanted: UInt = 64) -> Bool {
+/// - Parameters:
+///   - wanted: how many descriptors would be best.
+///   - needed: how many must be allowed.
+func canOpenDescriptors(wanting wanted: UInt = 64, needing needed: UInt = 24) -> Bool {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
   if limit.rlim_cur < wanted {
     limit.rlim_cur = min(limit.rlim_max, max(256, wanted))
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
-  guard limit.rlim_cur >= 24 else { return false }
+  guard limit.rlim_cur >= needed else { return false }
   // The parent process may have left others open, so this tries.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
@@ -354,7 +356,8 @@ enum NamedFile: Hashable {
   ///
   /// C: `stat`, `realpath`
   init?(at path: LocalPath) {
-    guard let status = status(of: path) else {
+    // `new/../file` leads to a file that exists already, once --create-dirs has made the directory.
+    guard let status = status(of: path) ?? status(of: canonical(path)) else {
       self = .missing(canonical(path))
       return
     }
@@ -365,6 +368,7 @@ enum NamedFile: Hashable {
   /// What the standard streams are, if that is a regular file.
   static var standardInput: NamedFile? { NamedFile(open: STDIN_FILENO) }
   static var standardOutput: NamedFile? { NamedFile(open: STDOUT_FILENO) }
+  static var standardError: NamedFile? { NamedFile(open: STDERR_FILENO) }
 
   /// C: `fstat`
   private init?(open number: CInt) {
@@ -390,6 +394,10 @@ func canonical(_ path: LocalPath) -> LocalPath {
   if directory.isEmpty { return path }
   let (parent, name) = (canonical(LocalPath(bytes: Array(directory))), path.bytes[(end + 1)...])
   if name.isEmpty || name == [UInt8(ascii: ".")] { return parent }
+  // A directory that does not exist yet will be no link: what is above it is where its path says.
+  if name == [UInt8(ascii: "."), UInt8(ascii: ".")] {
+    return canonical(LocalPath(bytes: parent.directory.bytes))
+  }
   return LocalPath(bytes: parent.bytes + (parent.bytes == [slash] ? [] : [slash]) + name)
 }
 

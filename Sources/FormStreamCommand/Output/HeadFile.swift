@@ -29,6 +29,8 @@ struct HeadFile {
     }
   }
 
+  func discard() { file.discard() }
+
   /// After a failure, some heads are missing: the file then gets no name.
   func commit() throws(Failure) {
     if hasFailed.withLock(\.self) {

@@ -5,6 +5,9 @@ extension PostPlan {
   /// What would be sent: the request line, the headers with secrets masked, and the body's outline.
   func outline() throws(Failure) -> String {
     var text = "\(request.method) \(request.url)\n"
+    if let target = request.options.requestTarget {
+      text = "\(request.method) \(target.hidingURLSecrets), at \(request.url)\n"
+    }
     for (name, value) in shownHeaders { text += visible("\(name): \(value)") + "\n" }
     guard let layout = try layout() else {
       return request.method.announcesEmptyBody ? text + "Content-Length: 0\n" : text
@@ -20,6 +23,7 @@ extension PostPlan {
         of: layout,
         type: request.options.omits("Content-Type") ? "" : request.headers["Content-Type"],
         coding: request.options.bodyCoding.name,
+        isInChunks: request.options.sendsChunks,
         origins: origins
       ).text
   }

@@ -33,7 +33,9 @@ struct RequestSeries {
         )
       }
       last = try request()
-      if let file, last.failure == nil, !isOutputFile(file), let named = NamedFile(at: file) {
+      if let file = last.file ?? file, last.failure == nil, !isOutputFile(file),
+        let named = NamedFile(at: file)
+      {
         stored[named] = file
       }
     } catch {
@@ -45,6 +47,15 @@ struct RequestSeries {
       StandardError.note(message)
     }
     worst = Failure.worst(worst, last.failure)
+  }
+
+  /// Fails if a file that is written at the end has got a response: only the server, or the disk, named it so.
+  func check(_ file: LocalPath?, of flag: String) throws(Failure) {
+    guard let file, let named = NamedFile(at: file), stored[named] != nil else { return }
+    throw Failure(
+      .inputOutput,
+      "The file \"\(file)\" has got a response, which \(flag) does not replace: choose another name for \(flag)."
+    )
   }
 
   /// How all of them ended: the exit code is that of the worst, and the verdict is for the case that none has failed.

@@ -15,6 +15,8 @@ struct ResultReport {
     var refusedStatus: Int?
     /// What is to be said of a success; nil for nothing.
     var note: String?
+    /// The file that has got the response, if its name was not known before.
+    var file: LocalPath?
 
     /// Adds that an output failed. The exit code stays the request's if that failed.
     mutating func add(_ output: Failure) {
@@ -180,7 +182,7 @@ struct ResultReport {
     guard !isQuiet else { return }
     let reason = retry.error.map { " \($0.sentence(socket: socket))" } ?? ""
     StandardError.event(
-      naming("Attempt \(retry.attempt) follows in \(HumanReadable.time(retry.delay)).\(reason)"))
+      naming("Attempt \(retry.attempt) follows in \(HumanReadable.elapsed(retry.delay)).\(reason)"))
   }
 
   /// On a terminal, a success without a body would say nothing.

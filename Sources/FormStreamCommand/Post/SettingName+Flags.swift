@@ -36,6 +36,7 @@ extension SettingName {
     case .localInterface: "--interface"
     case .version: "--http2"
     case .priorKnowledge: "--http2-prior-knowledge"
+    case .onlyHTTP11: "--http1.1"
     case .expectation: "--expect"
     case .readAhead: "--read-ahead"
     case .spooling: "--spool"

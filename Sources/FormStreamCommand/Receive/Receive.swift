@@ -69,8 +69,9 @@ private func finish(
   case .once, .signal:
     let exit = exit ?? .terminated
     let message = plan.isQuiet ? "" : "\(exit.meaning)."
-    // SIGTERM is how service managers end a server, and a success if nothing was cut off. With --once, a success would
-    // mean that an upload was accepted. Ctrl-C ends the process by the signal: a shell would go on with its loop.
+    // SIGTERM is how service managers end a server, and a success, unless a second signal cut off what was in progress.
+    // With --once, a success would mean that an upload was accepted. Ctrl-C ends the process by the signal: a shell would
+    // go on with its loop.
     guard exit == .terminated, !plan.isOnce, !interruption.isGracePeriodOver else {
       throw Failure(exit, message)
     }

@@ -10,10 +10,13 @@ func send(_ plan: SendPlan) throws(Failure) {
     warn(of: plan.sending.sniffer)
   }
   // A connection and an open file for each request, and some files that are opened ahead.
-  guard canOpenDescriptors(wanting: UInt(64 + 3 * plan.sending.concurrency)) else {
+  let concurrency = plan.sending.concurrency
+  let needed = 24 + 2 * concurrency
+  guard canOpenDescriptors(wanting: UInt(64 + 3 * concurrency), needing: UInt(needed)) else {
     throw Failure(
       .inputOutput,
-      "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
+      "Too few files can be open at once for -j \(concurrency): allow \(needed) or more with ulimit -n, or send fewer at once."
+    )
   }
   try checkCookieFile(plan.cookieJar)
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }

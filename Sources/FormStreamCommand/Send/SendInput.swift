@@ -88,9 +88,13 @@ struct SendInput {
         "The journal \"\(path)\" is that of a run to \(other), and this one is to \(url): name another directory."
       )
     }
-    if let template = try template(plan, extent.id),
-      earlier.templates.contains(where: { $0 != template })
-    {
+    let template = try Self.template(plan, extent.id)
+    if template == nil, !earlier.templates.isEmpty {
+      throw .usage(
+        "The journal \"\(path)\" is that of a run with --put, and this one sends forms: name another directory."
+      )
+    }
+    if earlier.templates.contains(where: { $0 != template }) {
       throw .usage(
         "The journal \"\(path)\" is that of a run with another template of the URLs, so a file could replace one that was sent: name another directory."
       )

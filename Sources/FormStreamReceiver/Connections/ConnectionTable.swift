@@ -52,7 +52,9 @@ final class ConnectionTable: Sendable {
   /// - Parameter freeDescriptors: how many descriptors connections and their uploads may use.
   init(_ limits: Receiver.Limits, freeDescriptors: Int) {
     self.limits = limits
-    maximumRefused = max(0, min(Self.mostRefused, freeDescriptors / 8))
+    // If few are free, those that are served need most of them.
+    let unneeded = freeDescriptors - 2 * min(limits.connections, 1 << 20)
+    maximumRefused = max(0, min(Self.mostRefused, max(freeDescriptors / 8, unneeded)))
     // Each connection has a socket, and a file for its upload. If others took their descriptors, uploads in progress
     // would fail.
     maximum = max(1, min(limits.connections, (freeDescriptors - maximumRefused) / 2))
@@ -182,15 +184,19 @@ final class ConnectionTable: Sendable {
   /// - Parameters:
   ///   - socket: the socket that clients connect to. After the stop, those that wait there are accepted to be refused;
   ///     only then it is closed, which resets all that still wait.
-  ///   - lastResponse: what clients on idle connections get then.
+  ///   - makeLastResponse: makes what clients on idle connections get then. It has the time of the stop.
   ///   - onStop: called once, when the receiver is stopped.
-  func monitor(_ socket: ListeningSocket, lastResponse: [UInt8], onStop: () -> Void) {
+  func monitor(
+    _ socket: ListeningSocket, lastResponse makeLastResponse: () -> [UInt8], onStop: () -> Void
+  ) {
     var isStopping = false
+    var lastResponse: [UInt8] = []
     var closing = Closing(socket)
     while true {
       let stop = state.withLock(\.stop)
       if stop != nil, !isStopping {
         onStop()
+        lastResponse = makeLastResponse()
         isStopping = true
       }
       // The list is read after `onStop`, so that it contains every request that began before.

@@ -210,6 +210,10 @@ final class DownloadRun: Sendable {
     case .failed(let error): return .conclude(.init(.failed, error))
     case .unchanged:
       guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
+      // A server that has sent a part of the file has said that it has changed.
+      guard history.received == 0 else {
+        return .conclude(.init(.failed, .contradictoryUnchanged(result.url)))
+      }
       return .unchanged
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.

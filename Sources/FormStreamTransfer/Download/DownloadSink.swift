@@ -90,16 +90,19 @@ extension TransferResponse {
   /// The length that the head announces for the body; nil if there is none.
   var announcedLength: Int64? {
     if status == 204 || status == 304 { return 0 }
-    // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length.
-    return headers.contains("Transfer-Encoding")
-      ? nil : headers["Content-Length"].flatMap { Int64($0) }
+    // RFC 9112 §6.3: Transfer-Encoding overrides Content-Length. "identity" is none.
+    return isChunked ? nil : headers["Content-Length"].flatMap { Int64($0) }
+  }
+
+  private var isChunked: Bool {
+    headers.joined("Transfer-Encoding")?.lowercased() == "chunked"
   }
 
   /// Whether only the end of an unencrypted connection is the end of the body (RFC 9112 §6.3): a connection that broke
   /// looks the same. A part of a resource says how many bytes it has (RFC 9110 §14.4).
   package var hasUnknownEnd: Bool {
     url.origin.scheme == "http" && version.hasPrefix("1.") && status != 204 && status != 304
-      && !headers.contains("Content-Length") && !headers.contains("Transfer-Encoding")
+      && !headers.contains("Content-Length") && !isChunked
       && !(status == 206 && ContentRange(headers)?.bytes != nil)
   }
 }

@@ -73,6 +73,13 @@ extension TransferError {
         + "Nothing was stored: begin the download again, without what is there.")
   }
 
+  static func contradictoryUnchanged(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .malformedResponse, on: url.description,
+      "The server at \(url) contradicts itself: it sent a part of the file before, and says now that the file has not changed "
+        + "(304). Nothing was stored: begin the download again.")
+  }
+
   /// A download of which there is no file, and no error.
   static func notChanged(_ url: HTTPURL) -> TransferError {
     TransferError(

@@ -163,16 +163,6 @@ final class CurlEasy {
 
   // MARK: Information. C: `curl_easy_getinfo`
 
-  /// The HTTP version of the connection, times ten: 11, 20; 0 if it is not known yet.
-  var httpVersion: Int {
-    switch number(CURLINFO_HTTP_VERSION) {
-    case Int(CURL_HTTP_VERSION_1_0): 10
-    case Int(CURL_HTTP_VERSION_1_1): 11
-    case Int(CURL_HTTP_VERSION_2_0): 20
-    default: 0
-    }
-  }
-
   /// Whether the connection was made for an earlier request.
   var isConnectionReused: Bool { number(CURLINFO_NUM_CONNECTS) == 0 }
 

@@ -6,7 +6,8 @@ extension CurlFailure {
   /// Why a connection broke.
   var brokenReason: String {
     if let name = streamError {
-      return "the server ended the request with the HTTP/2 error \(name)"
+      // libcurl doesn't tell whether the server ended it, or nghttp2, because the response was not valid.
+      return "the request was ended with the HTTP/2 error \(name)"
     }
     if message.contains("before getting all response header fields") {
       return "the server ended the request without a response"

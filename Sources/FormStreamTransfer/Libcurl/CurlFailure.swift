@@ -60,6 +60,9 @@ struct CurlFailure: Error {
     }
   }
 
+  /// Whether it happened while a SOCKS proxy was asked for a connection.
+  var isOfProxy: Bool { code == CURLE_PROXY }
+
   /// Why a proxy did not make a connection, in the words of its protocol, and whether it may make it later.
   var proxyRefusal: (reason: String, isTransient: Bool) {
     if connectStatus != 0 {

@@ -71,7 +71,8 @@ final class Exchange: @unchecked Sendable {
   /// Whether it has one connection more than the maximum.
   var needsExtraConnection: Bool { request.needsExtraConnection }
 
-  private var isHTTP2: Bool { connection.sentHTTP2 || easy.httpVersion >= 20 }
+  /// A response can't show it: some servers write HTTP/2 into the status lines of HTTP/1.1.
+  private var isHTTP2: Bool { connection.sentHTTP2 }
 
   // MARK: Called by the engine
 
@@ -416,6 +417,7 @@ extension Exchange: CurlDelegate {
     clock.noteHeadLine()
     noteSettled()
     easy.closesConnection = request.hasPriorKnowledge
+    collector.isOverHTTP2 = isHTTP2
     guard collector.receive(headLine: headLine) else { return fail(collector.failure) }
     if collector.status != nil, atResponse == nil {
       // The server responded without waiting for the bytes that are sent from here on.
@@ -600,7 +602,9 @@ extension Exchange {
   }
 
   private func explain(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    if connection.notes.requiresHTTP11 { return (explanation.http11Demanded, false) }
+    if connection.notes.requiresHTTP11, collector.response == nil {
+      return (explanation.http11Demanded, false)
+    }
     if connection.isSpent || connection.notes.isRefused {
       return (
         explanation.notSent(
@@ -625,7 +629,9 @@ extension Exchange {
   /// The host whose address is not known, if that is why an exchange failed.
   private func unresolvedHost(_ failure: CurlFailure) -> String? {
     switch failure.kind {
-    case .hostNotFound, .proxyNotFound: explanation.connectedHost
+    // SOCKS4 has no addresses but those of IPv4, so that there is nothing to wait for.
+    case .hostNotFound where failure.isOfProxy && explanation.url.origin.host.contains(":"): nil
+    case .hostNotFound, .proxyNotFound: explanation.lookedUpHost(failure)
     default: nil
     }
   }

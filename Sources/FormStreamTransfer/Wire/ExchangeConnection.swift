@@ -53,6 +53,7 @@ struct ExchangeConnection {
   mutating func begin(_ request: WireRequest, over socket: CInt?) {
     requestCount += 1
     self.socket = socket
+    sentHTTP2 = false
     notes.beginRequest()
     if request.mayBeHTTP2 { written.before = socket.flatMap { writtenBytes(of: $0) } }
   }

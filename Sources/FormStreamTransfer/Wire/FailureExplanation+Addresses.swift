@@ -9,6 +9,11 @@ extension FailureExplanation {
     return configuration.replacedHosts.lazy.compactMap { $0.host(for: origin) }.first ?? origin.host
   }
 
+  /// The host whose address was asked for: with a SOCKS proxy that gets addresses, also that of the URL.
+  func lookedUpHost(_ failure: CurlFailure) -> String {
+    failure.isOfProxy ? url.origin.host : connectedHost
+  }
+
   /// The error if the host is an address that settings exclude; then no other attempt can succeed.
   func excludedAddress(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
     guard configuration.unixSocket == nil, let version = ipVersion(connectedHost) else {

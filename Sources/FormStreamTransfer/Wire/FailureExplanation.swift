@@ -28,7 +28,7 @@ struct FailureExplanation {
     case .hostNotFound:
       return permanent(
         .hostNotFound, failure,
-        "could not be sent: the host \(connectedHost.quoted) was not found. Check its name.\(familyNote)"
+        "could not be sent: the host \(lookedUpHost(failure).quoted) was not found. Check its name.\(familyNote)"
       )
     case .proxyNotFound:
       return permanent(
@@ -129,7 +129,7 @@ struct FailureExplanation {
     let remedy =
       isForbidden
       ? "Allow HTTP/1.1, which \(SettingName.version) forbids."
-      : "Send it with HTTP/1.1 (\(SettingName.version))."
+      : "Send it with HTTP/1.1 (\(SettingName.onlyHTTP11))."
     guard stage == .sent else {
       return error(
         .http2Unavailable, nil, "was not carried out: the server demands HTTP/1.1 for it. \(remedy)"

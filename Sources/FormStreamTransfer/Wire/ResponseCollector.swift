@@ -70,6 +70,8 @@ final class ResponseCollector {
   private(set) var isInHead = false
   private var headSize = 0
   private var informationalCount = 0
+  /// Whether the request was sent with HTTP/2.
+  var isOverHTTP2 = false
   /// Whether libcurl reads the lengths of the present head in another way.
   private var hasHiddenLength = false
   private var statusLine = ""
@@ -241,6 +243,8 @@ final class ResponseCollector {
     // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]
     let words = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map(Substring.init)
     version = String(words[0].dropFirst("HTTP/".count))
+    // Whatever the status line claims, this body ends as those of HTTP/1.1 do.
+    if !isOverHTTP2, !version.hasPrefix("1.") { version = "1.1" }
     lastStatus = words.count > 1 ? Int(words[1]) : nil
     status = nil
     headers = HTTPHeaders()
@@ -263,7 +267,9 @@ final class ResponseCollector {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else { return }
     let name = String(decoding: line[..<colon], as: UTF8.self)
     // RFC 9112 §5.1: "No whitespace is allowed between the field name and colon".
-    if !name.isLengthName, name.filter(\.isNameCharacter).isLengthName { hasHiddenLength = true }
+    // Scalars: a letter and a combining mark after it are one `Character`.
+    let letters = String(String.UnicodeScalarView(name.unicodeScalars.filter(\.isNameCharacter)))
+    if !name.isLengthName, letters.isLengthName { hasHiddenLength = true }
     headers.append(
       name,
       received: Array(line[(colon + 1)...].trimmingBlanks()))
@@ -397,6 +403,14 @@ final class ResponseCollector {
   /// Receives a piece of the body.
   func receive(body bytes: UnsafeRawBufferPointer) -> CurlReceipt {
     if choice != nil { return .later }
+    // libcurl counts no bytes of a body that only the end of the connection ends.
+    if endsWithConnection, let announcedLength, Int64(bytes.count) > announcedLength - received {
+      _ = fail(
+        .malformedResponse,
+        "The response from \(url) has more bytes than the \(announcedLength) that it announces (Content-Length)."
+      )
+      return .abort
+    }
     if let sizeLimit, Int64(bytes.count) > sizeLimit - received {
       _ = fail(.responseTooLarge(url, sizeLimit))
       return .abort
@@ -466,9 +480,11 @@ extension String {
   }
 }
 
-extension Character {
+extension Unicode.Scalar {
   /// Whether it may be in the name of a length.
-  fileprivate var isNameCharacter: Bool { isASCII && isLetter || self == "-" }
+  fileprivate var isNameCharacter: Bool {
+    ("a"..."z").contains(self) || ("A"..."Z").contains(self) || self == "-"
+  }
 }
 
 extension UnsafeRawBufferPointer {

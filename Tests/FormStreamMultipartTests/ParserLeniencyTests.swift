@@ -16,6 +16,8 @@ import Testing
   /// delimiter line or after the last one".
   @Test(arguments: [
     "\r\n", "preamble\r\n", "--A--\r\n", "--BX\r\n", "x--BX--BX\r\n", "-B\r\n\r\n", "\n\r\r\n",
+    // Other boundaries that begin in the same way.
+    "--B-\r\n", "--B-x\r\n", "x--B-x--B-\r\n", "--B--x\r\n", "x--B---\r\n", "--B-x--\r\n",
   ])
   func `a preamble is skipped`(preamble: String) throws {
     #expect(try texts(preamble + body) == ["1"])
@@ -26,6 +28,7 @@ import Testing
   @Test(arguments: [
     ("\u{FEFF}", "", 3), (" ", "", 1), ("\t", "", 1), ("x", "", 1), ("\n", "", 1), ("-", "", 1),
     ("", "\n", 0), ("x\r\n\r\nx", "", 6), ("a\r\n--BX\r\n ", "", 10), ("--BX--B", "\t", 4),
+    ("x--B--\r\n", "", 1), ("x--B-- y\r\n", "", 1), ("--B--B \r\n", "", 3), ("--B-x--B\r\n", "", 5),
   ])
   func `a body whose first delimiter is damaged is malformed`(
     before: String, after: String, offset: Int64

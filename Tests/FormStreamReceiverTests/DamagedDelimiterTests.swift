@@ -15,7 +15,7 @@ import Testing
         + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)")
     #expect(response.status == 400)
     #expect(response.text.contains("\"code\":\"malformed-body\""))
-    #expect(response.text.contains("start of a line"))
+    #expect(response.text.contains("alone on a line"))
     #expect(server.names == [])
   }
 }

@@ -104,11 +104,11 @@ import Testing
             until [ -e full ]; do sleep 0.01; done
             waiting=
             for i in {1..\(count)}; do
-              curl -sk -o r$i -w '%{http_code} %{exitcode} %{errormsg}\n' -d a=b \(url)waiting > w$i 3>&- &
+              curl -sk -o r$i -w '%{http_code} %{exitcode} %{errormsg}\n' -d a=b \(url)waiting > code$i 3>&- &
               waiting+=" $!"
             done
             until [ -e stopping ]; do sleep 0.01; done
-            wait $waiting; exec 3>&-; wait; cat w* | sort | uniq -c; cat busy*
+            wait $waiting; exec 3>&-; wait; cat code* | sort | uniq -c; cat busy*
             """,
           ], in: place
         ).output

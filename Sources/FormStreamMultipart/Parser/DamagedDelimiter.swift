@@ -1,9 +1,11 @@
-/// Searches a preamble, which arrives in pieces, for a delimiter that is not at the start of a line.
+/// Searches a preamble, which arrives in pieces, for a delimiter that is not alone on its line.
 struct DamagedDelimiter {
   /// Finds the two hyphens and the boundary.
   private let scanner: BoundaryScanner
-  /// The end of the pieces so far: at most as many bytes as the scanner looks for.
+  /// The end of the pieces so far: at most what the scanner looks for, and the hyphens of a last delimiter.
   private var end: [UInt8] = []
+
+  private static let lastMark = Array("--".utf8)
 
   /// - Parameter text: the two hyphens and the boundary.
   init(_ text: [UInt8]) {
@@ -15,32 +17,35 @@ struct DamagedDelimiter {
   mutating func start(in piece: UnsafeRawBufferPointer) -> Int? {
     let bytes = end + piece
     let before = end.count
-    end = bytes.suffix(scanner.delimiter.count)
-    return bytes.withUnsafeBytes { bytes in
+    end = bytes.suffix(scanner.delimiter.count + Self.lastMark.count)
+    return bytes.withUnsafeBytes { memory in
       var searched = 0
       while case .delimiter(let index) = scanner.scan(
-        UnsafeRawBufferPointer(rebasing: bytes[searched...]))
+        UnsafeRawBufferPointer(rebasing: memory[searched...]))
       {
         let start = searched + index
-        let next = start + scanner.delimiter.count
-        // If it stands at the end, the next piece decides.
-        guard next < bytes.count else { return nil }
-        if Self.canFollow(bytes[next]) { return start - before }
+        let tail = bytes[(start + scanner.delimiter.count)...]
+        // The next piece decides.
+        if Self.lastMark.starts(with: tail) { return nil }
+        if Self.endsDelimiter(tail) { return start - before }
         searched = start + 1
       }
       return nil
     }
   }
 
-  /// Whether a damaged delimiter stands at the end of the preamble, where a line break follows it.
-  var isAtEnd: Bool { end == scanner.delimiter }
+  /// How many bytes a damaged delimiter has that stands at the end of the preamble, where a line break follows it; nil if
+  /// there is none.
+  var sizeAtEnd: Int? {
+    [scanner.delimiter, scanner.delimiter + Self.lastMark]
+      .first { end.suffix($0.count).elementsEqual($0) }?.count
+  }
 
-  /// The number of bytes in a damaged delimiter.
-  var length: Int { scanner.delimiter.count }
-
-  /// Whether a byte can follow a delimiter: a line break, white space, or the hyphens of the last one. Before any other,
-  /// the text belongs to another boundary that begins in the same way.
-  private static func canFollow(_ byte: UInt8) -> Bool {
-    byte == 0x0D || byte == 0x0A || byte.isBlank || byte == UInt8(ascii: "-")
+  /// Whether the bytes after the boundary are those of a delimiter: a line break or white space, and before it, in the last
+  /// delimiter, two hyphens. Before any others, the text belongs to another boundary that begins in the same way.
+  private static func endsDelimiter(_ tail: ArraySlice<UInt8>) -> Bool {
+    let rest = tail.starts(with: lastMark) ? tail.dropFirst(lastMark.count) : tail
+    guard let byte = rest.first else { return false }
+    return byte == 0x0D || byte == 0x0A || byte.isBlank
   }
 }

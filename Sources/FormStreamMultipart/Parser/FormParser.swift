@@ -18,8 +18,8 @@
 ///
 /// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white space may
 /// follow a delimiter; the line break after the last one may be missing; a header may continue on the next line; and a
-/// delimiter may follow a header block immediately. The text before the first delimiter must not hold a damaged one:
-/// one that doesn't begin a line, or that is not at the end of its line.
+/// delimiter may follow a header block immediately. But the text before the first delimiter must not hold a damaged
+/// one, which is not alone on its line: the part after it would be lost.
 /// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that error again.
 ///
 /// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. With `feed` and
@@ -340,12 +340,12 @@ extension FormParser {
   /// RFC 2046 §5.1.1: "The boundary delimiter MUST occur at the beginning of a line". If the first one does not, for
   /// example because a byte order mark stands before it, then it and its part would be skipped without a word.
   private func refuseDamagedDelimiter() throws(MultipartError) {
-    if let search = preambleSearch, search.isAtEnd, damagedOffset == nil {
-      damagedOffset = skippedBytes - Int64(search.length)
+    if damagedOffset == nil, let size = preambleSearch?.sizeAtEnd {
+      damagedOffset = skippedBytes - Int64(size)
     }
     guard let damagedOffset else { return }
     throw .malformed(
-      "a delimiter is not at the start of a line, so the part after it would be lost",
+      "a delimiter is not alone on a line that ends with CRLF, so the part after it would be lost",
       at: damagedOffset)
   }
 

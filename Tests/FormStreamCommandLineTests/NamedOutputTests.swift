@@ -128,10 +128,25 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
+  /// `new/../in` once replaced `in`, as it led nowhere before --create-dirs made the directory.
+  @Test(arguments: [
+    "get --create-dirs -o x/a -o x/../x/a U/1 U/2", "post --create-dirs -o x/../f -F a=@f U/",
+    "put --create-dirs -D x/../f -T f U/",
+  ])
+  func `a path through a directory that is still to be made names the file that it leads to`(
+    _ line: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try Self.place()
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("cp f before; $F \(typed); echo $?; cmp f before", in: place)
+    #expect(result.output == "64\n", "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+
   /// Two names that turn out to be those of one file only when the first response is stored.
   @Test(arguments: [
-    "get -o new -o lateLink U/1 U/2", "get --create-dirs -o x/a -o x/../x/a U/1 U/2",
-    "get --create-dirs -o x/a -o lateDir/a U/1 U/2",
+    "get -o new -o lateLink U/1 U/2", "get --create-dirs -o x/a -o lateDir/a U/1 U/2",
     "put -T f -T g --create-dirs -o x/a -o lateDir/a U/1 U/2",
   ])
   func `a response never replaces an earlier one of the same command`(_ line: String) throws {

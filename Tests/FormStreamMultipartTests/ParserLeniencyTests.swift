@@ -27,7 +27,7 @@ import Testing
   /// no parts.
   @Test(arguments: [
     ("\u{FEFF}", "", 3), (" ", "", 1), ("\t", "", 1), ("x", "", 1), ("\n", "", 1), ("-", "", 1),
-    ("", "\n", 0), ("x\r\n\r\nx", "", 6), ("a\r\n--BX\r\n ", "", 10), ("--BX--B", "\t", 4),
+    ("", "\n", 0), ("x\r\n\r\nx", "", 6), ("a\r\n--BX\r\n ", "", 10), ("--BX--B", "\t", 7),
     ("x--B--\r\n", "", 1), ("x--B-- y\r\n", "", 1), ("--B--B \r\n", "", 3), ("--B-x--B\r\n", "", 5),
   ])
   func `a body whose first delimiter is damaged is malformed`(

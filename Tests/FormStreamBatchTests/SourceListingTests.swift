@@ -16,7 +16,7 @@ import Testing
     let fine = BatchSource.path(try tree.make("a"))
     for (name, shown, code): (String, String, BatchError.Code) in [
       ("missing", "missing", .inputMissing), ("fifo", "fifo", .notAFile),
-      ("a/b", "b", .inputMissing), ("nul\0", #"nul\0"#, .inputMissing),
+      ("a/b", "b", .inputMissing), ("nul\0", #"nul\u{0}"#, .inputMissing),
     ] {
       let path = tree.local(name)
       let error = #expect(throws: BatchError.self) { try FileListing([fine, .path(path)]) }

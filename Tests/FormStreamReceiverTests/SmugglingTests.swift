@@ -155,8 +155,6 @@ import Testing
     let reported = try await server.reportedRequests(1)
     #expect(reported.map(\.target) == ["/first"])
     #expect(reported.first?.error?.code == "connection-lost")
-    // Regression: the record had no status although libmicrohttpd had responded.
-    if let response = responses.first { #expect(reported.first?.status == response.status) }
     #expect(server.handler.openUploads == 0)
   }
 

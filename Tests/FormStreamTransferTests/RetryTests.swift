@@ -239,15 +239,19 @@ import FormStreamTransfer
 
   // A process that is stopped during the wait (SIGSTOP, a laptop's lid) began an attempt long after the limit.
   @Test func `no attempt begins if the wait was longer than it was to be`() async throws {
-    let server = try ScriptedServer { _ in .good(503) }
+    // The time limit began before this.
+    let arrival = Guarded<ContinuousClock.Instant?>(nil)
+    let server = try ScriptedServer { _ in
+      arrival.withLock { $0 = $0 ?? .now }
+      return .good(503)
+    }
     var request = try makeRequest(server.url, attempts: 3)
     let limit = Duration.seconds(1)
     request.options.retry.timeLimit = limit
     request.options.retry.fixedDelay = .zero
     // It is called before the wait, whose length was chosen.
-    let start = ContinuousClock.now
     request.options.willRetry = { _ in
-      while start.duration(to: .now) <= limit { usleep(1000) }
+      while let start = arrival.withLock(\.self), start.duration(to: .now) <= limit { usleep(1000) }
     }
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)

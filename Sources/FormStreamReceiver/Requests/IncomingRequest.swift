@@ -62,8 +62,6 @@ final class IncomingRequest {
   /// The record as JSON.
   private var line: [UInt8] = []
   private var status: Int?
-  /// The status of libmicrohttpd's own response to a body whose chunks it can't read.
-  private var libraryStatus: Int?
   private var duration: Duration?
   /// Whether the response was sent without libmicrohttpd.
   private var isSentDirectly = false
@@ -199,8 +197,7 @@ final class IncomingRequest {
     guard head?.isUpload == true || failure != nil else { return }
     if record == nil {
       failure = RecordFailure(connection.cutReason ?? connectionLost)
-      status = libraryStatus
-      makeRecord(isComplete: false, status: isSent && !isCut ? status : nil)
+      makeRecord(isComplete: false, status: nil)
     } else if status == nil {
       // The client has received nothing of the response that was made.
       record?.status = nil
@@ -220,11 +217,10 @@ final class IncomingRequest {
 }
 
 extension IncomingRequest {
-  /// Handles what libmicrohttpd refuses itself. Its own response to a head would have the head twice, the second one in the
+  /// Handles a head that libmicrohttpd refuses itself. Its own response would have the head twice, the second one in the
   /// place of the body. So another one is sent before, if that is possible: not under TLS.
-  func refuseUnreadable(status: Int) {
-    guard isNew else { return libraryStatus = status }
-    guard case .head = state, failure == nil else { return }
+  func refuseUnreadableHead(status: Int) {
+    guard isNew, case .head = state, failure == nil else { return }
     time = recordTime()
     let refusal = UploadRefusal(unreadableHead: status)
     failure = RecordFailure(refusal)

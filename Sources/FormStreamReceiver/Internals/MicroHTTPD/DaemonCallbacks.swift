@@ -64,7 +64,7 @@ final class DaemonCallbacks: Sendable {
       let status = Int(Substring(message.utf8.dropFirst(Self.refusalMessage.utf8.count).prefix(3))),
       let context = contexts.withLock({ $0[currentThread()] })
     else { return }
-    context.takeUnretainedValue().request?.refuseUnreadable(status: status)
+    context.takeUnretainedValue().request?.refuseUnreadableHead(status: status)
   }
 
   private static let refusalMessage = "Error processing request (HTTP response code is "

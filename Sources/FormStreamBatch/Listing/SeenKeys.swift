@@ -3,8 +3,8 @@ import FormStreamPlatform
 
 /// A set of keys, in bounded memory: from some thousands on, it is on the disk.
 ///
-/// It holds 128 bits of each key, made with a secret of this process, so that two keys are never taken for one in practice,
-/// and nobody can make two that are.
+/// It holds 128 bits of each key, made with a secret of this process. In practice, two keys are never taken for one, and
+/// nobody can choose names that have the same bits.
 final class SeenKeys {
   /// 128 bits of a key. None of them has no bits, which stands for an empty place.
   private struct Mark: Hashable {

@@ -23,7 +23,7 @@ enum HelpText {
   }
 
   /// A command line of a shell. If it has several lines, all but the last end in a backslash. A flag and its value stand in
-  /// one line, as far as they can be told from other words.
+  /// one line, if the flag can be recognized.
   static func command(_ line: String, indentation: Int, width: Int) -> String {
     let margin = String(repeating: " ", count: indentation)
     if indentation + line.count <= width { return margin + line }

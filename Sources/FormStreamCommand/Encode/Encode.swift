@@ -16,7 +16,7 @@ func encode(_ plan: EncodePlan) throws(Failure) {
   case .outline: try output.write(BodyOutline(of: layout, origins: plan.form.origins).text)
   }
   try output.commit()
-  // Nothing else says the boundary, without which nobody can read the body.
+  // A body can be read only with its boundary, and nothing else prints the boundary.
   if case .body = plan.product, !plan.isQuiet {
     StandardError.write("Content-Type: \(layout.contentType)")
   }

@@ -14,7 +14,7 @@ enum CommandPlan {
 }
 
 extension LowArguments {
-  /// What is said if standard input is a terminal and is read.
+  /// The note for a command that reads standard input from a terminal.
   static let noteOnKeyboard = "Reading standard input; Ctrl-D at the start of a line ends it."
 
   /// Checks the typed arguments and makes the plan.

@@ -40,6 +40,6 @@ struct DownloadArguments {
   var removesOnError = false
   /// For the first URL, the second, and so on.
   var digests: [SHA256.Digest] = []
-  /// What was typed for them.
+  /// The words that were typed for the digests.
   var digestArguments: [Argument] = []
 }

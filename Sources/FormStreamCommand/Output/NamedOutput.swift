@@ -80,7 +80,7 @@ extension LowArguments {
     readsKeyboard && request.progress != .json ? .none : request.progress
   }
 
-  /// All files that are read, without those of patterns.
+  /// All files that are read, but for the files that patterns stand for.
   private var inputs: [NamedFiles.Input] {
     var inputs = files.inputs + request.uploads.map { NamedFiles.Input(path: $0, source: "-T") }
     inputs += bodyFiles.map { NamedFiles.Input(path: $0, source: $0.flag) }

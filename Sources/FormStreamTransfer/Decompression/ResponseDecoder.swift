@@ -1,112 +1,52 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Decodes the body of one response. It is used by one thread at a time.
+/// Decodes the body of one response, which may have been coded several times. It is used by one thread at a time.
 ///
-/// RFC 9110 §8.4.1.3: the coding is "gzip", and "a recipient SHOULD consider "x-gzip" to be equivalent". RFC 1952 §2.2: "A
-/// gzip file consists of a series of "members"". Nothing else may follow them. RFC 9110 §8.4.1.2: "deflate" is zlib's format, and "some
-/// non-conformant implementations send the "deflate" compressed data without the zlib wrapper".
+/// RFC 9110 §8.4: "If one or more encodings have been applied to a representation, the sender that applied the encodings MUST
+/// generate a Content-Encoding header field that lists the content codings in the order in which they were applied."
 final class ResponseDecoder: @unchecked Sendable {
-  /// How many bytes are decoded at once.
-  private static let pieceSize = 64 * 1024
+  /// The most codings of a response: each can make a hundred times as many bytes.
+  private static let maximumCount = 5
 
   /// Why a body can't be decoded. It is not a failure of the response's target.
   struct Failure: Error {
     let error: TransferError
   }
 
-  private enum Coding { case gzip, deflate }
-
-  private enum Place {
-    case beforeFirstMember
-    case inMember
-    case afterMember
-  }
-
-  private let url: HTTPURL
-  private let limit: Int64
-  private let coding: Coding
-  /// Nil before the format of the data is known.
-  private var inflater: Inflater?
-  /// The first two bytes of deflate, which show its format, until they are decoded.
-  private let begun: UnsafeMutableRawBufferPointer
-  private var begunCount = 0
-  private let room: UnsafeMutableRawBufferPointer
-  private var place = Place.beforeFirstMember
-  private var decoded: Int64 = 0
+  /// The decoders, that of the last coding first, which gets the bytes of the response.
+  private let decoders: [CodingDecoder]
+  /// What each decoder but the first got from the one before it, and has not decoded yet.
+  private var waiting: [UnsafeRawBufferPointer]
 
   /// Returns nil if the body is not coded.
   init?(
     _ decompression: Decompression?, _ headers: HTTPHeaders, from url: HTTPURL
   ) throws(Failure) {
     guard let decompression else { return nil }
-    let codings = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Encoding") }
+    // Some servers write "none" for "identity", and curl reads it so.
+    let names = headers.fields.filter { $0.name.isSameHeaderName(as: "Content-Encoding") }
       .flatMap { $0.value.split { $0 == "," || $0 == " " || $0 == "\t" } }
-      .map { $0.lowercased() }.filter { $0 != "identity" }
-    guard let coding = codings.first else { return nil }
-    switch (codings.count, coding) {
-    case (1, "gzip"), (1, "x-gzip"): self.coding = .gzip
-    case (1, "deflate"): self.coding = .deflate
-    default:
+      .map { $0.lowercased() }.filter { $0 != "identity" && $0 != "none" }
+    guard !names.isEmpty else { return nil }
+    let codings = names.compactMap(Self.coding)
+    guard codings.count == names.count, codings.count <= Self.maximumCount else {
       throw Self.failure(
         url,
-        "is coded as \(codings.joined(separator: ", ").quoted), and only gzip and deflate were asked for"
+        "is coded as \(names.joined(separator: ", ").quoted), and only gzip and deflate were asked for"
       )
     }
-    self.url = url
-    limit = decompression.limit
-    // Last, because nothing would free them if this failed.
-    begun = .allocate(byteCount: 2, alignment: 1)
-    room = .allocate(byteCount: Self.pieceSize, alignment: 1)
+    let limit = decompression.limit
+    decoders = codings.reversed().map { CodingDecoder($0, limit: limit, from: url) }
+    waiting = decoders.map { _ in UnsafeRawBufferPointer(start: nil, count: 0) }
   }
 
-  deinit {
-    begun.deallocate()
-    room.deallocate()
-  }
-
-  private func makeInflater(_ format: Inflater.Format) throws(Failure) -> Inflater {
-    do throws(Inflater.Failure) {
-      let inflater = try Inflater(format)
-      self.inflater = inflater
-      return inflater
-    } catch {
-      throw Self.failure(url, "could not be decompressed: \(error.reason)")
+  private static func coding(_ name: String) -> CodingDecoder.Coding? {
+    switch name {
+    case "gzip", "x-gzip": .gzip
+    case "deflate": .deflate
+    default: nil
     }
-  }
-
-  /// Decodes as many bytes as there is room for, after it is known in which format they are.
-  private func decode(
-    _ coded: inout UnsafeRawBufferPointer, into rest: inout UnsafeMutableRawBufferPointer
-  ) throws(Failure) -> Inflater.Progress {
-    if inflater == nil, coding == .deflate {
-      while begunCount < begun.count, let first = coded.first {
-        begun[begunCount] = first
-        begunCount += 1
-        coded = UnsafeRawBufferPointer(rebasing: coded.dropFirst())
-      }
-      // No data is as short as that.
-      guard begunCount == begun.count else { return .within }
-    }
-    let inflater =
-      if let inflater { inflater } else {
-        try makeInflater(coding == .gzip ? .gzip : isInZlibFormat ? .zlib : .raw)
-      }
-    do throws(Inflater.Failure) {
-      guard begunCount > 0 else { return try inflater.decode(&coded, into: &rest) }
-      var first = UnsafeRawBufferPointer(rebasing: begun[(begun.count - begunCount)...])
-      let progress = try inflater.decode(&first, into: &rest)
-      begunCount = first.count
-      return progress
-    } catch {
-      throw Self.failure(url, "can't be decompressed: \(error.reason)")
-    }
-  }
-
-  /// RFC 1950 §2.2: the method is 8, the window at most 7, and the two bytes are a multiple of 31. Bare data that begins so would
-  /// have bits set that are padding (RFC 1951 §3.2.4).
-  private var isInZlibFormat: Bool {
-    begun[0] & 0x0F == 8 && begun[0] >> 4 <= 7 && (Int(begun[0]) << 8 + Int(begun[1])) % 31 == 0
   }
 
   /// Decodes the next piece.
@@ -116,46 +56,29 @@ final class ResponseDecoder: @unchecked Sendable {
   func next(
     _ coded: inout UnsafeRawBufferPointer
   ) throws(Failure) -> UnsafeRawBufferPointer? {
-    var rest = room
-    while !rest.isEmpty {
-      if place != .inMember {
-        guard let first = coded.first else { break }
-        guard place == .beforeFirstMember || coding == .gzip else { throw surplus }
-        // RFC 1952 §2.3.1: each member begins with 31.
-        guard place == .beforeFirstMember || first == 31 else {
-          throw surplus
-        }
-        if place == .afterMember { inflater?.restart() }
-        place = .inMember
-      }
-      let before = (coded.count, rest.count, begunCount)
-      if try decode(&coded, into: &rest) == .atEnd { place = .afterMember }
-      if place == .inMember, before == (coded.count, rest.count, begunCount) { break }
+    try next(of: decoders.count - 1, &coded)
+  }
+
+  /// The next piece of a decoder.
+  private func next(
+    of index: Int, _ coded: inout UnsafeRawBufferPointer
+  ) throws(Failure) -> UnsafeRawBufferPointer? {
+    guard index > 0 else { return try decoders[0].next(&coded) }
+    while true {
+      if let piece = try decoders[index].next(&waiting[index]) { return piece }
+      // Its bytes are in the other decoder's room, which that one fills again only now.
+      guard let piece = try next(of: index - 1, &coded) else { return nil }
+      waiting[index] = piece
     }
-    let count = room.count - rest.count
-    guard Int64(count) <= limit - decoded else {
-      throw Failure(
-        error: TransferError(
-          .responseTooLarge, on: url.description,
-          "The response from \(url) has more than \(limit) bytes after decompression: raise "
-            + "\(SettingName.decompressionLimit) if that is expected."))
-    }
-    decoded += Int64(count)
-    return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil
   }
 
   /// Checks that nothing is missing at the end. A body without a byte is accepted: servers that have nothing to send name
   /// the coding nevertheless.
   func checkEnd() throws(Failure) {
-    guard place == .inMember else { return }
-    throw Self.failure(url, "ends before its compressed data does")
+    for decoder in decoders { try decoder.checkEnd() }
   }
 
-  private var surplus: Failure {
-    Self.failure(url, "has bytes after its compressed data")
-  }
-
-  private static func failure(_ url: HTTPURL, _ what: String) -> Failure {
+  static func failure(_ url: HTTPURL, _ what: String) -> Failure {
     Failure(
       error: TransferError(
         .decompressionFailed, on: url.description,

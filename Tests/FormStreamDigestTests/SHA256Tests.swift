@@ -3,6 +3,18 @@ import FormStreamTestSupport
 import Testing
 
 @Suite struct SHA256Tests {
+  /// FIPS 180-4 §5.3.6.2; the example is on NIST's page.
+  @Test func `the example of SHA-512/256`() throws {
+    #expect(
+      try SHA512256.digest(of: Array("abc".utf8))
+        == [
+          0x53, 0x04, 0x8E, 0x26, 0x81, 0x94, 0x1E, 0xF9, 0x9B, 0x2E, 0x29, 0xB7, 0x6B, 0x4C, 0x7D,
+          0xAB,
+          0xE4, 0xC2, 0xD0, 0xC6, 0x34, 0xFC, 0x6D, 0x46, 0xE0, 0xE2, 0xF1, 0x31, 0x07, 0xE7, 0xAF,
+          0x23,
+        ])
+  }
+
   /// The digest of a message that arrives in pieces.
   private func sha256(_ pieces: some Sequence<ArraySlice<UInt8>>) throws -> String {
     var state = try SHA256()

@@ -1,4 +1,4 @@
-// This file and MD5.swift are the only ones of this module that call libcrypto. The others never see `EVP` or a
+// The files of this folder are the only ones of this module that call libcrypto. The others never see `EVP` or a
 // status code.
 
 import CFormStreamCrypto

@@ -3,7 +3,8 @@ import FormStreamPlatform
 
 /// A challenge of Digest authentication (RFC 7616 §3.3), and how a request answers it.
 struct DigestChallenge: Sendable, Hashable {
-  enum Hash: Sendable { case md5, sha256 }
+  /// In the order of their strength.
+  enum Hash: Sendable, CaseIterable { case sha512256, sha256, md5 }
 
   let realm: String
   var nonce: String
@@ -24,7 +25,10 @@ struct DigestChallenge: Sendable, Hashable {
   /// The strongest challenge among the offers that can be answered; nil if there is none.
   static func strongest(of offers: [OfferedScheme]) -> DigestChallenge? {
     let known = offers.compactMap(DigestChallenge.init)
-    return known.first { $0.hash == .sha256 } ?? known.first
+    for hash in Hash.allCases {
+      if let challenge = known.first(where: { $0.hash == hash }) { return challenge }
+    }
+    return nil
   }
 
   /// Nil if the offer is another scheme, or can't be answered: an unknown algorithm, only `auth-int`, which would need the
@@ -40,6 +44,8 @@ struct DigestChallenge: Sendable, Hashable {
     case "md5-sess": (hash, isSession) = (.md5, true)
     case "sha-256": (hash, isSession) = (.sha256, false)
     case "sha-256-sess": (hash, isSession) = (.sha256, true)
+    case "sha-512-256": (hash, isSession) = (.sha512256, false)
+    case "sha-512-256-sess": (hash, isSession) = (.sha512256, true)
     default: return nil
     }
     let qualities = parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
@@ -91,6 +97,7 @@ struct DigestChallenge: Sendable, Hashable {
     let bytes = Array(text.utf8)
     switch hash {
     case .md5: return hexadecimal(try MD5.digest(of: bytes))
+    case .sha512256: return hexadecimal(try SHA512256.digest(of: bytes))
     case .sha256: return try SHA256.digest(of: bytes).description
     }
   }

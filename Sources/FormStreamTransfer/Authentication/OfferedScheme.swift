@@ -33,11 +33,10 @@ extension OfferedScheme {
     while let word = scanner.nextWord() {
       if let last = offers.indices.last, let parameter = scanner.takeValue() {
         let name = word.lowercased()
-        if offers[last].parameters[name] == nil {
-          offers[last].parameters[name] = parameter.text
-          if !parameter.isRepeatable, ["realm", "nonce", "opaque"].contains(name) {
-            offers[last].isRepeatable = false
-          }
+        // No RFC says which of two is meant. As in curl, it is the last one.
+        offers[last].parameters[name] = parameter.text
+        if !parameter.isRepeatable, ["realm", "nonce", "opaque"].contains(name) {
+          offers[last].isRepeatable = false
         }
       } else {
         offers.append(OfferedScheme(scheme: word))

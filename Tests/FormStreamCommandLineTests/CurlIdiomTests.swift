@@ -200,6 +200,80 @@ import Testing
     #expect(without.requests.last.map { "\($0.method) \($0.target)" } != "POST /y")
   }
 
+  /// RFC 9110 §15.4.2: only of a POST may a client make a GET.
+  @Test(arguments: [301, 302])
+  func `with -L a PUT is sent again where a 301 or 302 says`(_ status: Int) throws {
+    let redirect: ScriptedServer.Script = {
+      $0.target == "/x" ? .good(status, headers: [("Location", "/y")]) : .good()
+    }
+    let sent = try send(["put", "-L", "-T", "words", "URL/x"], answering: redirect)
+    #expect(sent.exit == 0, "\(sent.error)")
+    #expect(sent.requests.map { "\($0.method) \($0.target)" } == ["PUT /x", "PUT /y"])
+    #expect(sent.requests.last?.body == Array("words\n".utf8))
+    for line in [["put", "-T", "words"], ["post", "-L", "-d", "a"]] {
+      let refused = try send(line + ["URL/x"], answering: redirect)
+      #expect(refused.exit == 1 && refused.requests.count == 1, "\(refused.error)")
+    }
+    let curl = try send(["put", "-L", "-T", "words", "--to-curl", "URL/x"], answering: redirect)
+    #expect(curl.exit == 0 && !curl.output.contains("--post"), "\(curl.output)")
+  }
+
+  // MARK: Heads
+
+  @Test func `-D writes the trailers, which are not printed by -i`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      .good(
+        headers: [("X-A", "1")], body: "abc",
+        framing: .chunked(of: 2, trailers: [("X-End", "2"), ("X-More", "3")]))
+    }
+    let head = "HTTP/1.1 200 OK\r\nX-A: 1\r\nTransfer-Encoding: chunked\r\n\r\n"
+    for flags in ["-i", "-i -o f", "-i -d a"] {
+      let verb = flags.contains("-d") ? "post" : "get"
+      let result = try shell(
+        "$F \(verb) \(flags) -D heads \(server.url); cat f 2>/dev/null; cat heads", in: place)
+      #expect(
+        result.output.hasSuffix("\(head)abc\(head)X-End: 2\r\nX-More: 3\r\n"), "\(result.output)")
+    }
+  }
+
+  @Test(arguments: ["get", "post -d a", "get -i"])
+  func `-D - prints the head before the body, and the trailers after it`(_ line: String) throws {
+    let server = try ScriptedServer { _ in
+      .good(body: "abc", framing: .chunked(of: 2, trailers: [("X-End", "2")]))
+    }
+    let result = try shell("$F \(line) -D - \(server.url)")
+    #expect(
+      result.output
+        == "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nabcX-End: 2\r\n",
+      "\(result.stderr)")
+  }
+
+  /// RFC 9110 §15: "A client that receives a response with an invalid status code SHOULD process the response as if it had a
+  /// 5xx (Server Error) status code." Some sites refuse robots with 999.
+  @Test func `a status from 600 to 999 is a failure whose response is printed`() throws {
+    for status in [600, 999] {
+      let sent = try send(["get", "-w", "%{response_code}", "URL/x"]) { _ in
+        .good(status, body: "no\n")
+      }
+      #expect((sent.exit, sent.output) == (1, "no\n\(status)"), "\(sent.error)")
+      #expect(sent.error.contains("responded \(status) to GET"), "\(sent.error)")
+    }
+    let posted = try send(["post", "-d", "a", "URL/x"]) { _ in .good(999, body: "no") }
+    #expect((posted.exit, posted.output) == (1, "no"), "\(posted.error)")
+  }
+
+  @Test(arguments: [
+    ["-f", "--fail-with-body"], ["--fail-with-body", "--fail"], ["-K", "flags", "-f"],
+  ])
+  func `-f and --fail-with-body contradict each other`(_ flags: [String]) throws {
+    for line in [["get"], ["post", "-d", "a"]] {
+      let sent = try send(line + flags + ["URL/x"], files: ["flags": "fail-with-body\n"])
+      #expect(sent.exit == 64 && sent.requests.isEmpty, "\(sent.error)")
+      #expect(sent.error.contains("--fail-with-body"), "\(sent.error)")
+    }
+  }
+
   // MARK: Cookies
 
   private static let jar = """

@@ -69,6 +69,85 @@ import Testing
     #expect(try formstream("get", "-o", "f", server.url, in: place).exit == 1)
   }
 
+  /// A server that ignores the condition sent the file, and `-z f -o f` replaced a newer one.
+  @Test(arguments: [
+    ("dec 12 11:00:00 1999 GMT", "Tue, 13 Jun 1990 12:10:00 GMT", false),
+    ("dec 12 11:00:00 1999 GMT", "Sun, 12 Dec 1999 11:00:00 GMT", false),
+    ("dec 12 11:00:00 1999 GMT", "Sunday, 12-Dec-99 11:00:01 GMT", true),
+    ("-dec 12 11:00:00 1999 GMT", "Sun, 12 Dec 1999 11:00:00 GMT", false),
+    ("-dec 12 11:00:00 1999 GMT", "Sun Dec 12 10:59:59 1999", true),
+    ("dec 12 11:00:00 1999 GMT", "soon", true), ("f", "Tue, 13 Jun 1990 12:10:00 GMT", false),
+  ])
+  func `what is not wanted by its Last-Modified is not taken, even if the server sends it`(
+    _ condition: String, _ modified: String, _ isWanted: Bool
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("f", "old")
+    let server = try ScriptedServer { _ in
+      .good(headers: [("Last-Modified", modified)], body: "new")
+    }
+    let printed = try formstream("get", "-z", condition, server.url, in: place)
+    #expect((printed.exit, printed.output) == (0, isWanted ? "new" : ""), "\(printed.stderr)")
+    let status = try formstream(
+      "get", "-z", condition, "-w", " %{response_code}", server.url, in: place)
+    #expect(status.output == (isWanted ? "new 200" : " 304"), "\(status.stderr)")
+    let record = try formstream("get", "-z", condition, "--json", server.url, in: place)
+    #expect(record.exit == 0 && record.output.contains("\"outcome\":\"ok\""), "\(record.output)")
+    #expect(record.output.contains("\"new\"") == isWanted, "\(record.output)")
+    for flags in ["-o f", "-O", "-i -o f", "--compressed -o f", "-C - -o f"] {
+      try place.write("f", "old")
+      let result = try shell(
+        "touch -d 1999-06-01T00:00:00Z f; $F get -q \(flags) -z '\(condition)' \(server.url)/f; echo $?; tail -n 1 f; echo; ls",
+        in: place)
+      #expect(
+        result.output == "0\n\(isWanted ? "new" : "old")\nf\n", "\(flags): \(result.stderr)")
+    }
+  }
+
+  // MARK: Redirects
+
+  /// With -L, curl prints no response of a redirect, followed or not.
+  @Test(arguments: [
+    ("get -L", "gopher://example.org/"), ("get -L", "http:////a/b"),
+    ("get -L --max-redirs 0", "/elsewhere"), ("post -L -d a", "/elsewhere"),
+  ])
+  func `with -L the response of a redirect that is not followed is not printed`(
+    _ line: String, _ location: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      .good(302, headers: [("Location", location)], body: "gone")
+    }
+    let result = try shell("$F \(line) \(server.url)/x; echo $?", in: place)
+    #expect(result.output == "1\n", "\(result.stderr)")
+    #expect(result.stderr.contains("redirect"), "\(result.stderr)")
+    let record = try shell("$F \(line) --json \(server.url)/x", in: place)
+    #expect(record.output.contains("\"gone\""), "\(record.output)")
+    let stored = try shell(
+      "$F \(line) --output-any-status -o f \(server.url)/x; cat f", in: place)
+    #expect(stored.output == "gone", "\(stored.stderr)")
+    let without = try shell(
+      "$F \(line.replacing(" -L", with: "")) --max-redirs 0 \(server.url)/x", in: place)
+    #expect(without.output == "gone", "\(without.stderr)")
+  }
+
+  @Test func `-w names the target of a redirect of another protocol, without its secrets`() throws {
+    let server = try ScriptedServer { request in
+      .good(
+        301,
+        headers: [
+          (
+            "Location",
+            request.target == "/x" ? "ht3p://localhost/" : "ht3p://me:canary@h/?token=canary"
+          )
+        ])
+    }
+    let result = try formstream("get", "-w", "%{redirect_url}\\n", "\(server.url)/x")
+    #expect(result.output == "ht3p://localhost/\n", "\(result.stderr)")
+    let secret = try formstream("get", "-w", "%{redirect_url}\\n", "\(server.url)/y")
+    #expect(secret.output.hasPrefix("ht3p://") && !secret.output.contains("canary"))
+  }
+
   // MARK: Names that are taken
 
   @Test(arguments: ["-o f", "-O", "-i -o f", "--compressed -o f", "-o f -R"])
@@ -141,6 +220,37 @@ import Testing
     #expect(whole.exit == 0 && place.text("g") == "the whole", "\(whole.stderr)")
     let other = try formstream("get", "-C", "5", server.url, in: place)
     #expect(other.exit == 1 && other.output == "", "\(other.stderr)")
+  }
+
+  /// curl prints nothing but the rest, so that it can be appended to what is there.
+  @Test(
+    arguments: [
+      (416, [("Content-Range", "bytes */87")], "bad", Int32(0)),
+      (416, [("Content-Range", "bytes */88")], "bad", 1), (416, [], "bad", 1),
+      (404, [], "not found", 1), (200, [], String(repeating: "x", count: 87), 0),
+      (200, [], String(repeating: "x", count: 88), 1),
+      (200, [("Content-Encoding", "gzip")], String(repeating: "x", count: 87), 1),
+    ] as [(Int, [(String, String)], String, Int32)])
+  func `-C N prints nothing but what begins there, and nothing is left after the end`(
+    _ status: Int, _ headers: [(String, String)], _ body: String, _ exit: Int32
+  ) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in .good(status, headers: headers, body: body) }
+    let printed = try formstream("get", "-C", "87", server.url, in: place)
+    #expect((printed.exit, printed.output) == (exit, ""), "\(printed.stderr)")
+    #expect(printed.stderr.isEmpty == (exit == 0), "\(printed.stderr)")
+    let stored = try shell("$F get -C 87 -o f \(server.url); echo $?; ls", in: place)
+    #expect(stored.output == "\(exit)\n", "\(stored.stderr)")
+    let record = try formstream("get", "-C", "87", "--json", server.url, in: place)
+    #expect(
+      record.output.contains("\"outcome\":\"\(exit == 0 ? "ok" : "failed")\""), "\(record.output)")
+    let failing = try formstream("get", "-f", "-C", "87", server.url, in: place)
+    #expect((failing.exit, failing.output) == (status == 416 ? 1 : exit, ""), "\(failing.stderr)")
+    // Who asks for a range is told why there is none.
+    if status != 200 {
+      let range = try formstream("get", "-r", "87-", server.url, in: place)
+      #expect((range.exit, range.output) == (1, body), "\(range.stderr)")
+    }
   }
 
   @Test func `several ranges are printed as they come`() throws {

@@ -79,7 +79,7 @@ import Testing
     (["-C", "5", "--compressed", "URL"], "can't be used with"),
     (["-C", "99999999999999999999", "URL"], "-C - goes on"),
     (["-z", "no such time", "URL"], "neither a time nor a file"), (["-z", "", "URL"], "neither"),
-    (["-z", "31 Feb 2000", "URL"], "neither"), (["-z", "1 Jan 2000 25:00:00", "URL"], "neither"),
+    (["-z", "31 Foo 2000", "URL"], "neither"), (["-z", "1 Jan 2000 25:00:00", "URL"], "neither"),
     (["-z", "2000-01-01", "-H", "If-Modified-Since: x", "URL"], "-z and -H"),
     (["-r", "1-2,x", "URL"], "is not a range"), (["-r", ",", "URL"], "is not a range"),
     (["-r", "0-1,5-", "-o", "f", "URL"], "several ranges"),

@@ -18,6 +18,8 @@ struct ArgumentParser {
   private var isAfterFlags = false
   /// The flags so far, each as it was typed.
   private(set) var used: [(flag: Flag, spelled: String)] = []
+  /// curl's flags that change nothing here, as they were typed.
+  private(set) var unneeded: Set<String> = []
   /// The command whose flags are suggested; nil for all commands.
   var verb: Verb?
 
@@ -140,6 +142,7 @@ struct ArgumentParser {
       if value != nil {
         throw .usage("\(spelled) takes no value: leave out what follows the name.")
       }
+      unneeded.insert(spelled)
       return try next()
     case .only(let accepted, let hint):
       let value = try given(value, nil, spelled)

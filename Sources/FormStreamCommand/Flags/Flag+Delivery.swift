@@ -100,7 +100,8 @@ extension Flag {
       detail: """
         Without the flag, redirects within the same server are followed: 307 and 308, for which the complete body is sent \
         again, and 303, whose page is fetched. get follows 301 and 302 as well. Another server gets no headers of -H and no \
-        credentials. A redirect from https to http is never followed.
+        credentials. A redirect from https to http is never followed. With the flag, put follows 301 and 302, too, with the same \
+        request, and the response of a redirect is not printed.
         """
     ) { (arguments, _) in arguments.request.options.redirects.allowsOtherOrigins = true },
     repeating(301), repeating(302), repeating(303),

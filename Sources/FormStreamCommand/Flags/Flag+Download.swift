@@ -60,7 +60,8 @@ extension Flag {
       summary: "Get only what is newer than TIME, or than the file TIME; older with -TIME",
       detail: """
         TIME is a date such as "12 Dec 1999 12:00:00 GMT" or 1999-12-12, in UTC, or the name of a file whose time of change \
-        counts. If the server responds that nothing has changed (304), that is a success, and a file of -o stays.
+        counts. If the server responds that nothing has changed (304), that is a success, and a file of -o stays. If it \
+        sends the file nevertheless, the time of its Last-Modified is compared.
         """
     ) { (arguments, argument) in arguments.downloading.condition = argument },
     Flag(
@@ -72,7 +73,8 @@ extension Flag {
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
         is never put together from two. Without the flag, what an earlier run has left is begun again in any case. \
         -C N is --range N-: it prints what begins at this byte, or stores it in a new file. It adds nothing to a file that \
-        exists, because nothing shows that both are of one version.
+        exists, because nothing shows that both are of one version. It prints nothing else, such as the response of a refused \
+        request. If the server says that there are just N bytes, there is nothing to print, and that is a success.
         """
     ) { (arguments, argument) throws(Failure) in
       if argument.isDash {

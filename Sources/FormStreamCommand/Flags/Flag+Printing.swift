@@ -17,7 +17,8 @@ extension Flag {
       group: .output, verbs: Verb.likeCurl,
       summary: "Write the heads of responses to FILE; - is standard output",
       detail: """
-        They are written as by -i, at the end, also if the request fails. If there was no response, the file is empty.
+        They are written as by -i, at the end, also if the request fails, and with the trailers that come after a body in \
+        chunks. If there was no response, the file is empty.
         """
     ) { (arguments, argument) in arguments.request.headFile = argument },
     Flag(
@@ -36,7 +37,7 @@ extension Flag {
       long: "fail", short: "f", group: .output, verbs: Verb.likeCurl,
       summary: "Don't print the response of a refused request",
       detail:
-        "Without the flag it is printed. The exit code and a message say in any case that the request was refused."
+        "Without the flag it is printed, as --fail-with-body says. The exit code and a message say in any case that the request was refused."
     ) { (arguments, _) in arguments.request.hidesRefused = true },
     Flag(
       long: "silent", short: "s", group: .output, verbs: Verb.likeCurl,

@@ -84,6 +84,11 @@ extension LowArguments {
       parser.verb = verb ?? parser.verb
     }
     if document == nil { try checkFlags(parser.used) }
+    if request.hidesRefused, parser.unneeded.contains("--fail-with-body") {
+      throw .usage(
+        "-f doesn't print the response of a refused request, and --fail-with-body does: leave one out."
+      )
+    }
   }
 
   /// - Parameter verb: the command, if it is known by now.

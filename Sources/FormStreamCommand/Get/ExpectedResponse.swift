@@ -6,6 +6,10 @@ import FormStreamTransfer
 final class ExpectedResponse: @unchecked Sendable {
   private let expectedDigest: SHA256.Digest?
   private let range: RequestedRange?
+  /// Whether the range is the rest of what somebody has (`-C N`), who wants nothing else.
+  let isRest: Bool
+  /// Whether a refusal can say that there is no rest. With `-f`, it is a failure in any case.
+  private let looksAtRefusals: Bool
   /// The digest of what was written so far; nil if none is expected, or if it is finished.
   private var running: SHA256?
   /// The digest of all that was written; nil before its end, or if none is expected.
@@ -13,14 +17,36 @@ final class ExpectedResponse: @unchecked Sendable {
   /// How many bytes were written.
   private var written: Int64 = 0
 
-  init(expectedDigest: SHA256.Digest?, range: RequestedRange?) throws(Failure) {
-    (self.expectedDigest, self.range) = (expectedDigest, range)
+  init(
+    expectedDigest: SHA256.Digest?, range: RequestedRange?, isRest: Bool = false,
+    hidesRefused: Bool = false
+  ) throws(Failure) {
+    (self.expectedDigest, self.range, self.isRest) = (expectedDigest, range, isRest)
+    looksAtRefusals = !hidesRefused
     guard expectedDigest != nil else { return }
     do throws(DigestError) { running = try SHA256() } catch { throw Self.failure(error) }
   }
 
   /// Whether only some bytes were asked for.
   var hasRange: Bool { range != nil }
+
+  /// Whether a response says that the resource ends where the rest would begin, so that there is none.
+  ///
+  /// RFC 9110 §15.5.17: a 416 "SHOULD" have a `Content-Range` with the length. Some servers send everything in place of it.
+  func isEmptyRest(_ response: TransferResponse) -> Bool {
+    guard isRest, expectedDigest == nil, case .from(let first, _)? = range, first > 0 else {
+      return false
+    }
+    switch response.status {
+    case 416 where looksAtRefusals:
+      return ContentRange(response.headers).map { $0.bytes == nil && $0.total == first } ?? false
+    case 200:
+      return !response.headers.contains("Content-Encoding")
+        && !response.headers.contains("Transfer-Encoding")
+        && response.headers["Content-Length"].flatMap { Int64($0) } == first
+    default: return false
+    }
+  }
 
   /// Adds the next bytes that are written.
   func update(_ bytes: UnsafeRawBufferPointer) throws(Failure) {

@@ -83,7 +83,7 @@ extension GetPlan {
         heads, in: session, display, interruption)
     }
     explain(&ending, of: item)
-    if !joinsHeads { ending.write(heads, to: headFile, interruption) }
+    ending.write(heads, areWritten: joinsHeads, to: headFile, interruption)
     return ending
   }
 
@@ -121,7 +121,8 @@ extension GetPlan {
       item.expectedDigest == nil && range == nil
       ? nil
       : try ExpectedResponse(
-        expectedDigest: item.expectedDigest, range: item.request.method == .head ? nil : range)
+        expectedDigest: item.expectedDigest, range: item.request.method == .head ? nil : range,
+        isRest: rangeFlag == "-C", hidesRefused: printing.hidesRefused)
     let output = try target.map { (target) throws(Failure) in
       try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
         try ResponseOutput(
@@ -162,7 +163,7 @@ extension GetPlan {
       printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
       socket: configuration.unixSocket, showsSetCookie: item.request.options.tracesSetCookie,
       subject: item.destination.isOutput && items.count == 1 ? nil : item.name,
-      number: item.number, referer: item.request.headers["Referer"])
+      number: item.number, referer: item.request.headers["Referer"], condition: condition)
   }
 
   /// Whether what is stored is not the complete file as it is on the server.

@@ -32,6 +32,8 @@ struct GetPlan {
   let range: RequestedRange?
   /// The flag that chooses the range.
   let rangeFlag: String
+  /// What `-z` wants; nil for everything.
+  let condition: ModificationCondition?
   /// Whether no file is replaced.
   let keepsExisting: Bool
   /// Whether what has arrived of a file is removed if the download fails.
@@ -73,11 +75,16 @@ extension LowArguments {
       throw .usage(
         "-H states a Content-Length of \(stated), and get sends no body: leave the header out.")
     }
-    if let condition = try condition() {
-      guard !planned.headers.contains(condition.name) else {
-        throw .usage("-z and -H both set \(condition.name): leave one out.")
+    let condition = try condition()
+    if let header = condition?.header {
+      guard !planned.headers.contains(header.name) else {
+        throw .usage("-z and -H both set \(header.name): leave one out.")
       }
-      planned.headers.append(condition.name, condition.value)
+      planned.headers.append(header.name, header.value)
+    }
+    let leavesOutRedirect = leavesOutRedirects(except: [])
+    planned.options.leavesOutBody = { response in
+      condition?.excludes(response) == true || leavesOutRedirect?(response) == true
     }
     if let range = downloading.range {
       guard !planned.headers.contains("Range") else {
@@ -113,7 +120,7 @@ extension LowArguments {
     try checkFiles(items, sources)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,
-      range: downloading.range, rangeFlag: downloading.rangeFlag,
+      range: downloading.range, rangeFlag: downloading.rangeFlag, condition: condition,
       keepsExisting: downloading.keepsExisting, removesOnError: downloading.removesOnError,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,
@@ -194,20 +201,14 @@ extension LowArguments {
     return destination.isFile ? options.statusesOfCompleteResource : statuses.subtracting([206])
   }
 
-  /// The header of `-z`; nil without it.
-  private func condition() throws(Failure) -> (name: String, value: String)? {
-    guard let condition = downloading.condition else { return nil }
-    let isOlder = condition.bytes.first == UInt8(ascii: "-")
-    let wanted = Argument(
-      bytes: isOlder ? condition.bytes.dropFirst() : condition.bytes[...], from: condition)
-    let time =
-      wanted.text.flatMap { CalendarTime($0) }
-      ?? modificationTime(of: wanted.path).map { CalendarTime(seconds: $0) }
-    guard let time else {
+  /// The condition of `-z`; nil without it.
+  private func condition() throws(Failure) -> ModificationCondition? {
+    guard let typed = downloading.condition else { return nil }
+    guard let condition = ModificationCondition(typed) else {
       throw .usage(
-        "\(condition.named("-z")) is neither a time nor a file that exists: write a time such as \"12 Dec 1999 12:00:00 GMT\" or 1999-12-12."
+        "\(typed.named("-z")) is neither a time nor a file that exists: write a time such as \"12 Dec 1999 12:00:00 GMT\" or 1999-12-12."
       )
     }
-    return (isOlder ? "If-Unmodified-Since" : "If-Modified-Since", time.httpDate)
+    return condition
   }
 }

@@ -12,9 +12,12 @@ struct HeadFile {
     file = try OutputFile(target, of: "-D")
   }
 
-  func add(_ heads: ReceivedHeads, _ interruption: Interruption) throws(Failure) {
+  /// - Parameter areWritten: whether the heads were written before the bodies, so that only the trailers are left.
+  func add(
+    _ heads: ReceivedHeads, areWritten: Bool, _ interruption: Interruption
+  ) throws(Failure) {
     do throws(Failure) {
-      let bytes = try heads.all()
+      let bytes = areWritten ? try heads.trailers() : try heads.all()
       if file.isNamedAtEnd {
         try file.write(bytes)
       } else {
@@ -43,10 +46,16 @@ struct HeadFile {
 
 extension ResultReport.Ending {
   /// Writes the heads of a request to the file of `-D`.
+  ///
+  /// - Parameter areWritten: whether they were written before the body.
   mutating func write(
-    _ heads: ReceivedHeads, to file: HeadFile?, _ interruption: Interruption
+    _ heads: ReceivedHeads, areWritten: Bool, to file: HeadFile?, _ interruption: Interruption
   ) {
-    do throws(Failure) { try file?.add(heads, interruption) } catch { add(error) }
+    do throws(Failure) {
+      try file?.add(heads, areWritten: areWritten, interruption)
+    } catch {
+      add(error)
+    }
   }
 
   /// Gives the file of `-D` its name.

@@ -59,7 +59,7 @@ struct CurlLine {
   private mutating func addTarget() {
     if arguments.request.keepsPath { add("--path-as-is") }
     if let target = plan.request.options.requestTarget { add("--request-target", target) }
-    for status in plan.request.options.redirects.repeatingStatuses.sorted() {
+    for status in arguments.request.options.redirects.repeatingStatuses.sorted() {
       add("--post\(status)")
     }
     if arguments.request.skipsSessionCookies { add("--junk-session-cookies") }

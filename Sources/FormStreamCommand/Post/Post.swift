@@ -78,7 +78,8 @@ extension PostPlan {
         subject: body.subject, number: number, referer: request.headers["Referer"]),
       heads: heads)
     var ending = try run.perform(in: session, display, interruption)
-    if !printing.joinsHeads(on: responseTarget) { ending.write(heads, to: headFile, interruption) }
+    ending.write(
+      heads, areWritten: printing.joinsHeads(on: responseTarget), to: headFile, interruption)
     return ending
   }
 }

@@ -299,6 +299,19 @@ extension LowArguments {
     return options
   }
 
+  /// With `-L`, the response of a redirect is not printed, as in curl. Nil if it is, or if it has another place.
+  func leavesOutRedirects(
+    except printed: Set<Int>
+  ) -> (@Sendable (TransferResponse) -> Bool)? {
+    guard request.options.redirects.allowsOtherOrigins, !printsJSON, !request.outputsAnyStatus
+    else { return nil }
+    let wanted = printed.union(request.options.acceptedStatuses ?? [])
+    return { response in
+      (300...399).contains(response.status) && !wanted.contains(response.status)
+        && response.headers["Location"]?.isEmpty == false
+    }
+  }
+
   /// - Parameter output: what `-o` or `-O` names; nil if neither is for this request.
   func responseTarget(
     of url: HTTPURL, _ output: DownloadArguments.Output?

@@ -1,15 +1,22 @@
 import FormStreamPlatform
 
-/// The heads of the responses to one request, as they arrived.
+/// The heads of the responses to one request, and their trailers, as they arrived.
 final class ReceivedHeads: Sendable {
   /// The limit for the heads of all attempts: each may have 256 KiB.
-  private static let maximumSize = 4 * 1024 * 1024
+  fileprivate static let maximumSize = 4 * 1024 * 1024
 
   private struct State {
     var bytes: [UInt8] = []
-    /// How many of them were written before a body.
-    var writtenCount = 0
+    /// The heads that were not written before a body yet.
+    var unwritten: [UInt8] = []
+    /// The lines that came after bodies.
+    var trailers: [UInt8] = []
     var isOverLimit = false
+
+    mutating func add(_ lines: [UInt8]) {
+      isOverLimit = isOverLimit || bytes.count + lines.count > ReceivedHeads.maximumSize
+      if !isOverLimit { bytes += lines }
+    }
   }
 
   private let state = Guarded(State())
@@ -17,12 +24,26 @@ final class ReceivedHeads: Sendable {
   /// Adds a complete head. After the limit, those of earlier attempts are left out.
   func add(_ head: [UInt8]) {
     state.withLock { state in
-      state.isOverLimit = state.isOverLimit || state.bytes.count + head.count > Self.maximumSize
-      if !state.isOverLimit { state.bytes += head }
+      state.add(head)
+      if !state.isOverLimit { state.unwritten += head }
     }
   }
 
-  /// All heads.
+  /// Adds a line after a body. It is never written before one.
+  func addTrailer(_ line: [UInt8]) {
+    state.withLock { state in
+      state.add(line)
+      if !state.isOverLimit { state.trailers += line }
+    }
+  }
+
+  /// All trailers.
+  func trailers() throws(Failure) -> [UInt8] {
+    _ = try all()
+    return state.withLock(\.trailers)
+  }
+
+  /// All heads and trailers.
   func all() throws(Failure) -> [UInt8] {
     let (bytes, isOverLimit) = state.withLock { ($0.bytes, $0.isOverLimit) }
     guard !isOverLimit else {
@@ -37,8 +58,8 @@ final class ReceivedHeads: Sendable {
   /// The heads that were not written yet, which counts as writing them.
   func takeUnwritten() -> [UInt8] {
     state.withLock { state in
-      defer { state.writtenCount = state.bytes.count }
-      return Array(state.bytes[state.writtenCount...])
+      defer { state.unwritten = [] }
+      return state.unwritten
     }
   }
 }

@@ -98,7 +98,7 @@ final class ResponseOutput: Sendable {
     // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
     // What the user has is what the server has.
-    if result.response?.status == 304, result.outcome == .ok {
+    if result.outcome == .ok, let response = result.response, isNothingNew(response) {
       file.discard()
       return nil
     }
@@ -120,6 +120,12 @@ final class ResponseOutput: Sendable {
     return
       "The server accepted the request, but the page that it names as its result could not be fetched. "
       + "\(file.name) is not written."
+  }
+
+  /// Whether an accepted response says that the user has everything, or has something that the user doesn't want.
+  private func isNothingNew(_ response: TransferResponse) -> Bool {
+    response.status == 304 || options.leavesOutBody?(response) == true
+      || check?.isEmptyRest(response) == true
   }
 
   /// Does the same on another thread if the output may have no reader.
@@ -149,9 +155,11 @@ final class ResponseOutput: Sendable {
     return StoredResponse(path: path, sha256: check?.digest?.description)
   }
 
-  /// Whether a response that is held says why. The complete resource in place of a range does not.
+  /// Whether a response that is held says why. The complete resource in place of a range does not. The rest of something is
+  /// added to it, and nothing else may be.
   func explains(_ held: TransferResponse) -> Bool {
-    check?.hasRange != true || !(200...299).contains(held.status)
+    if check?.isRest == true { return false }
+    return check?.hasRange != true || !(200...299).contains(held.status)
   }
 
   /// Whether the response was refused and is not written here, so that the result has its body.

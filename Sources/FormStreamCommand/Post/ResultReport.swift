@@ -49,6 +49,8 @@ struct ResultReport {
   var number = 0
   /// The Referer header of the request; nil if it has none.
   var referer: String?
+  /// What `-z` wants; nil for everything.
+  var condition: ModificationCondition?
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
@@ -118,7 +120,8 @@ struct ResultReport {
         let request = EndedRequest(
           result: result, received: received, delivered: delivered ?? received, file: stored?.path,
           exit: failureOfAll?.exit ?? .ok, message: failureOfAll?.message, heads: try heads.all(),
-          number: number, referer: referer)
+          number: number, referer: referer,
+          isUnmodified: result.response.map { condition?.excludes($0) == true } ?? false)
         try interruption.performBlocking { () throws(Failure) in try writeOut.write(request) }
       } catch {
         failureOfAll = Failure(
@@ -140,10 +143,11 @@ struct ResultReport {
 
   /// Gives a file the time at which the server changed it last.
   private func setTime(of path: LocalPath, _ result: TransferResult) {
-    guard let text = result.response?.headers["Last-Modified"], let time = CalendarTime(text)
+    guard let text = result.response?.headers["Last-Modified"],
+      let seconds = HTTPDate.seconds(text)
     else { return }
     do throws(SystemError) {
-      try setModificationTime(of: path, to: time.seconds)
+      try setModificationTime(of: path, to: seconds)
     } catch {
       if !isQuiet { StandardError.note("The time of \"\(path)\" could not be set: \(error).") }
     }
@@ -172,7 +176,10 @@ struct ResultReport {
 
   /// Makes a request report what is printed about it while it runs.
   func follow(_ request: inout TransferRequest, _ heads: ReceivedHeads) {
-    if printing.needsHeads { request.options.receiveHead = heads.add }
+    if printing.needsHeads {
+      request.options.receiveHead = heads.add
+      request.options.receiveTrailer = heads.addTrailer
+    }
     // With -v, the trace says it.
     if request.options.trace == nil { request.options.willRetry = note }
   }

@@ -20,6 +20,11 @@ struct EndedRequest {
   let number: Int
   /// The Referer header that it sent.
   let referer: String?
+  /// Whether the server sent a file that `-z` does not want.
+  var isUnmodified = false
+
+  /// The status; 0 if there is none. As in curl, it is 304 for a file that `-z` does not want.
+  fileprivate var status: Int { isUnmodified ? 304 : result.status ?? 0 }
 }
 
 /// A value that `-w` can print, with curl's name and meaning.
@@ -65,7 +70,7 @@ enum WriteOutValue: String, CaseIterable {
   func text(of request: EndedRequest) -> String {
     switch self {
     case .status, .responseCode:
-      let digits = String(request.result.status ?? 0)
+      let digits = String(request.status)
       return String(repeating: "0", count: max(3 - digits.utf8.count, 0)) + digits
     default:
       if let time = time(of: request.result) {
@@ -106,7 +111,7 @@ enum WriteOutValue: String, CaseIterable {
     case .exitCode: return .integer(Int64(request.exit.rawValue))
     case .file: return .string(orNull: request.file?.description)
     case .headers: return Self.object(of: headers ?? HTTPHeaders())
-    case .status, .responseCode: return .integer(Int64(result.status ?? 0))
+    case .status, .responseCode: return .integer(Int64(request.status))
     case .version: return .string(result.response?.version ?? "0")
     case .json:
       return .object(
@@ -129,7 +134,7 @@ enum WriteOutValue: String, CaseIterable {
     case .localPort: return .integer(Int64(result.lastAttempt?.local?.port ?? 0))
     case .remoteAddress: return .string(result.lastAttempt?.remote?.address ?? "")
     case .remotePort: return .integer(Int64(result.lastAttempt?.remote?.port ?? 0))
-    case .redirectURL: return .string(orNull: result.redirectTarget?.description)
+    case .redirectURL: return .string(orNull: result.redirectTarget)
     case .scheme: return .string((result.response?.url ?? result.url).origin.scheme.uppercased())
     // OpenSSL's codes: 0 is X509_V_OK, 1 is X509_V_ERR_UNSPECIFIED.
     case .certificateCheck: return .integer(result.isServerVerified == false ? 1 : 0)
@@ -171,11 +176,13 @@ enum WriteOutValue: String, CaseIterable {
 }
 
 extension TransferResult {
-  /// Where the final response redirects to; nil if it does not.
-  fileprivate var redirectTarget: HTTPURL? {
+  /// Where the final response redirects to, with secrets masked; nil if it does not.
+  fileprivate var redirectTarget: String? {
     guard let response, (300...399).contains(response.status),
-      let location = response.headers["Location"]
+      let location = response.headers["Location"], !location.isEmpty
     else { return nil }
-    return try? response.url.resolving(location)
+    if let target = try? response.url.resolving(location) { return target.description }
+    // A URL that is secret as a whole may be repeated there.
+    return response.url.isSecret ? nil : location.hidingSecretsOfInvalidURL
   }
 }

@@ -187,7 +187,7 @@ final class DownloadRun: Sendable {
   private enum Step {
     /// Everything is there.
     case complete
-    /// The server says that the caller has its version (304).
+    /// The server says that the caller has its version (304), or the caller does not want what it sent.
     case unchanged
     case startAgain(String)
     /// The next request asks for the rest, at once.
@@ -208,13 +208,7 @@ final class DownloadRun: Sendable {
     switch sink.state {
     case .mismatched(let reason): return .startAgain(reason)
     case .failed(let error): return .conclude(.init(.failed, error))
-    case .unchanged:
-      guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
-      // A server that has sent a part of the file has said that it has changed.
-      guard history.received == 0 else {
-        return .conclude(.init(.failed, .contradictoryUnchanged(result.url)))
-      }
-      return .unchanged
+    case .unchanged: return unchanged(result, history)
     case .waiting:
       // RFC 9110 §15.5.17: a 416 "SHOULD" have a Content-Range with the length of the resource.
       if sink.demand.validator != nil, result.status == 416, let response = result.response {
@@ -228,6 +222,11 @@ final class DownloadRun: Sendable {
           return .conclude(.init(.failed, .responseTooLarge(response.url, limit)))
         }
         return .complete
+      }
+      if let response = result.response, request.options.leavesOutBody?(response) == true,
+        result.outcome == .ok
+      {
+        return unchanged(result, history)
       }
       // An accepted response opens the sink.
       guard result.outcome != .ok else {
@@ -246,6 +245,15 @@ final class DownloadRun: Sendable {
       if let total = partial.total, partial.size < total { return .goOn }
       return .complete
     }
+  }
+
+  private func unchanged(_ result: TransferResult, _ history: DownloadHistory) -> Step {
+    guard result.outcome == .ok else { return .conclude(.init(result.outcome, result.error)) }
+    // A server that has sent a part of the file has said that it has changed.
+    guard history.received == 0 else {
+      return .conclude(.init(.failed, .contradictoryUnchanged(result.url)))
+    }
+    return .unchanged
   }
 
   /// When a download was cancelled: while bytes of it arrived, in whichever of its requests, or before.

@@ -66,6 +66,10 @@ public struct TransferOptions: Sendable {
   /// Receives the head of each response as it arrived, secrets included: informational ones, and those before a
   /// redirect or a retry. It is called on the engine's thread, which waits for it.
   package var receiveHead: (@Sendable ([UInt8]) -> Void)?
+  /// Receives each line of a response's trailers, as `receiveHead` does the head.
+  package var receiveTrailer: (@Sendable ([UInt8]) -> Void)?
+  /// Whether the body of a response is dropped, given its head. The target then gets nothing of it.
+  package var leavesOutBody: (@Sendable (TransferResponse) -> Bool)?
 
   /// One attempt, redirects within the origin, and a response of up to 1 MiB in memory.
   public init() {}

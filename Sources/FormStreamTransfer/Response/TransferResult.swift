@@ -75,4 +75,14 @@ public struct TransferResult: Sendable {
 
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }
+
+  /// The result of a request that was refused with what is a success for its caller.
+  package func accepted() -> TransferResult {
+    TransferResult(
+      url: url, method: method, outcome: .ok, response: response, idempotencyKey: idempotencyKey,
+      attempts: attempts, redirects: redirects, contentLength: contentLength, framing: framing,
+      bytesSent: bytesSent, wireBytes: wireBytes, duration: duration, sha256: sha256,
+      isServerVerified: isServerVerified, lastAttempt: lastAttempt,
+      newConnections: newConnections, error: nil)
+  }
 }

@@ -234,8 +234,10 @@ final class ResponseCollector {
       appendHeader(line)
     } else if line.starts(with: "HTTP/".utf8) {
       beginHead(String(decoding: line, as: UTF8.self))
+    } else if !line.isEmpty {
+      // All other lines are trailers, which are not used.
+      options.receiveTrailer?(line + [0x0D, 0x0A])
     }
-    // All other lines are trailers, which are not used.
     return true
   }
 
@@ -286,7 +288,9 @@ final class ResponseCollector {
     traceHead?(shownHead(showsSetCookie: options.tracesSetCookie))
     options.receiveHead?(receivedLines)
     receivedLines = []
-    guard let lastStatus, (100...599).contains(lastStatus) else {
+    // RFC 9110 §15: "A client that receives a response with an invalid status code SHOULD process the response as if it had a
+    // 5xx (Server Error) status code." These have three digits; some sites refuse robots with 999.
+    guard let lastStatus, (100...999).contains(lastStatus) else {
       return fail(
         .malformedResponse,
         "The response from \(url) has no valid status: \(shownHead().quoted).")
@@ -332,6 +336,9 @@ final class ResponseCollector {
           + "is complete can't be known.")
     }
     isHeld = !isFinal(lastStatus, headers, version)
+    if let leavesOutBody = options.leavesOutBody, let head = response, leavesOutBody(head) {
+      return use(.dropped)
+    }
     if !isHeld, let askForTarget, let head = response {
       choice = askForTarget(head)
       return true

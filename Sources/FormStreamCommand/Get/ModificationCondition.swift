@@ -1,0 +1,48 @@
+import FormStreamTransfer
+
+/// The value of `-z`: what is wanted is newer than a moment, or older.
+struct ModificationCondition: Hashable, Sendable {
+  private let wantsOlder: Bool
+  /// Since 1970.
+  private let seconds: Int64
+  /// The moment as HTTP writes it.
+  private let date: String
+
+  /// Nil if it is neither a time nor a file that exists.
+  init?(_ typed: Argument) {
+    wantsOlder = typed.bytes.first == UInt8(ascii: "-")
+    let moment = Argument(
+      bytes: wantsOlder ? typed.bytes.dropFirst() : typed.bytes[...], from: typed)
+    guard
+      let seconds = moment.text.flatMap({ HTTPDate.seconds(Self.inOneWord($0)) })
+        ?? modificationTime(of: moment.path),
+      let date = HTTPDate.text(ofSeconds: seconds)
+    else { return nil }
+    (self.seconds, self.date) = (seconds, date)
+  }
+
+  /// A date of ISO 8601 without what libcurl does not read: `19941106 08:49:37 +0200` for `1994-11-06T08:49:37+02:00`.
+  private static func inOneWord(_ text: String) -> String {
+    guard
+      let match = text.wholeMatch(
+        of: /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]([0-9:]+)(?:\.[0-9]+)?(.*))?/)
+    else { return text }
+    let (_, year, month, day, time, zone) = match.output
+    let shortZone = (zone ?? "").replacing(":", with: "")
+    let knownZone = ["z", "Z"].contains(shortZone) ? "GMT" : shortZone
+    return "\(year)\(month)\(day) \(time ?? "") \(knownZone)"
+  }
+
+  var header: (name: String, value: String) {
+    (wantsOlder ? "If-Unmodified-Since" : "If-Modified-Since", date)
+  }
+
+  /// Whether a response is not wanted by its `Last-Modified`. RFC 9110 §13.1.3: a server may ignore the condition, as many
+  /// programs behind servers do, and send everything.
+  func excludes(_ response: TransferResponse) -> Bool {
+    guard (200...299).contains(response.status),
+      let modified = response.headers["Last-Modified"].flatMap(HTTPDate.seconds)
+    else { return false }
+    return wantsOlder ? modified >= seconds : modified <= seconds
+  }
+}

@@ -150,8 +150,6 @@ import FormStreamTransfer
     "SSH-2.0-OpenSSH_9.2\r\n", "\u{0}\u{1}\u{2}\u{3}", "200 OK\r\n\r\nfine", "<html>fine</html>",
     "HTTP/1.1\r\n\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 20 OK\r\n\r\n", "HTTP/9.9 200 OK\r\n\r\n",
     "HTTP/1.1 099 Low\r\nContent-Length: 0\r\n\r\n",
-    "HTTP/1.1 999 High\r\nContent-Length: 0\r\n\r\n",
-    "HTTP/1.1 600 High\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 000 None\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 -200 OK\r\nContent-Length: 0\r\n\r\n",
     "HTTP/1.1 2000 OK\r\nContent-Length: 0\r\n\r\n",
@@ -169,6 +167,18 @@ import FormStreamTransfer
       #expect(result.error != nil)
       #expect(result.error?.code == .malformedResponse || result.error?.code == .connectionLost)
     }
+  }
+
+  /// RFC 9110 §15: such a status is processed as one of 500 to 599.
+  @Test(arguments: [600, 999], [HTTPMethod.get, .post])
+  func `a status from 600 to 999 refuses the request`(
+    status: Int, method: HTTPMethod
+  ) async throws {
+    let result = try await result(method, of: [.respond(status, body: "no")], attempts: 3)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .statusRefused)
+    #expect((result.status, result.response?.text) == (status, "no"))
+    #expect(result.attempts == 1)
   }
 
   /// They were all taken for `chunked`, whose end libcurl knows: so a part of such a body was a success.

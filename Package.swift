@@ -98,9 +98,9 @@ let package = Package(
     module(
       "FormStreamCommand",
       [
-        "FormStreamBatch", "FormStreamDigest", "FormStreamIntake", "FormStreamMediaTypes",
-        "FormStreamMultipart", "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords",
-        "FormStreamTransfer",
+        "CFormStreamSystem", "FormStreamBatch", "FormStreamDigest", "FormStreamIntake",
+        "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform", "FormStreamReceiver",
+        "FormStreamRecords", "FormStreamTransfer",
       ]),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),

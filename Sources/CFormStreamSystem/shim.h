@@ -1,4 +1,5 @@
-// Linux's system calls that Swift's Glibc doesn't have. Only FormStreamMultipart/Internals/Syscalls.swift uses them.
+// Linux's system calls that Swift's Glibc doesn't have, and one setting of the C library. Only Internals/Syscalls.swift of
+// FormStreamMultipart and FormStreamCommand uses them.
 //
 // This includes headers of the kernel alone, which define no types: a type of the C library must stay one of Swift's own
 // module for it.
@@ -9,6 +10,13 @@
 #include <linux/magic.h>
 
 extern long syscall(long number, ...);
+extern int mallopt(int setting, int value);
+
+// All threads take memory from one place: glibc otherwise reserves 64 MiB of addresses for each of them, and often 128.
+static inline void formstream_share_memory_between_threads(void) {
+  const int maximum_arenas = -8;
+  mallopt(maximum_arenas, 1);
+}
 
 // preadv2 with RWF_NOWAIT: reads what is in the system's cache, without waiting for the disk.
 static inline long formstream_read_cached(int descriptor, void *buffer, unsigned long count, long long offset) {

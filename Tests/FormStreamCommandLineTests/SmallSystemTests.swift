@@ -36,6 +36,37 @@ import Testing
     #expect(lines.last == " 0")
   }
 
+  /// Regression: memory for threads took most of the addresses, so that a command crashed for want of them, or waited for ever.
+  @Test(
+    .enabled(if: sanitizer == nil, "a sanitizer needs terabytes of addresses"),
+    arguments: [
+      "post -F f=@g U", "put g U/g", "get -o o U/g", "send U d", "send -j 20 --put U/{path} d",
+    ])
+  func `with any limit for memory a command works, or ends with a sentence`(_ line: String) throws {
+    let place = try TemporaryDirectory()
+    try place.write("g", noise(300_000))
+    _ = try shell("mkdir d; for n in {1..40}; do cp g d/$n; done", in: place)
+    let server = try ScriptedServer { request in
+      request.method == "GET" ? [.respond(200, bytes: noise(300_000))] : .good()
+    }
+    let typed = line.replacing("U", with: server.url)
+    let result = try shell(
+      """
+      ulimit -c 0
+      v=40000; until (ulimit -v $v; "$F" --version > /dev/null 2>&1); do v=$((v + 4000)); done
+      for more in 0 8000 16000 24000 32000 40000 48000 56000 {64000..180000..6000} 220000 260000 300000 400000; do
+        (ulimit -v $((v + more)); timeout -s KILL 60 "$F" \(typed) > out 2>&1); exit=$?
+        echo "$exit $more"; [ $exit = 0 ] || head -c 300 out
+        [ $exit -lt 128 ] || break
+      done
+      """, in: place)
+    let lines = result.output.split(separator: "\n")
+    for line in lines where !line.hasPrefix("formstream: The limit for memory leaves no room") {
+      #expect(line.hasPrefix("0 ") || line.hasPrefix("74 "), "\(line)")
+    }
+    #expect(lines.last == "0 400000", "\(result.output.suffix(1000))")
+  }
+
   @Test func `a small post needs few descriptors, and says how many if there are fewer`() throws {
     let server = try ScriptedServer { _ in .good() }
     for (count, exit) in [(8, Int32(74)), (24, 0), (32, 0)] {

@@ -142,7 +142,8 @@ package final class BatchRun: Sendable {
 
   private static let noThreads = BatchError(
     .listUnreadable, on: "the files",
-    "The files can't be sent: the system has no threads left. Allow more with ulimit -u.")
+    "The files can't be sent: the system has no threads left. Allow more with ulimit -u, or more memory with "
+      + "ulimit -v.")
 
   private func list(_ next: () throws -> BatchFile?) {
     var packer = FilePacker(plan.packing)

@@ -118,6 +118,7 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 ///
 /// C: `signal`
 func prepareProcess() {
+  spareAddressSpace()
   // This initializes the globals: a signal handler must not do that.
   breakLinesOnSignal(0)
   _ = temporaryNames.load(ordering: .relaxed)

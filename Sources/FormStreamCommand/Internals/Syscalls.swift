@@ -1,5 +1,6 @@
 // The command's calls of the C library, except those for signals and processes: see Signals.swift and Processes.swift.
 
+import CFormStreamSystem
 import Glibc
 import FormStreamMultipart
 import FormStreamPlatform
@@ -72,6 +73,18 @@ func canOpenDescriptors(wanting wanted: UInt = 64, needing needed: UInt = 24) ->
     opened.append(number)
   }
   return true
+}
+
+/// Spares addresses if there is a limit for them: each thread would reserve 64 MiB for its own memory, and the rest would be
+/// too little for what needs it. To be called before the first thread is started.
+///
+/// C: `getrlimit`, `mallopt`
+func spareAddressSpace() {
+  var space = rlimit()
+  guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &space) == 0,
+    space.rlim_cur != rlim_t.max
+  else { return }
+  formstream_share_memory_between_threads()
 }
 
 /// Whether the limit for address space leaves room for the stacks of a few threads.

@@ -77,6 +77,43 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
+  /// Regression: the head or the cookies replaced what had arrived of the file, or its record.
+  @Test(arguments: [
+    "get -o x -D x.part U/", "get -o x -c ./x.part U/", "get -o x -D x.part.json U/",
+    "get -O -D x.part U/x", "get -O --output-dir d -D d/x.part U/x", "get -J -D x.part U/x?a=b",
+    "get -o x -c x.2.part U/", "get -o x -c x.2.part.json U/", "get -o x -o x.part U/ U/",
+    "get --no-clobber -o x -D x.part U/", "get -o out -D place/g.part U/",
+    "get -C - -o x -D x.part U/",
+  ])
+  func `an output with the name of a partial file is an error before anything is sent`(
+    _ line: String
+  ) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try Self.place()
+    _ = try shell("ln -s g out; ln -s . place", in: place)
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed); echo $?; ls -d *x*", in: place)
+    #expect(result.output == "64\n", "\(result.stderr)")
+    #expect(result.stderr.contains("until that is complete"), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+
+  /// There is no partial file, or another name is its.
+  @Test(arguments: [
+    "get -r 0-3 -o x -D x.part U/", "get -X POST -o x -D x.part U/", "get -D x.part U/",
+    "get -o - -D x.part U/", "get -o x -D d/x.part U/", "get -o x -D x.part2 U/",
+    "get -o x.part U/", "post -d a -o x -D x.part U/",
+  ])
+  func `names like that of a partial file are free where there is none`(_ line: String) throws {
+    let server = try ScriptedServer { request in
+      request.header("Range") == nil
+        ? .good() : .good(206, headers: [("Content-Range", "bytes 0-3/8")], body: "part")
+    }
+    let typed = line.replacing("U/", with: server.url + "/")
+    let result = try shell("$F \(typed)", in: try Self.place())
+    #expect(result.exit == 0, "\(result.stderr)")
+  }
+
   /// Regression: all but the last `-o` were ignored.
   @Test(arguments: [
     ("put -T a -T b -T c -o x -o y -o z U/", "x /a y /b z /c"),

@@ -75,8 +75,8 @@ extension LowArguments {
       if downloading.keepsExisting { continue }
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
-    try checkOutputs(
-      outputs, remedy: remedyForOneName(sources))
+    let downloads = isNotAsOnServer ? [] : zip(items, sources).compactMap(NamedOutput.init)
+    try checkOutputs(outputs, downloads: downloads, remedy: remedyForOneName(sources))
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
@@ -109,16 +109,30 @@ extension LowArguments {
   }
 }
 
+extension NamedOutput {
+  /// What a URL is downloaded to; nil if that is no file.
+  fileprivate init?(_ item: GetPlan.Item, _ source: DownloadSource) {
+    guard item.destination.isFile, let path = item.fileNamedByURL else { return nil }
+    self.init((source.output ?? .remoteName).flag, path)
+  }
+}
+
 extension GetPlan.Item {
   /// The file that gets the response; nil if there is none, or if the server names it.
   var file: LocalPath? {
+    if case .directory(_, .server) = destination { return nil }
+    return fileNamedByURL
+  }
+
+  /// The same, but with the name of the URL in place of the server's: the partial file is named like it.
+  fileprivate var fileNamedByURL: LocalPath? {
     switch destination {
     case .file(let path): return path
-    case .directory(let directory, .url):
+    case .directory(let directory, _):
       let name = SafeName(lastSegmentOf: request.url).numbered(1).bytes
       let slash = UInt8(ascii: "/")
       return LocalPath(bytes: directory.bytes + (directory.bytes.isEmpty ? [] : [slash]) + name)
-    case .output, .directory: return nil
+    case .output: return nil
     }
   }
 }

@@ -29,10 +29,12 @@ extension LowArguments {
   ///
   /// - Parameters:
   ///   - responses: the outputs whose paths only the plan of a request knows.
+  ///   - downloads: those of them that are in partial files until they are complete, and those that the server names.
   ///   - uploads: the inputs that the plan makes of patterns.
   ///   - remedy: what to do if two responses would be in one file.
   func checkOutputs(
-    _ responses: [NamedOutput] = [], uploads: [Argument] = [], remedy: String = ""
+    _ responses: [NamedOutput] = [], downloads: [NamedOutput] = [], uploads: [Argument] = [],
+    remedy: String = ""
   ) throws(Failure) {
     let inputs = inputs + uploads.map { NamedFiles.Input(path: $0) }
     try checkStandardOutput(inputs)
@@ -43,6 +45,12 @@ extension LowArguments {
       guard let file = input.file else { continue }
       // -b of the same file is no reason to replace what another flag names.
       if read[file]?.mayBecomeCookieJar ?? true { read[file] = input }
+    }
+    var partial: [LocalPath: NamedOutput] = [:]
+    for download in downloads {
+      for file in DownloadDestination.partialFiles(of: canonical(download.path)) {
+        partial[file] = download
+      }
     }
     var first: [LocalPath: NamedOutput] = [:]
     for output in outputs {
@@ -60,6 +68,11 @@ extension LowArguments {
       }
       try checkDirectories(output)
       if output.isDirectory { continue }
+      if let download = partial[canonical(output.path)] {
+        throw .usage(
+          "\(output.flag) would write the file \"\(output.path)\", which \(download.flag) uses for \"\(download.path)\" until that is complete: choose another name."
+        )
+      }
       guard let other = first.updateValue(output, forKey: canonical(output.path)) else { continue }
       throw .usage(
         output.isResponse && other.isResponse

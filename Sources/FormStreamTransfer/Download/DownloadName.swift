@@ -1,4 +1,4 @@
-import FormStreamMultipart
+package import FormStreamMultipart
 import FormStreamPlatform
 
 /// The names of a download's files, in one directory.
@@ -7,6 +7,8 @@ struct DownloadName: Sendable {
   let base: FileName
   /// Whether the server may give the file another name.
   let mayBeServers: Bool
+
+  fileprivate init(base: FileName) { (self.base, mayBeServers) = (base, false) }
 
   init(_ place: DownloadDestination.Place, _ url: HTTPURL) {
     switch place {
@@ -43,6 +45,19 @@ struct DownloadName: Sendable {
 
   private static let suffix = Array(".part".utf8)
   private static let record = Array(".json".utf8)
+}
+
+extension DownloadDestination {
+  /// The files that a download uses in its directory until it is complete: its partial file under the first names that may be
+  /// free, each with its record.
+  ///
+  /// - Parameter path: the path of the complete file, or the one that the URL gives it.
+  package static func partialFiles(of path: LocalPath) -> [LocalPath] {
+    let directory = path.bytes.dropLast(path.name.bytes.count)
+    return DownloadName(base: path.name).partials(3)
+      .flatMap { [$0, DownloadName.record(of: $0)] }
+      .map { LocalPath(bytes: directory + $0.bytes) }
+  }
 }
 
 extension HTTPURL {

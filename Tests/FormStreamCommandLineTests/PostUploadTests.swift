@@ -211,7 +211,7 @@ import Testing
         "formstream", verb + ["a.txt", "--retry", "1", server.url] + flags, in: try Self.place())
       #expect(result.exit == 0)
       let told = try
-        #/formstream: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ a.txt: Attempt 2 follows in [\d.]+ m?s\. .*503/#
+        #/formstream: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ a.txt: .*503.* Trying again in [\d.]+ m?s \(attempt 2\)\./#
         .firstMatch(in: result.stderr)
       #expect((told != nil) == flags.isEmpty, "\(result.stderr)")
     }
@@ -226,7 +226,7 @@ import Testing
     #expect(result.exit == 0)
     #expect(
       result.stderr.contains(
-        #/Attempt 2 follows in [\d.]+ m?s\. The request to .* was sent, and the connection broke before a response arrived \(.*\)\.\n/#
+        #/The request to .* was sent, and the connection broke before a response arrived \(.*\)\. Trying again in [\d.]+ m?s \(attempt 2\)\.\n/#
       ), "\(result.stderr)")
     #expect(!result.stderr.contains("Ask the server"))
   }

@@ -23,6 +23,32 @@ import Testing
     #expect(!once.stderr.contains("Retry-After"), "\(once.stderr)")
   }
 
+  @Test(arguments: [
+    ("99999999999999999999999", "more than 30 years"),
+    ("9223372036854775807", "more than 30 years"),
+    ("Fri, 31 Dec 9999 23:59:59 GMT", "more than 30 years"), ("5400", "5400 s (1 h 30 min)"),
+    ("86400", "86400 s (24 h 0 min)"), ("864000", "864000 s (10 days)"), ("121", "121 s"),
+  ])
+  func `a long wait is said in words for people, and ends nothing`(
+    _ value: String, _ words: String
+  ) throws {
+    let place = try TemporaryDirectory()
+    try place.write("f", "text")
+    let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", value)]) }
+    for command in [["post", "-d", "a"], ["get"], ["get", "-o", "x"], ["put", "f"]] {
+      let result = try run("formstream", command + ["--retry", "2", server.url], in: place)
+      #expect(result.exit == 75)
+      #expect(
+        result.stderr.contains("It asks to come again in \(words) (Retry-After)"),
+        "\(result.stderr)")
+    }
+    // There is nothing to wait for after the last attempt.
+    let longest = "99999999999999999999"
+    let last = try formstream(
+      "post", "-d", "a", "--retry", "0", "--max-retry-after", longest, server.url, in: place)
+    #expect([64, 75].contains(last.exit), "\(last.stderr)")
+  }
+
   @Test func `a limit for all attempts is named as well`() throws {
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
     let result = try formstream(

@@ -25,7 +25,7 @@ package enum HumanReadable {
   /// the last value before the end is `1 s`.
   package static func time(_ duration: Duration) -> String {
     let (whole, rest) = duration.components
-    let seconds = max(whole + (rest > 0 ? 1 : 0), 0)
+    let seconds = max(whole.addingClamped(rest > 0 ? 1 : 0), 0)
     let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86400)
     if minutes == 0 { return "\(seconds) s" }
     if hours == 0 { return "\(minutes) min \(twoDigits(seconds % 60)) s" }

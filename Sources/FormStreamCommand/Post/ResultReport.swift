@@ -187,9 +187,11 @@ struct ResultReport {
   /// Says that a request is sent again, and why.
   private func note(_ retry: TransferRetry) {
     guard !isQuiet else { return }
-    let reason = retry.error.map { " \($0.sentence(socket: socket))" } ?? ""
+    let reason = retry.error.map { "\($0.sentence(socket: socket)) " } ?? ""
     StandardError.event(
-      naming("Attempt \(retry.attempt) follows in \(HumanReadable.elapsed(retry.delay)).\(reason)"))
+      naming(
+        "\(reason)Trying again in \(HumanReadable.elapsed(retry.delay)) (attempt \(retry.attempt))."
+      ))
   }
 
   /// On a terminal, a success without a body would say nothing.

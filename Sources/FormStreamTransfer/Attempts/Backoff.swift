@@ -34,7 +34,7 @@ package enum Backoff {
     of retryAfter: Duration?, _ policy: RetryPolicy, since start: ContinuousClock.Instant
   ) -> String? {
     guard let retryAfter, retryAfter > .zero else { return nil }
-    let asked = "It asks to come again in \(retryAfter.inSeconds) (Retry-After)"
+    let asked = "It asks to come again in \(RetryAfter.text(retryAfter)) (Retry-After)"
     if retryAfter > policy.maximumRetryAfter {
       return
         "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "

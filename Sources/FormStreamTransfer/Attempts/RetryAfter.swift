@@ -9,9 +9,23 @@ package enum RetryAfter {
     guard let value = headers["Retry-After"] else { return nil }
     if value.isASCIIDigits {
       // A number that overflows is longer than any client waits.
-      return .seconds(Int64(value) ?? 1_000_000_000)
+      return min(.seconds(Int64(value) ?? .max), longest)
     }
     guard let date = HTTPDate.date(value) else { return nil }
     return .milliseconds(Int64(min(max(date.timeIntervalSince(now), 0), 1e9) * 1000))
+  }
+
+  /// What is made of all longer ones: more than 30 years.
+  private static let longest = Duration.seconds(1_000_000_000)
+
+  /// How long it is, for people: in full seconds, as the settings are, and in larger units beside that.
+  static func text(_ duration: Duration) -> String {
+    if duration >= longest { return "more than 30 years" }
+    let (whole, rest) = duration.components
+    let seconds = max(rest > 0 ? whole + 1 : whole, 0)
+    let (minutes, hours, days) = (seconds / 60, seconds / 3600, seconds / 86_400)
+    if hours == 0 { return "\(seconds) s" }
+    if hours < 48 { return "\(seconds) s (\(hours) h \(minutes % 60) min)" }
+    return "\(seconds) s (\(days) days)"
   }
 }

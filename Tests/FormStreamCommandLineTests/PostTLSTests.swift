@@ -46,6 +46,21 @@ import Testing
     #expect(server.faults == [])
   }
 
+  /// Regression: the remedy was --http2, which was asked for already.
+  @Test func `what helps against a server that demands HTTP 1_1 is --http1_1`() throws {
+    let made = try TestCertificates()
+    let older = try ScriptedServer { _ in [.unexpected] }
+    let server = try ScriptedHTTP2Server { _ in [.readBody, .resetStream(.http11Required), .stall] }
+    var options = TLSProxy.Options()
+    options.protocols = ["h2", "http/1.1"]
+    options.http2Port = server.port
+    let proxy = try TLSProxy(to: older.port, made.server, options)
+    let result = try formstream("post", "-d", "a", "--cacert", made.authority, proxy.url)
+    #expect(result.exit == 3, "\(result.stderr)")
+    #expect(result.stderr.contains("Send it with HTTP/1.1 (--http1.1)."), "\(result.stderr)")
+    #expect(server.requests.count == 1)
+  }
+
   /// Regression: all of it was taken for a file's name, and printed.
   @Test func `what follows the colon of a certificate is the passphrase, as in curl`() throws {
     let made = try TestCertificates()

@@ -53,6 +53,10 @@ import FormStreamTransfer
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .http2Unavailable)
     #expect(result.error?.description.contains("whether it has carried it out") == true)
+    // HTTP/1.1 is allowed: another setting has to forbid HTTP/2.
+    #expect(
+      result.error?.description.contains("Send it with HTTP/1.1 (Version.http11).") == true,
+      "\(String(describing: result.error))")
     #expect(result.attempts == 1)
     #expect(server.requests.map(\.isComplete) == [true])
     #expect(older.requests.isEmpty)

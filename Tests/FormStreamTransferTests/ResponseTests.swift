@@ -270,6 +270,66 @@ import FormStreamTransfer
     #expect(try place.names == (isComplete ? ["f"] : []))
   }
 
+  /// libcurl counts no bytes of a body that ends with the connection, so that the file had 4 bytes, or 1, whatever was
+  /// announced.
+  @Test(arguments: ["identity", "Identity", " IDENTITY "], [0, 1, 3])
+  func `a response with more bytes than it announces is malformed, also with identity`(
+    _ coding: String, _ length: Int
+  ) async throws {
+    let place = try TemporaryDirectory()
+    let head =
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: \(coding)\r\nContent-Length: \(length)\r\n\r\n"
+    for target in [ResponseTarget.memory(), .file(place.local("f"))] {
+      for steps in [
+        [ScriptedStep.send(head + "part"), .close], [.send(head), .send("part"), .close],
+      ] {
+        let result = try await result(.get, of: steps) { $0.options.responseTarget = target }
+        // A client may end the response where it is complete.
+        if result.outcome == .ok, steps.count == 3 {
+          #expect(result.response?.isTruncated == false)
+          continue
+        }
+        #expect(result.outcome == .failed, "\(result)")
+        #expect(result.error?.code == .malformedResponse)
+        #expect(result.error?.description.contains("more bytes than the \(length)") == true)
+      }
+    }
+  }
+
+  /// Some servers claim HTTP/2 on a connection of HTTP/1.1, which turned off what is checked of HTTP/1.1.
+  @Test(arguments: ["HTTP/2", "HTTP/2.0", "HTTP/2 200 OK\r\nX-A: b"])
+  func `a status line that claims HTTP 2 is one of HTTP 1_1`(_ claim: String) async throws {
+    let line = claim.contains(" ") ? claim : claim + " 200 OK"
+    let post = try await result(of: [.send("\(line)\r\nContent-Length: 3\r\n\r\nold")])
+    #expect(post.outcome == .ok, "\(post)")
+    #expect(post.framing == .contentLength)
+    #expect(post.response?.version == "1.1")
+    // What ends with the connection may lack its end, and what is announced must be there.
+    let open = try await result(.get, of: [.send("\(line)\r\n\r\nold"), .close])
+    #expect(open.outcome == .ok && open.response?.hasUnknownEnd == true)
+    let identity = "\(line)\r\nTransfer-Encoding: identity\r\nContent-Length: "
+    let short = try await result(.get, of: [.send(identity + "100\r\n\r\nold"), .close])
+    #expect(short.outcome == .retryable, "\(short)")
+    let long = try await result(.get, of: [.send(identity + "2\r\n\r\nold"), .close])
+    #expect(long.error?.code == .malformedResponse, "\(long)")
+  }
+
+  /// A letter and an accent after it are one `Character`, and not the letter: such a name was no length, and none that looked
+  /// like one.
+  @Test(arguments: [
+    "Content-Length\u{301}: 2", "Conte\u{301}nt-Length: 2", "Content-\u{301}Length: 2",
+    "Transfer-Encoding\u{301}: chunked", "T\u{308}ransfer-Encoding: chunked",
+    "Transfer-Encoding\u{200D}: chunked", "\u{FEFF}Content-Length: 2",
+  ])
+  func `a length with an accent in its name is malformed`(_ line: String) async throws {
+    for method in [HTTPMethod.get, .post] {
+      let result = try await result(
+        method, of: [.send("HTTP/1.1 200 OK\r\n\(line)\r\n\r\n2\r\nab\r\n0\r\n\r\n"), .close])
+      #expect(result.outcome == (method == .get ? .failed : .unknown), "\(result)")
+      #expect(result.error?.code == .malformedResponse)
+    }
+  }
+
   /// The reasons of libcurl and the libraries below it name functions and numbers.
   @Test(arguments: [
     ("HTTP/1.1 200 OK\r\n X-A: b\r\n\r\n", "first header begins with white space"),

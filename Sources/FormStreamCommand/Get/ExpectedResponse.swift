@@ -75,10 +75,12 @@ final class ExpectedResponse: @unchecked Sendable {
   private func checkRange(of response: TransferResponse, _ count: Int64) throws(Failure) {
     guard let range, response.status == 206 else { return }
     // Its parts are printed as they come.
-    if range.isSeveral, let type = response.headers["Content-Type"],
-      type.lowercased().utf8.starts(with: "multipart/byteranges".utf8)
-    {
-      return
+    if response.headers.isOfSeveralRanges {
+      if range.isSeveral { return }
+      throw Failure(
+        .failed,
+        "The server at \(response.url) sent the range in parts (multipart/byteranges), which is only for several ranges.",
+        code: .malformedResponse)
     }
     let header = "Content-Range: \((response.headers["Content-Range"] ?? "").quoted)"
     guard let content = ContentRange(response.headers), let bytes = content.bytes,

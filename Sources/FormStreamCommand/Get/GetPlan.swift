@@ -100,6 +100,7 @@ extension LowArguments {
     for (index, url) in resolved.enumerated() {
       var request = request(like: planned, to: url, configuration, &notes)
       let destination = try destination(sources[index].output, of: url)
+      request.options.refusesUnaskedRange = request.method != .head
       request.options.acceptedStatuses = acceptedStatuses(
         for: destination, request, planned.options)
       // A file may be requested again: nothing of it is shown before it is complete.
@@ -196,9 +197,11 @@ extension LowArguments {
     // defined", as for HEAD.
     if downloading.range != nil, method != .head { return options.acceptedStatuses ?? [206] }
     let statuses = options.acceptedStatuses ?? Set(200...299)
-    guard method == .get else { return statuses }
-    // What is not kept in a file may be of any kind, but not a part that was not asked for.
-    return destination.isFile ? options.statusesOfCompleteResource : statuses.subtracting([206])
+    // The responses of HEAD have heads alone.
+    if method == .head { return statuses }
+    if method == .get, destination.isFile { return options.statusesOfCompleteResource }
+    // What is not a resource, or not kept in a file, may be of any kind, but not a part that was not asked for.
+    return statuses.subtracting([206])
   }
 
   /// The condition of `-z`; nil without it.

@@ -43,13 +43,14 @@ extension TransferRun {
     by step: BodyPreparation, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () throws(TransferError) -> Value
   ) async throws(TransferError) -> Value {
-    let session = ObjectIdentifier(session)
+    let wait = bodyWait
+    wait.begin()
     let activity = connection.activity
     activity?.beginWork()
     defer { activity?.endWork() }
     let result = await time.spend {
       await control.performBlocking(atMost: time.left, interruptedBy: interrupt) {
-        WaitingRequest.running(for: session) {
+        wait.running {
           Result { () throws(TransferError) in try body() }
         }
       }

@@ -19,6 +19,8 @@ final class TransferRun: Sendable {
   let control: TransferControl
 
   let connection: ConnectionLease
+  /// The wait for the bytes of the body, from its preparation until they are read.
+  let bodyWait: WaitingRequest
   /// What the next attempt has used of its limit.
   let time: AttemptTime
   private let tracer: Tracer?
@@ -36,7 +38,8 @@ final class TransferRun: Sendable {
     self.session = session
     self.engine = session.engines[engine]
     connection = ConnectionLease(
-      session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.exists(in: session))
+      session.connectionLimit, on: engine, isWaitedFor: WaitingRequest.areWaiting(in: session))
+    bodyWait = WaitingRequest(in: ObjectIdentifier(session))
     publisher = ProgressPublisher(pace: request.options.progressPace)
     control = TransferControl(self.engine)
     time = AttemptTime(limit: self.request.options.limits.attempt)
@@ -174,6 +177,7 @@ final class TransferRun: Sendable {
     wireRequest.chooseTarget = chooseTarget
     wireRequest.serverTrust = session.serverTrust
     wireRequest.session = ObjectIdentifier(session)
+    wireRequest.bodyWait = bodyWait
     wireRequest.activity = connection.activity
     wireRequest.needsExtraConnection = connection.isExtra
     wireRequest.waited = time.take()
@@ -459,6 +463,7 @@ final class TransferRun: Sendable {
   ) async -> TransferResult {
     var (history, verdict) = (history, verdict)
     connection.release()
+    bodyWait.end()
     if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
     if verdict.outcome == .ok, verdict.error == nil, let response = history.response {
       let target = history.chosenTarget ?? request.options.responseTarget

@@ -14,11 +14,11 @@ final class ConnectionLease: Sendable {
   private let limit: ConnectionLimit?
   private let preferredEngine: Int
   /// Whether the request gets a connection at once, because another one waits for it.
-  private let isWaitedFor: Bool
+  private let isWaitedFor: @Sendable () -> Bool
   private let slot = Guarded<ConnectionLimit.Slot?>(nil)
 
   /// - Parameter engine: the index of the engine that is used if it has a connection left.
-  init(_ limit: ConnectionLimit?, on engine: Int, isWaitedFor: Bool) {
+  init(_ limit: ConnectionLimit?, on engine: Int, isWaitedFor: @escaping @Sendable () -> Bool) {
     self.limit = limit
     self.isWaitedFor = isWaitedFor
     preferredEngine = engine
@@ -54,7 +54,7 @@ final class ConnectionLease: Sendable {
       release()
     }
     let taken =
-      isWaitedFor
+      isWaitedFor()
       ? limit.takeExtra(origin, on: preferredEngine, mayShare: mayShare())
       : limit.take(origin, on: preferredEngine, mayShare: mayShare())
     if let taken {

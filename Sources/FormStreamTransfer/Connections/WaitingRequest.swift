@@ -1,30 +1,47 @@
-/// Knows whether a request waits for the code of the program that is running: for the bytes of its body, for a decision on
-/// its response, or until a part of the response is accepted. Such a request keeps its connection meanwhile.
-enum WaitingRequest {
-  /// The sessions of the requests that wait for this code.
-  ///
-  /// A request that this code starts in one of these sessions doesn't wait for a connection, because the requests that wait
-  /// for this code may have them all. Tasks that this code starts inherit the value, also those that outlive it.
-  @TaskLocal private static var sessions: Set<ObjectIdentifier> = []
+import FormStreamPlatform
 
-  /// Runs code that a request of a session waits for.
-  static func running<Result>(
-    for session: ObjectIdentifier?, _ code: () throws -> Result
-  ) rethrows -> Result {
-    guard let session, !sessions.contains(session) else { return try code() }
-    return try $sessions.withValue(sessions.union([session]), operation: code)
+/// The time in which a request waits for the code of the program: for the bytes of its body, for a decision on its response,
+/// or until a part of the response is accepted. Such a request keeps its connection meanwhile.
+///
+/// A request that this code starts in the same session doesn't wait for a connection, because the requests that wait for this
+/// code may have them all. Tasks that this code starts inherit the wait, also those that outlive it: so it has an end.
+final class WaitingRequest: Sendable {
+  /// The waits for the code that is running.
+  @TaskLocal private static var current: [WaitingRequest] = []
+
+  private let session: ObjectIdentifier
+  private let isWaiting = Guarded(true)
+
+  /// Begins a wait of a request.
+  init(in session: ObjectIdentifier) {
+    self.session = session
   }
 
-  /// Runs asynchronous code that a request of a session waits for.
-  static func running<Result>(
-    for session: ObjectIdentifier?, _ code: () async throws -> Result
-  ) async rethrows -> Result {
-    guard let session, !sessions.contains(session) else { return try await code() }
-    return try await $sessions.withValue(sessions.union([session]), operation: code)
+  /// Begins again what has ended: another attempt reads the same body.
+  func begin() { isWaiting.withLock { $0 = true } }
+
+  /// Ends the wait. From here on, requests of its code wait for connections like others.
+  func end() { isWaiting.withLock { $0 = false } }
+
+  /// Runs code that the request waits for.
+  func running<Result>(_ code: () throws -> Result) rethrows -> Result {
+    try Self.$current.withValue(Self.waits(adding: self), operation: code)
   }
 
-  /// Whether a request of the session waits for the code that is running.
-  static func exists(in session: TransferSession) -> Bool {
-    sessions.contains(ObjectIdentifier(session))
+  /// Runs asynchronous code that the request waits for.
+  func running<Result>(_ code: () async throws -> Result) async rethrows -> Result {
+    try await Self.$current.withValue(Self.waits(adding: self), operation: code)
+  }
+
+  private static func waits(adding wait: WaitingRequest) -> [WaitingRequest] {
+    current.filter { $0 !== wait && $0.isWaiting.withLock(\.self) } + [wait]
+  }
+
+  /// Whether requests of a session wait for the code that is running: to be asked now, and again while that code's own
+  /// request waits for a connection.
+  static func areWaiting(in session: TransferSession) -> @Sendable () -> Bool {
+    let id = ObjectIdentifier(session)
+    let waits = current.filter { $0.session == id }
+    return { waits.contains { $0.isWaiting.withLock(\.self) } }
   }
 }

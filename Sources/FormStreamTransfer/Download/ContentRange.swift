@@ -40,6 +40,12 @@ package struct ContentRange: Equatable {
 }
 
 extension HTTPHeaders {
+  /// Whether the body has parts with a range each. RFC 9110 §15.3.7.2: "A server MUST NOT generate a multipart response to a
+  /// request for a single range".
+  package var isOfSeveralRanges: Bool {
+    (joined("Content-Type") ?? "").lowercased().utf8.starts(with: "multipart/byteranges".utf8)
+  }
+
   /// Whether there is a `Content-Range` of bytes, valid or not. Other units have their own meaning: databases number the rows
   /// of a page with them, in responses of status 200.
   var hasRangeOfBytes: Bool {

@@ -76,6 +76,9 @@ struct ResourceVersion: Codable, Equatable, Sendable {
   /// server that ignores `If-Range` is found out by what it says of the version: it must say the same as before.
   func reasonNotToContinue(with head: TransferResponse, from offset: Int64) throws -> String? {
     let headers = head.headers
+    guard !headers.isOfSeveralRanges else {
+      return "the server sent the range in parts (multipart/byteranges)"
+    }
     guard let range = ContentRange(headers), let bytes = range.bytes else {
       return "the range that the server sent says nothing of its place (Content-Range)"
     }

@@ -55,7 +55,7 @@ extension CurlFailure {
   }
 
   /// The name of the code with which an HTTP/2 server ended a request (RFC 9113 §7).
-  private var streamError: Substring? {
+  var streamError: Substring? {
     guard let range = message.firstRange(of: "was not closed cleanly: ") else { return nil }
     return message[range.upperBound...].prefix { $0 == "_" || $0.isLetter || $0.isNumber }
   }

@@ -18,7 +18,8 @@ struct CurlFailure: Error {
     case hostNotFound, proxyNotFound, connect, connectTimeout, interface, proxy
     case tls, cutHandshake, noCommonProtocol, certificate, publicKey, authoritiesFile, tlsFile
     case send, receive
-    case noResponse, rewindRefused, malformed, lineTooLong, abortedByUs, badArgument, other
+    case noResponse, rewindRefused, malformed, malformedHTTP2, outOfMemory, abortedByUs
+    case badArgument, other
   }
 
   var kind: Kind {
@@ -46,14 +47,16 @@ struct CurlFailure: Error {
     case CURLE_SEND_ERROR: .send
     // The response goes on, but can't be read.
     case CURLE_RECV_ERROR where message.hasSuffix("in chunked-encoding"): .malformed
+    // RFC 9113 §8.1.1: a malformed response is a stream error of this type, on whichever side it is found.
+    case CURLE_HTTP2_STREAM where streamError == "PROTOCOL_ERROR": .malformedHTTP2
+    case CURLE_HTTP2 where streamError == nil: .malformedHTTP2
     case CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2, CURLE_HTTP2_STREAM: .receive
     case CURLE_GOT_NOTHING: .noResponse
     case CURLE_SEND_FAIL_REWIND: .rewindRefused
     case CURLE_UNSUPPORTED_PROTOCOL, CURLE_WEIRD_SERVER_REPLY, CURLE_BAD_CONTENT_ENCODING:
       .malformed
-    // Before 8.6, libcurl reports a header line over its limit as "out of memory". If memory really ran out,
-    // Swift would already have ended the process.
-    case CURLE_OUT_OF_MEMORY: .lineTooLong
+    // Before 8.6, libcurl reports a header line over its limit like this, too.
+    case CURLE_OUT_OF_MEMORY: .outOfMemory
     case CURLE_BAD_FUNCTION_ARGUMENT: .badArgument
     case CURLE_ABORTED_BY_CALLBACK, CURLE_WRITE_ERROR, CURLE_READ_ERROR: .abortedByUs
     default: .other

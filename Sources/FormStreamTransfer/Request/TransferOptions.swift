@@ -40,6 +40,9 @@ public struct TransferOptions: Sendable {
   public var spoolsBody = false
   /// Whether the body is sent in chunks over HTTP/1.1 although its length is known, as `Transfer-Encoding: chunked` asks.
   package var sendsChunks = false
+  /// Whether a success that says that it is a part (`Content-Range`), and has another status than 206, is an error for all
+  /// methods. It is one for GET anyway.
+  package var refusesUnaskedRange = false
   /// The target in the request line, such as `*` for OPTIONS. If nil, it is the URL's path and query. After a redirect, it is
   /// always that of the new URL.
   package var requestTarget: String?

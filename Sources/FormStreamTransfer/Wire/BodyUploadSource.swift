@@ -36,19 +36,21 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
 
   private let state = Guarded(State())
   private let reader: BodyReader
-  private let session: ObjectIdentifier?
+  /// The request's wait for the bytes; nil if no code of the program makes them.
+  private let wait: WaitingRequest?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
 
   /// - Parameters:
-  ///   - session: the session of the request.
+  ///   - wait: the request's wait for the bytes; nil if no code of the program makes them.
   ///   - notify: called on a worker thread when there are bytes after `read` returned `later`.
   init(
-    _ layout: BodyLayout, for session: ObjectIdentifier?, on workers: WorkerThreads,
+    _ layout: BodyLayout, during wait: WaitingRequest?, on workers: WorkerThreads,
     notify: @escaping @Sendable () -> Void
   ) {
     reader = layout.makeReader()
-    self.session = session
+    self.wait = wait
+    wait?.begin()
     self.workers = workers
     self.notify = notify
   }
@@ -101,6 +103,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
   }
 
   func close() {
+    wait?.end()
     let isReaderFree = state.withLock { state in
       state.isClosed = true
       return !state.isReadingAhead
@@ -117,7 +120,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
 
   private func startReadingAhead(_ state: inout State) {
     state.isReadingAhead = workers.run { [self] in
-      WaitingRequest.running(for: session) { readAhead() }
+      if let wait { wait.running { readAhead() } } else { readAhead() }
     }
     guard !state.isReadingAhead else { return }
     state.end = .failed(
@@ -158,6 +161,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
   }
 
   private func store(_ result: UploadRead, in memory: UnsafeMutableRawBufferPointer) {
+    if case .bytes = result {} else { wait?.end() }
     let wakesEngine = state.withLock { state in
       if case .bytes(let count) = result {
         state.full.append(Piece(memory: memory, unread: 0..<count))

@@ -43,6 +43,8 @@ final class Exchange: @unchecked Sendable {
   private var unread: [UInt8] = []
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
+  /// Whether a connection of HTTP/2 was closed that the server had not ended, so that what the server sent was not valid.
+  private var isClosedByUs = false
   /// Whether the server refused the TLS handshake for want of a common protocol.
   private var hasNoCommonProtocol = false
   /// The host whose address is not known; nil if that was not the failure.
@@ -63,7 +65,7 @@ final class Exchange: @unchecked Sendable {
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.options, isToHEAD: request.method == .head,
-      isToGET: request.method == .get,
+      isOfResource: request.method == .get || request.options.refusesUnaskedRange,
       isFinal: { !request.isVersionRefused(by: $0, $1) && request.isFinal($0, $1, $2) },
       traceHead: tracer.map { tracer in { tracer.responseHead($0) } })
   }
@@ -104,7 +106,7 @@ final class Exchange: @unchecked Sendable {
     let id = ObjectIdentifier(easy)
     if let body = request.body {
       upload.start(
-        BodyUploadSource(body, for: request.session, on: engine.workers) {
+        BodyUploadSource(body, during: request.bodyWait, on: engine.workers) {
           engine.sourceHasMore(id)
         })
     }
@@ -121,7 +123,10 @@ final class Exchange: @unchecked Sendable {
     if let choose = request.chooseTarget {
       collector.askForTarget = { head in
         TargetChoice({
-          try await WaitingRequest.running(for: session) { try await choose(head) }
+          guard let session else { return try await choose(head) }
+          let wait = WaitingRequest(in: session)
+          defer { wait.end() }
+          return try await wait.running { try await choose(head) }
         }) { engine.targetMoved(id) }
       }
       collector.keepsInMemory = { [options = request.options] target, status in
@@ -251,6 +256,9 @@ final class Exchange: @unchecked Sendable {
     connection.noteWritten()
     // Writing may have failed before libcurl read anything.
     if awaitsFirstBytes { lookAtFirstBytes() }
+    isClosedByUs =
+      isHTTP2 && !hasEnded(socket) && !connection.hasCloseNotify(request)
+      && (!request.isEncrypted || CurlLibrary.showsCloseNotify)
     connection.socket = nil
     guard !request.isEncrypted, abortReason == nil, collector.response == nil, !isHTTP2 else {
       return
@@ -284,7 +292,7 @@ final class Exchange: @unchecked Sendable {
       unresolvedHost = failure.flatMap(unresolvedHost)
       // If libcurl rejected what it read, the rest is not the beginning of a response. A request that only reads is of no use
       // without the complete body, and can be sent again.
-      if let failure, ![.malformed, .lineTooLong].contains(failure.kind), abortReason == nil,
+      if let failure, ![.malformed, .outOfMemory].contains(failure.kind), abortReason == nil,
         request.announcesBody || !request.method.isSafe
       {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
@@ -623,6 +631,8 @@ extension Exchange {
     if failure.kind == .badArgument, collector.isInHead {
       return explanation.foldedFirstHeader(failure)
     }
+    // nghttp2 ends a connection with GOAWAY then, and libcurl says that there was no response.
+    if failure.kind == .noResponse, isClosedByUs { return explanation.malformedHTTP2(failure) }
     return explanation.error(for: failure)
   }
 

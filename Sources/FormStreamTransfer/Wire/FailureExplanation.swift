@@ -90,10 +90,19 @@ struct FailureExplanation {
         "could not be sent: a certificate or key can't be used (\(failure.tlsReason)). Name PEM "
           + "files that belong together, and the passphrase if the key has one (\(SettingName.passphrase))."
       )
-    case .lineTooLong:
+    case .outOfMemory where isConnected:
       return permanent(
         .responseTooLarge, failure,
-        "received a response whose head has a line that is too long. Check the server.")
+        "received a response whose head has a line that is too long, or that there was no memory for. Check the server, and "
+          + "the limit for memory (ulimit -v).")
+    case .outOfMemory:
+      return permanent(
+        .engineFailed, failure,
+        "could not be sent: there is no memory left. End other programs, or raise the limit (ulimit -v)."
+      )
+    case .malformedHTTP2:
+      return response == nil
+        ? malformedHTTP2(failure) : connectionLost(failure.brokenReason, failure)
     case .malformed:
       return permanent(
         .malformedResponse, failure,
@@ -107,6 +116,15 @@ struct FailureExplanation {
       return permanent(
         .engineFailed, failure, "could not be sent: \(reason) (libcurl \(failure.number)).")
     }
+  }
+
+  /// A response over HTTP/2 that libcurl refused, or a request that the server refused like one.
+  func malformedHTTP2(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
+    let reason = failure.streamError.map { "the request was ended with the HTTP/2 error \($0)" }
+    return permanent(
+      .malformedResponse, failure,
+      "was sent, and \(reason ?? "what the server sent is not valid HTTP/2"): the response can't be read. Check the server, or "
+        + "send it with HTTP/1.1 (\(SettingName.onlyHTTP11)).")
   }
 
   /// A request that the server has certainly not carried out.

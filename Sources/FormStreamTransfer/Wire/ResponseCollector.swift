@@ -55,7 +55,7 @@ final class ResponseCollector {
   private let options: TransferOptions
   private var target: ResponseTarget
   private let isToHEAD: Bool
-  private let isToGET: Bool
+  private let isOfResource: Bool
   private let isFinal: (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
   private let traceHead: ((String) -> Void)?
   /// The most bytes in `body`; more are dropped.
@@ -80,11 +80,11 @@ final class ResponseCollector {
 
   /// - Parameters:
   ///   - isToHEAD: whether the response has a head only.
-  ///   - isToGET: whether its body is a resource.
+  ///   - isOfResource: whether its body is a resource, which must be complete.
   ///   - isFinal: returns whether the caller gets the response with this head; only a part of others is kept.
   ///   - traceHead: called with each head, secrets masked.
   init(
-    url: HTTPURL, options: TransferOptions, isToHEAD: Bool, isToGET: Bool,
+    url: HTTPURL, options: TransferOptions, isToHEAD: Bool, isOfResource: Bool,
     isFinal: @escaping (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool,
     traceHead: ((String) -> Void)?
   ) {
@@ -92,7 +92,7 @@ final class ResponseCollector {
     self.options = options
     target = options.responseTarget
     self.isToHEAD = isToHEAD
-    self.isToGET = isToGET
+    self.isOfResource = isOfResource
     self.isFinal = isFinal
     self.traceHead = traceHead
   }
@@ -328,7 +328,8 @@ final class ResponseCollector {
     status = lastStatus
     // RFC 9110 §14.4: `Content-Range` has no meaning for other statuses than 206 and 416. A server that sends it with another
     // one has sent a part, and says that it is everything.
-    guard !isToGET || lastStatus == 206 || !options.accepts(lastStatus) || !headers.hasRangeOfBytes
+    guard
+      !isOfResource || lastStatus == 206 || !options.accepts(lastStatus) || !headers.hasRangeOfBytes
     else {
       return fail(
         .malformedResponse,

@@ -60,7 +60,8 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   private let capacity: Int
   /// Decodes the body; nil if it is not coded. Only the worker thread uses it.
   private let decoder: ResponseDecoder?
-  private let session: ObjectIdentifier?
+  /// The request's wait until bytes are accepted; nil if it is not noted.
+  private let wait: WaitingRequest?
   private let workers: WorkerThreads
   private let notify: @Sendable () -> Void
   private let state = Guarded(State())
@@ -79,7 +80,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     notify: @escaping @Sendable () -> Void
   ) {
     (self.target, self.head, self.decoder) = (target, head, decoder)
-    self.session = session
+    wait = session.map(WaitingRequest.init)
     capacity = target.isDownload ? Self.downloadPieceSize : 2 * Self.pieceSize
     self.workers = workers
     self.notify = notify
@@ -127,6 +128,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
     let isChecked = decoder != nil && state.endsComplete == true && !state.isAbandoned
     if !target.isFile, !isChecked, !state.isWriting, state.filling.isEmpty {
       state.isFinished = true
+      wait?.end()
     }
     startWriting(&state)
   }
@@ -140,7 +142,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
   private func startWriting(_ state: inout State) {
     guard !state.isWriting, !state.isFinished else { return }
     state.isWriting = workers.run { [self] in
-      WaitingRequest.running(for: session) { writeWaiting() }
+      if let wait { wait.running { writeWaiting() } } else { writeWaiting() }
     }
     guard !state.isWriting else { return }
     state.failure = TransferError.noThread
@@ -208,6 +210,7 @@ final class ResponseWriter: ResponseDelivery, @unchecked Sendable {
 
   private func end(_ error: (any Error)?) {
     sink = nil
+    wait?.end()
     state.withLock { state in
       state.failure = state.failure ?? error
       state.filling = []

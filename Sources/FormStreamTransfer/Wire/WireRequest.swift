@@ -35,6 +35,8 @@ struct WireRequest: Sendable {
   var cookieJar: CookieJar?
   /// The session, for requests that the program starts while this one waits for it.
   var session: ObjectIdentifier?
+  /// The wait for the bytes of the body; nil if no code of the program makes them.
+  var bodyWait: WaitingRequest?
   /// What the connection does for the request; nil if connections are not counted.
   var activity: ConnectionActivity?
   /// Whether it has one connection more than the maximum.

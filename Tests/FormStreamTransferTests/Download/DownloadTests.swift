@@ -115,6 +115,15 @@ import FormStreamTransfer
     let known = try await session.download(chunks.url, to: place.path("known"))
     #expect(known.isEndKnown)
     #expect(place.bytes("known") == Array("all".utf8))
+    for head in [
+      "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity", "HTTP/2 200 OK",
+      "HTTP/2 200 OK\r\nTransfer-Encoding: Identity",
+    ] {
+      let claiming = try ScriptedServer { _ in [.send("\(head)\r\n\r\nall?"), .close] }
+      let file = try await session.download(claiming.url, to: place.path("claimed"))
+      #expect(!file.isEndKnown, "\(head)")
+      #expect(place.bytes("claimed") == Array("all?".utf8))
+    }
   }
 
   @Test func `an empty file is a file`() async throws {

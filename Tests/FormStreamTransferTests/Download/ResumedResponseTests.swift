@@ -132,6 +132,85 @@ import Testing
     #expect(server.requests.count == (kind == "unasked" ? 1 : 2))
   }
 
+  /// RFC 9110 §15.3.7.2: parts are not for a single range. Their boundaries would have become bytes of the file.
+  @Test(arguments: ["multipart/byteranges; boundary=b", "Multipart/ByteRanges;boundary=b"])
+  func `a range that comes in parts is not joined to what is there`(_ type: String) async throws {
+    let place = try TemporaryDirectory()
+    let all = noise(300)
+    let server = try ScriptedServer { request in
+      let tag = ("ETag", "\"a\"")
+      guard request.rangeStart != nil else {
+        return request.number == 0
+          ? [
+            .respond(200, headers: [tag], bytes: Array(all[..<100]), framing: .announced(300)),
+            .close,
+          ]
+          : [.respond(200, headers: [tag], bytes: all)]
+      }
+      let parts = Array("--b\r\nContent-Range: bytes 100-299/300\r\n\r\n".utf8) + all[100...]
+      return [
+        .respond(
+          206, headers: [tag, ("Content-Range", "bytes 100-299/300"), ("Content-Type", type)],
+          bytes: Array(parts.prefix(200)))
+      ]
+    }
+    let result = try await makeSession().downloadResult(
+      of: downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(place.bytes("file") == all)
+    #expect(server.requests.map(\.rangeStart) == [nil, 100, nil])
+  }
+
+  /// It was a success without the file: what had arrived was of a version that the server sends, so that it has changed.
+  @Test func `a 304 after a part of the file was sent is a contradiction`() async throws {
+    let place = try TemporaryDirectory()
+    let all = noise(300)
+    let server = try ScriptedServer(requests: [
+      [
+        .respond(
+          200, headers: [("ETag", "\"a\"")], bytes: Array(all[..<100]), framing: .announced(300)),
+        .close,
+      ], [.respond(304)],
+    ])
+    var request = try downloadRequest(server.url)
+    request.headers.set("If-None-Match", "\"old\"")
+    request.options.acceptedStatuses = [200, 304]
+    let result = try await makeSession().downloadResult(
+      of: request, DownloadSettings(.file(place.path("file"))))
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .malformedResponse)
+    #expect(result.error?.description.contains("(304)") == true)
+    #expect(result.file == nil)
+    #expect(try place.names == ["file.part", "file.part.json"])
+  }
+
+  /// What an earlier download has left says nothing of the version that the caller has.
+  @Test func `a 304 to a download that goes on is no contradiction`() async throws {
+    let place = try TemporaryDirectory()
+    try place.write("file", "old")
+    let all = noise(300)
+    let server = try ScriptedServer { request in
+      request.rangeStart == nil
+        ? [
+          .respond(
+            200, headers: [("ETag", "\"a\"")], bytes: Array(all[..<100]), framing: .announced(300)),
+          .close,
+        ] : [.respond(304)]
+    }
+    let settings = DownloadSettings(.file(place.path("file")))
+    let first = try await makeSession().downloadResult(
+      of: downloadRequest(server.url, attempts: 1), settings)
+    #expect(first.outcome == .retryable)
+    var request = try downloadRequest(server.url)
+    request.headers.set("If-None-Match", "\"old\"")
+    request.options.acceptedStatuses = [200, 304]
+    let result = try await makeSession().downloadResult(of: request, settings)
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(result.file == nil && result.transfer.status == 304)
+    #expect(place.bytes("file") == Array("old".utf8))
+    #expect(place.bytes("file.part") == Array(all[..<100]))
+  }
+
   /// RFC 9110 §8.8.1: one strong tag is one sequence of bytes.
   @Test(arguments: [nil, 206, 416, 200], [true, false])
   func `a strong tag of two lengths never replaces a file`(

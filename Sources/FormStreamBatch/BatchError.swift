@@ -16,6 +16,8 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
     public static let inputMissing = Code(rawValue: "input-missing")
     /// The file or directory exists but can't be read.
     public static let inputUnreadable = Code(rawValue: "input-unreadable")
+    /// This process, or the system, has too many files open. That is no fault of the file: try again.
+    public static let tooManyOpenFiles = Code(rawValue: "too-many-open-files")
     /// The path names something other than a regular file.
     public static let notAFile = Code(rawValue: "not-a-file")
     /// The path, or a link on it, leads out of the directory that was to be sent.

@@ -2,13 +2,18 @@ import FormStreamMultipart
 import FormStreamPlatform
 
 extension BatchFile {
+  /// What `{index}` stands for.
+  var number: Int { keptIndex ?? index }
+
   /// The file as a manifest has it, so that it is sent again.
   ///
   /// - Parameters:
   ///   - isDoubtful: whether the server may have accepted it.
   ///   - isChanged: whether it has changed since it was listed.
-  func again(isDoubtful: Bool, isChanged: Bool) -> BatchFile {
+  ///   - keepsIndex: whether it keeps its index, which is that of the run that did not accept it.
+  func again(isDoubtful: Bool, isChanged: Bool, keepsIndex: Bool = false) -> BatchFile {
     var file = self
+    if keepsIndex { file.keptIndex = number }
     if isDoubtful { file.maybeDuplicate = true }
     if isChanged { file.readStatusAgain() }
     return file

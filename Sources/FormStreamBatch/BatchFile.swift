@@ -48,6 +48,8 @@ public struct BatchFile: Hashable, Sendable {
   package var followsLinks = false
   /// The file's number in the listing or in the shard, from 0.
   public var index: Int
+  /// The ``index`` that the file had in the run that did not accept it, if the manifest is a list of the rest.
+  package var keptIndex: Int?
   /// Where the file's record begins in the manifest. It names the record in journals and idempotency keys.
   public var offset: Int64
   /// Why the file can't be sent; nil if nothing is known that prevents it.

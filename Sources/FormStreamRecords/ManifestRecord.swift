@@ -86,18 +86,21 @@ package struct ManifestRecord: Hashable, Sendable {
   package var sha256: String?
   /// Names and values of text fields.
   package var fields: [RecordHeader]
+  /// The index that the file had in the run that did not accept it.
+  package var index: Int?
   /// Whether the server may have accepted the file before.
   package var maybeDuplicate: Bool
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: String? = nil,
-    fields: [RecordHeader] = [], maybeDuplicate: Bool = false
+    fields: [RecordHeader] = [], index: Int? = nil, maybeDuplicate: Bool = false
   ) {
     self.path = path
     self.contents = contents
     self.type = type
     self.sha256 = sha256
     self.fields = fields
+    self.index = index
     self.maybeDuplicate = maybeDuplicate
   }
 
@@ -118,6 +121,7 @@ package struct ManifestRecord: Hashable, Sendable {
     if let type { members.append(.init("type", .string(type.description))) }
     if let sha256 { members.append(.init("sha256", .string(sha256))) }
     if !fields.isEmpty { members.append(.init("fields", .array(fields.map(\.json)))) }
+    if let index { members.append(.init("index", .integer(Int64(index)))) }
     if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
     if let failure { members.append(.init("error", failure.json)) }
     return .object(members)
@@ -157,6 +161,12 @@ package struct ManifestRecord: Hashable, Sendable {
         text.utf8.count == 64 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
       guard isDigest else { throw RecordFormatError("its sha256 is not 64 hexadecimal digits") }
       return text.lowercased()
+    }
+    if let value = json["index"], value != .null {
+      guard let number = value.integer.flatMap(Int.init(exactly:)), number >= 0 else {
+        throw RecordFormatError("its index is not a number from 0")
+      }
+      index = number
     }
     switch json["maybe_duplicate"] {
     case .boolean(let value): maybeDuplicate = value

@@ -46,7 +46,7 @@ import Testing
       first.stderr.hasSuffix(
         "The failed list in \"rest\" has 3 files: send it with --manifest.\n"), "\(first.stderr)")
     let list = try shell(
-      "head -n 1 rest | grep -c manifest/1; tail -n +2 rest | sed 's/,\"mtime_ns\":[0-9]*//' | sort",
+      "head -n 1 rest | grep -c manifest/1; tail -n +2 rest | sed 's/,\"mtime_ns\":[0-9]*,\"index\":[0-3]//' | sort",
       in: place)
     #expect(
       list.output == """

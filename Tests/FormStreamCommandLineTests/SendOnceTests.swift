@@ -53,6 +53,20 @@ import Testing
     }
   }
 
+  /// Regression: the entry that can't be sent had the name of the good one, which was left out as repeated.
+  @Test func `an entry that can't be sent hides no file of the same name`() throws {
+    let run = try shell(
+      """
+      printf '%s\\n' d/../d/a d/a d/e/../a d/missing d/e/b > list; $F plan --files-from list -o m; tail -n +2 m | wc -l
+      $F send --json --retry 0 \(server.url) --files-from list
+      """, in: place)
+    #expect(run.exit == 66, "\(run.stderr)")
+    // The two paths with .. are names of one entry.
+    #expect(run.output.hasPrefix("4\n"), "\(run.output)")
+    #expect(run.output.contains(#""files":4,"ok":2,"failed":2,"#), "\(run.output)")
+    #expect(Set(server.sentFiles) == [SentFile("a", "a\n"), SentFile("b", "b\n")])
+  }
+
   /// What is remembered of so many names goes to the disk.
   @Test func `a list of any length is compared with itself`() throws {
     let run = try shell(

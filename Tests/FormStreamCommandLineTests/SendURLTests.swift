@@ -202,6 +202,57 @@ import Testing
     #expect(found.count == 2)
   }
 
+  /// Regression: all files were sent to the URL before the `#`.
+  @Test(arguments: ["up#{name}", "#{relative}", "up/#a/{path}", "{name}#{sha256}", "q?a=b#{index}"])
+  func `a value of the file is not in the fragment of a URL, which is not sent`(
+    _ template: String
+  ) throws {
+    let (run, found) = try put("$F send --put 'URL/\(template)' A")
+    #expect(run.exit == 64, "\(run.stderr)")
+    #expect(run.stderr.contains("in the path or the query"), "\(run.stderr)")
+    #expect(found.isEmpty)
+  }
+
+  /// Regression: files were taken for sent that the server had stored elsewhere.
+  @Test(arguments: [
+    ("--put URL/{name}", "URL", "is that of a run with --put"),
+    ("URL", "--put URL/{name}", "is that of a run that sends forms"),
+    ("URL", "--put URL/{path}", "is that of a run that sends forms"),
+  ])
+  func `forms and files as they are have journals of their own`(
+    _ first: String, _ second: String, _ text: String
+  ) throws {
+    let (run, _) = try put(
+      """
+      $F send -q --journal j \(first) A; echo $?; $F send --journal j \(second) A; echo $?
+      $F plan -o m A; $F send -q --journal k --manifest m \(first); echo $?; $F send --journal k --manifest m \(second); echo $?
+      """)
+    #expect(run.output == "0\n64\n0\n64\n", "\(run.stderr)")
+    #expect(run.stderr.ranges(of: text).count == 2, "\(run.stderr)")
+  }
+
+  /// Regression: a new signature was taken for another template.
+  @Test(arguments: [
+    ("{name}?sig=a&expires=1", "{name}?sig=b&expires=2", "", ""),
+    ("{name}?sig=a", "{name}", "", ""),
+    ("?f={name}", "?f={name}", "--query sig=a", "--query sig=b"),
+    ("{relative}", "{relative}", "--query sig=a", "--query sig=b"),
+  ])
+  func `a journal goes on with a new signature in the query`(
+    _ first: String, _ second: String, _ firstFlags: String, _ secondFlags: String
+  ) throws {
+    let server = try ScriptedServer { request in
+      .good(request.target.contains("g.txt") && request.target.contains("sig=a") ? 403 : 200)
+    }
+    let run = try shell(
+      Self.prepare + """
+        $F send -q --journal j --put '\(server.url)/\(first)' \(firstFlags) A; echo $?
+        $F send -q --journal j --put '\(server.url)/\(second)' \(secondFlags) A; echo $?
+        """, in: try TemporaryDirectory())
+    #expect(run.output == "1\n0\n", "\(run.stderr)")
+    #expect(server.requests.count == 3)
+  }
+
   /// In each shard, and in the manifest of the rest, the first file has the index 0.
   @Test func `the index is not in the URLs of a manifest's files`() throws {
     let (run, found) = try put("$F plan A -o m; $F send --put 'URL/{index}' --manifest m")

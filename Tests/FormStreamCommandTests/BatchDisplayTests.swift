@@ -38,6 +38,25 @@ import Testing
     }
   }
 
+  @Test func `the files whose URLs are compared are counted before those that are sent`() {
+    let display = display(.bar(isColored: false))
+    display.show(BatchSnapshot(comparing: 1))
+    clock.advance(by: .seconds(2))
+    display.show(BatchSnapshot(comparing: 12345))
+    #expect(lines() == ["12345 files  comparing their URLs…"])
+    clock.advance(by: .seconds(2))
+    display.show(Self.running(10))
+    #expect(lines().first?.hasPrefix("10 of 100 files") == true)
+    let log = self.display(.heartbeat)
+    log.show(BatchSnapshot(comparing: 1))
+    clock.advance(by: .seconds(31))
+    log.show(BatchSnapshot(comparing: 12345))
+    #expect(page.take().hasSuffix("12345 files, comparing their URLs\n"))
+    let records = self.display(.records)
+    records.show(BatchSnapshot(comparing: 7))
+    #expect(page.take().contains(#""phase":"comparing""#))
+  }
+
   @Test(arguments: [
     (
       80,

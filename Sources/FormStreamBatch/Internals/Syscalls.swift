@@ -153,3 +153,21 @@ private func path(_ body: () -> UnsafeMutablePointer<CChar>?) throws(SystemError
   defer { free(text) }
   return LocalPath(bytes: UnsafeRawBufferPointer(start: text, count: strlen(text)))
 }
+
+/// Opens something, and tries again a few times if this process or the system has too many files open: others are closed
+/// meanwhile.
+///
+/// C: `usleep`
+func waitingForDescriptors<Result>(
+  _ open: () throws(SystemError) -> Result
+) throws(SystemError) -> Result {
+  var wait: useconds_t = 50_000
+  while wait < 2_000_000 {
+    do throws(SystemError) { return try open() } catch {
+      guard error.isOutOfDescriptors else { throw error }
+    }
+    usleep(wait)
+    wait *= 2
+  }
+  return try open()
+}

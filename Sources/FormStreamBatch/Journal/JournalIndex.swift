@@ -28,6 +28,8 @@ package struct JournalIndex: Sendable {
   package private(set) var urls: Set<String> = []
   /// What tells the templates of their URLs from others.
   package private(set) var templates: Set<String> = []
+  /// Whether one of the earlier runs sent forms.
+  package private(set) var sendsForms = false
   /// From this offset on, no journal says anything: a record that begins there is another than any that they mention.
   package private(set) var end: Int64 = 0
   /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
@@ -60,7 +62,11 @@ package struct JournalIndex: Sendable {
       guard let journal = try JournalSummary(path, of: manifest) else { continue }
       journalCount += 1
       urls.insert(journal.head.url)
-      if let template = journal.head.template { templates.insert(template) }
+      if let template = journal.head.template {
+        templates.insert(template)
+      } else {
+        sendsForms = true
+      }
       guard journal.range.overlaps(files) else { continue }
       try add(journal, about: files, boot: boot, sliceSize)
     }

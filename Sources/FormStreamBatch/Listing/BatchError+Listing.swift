@@ -21,8 +21,8 @@ extension BatchError {
         )
       } else if error.isOutOfDescriptors {
         (
-          .inputUnreadable,
-          "The file \(shown) can't be read: \(error). Allow more open files (\"ulimit -n\")."
+          .tooManyOpenFiles,
+          "The file \(shown) can't be opened: \(error). Try again, and allow more open files (\"ulimit -n\")."
         )
       } else {
         (.inputUnreadable, "The file \(shown) can't be read: \(error).")

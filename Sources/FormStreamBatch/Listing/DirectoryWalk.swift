@@ -35,29 +35,33 @@ final class DirectoryWalk {
   init(_ root: LocalPath, _ options: ListingOptions) throws(SystemError) {
     self.root = root
     self.options = options
-    let stream = try DirectoryStream(root)
+    let stream = try waitingForDescriptors { () throws(SystemError) in try DirectoryStream(root) }
     try enter(stream, prefix: [])
   }
 
   /// The next file; nil after the last.
-  func next() -> Found? {
+  ///
+  /// - Throws: `tooManyOpenFiles`: it is no fault of a directory, so its files must not be left out.
+  func next() throws(BatchError) -> Found? {
     while let level = levels.last {
-      do throws(SystemError) {
-        guard let entry = try level.stream.next() else {
-          levels.removeLast()
-          continue
-        }
-        if let found = look(at: entry, in: level) { return found }
-      } catch {
+      let entry: DirectoryStream.Entry?
+      do throws(SystemError) { entry = try level.stream.next() } catch {
         levels.removeLast()
         let relative = Array(level.prefix.dropLast())
         return problem(relative, .unreadable(at: path(relative), error))
       }
+      guard let entry else {
+        levels.removeLast()
+        continue
+      }
+      if let found = try look(at: entry, in: level) { return found }
     }
     return nil
   }
 
-  private func look(at entry: DirectoryStream.Entry, in level: Level) -> Found? {
+  private func look(
+    at entry: DirectoryStream.Entry, in level: Level
+  ) throws(BatchError) -> Found? {
     if entry.name.bytes.first == UInt8(ascii: "."), !options.includesHidden {
       leftOut.hidden += 1
       return nil
@@ -78,7 +82,9 @@ final class DirectoryWalk {
         return nil
       }
     } catch {
-      return problem(relative, .unreadable(at: path(relative), error))
+      let error = BatchError.unreadable(at: path(relative), error)
+      if error.code == .tooManyOpenFiles { throw error }
+      return problem(relative, error)
     }
   }
 
@@ -97,7 +103,10 @@ final class DirectoryWalk {
       return nil
     }
     if let found = isTooDeep(relative) { return found }
-    try enter(DirectoryStream(name, in: level.stream), prefix: relative + [UInt8(ascii: "/")])
+    let stream = try waitingForDescriptors { () throws(SystemError) in
+      try DirectoryStream(name, in: level.stream)
+    }
+    try enter(stream, prefix: relative + [UInt8(ascii: "/")])
     return nil
   }
 

@@ -106,7 +106,7 @@ public final class FileListing: BatchInput {
 
   /// The next file, or the next entry that can't be sent; nil after the last.
   ///
-  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `writeFailed` if there is no room for
+  /// - Throws: `listUnreadable` or `listMalformed` if a list can't be read to its end; `tooManyOpenFiles`; `writeFailed` if there is no room for
   ///   the names of many files.
   public func next() throws(BatchError) -> BatchFile? {
     while var file = try nextNamed() {
@@ -128,23 +128,23 @@ public final class FileListing: BatchInput {
     while true {
       switch current {
       case .walk(let walk, let directory):
-        if let found = walk.next() { return file(found, in: directory) }
+        if let found = try walk.next() { return file(found, in: directory) }
         leftOut.add(walk.leftOut)
         current = nil
       case .list(let reader):
         while let path = try reader.next() {
-          if let file = entry(path, of: reader) { return file }
+          if let file = try entry(path, of: reader) { return file }
         }
         current = nil
       case nil:
         guard let source = sources.popFirst() else { return nil }
-        if let file = begin(source) { return file }
+        if let file = try begin(source) { return file }
       }
     }
   }
 
   /// Begins with a source. Returns its file if it has only one.
-  private func begin(_ source: Checked) -> BatchFile? {
+  private func begin(_ source: Checked) throws(BatchError) -> BatchFile? {
     switch source {
     case .list(let reader): current = .list(reader)
     case .problem(let path, let error): return BatchFile(path: path, problem: error)
@@ -153,8 +153,9 @@ public final class FileListing: BatchInput {
       do throws(SystemError) {
         current = .walk(try DirectoryWalk(directory.path, options), directory)
       } catch {
-        return BatchFile(
-          path: directory.path, problem: .unreadable(at: directory.path, error))
+        let error = BatchError.unreadable(at: directory.path, error)
+        if error.code == .tooManyOpenFiles { throw error }
+        return BatchFile(path: directory.path, problem: error)
       }
     }
     return nil
@@ -190,13 +191,16 @@ public final class FileListing: BatchInput {
   }
 
   /// An entry of a list; nil if it is not listed.
-  private func entry(_ path: LocalPath, of list: PathListReader) -> BatchFile? {
+  private func entry(
+    _ path: LocalPath, of list: PathListReader
+  ) throws(BatchError) -> BatchFile? {
     let place: EntryPlace
     do throws(BatchError) { place = try EntryPlace(path, below: nil) } catch {
       return BatchFile(path: path, problem: error)
     }
     let status: FileStatus
     do throws(BatchError) { status = try self.status(of: place) } catch {
+      if error.code == .tooManyOpenFiles { throw error }
       return listed(
         at: place, path,
         .failure(error.adding(list.hint(on: path))))
@@ -222,20 +226,24 @@ public final class FileListing: BatchInput {
 
   private func status(of place: EntryPlace) throws(BatchError) -> FileStatus {
     do throws(SystemError) {
-      guard place.path.isUsable else { throw .notFound }
-      guard let root = place.root else {
-        return try FileStatus(of: place.path, followsSymlinks: options.followsLinks)
-      }
-      if let lastRoot, lastRoot.path == root {
-        return try lastRoot.directory.status(
-          of: place.relative, followsLinks: options.followsLinks)
-      }
-      let directory = try FoundDirectory(root)
-      lastRoot = (root, directory)
-      return try directory.status(of: place.relative, followsLinks: options.followsLinks)
+      return try waitingForDescriptors { () throws(SystemError) in try foundStatus(of: place) }
     } catch {
       throw .unreadable(at: place.path, error)
     }
+  }
+
+  private func foundStatus(of place: EntryPlace) throws(SystemError) -> FileStatus {
+    guard place.path.isUsable else { throw .notFound }
+    guard let root = place.root else {
+      return try FileStatus(of: place.path, followsSymlinks: options.followsLinks)
+    }
+    if let lastRoot, lastRoot.path == root {
+      return try lastRoot.directory.status(
+        of: place.relative, followsLinks: options.followsLinks)
+    }
+    let directory = try FoundDirectory(root)
+    lastRoot = (root, directory)
+    return try directory.status(of: place.relative, followsLinks: options.followsLinks)
   }
 
   /// An entry of a list. Its place is read back from the manifest, so the path stays as it is if there is more in it.

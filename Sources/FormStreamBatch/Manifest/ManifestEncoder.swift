@@ -57,7 +57,7 @@ package struct ManifestEncoder {
         ?? .file(size: file.size, modified: file.modified),
       type: file.type, sha256: file.sha256,
       fields: file.fields.map { RecordHeader($0.name, $0.value) },
-      maybeDuplicate: file.maybeDuplicate
+      index: file.keptIndex, maybeDuplicate: file.maybeDuplicate
     ).json.line()
   }
 }

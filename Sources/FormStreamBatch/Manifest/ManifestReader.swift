@@ -108,7 +108,7 @@ public final class ManifestReader: BatchInput {
       throw .malformed(path, at: line.offset, "\(error)")
     }
     defer { count += 1 }
-    return file(record, at: line.offset)
+    return try file(record, at: line.offset)
   }
 
   /// The next line that is not blank. Where lines were lost, a manifest that is continued has blanks, and other programs
@@ -129,13 +129,19 @@ public final class ManifestReader: BatchInput {
   /// RFC 8259 §2.
   private static let whiteSpace = Array(" \t\r".utf8)
 
-  private func file(_ record: ManifestRecord, at offset: Int64) -> BatchFile {
+  private func file(_ record: ManifestRecord, at offset: Int64) throws(BatchError) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
       let place = try EntryPlace(record.path, below: root)
+      // Otherwise two files could be sent to one URL, and nobody would compare them.
+      guard !hasOneRoot || place.root == root ?? "." && place.kept == place.relative else {
+        throw .malformed(
+          path, at: offset,
+          "its path is not below the root, and the first line says so of all paths (one_root)")
+      }
       file = BatchFile(path: place.path, root: place.root, relative: place.relative)
       file.keptPath = place.kept
-    } catch {
+    } catch  where error.code != .manifestMalformed {
       file = BatchFile(path: record.path, problem: error)
     }
     file.manifestPath = record.path
@@ -145,7 +151,7 @@ public final class ManifestReader: BatchInput {
       file.problem = BatchError(
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
     }
-    let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable]
+    let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable, .tooManyOpenFiles]
     if let problem = file.problem, mayBeThere.contains(problem.code) {
       file = file.again(isDoubtful: false, isChanged: true)
     }
@@ -155,6 +161,7 @@ public final class ManifestReader: BatchInput {
     file.maybeDuplicate = record.maybeDuplicate
     file.followsLinks = followsLinks
     file.index = count
+    file.keptIndex = record.index
     file.offset = offset
     return file
   }

@@ -81,7 +81,9 @@ package struct BatchReport: Sendable {
       try rest(
         file.again(
           isDoubtful: finding.contains(.unknown) || finding.contains(.maybeDuplicate)
-            || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged)))
+            || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged),
+          // In a manifest of `plan`, each shard counts for itself.
+          keepsIndex: reader.listing != nil || file.keptIndex != nil))
     }
     openJournals = try journals.count { try !JournalReader.isClosed($0.path) }
     damagedJournals = damaged.count

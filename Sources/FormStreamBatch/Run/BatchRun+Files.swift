@@ -17,7 +17,7 @@ extension BatchRun {
           return ending
         })
     }
-    open(&unit)
+    await open(&unit)
     if let size = plan.sliceSize {
       await sendSlices(&unit, of: size)
     } else {
@@ -38,10 +38,10 @@ extension BatchRun {
   }
 
   /// Opens the files. Those that can't be sent are finished, and leave the unit.
-  func open(_ unit: inout RequestUnit) {
+  func open(_ unit: inout RequestUnit) async {
     for index in unit.members.indices {
       do throws(BatchError) {
-        let opened = try OpenedBatchFile(unit.members[index].file, plan)
+        let opened = try await open(unit.members[index].file)
         unit.members[index].opened = opened
         unit.members[index].ending.note(opened)
       } catch {
@@ -50,6 +50,24 @@ extension BatchRun {
       }
     }
     finish(unit.remove { $0.opened == nil })
+  }
+
+  /// Opens a file. If too many are open, it waits until none of the requests on their way can close one, and then tries
+  /// again as often as a request is sent.
+  private func open(_ file: BatchFile) async throws(BatchError) -> OpenedBatchFile {
+    var attempt = 1
+    while true {
+      let problem: BatchError
+      do throws(BatchError) { return try OpenedBatchFile(file, plan) } catch { problem = error }
+      guard problem.code == .tooManyOpenFiles else { throw problem }
+      var wait = Duration.milliseconds(50)
+      if pace.active == 0 {
+        attempt += 1
+        guard attempt <= plan.retry.attempts else { throw problem }
+        wait = Backoff.wait(before: attempt, plan.retry)
+      }
+      guard await pause(wait) else { throw problem }
+    }
   }
 
   /// The request for the files. Those that can't be sent in one are finished, and leave the unit. Returns nil if none is

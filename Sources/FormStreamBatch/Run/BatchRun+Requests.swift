@@ -36,7 +36,7 @@ extension BatchRun {
       guard isRepeated else { return true }
       if !leaving.isEmpty {
         // Others may have changed, too.
-        open(&unit)
+        await open(&unit)
         request = layOut(&unit)
       } else if result.status != 429, result.status != 503 {
         guard await pause(Backoff.wait(before: attempt + 1, plan.retry)) else { break }
@@ -94,7 +94,7 @@ extension BatchRun {
   }
 
   /// Waits before the next attempt, in short pieces. Returns false if there is to be none.
-  private func pause(_ wait: Duration) async -> Bool {
+  func pause(_ wait: Duration) async -> Bool {
     let end = ContinuousClock.now + wait
     while !state.withLock(\.isStopped) {
       let rest = ContinuousClock.now.duration(to: end)

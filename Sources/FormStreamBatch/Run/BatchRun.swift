@@ -119,6 +119,8 @@ package final class BatchRun: Sendable {
   /// - Throws: the error of `next`, of the journal or of the report, after the requests that were on their way have ended.
   package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals
   {
+    // Timers have descriptors. If none were left when tasks first wait for a time, that would end the process.
+    try? await Task.sleep(for: .nanoseconds(1))
     let ahead = min(max(processorCount, 2), 8)
     guard let threads = PreparingThreads(ahead),
       startThread("formstream-list", { [self] in list(next) })
@@ -200,7 +202,8 @@ package final class BatchRun: Sendable {
     let isDoubtful =
       state == .unknown
       || journal.map { $0.earlier.standing(of: file.offset) != .unsent } ?? false
-    try rest?(file.again(isDoubtful: isDoubtful, isChanged: state == .sourceChanged))
+    try rest?(
+      file.again(isDoubtful: isDoubtful, isChanged: state == .sourceChanged, keepsIndex: true))
   }
 
   // MARK: A file

@@ -43,7 +43,13 @@ struct FileEnding {
 
   /// The file can't be sent.
   mutating func fail(_ error: BatchError) {
-    state = isInDoubt ? .unknown : error.code == .sourceChanged ? .sourceChanged : .failed
+    state =
+      switch error.code {
+      case _ where isInDoubt: .unknown
+      case .sourceChanged: .sourceChanged
+      case .tooManyOpenFiles: .retryable
+      default: .failed
+      }
     isUnreadable = state == .failed
     self.error = RecordFailure(code: error.code.rawValue, message: error.description)
   }
@@ -55,6 +61,7 @@ struct FileEnding {
     case let error as MultipartError:
       self.error = RecordFailure(error)
       if error.code == .sourceChanged { state = .sourceChanged }
+      if error.isOutOfDescriptors { state = .retryable }
     case let error as BatchError:
       self.error = RecordFailure(code: error.code.rawValue, message: error.description)
     default: self.error = RecordFailure(code: "request-failed", message: "\(error)")
@@ -97,6 +104,11 @@ struct FileEnding {
       state = .unknown
       isInDoubt = true
     case .sourceChanged: state = isInDoubt ? .unknown : .sourceChanged
+    case .failed where result.isOutOfDescriptors:
+      state = isInDoubt ? .unknown : .retryable
+      error = error.map {
+        RecordFailure(code: BatchError.Code.tooManyOpenFiles.rawValue, message: $0.message)
+      }
     case .failed: state = isInDoubt ? .unknown : .failed
     // A cancelled request was not carried out.
     case .retryable, .cancelled: state = isInDoubt ? .unknown : .retryable

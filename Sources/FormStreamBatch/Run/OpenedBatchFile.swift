@@ -80,6 +80,8 @@ struct OpenedBatchFile: Sendable {
     do throws(SystemError) {
       number = try openForSending(
         file.opened, below: file.root, followsLinks: file.followsLinks)
+    } catch  where error.isOutOfDescriptors {
+      throw .unreadable(at: file.path, error)
     } catch  where error.isPathMissing {
       throw BatchError(
         .inputMissing, on: file.path.description,

@@ -39,7 +39,8 @@ struct RequestUnit {
   /// Notes the result of a request with these files. If one of several could not be read to its end, the request was not
   /// completed: that file leaves the unit, and is returned, and the others go on without it.
   mutating func note(_ result: TransferResult) -> [FileEnding] {
-    let faulty = members.count > 1 ? (result.error?.underlying as? MultipartError)?.file : nil
+    let isFaulty = members.count > 1 && !result.isOutOfDescriptors
+    let faulty = isFaulty ? (result.error?.underlying as? MultipartError)?.file : nil
     let isOfMember = faulty.map { faulty in members.contains { $0.file.path == faulty } } ?? false
     for index in members.indices {
       members[index].ending.note(result, sharedBy: members.count)
@@ -88,7 +89,8 @@ struct RequestUnit {
     return switch result.outcome {
     case .retryable: true
     case .unknown: isUnsafeAllowed || result.idempotencyKey != nil
-    case .ok, .failed, .sourceChanged, .cancelled: false
+    case .failed: result.isOutOfDescriptors
+    case .ok, .sourceChanged, .cancelled: false
     }
   }
 }

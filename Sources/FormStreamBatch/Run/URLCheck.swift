@@ -10,6 +10,8 @@ package final class URLCheck {
   private let template: URLTemplate
   private let directory: LocalPath
   private let sorter: ExternalSorter
+  private let hasIndices: Bool
+  private let noteCompared: () -> Void
 
   /// Returns nil if no two files can have one URL: then nothing needs to be checked.
   ///
@@ -18,20 +20,16 @@ package final class URLCheck {
   ///   - hasIndices: whether no two files have one index, as those of one listing. In each shard, and in each manifest of
   ///     the rest, the indices begin with 0.
   ///   - directory: where URLs are kept that don't fit into memory.
-  /// - Throws: `invalidTemplate`.
+  ///   - noteCompared: is called for each file.
   package init?(
-    _ plan: SendingPlan, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath
-  ) throws(BatchError) {
+    _ plan: SendingPlan, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
+    noteCompared: @escaping () -> Void
+  ) {
     guard let template = plan.urls,
       !template.isDistinct(hasOneRoot: hasOneRoot, hasIndices: hasIndices)
     else { return nil }
-    guard hasIndices || !template.hasIndex else {
-      throw BatchError(
-        .invalidTemplate, on: "the URL",
-        "{index} counts from 0 in each shard and in each manifest, so files of two runs would have one URL: write {path} or "
-          + "{relative} in its place.")
-    }
     (self.plan, self.template, self.directory) = (plan, template, directory)
+    (self.hasIndices, self.noteCompared) = (hasIndices, noteCompared)
     sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
   }
 
@@ -53,10 +51,16 @@ package final class URLCheck {
   }
 
   private func add(_ file: BatchFile) throws(BatchError) {
+    noteCompared()
+    guard hasIndices || !template.hasIndex || file.keptIndex != nil else {
+      throw BatchError(
+        .invalidTemplate, on: "the URL",
+        "{index} counts from 0 in each shard and in each manifest, so files of two runs would have one URL: write {path} or "
+          + "{relative} in its place.")
+    }
     let (url, digest): (HTTPURL?, SHA256.Digest?)
     if template.needsContents {
-      // A file that can't be opened now is not the one that was listed.
-      let opened = try? OpenedBatchFile(file, plan)
+      let opened = try open(file)
       (url, digest) = (opened.flatMap { try? template.url(for: $0) }, opened?.digest)
     } else {
       (url, digest) = (try? template.url(for: file), nil)
@@ -65,6 +69,15 @@ package final class URLCheck {
     guard let url else { return }
     let line = Array((digest?.description ?? "").utf8) + [0] + file.path.bytes
     try sorter.add(line, key: Self.key(of: url.absoluteString))
+  }
+
+  /// Returns nil if the file is not the one that was listed, or can't be read.
+  private func open(_ file: BatchFile) throws(BatchError) -> OpenedBatchFile? {
+    do throws(BatchError) { return try OpenedBatchFile(file, plan) } catch {
+      // It can be opened later, and then it would be sent to a URL that was not compared.
+      if error.code == .tooManyOpenFiles { throw error }
+      return nil
+    }
   }
 
   /// Many servers take two slashes in a path for one.

@@ -7,7 +7,7 @@ import FormStreamPlatform
 package struct FileTemplate: Sendable {
   /// What a name in braces stands for.
   package enum Value: String, CaseIterable, Sendable {
-    /// The path, as it was given or found.
+    /// The absolute path.
     case path
     /// The path below the directory that was named, or after its own name if several paths were named; or the path as it
     /// was given.
@@ -51,16 +51,18 @@ package struct FileTemplate: Sendable {
   }
 
   let pieces: [Piece]
+  /// What the paths of files are relative to that are not absolute. The root of the system if no path is needed.
+  private let directory: LocalPath
 
   /// A template without values.
   package init(literal text: String) {
-    pieces = [.text(Array(text.utf8))]
+    (pieces, directory) = ([.text(Array(text.utf8))], "/")
   }
 
   /// Parses a template.
   ///
   /// - Parameter known: the values that may stand in it.
-  /// - Throws: `invalidTemplate`.
+  /// - Throws: `invalidTemplate`; `inputMissing` or `inputUnreadable` if the current directory is needed and has no path.
   package init(_ bytes: [UInt8], of known: [Value] = Value.ofFile) throws(BatchError) {
     var pieces: [Piece] = []
     var text: [UInt8] = []
@@ -84,6 +86,10 @@ package struct FileTemplate: Sendable {
       text = []
     }
     self.pieces = pieces + [.text(text)]
+    let needsPath = pieces.contains { if case .value(.path) = $0 { true } else { false } }
+    do throws(SystemError) { directory = needsPath ? try currentDirectory() : "/" } catch {
+      throw .unreadable(at: ".", error)
+    }
   }
 
   private static func unknown(_ name: String?, _ known: [Value]) -> BatchError {
@@ -118,14 +124,14 @@ package struct FileTemplate: Sendable {
     for file: OpenedBatchFile, at place: Int = 0, slice: FileSlice? = nil,
     writing write: (Value, [UInt8], inout [UInt8]) -> Void = { $2 += $1 }
   ) -> [UInt8] {
-    expanded(writing: write) { file.bytes(of: $0, at: place, slice) }
+    expanded(writing: write) { file.bytes(of: $0, at: place, slice, in: directory) }
   }
 
   /// The text for a file that is not open. Its type and its digest are not known.
   func expanded(
     for file: BatchFile, writing write: (Value, [UInt8], inout [UInt8]) -> Void
   ) -> [UInt8] {
-    expanded(writing: write) { file.bytes(of: $0) }
+    expanded(writing: write) { file.bytes(of: $0, in: directory) }
   }
 
   private func expanded(
@@ -142,37 +148,48 @@ package struct FileTemplate: Sendable {
 
 extension OpenedBatchFile {
   fileprivate func bytes(
-    of value: FileTemplate.Value, at place: Int, _ slice: FileSlice?
+    of value: FileTemplate.Value, at place: Int, _ slice: FileSlice?, in directory: LocalPath
   ) -> [UInt8] {
     switch value {
     case .type: Array(type.type.description.utf8)
     case .sha256: Array((digest?.description ?? "").utf8)
-    default: file.bytes(of: value, at: place, slice)
+    default: file.bytes(of: value, at: place, slice, in: directory)
     }
   }
 }
 
 extension BatchFile {
   fileprivate func bytes(
-    of value: FileTemplate.Value, at place: Int = 0, _ slice: FileSlice? = nil
+    of value: FileTemplate.Value, at place: Int = 0, _ slice: FileSlice? = nil,
+    in directory: LocalPath
   ) -> [UInt8] {
     func digits(_ number: some BinaryInteger) -> [UInt8] { Array(String(number).utf8) }
     let name = path.lastComponentBytes
     // A dot at the start does not begin an extension.
     let dot = name.lastIndex(of: UInt8(ascii: ".")).flatMap { $0 > 0 ? $0 : nil }
     return switch value {
-    case .path: path.bytes
+    case .path: directory.joined(path).withoutEmptyComponents
     case .relative: keptPath.bytes
     case .name: name
     case .stem: Array(name[..<(dot ?? name.count)])
     case .extension: dot.map { Array(name[($0 + 1)...]) } ?? []
     case .size, .total: digits(size)
     case .type, .sha256: []
-    case .index: digits(index)
+    case .index: digits(number)
     case .place: digits(place)
     case .slice: digits(slice?.index ?? 0)
     case .slices: digits(slice?.count ?? 1)
     case .offset: digits(slice?.offset ?? 0)
     }
+  }
+}
+
+extension LocalPath {
+  /// The bytes of an absolute path without components that are empty or a dot: two paths that differ only in these are
+  /// always those of one file.
+  fileprivate var withoutEmptyComponents: [UInt8] {
+    let slash = UInt8(ascii: "/")
+    let components = bytes.split(separator: slash).filter { !$0.elementsEqual(".".utf8) }
+    return components.isEmpty ? [slash] : components.flatMap { [slash] + $0 }
   }
 }

@@ -75,6 +75,8 @@ package struct URLTemplate: Sendable {
   ) {
     let slash = UInt8(ascii: "/")
     let keepsSlashes = value.hasSlashes && !result.contains(UInt8(ascii: "?"))
+    // Many servers take two slashes for one, so the first slash of an absolute path adds none.
+    let bytes = keepsSlashes && result.last == slash ? Array(bytes.drop { $0 == slash }) : bytes
     let segments =
       keepsSlashes
       ? bytes.split(separator: slash, omittingEmptySubsequences: false) : [bytes[...]]

@@ -22,11 +22,15 @@ package final class BatchDisplay: Sendable {
   }
 
   /// Shows the progress until the task is cancelled.
-  func follow(_ progress: @Sendable () -> BatchSnapshot) async {
+  ///
+  /// - Parameter progress: returns nil if there is nothing to show yet.
+  func follow(_ progress: @Sendable () -> BatchSnapshot?) async {
     guard style != .silence else { return }
     // Between two heartbeats, only the rate needs the progress.
     let interval = style == .heartbeat ? Duration.seconds(1) : ProgressPrinter.statusInterval
-    repeat { show(progress()) } while (try? await Task.sleep(for: interval)) != nil
+    repeat {
+      if let snapshot = progress() { show(snapshot) }
+    } while (try? await Task.sleep(for: interval)) != nil
   }
 
   package func show(_ snapshot: BatchSnapshot) {
@@ -39,10 +43,12 @@ package final class BatchDisplay: Sendable {
   }
 
   /// Erases the status, or writes the last record. Nothing is shown after that.
-  package func finish(_ last: BatchSnapshot) {
+  ///
+  /// - Parameter last: nil if nothing has begun.
+  package func finish(_ last: BatchSnapshot?) {
     state.withLock { state in
       let time = now()
-      state.printer.noteStep(isNew: state.track.update(last, at: time), at: time)
+      if let last { state.printer.noteStep(isNew: state.track.update(last, at: time), at: time) }
       state.printer.finish(state.track.view(at: time), at: time)
     }
   }

@@ -23,6 +23,8 @@ package struct BatchSnapshot: Sendable {
   }
 
   package enum Stage: String, Sendable {
+    /// The URLs of all files are compared before any of them is sent.
+    case comparing
     case sending
     /// The server is overloaded, and fewer requests are sent.
     case slowed
@@ -52,6 +54,12 @@ package struct BatchSnapshot: Sendable {
   package var left: Int64 = 0
 
   package init() {}
+
+  /// The files whose URLs were compared, before any of them is sent.
+  package init(comparing count: Int) {
+    stage = .comparing
+    listed = count
+  }
 }
 
 extension BatchSnapshot {

@@ -15,10 +15,13 @@ struct BatchView: ProgressView {
 
   /// How many files have ended, of how many.
   private var files: String {
-    "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"
+    if progress.stage == .comparing { return counted(progress.listed, "file", "files") }
+    return "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"
   }
 
-  private var isListing: Bool { !progress.isListed && progress.stage != .stopping }
+  private var isListing: Bool {
+    !progress.isListed && progress.stage != .stopping && progress.stage != .comparing
+  }
 
   private var errors: String? {
     progress.failed > 0 ? "\(progress.failed) with errors" : nil
@@ -51,6 +54,7 @@ struct BatchView: ProgressView {
       pieces.append(LinePiece(text: "server overloaded", rank: 9))
       pieces.append(LinePiece(text: ", slowed down", rank: 4, gap: 0))
     case .stopping: pieces.append(LinePiece(text: "stopping", rank: 9))
+    case .comparing: return pieces + [LinePiece(text: "comparing their URLs…", rank: 9)]
     case .sending, .done: break
     }
     if isListing { pieces.append(LinePiece(text: "listing…", rank: 8)) }
@@ -67,13 +71,14 @@ struct BatchView: ProgressView {
   // MARK: In a log
 
   var heartbeat: String {
+    if progress.stage == .comparing { return "\(files), comparing their URLs" }
     let whole = ShownProgress(
       phase: .sending, handed: progress.handed, total: progress.total, rate: rate)
     let state: String? =
       switch progress.stage {
       case .slowed: "the server is overloaded"
       case .stopping: "stopping"
-      case .sending, .done: nil
+      case .comparing, .sending, .done: nil
       }
     let words = [
       files, isListing ? "listing" : nil, errors, whole.sent, state,

@@ -20,12 +20,13 @@ func send(_ plan: SendPlan) throws(Failure) {
   }
   try checkCookieFile(plan.cookieJar)
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
-  // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
-  let input = try SendInput(plan)
+  let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
+  let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
+  // Before that, a signal ends the command at once: an output that is a FIFO may have no other end.
   let interruption = Interruption(gracePeriod: 10, cleanup: 2)
+  let input = try SendInput.prepare(plan, showing: display, interruption)
   let journal = try input.beginJournal()
   let start = ContinuousClock.now
-  let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let outputLock = Guarded(false)
   var sending = plan.sending
   if let manifest = input.manifest { (sending.id, sending.hasManifest) = (manifest, true) }
@@ -50,7 +51,6 @@ func send(_ plan: SendPlan) throws(Failure) {
       try BatchRun(sending, journal: journal, report: report, rest: list)
     }
   }
-  let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
   interruption.onSignal { _ in run.stop() }
   interruption.onGracePeriodEnd { run.cutOff() }
   nonisolated(unsafe) let files = input.files
@@ -121,7 +121,7 @@ extension Failure {
         .noInput
       case .invalidPattern, .invalidShard, .invalidTemplate, .notPackable, .journalMisplaced:
         .usage
-      case .journalInUse: .retryable
+      case .journalInUse, .tooManyOpenFiles: .retryable
       default: .inputOutput
       }
     self.init(exit, error.description + error.hint)

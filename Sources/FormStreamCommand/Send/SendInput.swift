@@ -23,18 +23,18 @@ struct SendInput {
     let skipsDoubtful: Bool
   }
 
-  /// Opens the files, and makes sure that no two are sent to one URL. No threads are started yet.
-  init(_ plan: SendPlan) throws(Failure) {
+  /// Opens the files, and makes sure that no two are sent to one URL.
+  ///
+  /// - Parameter noteCompared: is called for each file whose URL is compared.
+  init(_ plan: SendPlan, noteCompared: @escaping () -> Void) throws(Failure) {
     let directory = try plan.journal.map { (path) throws(Failure) in try Self.directory(path) }
     var (files, extent) = try convertingErrors { () throws(BatchError) in
       try Self.open(plan, directory)
     }
     manifest = extent?.id
-    let check = try convertingErrors { [files] () throws(BatchError) in
-      try URLCheck(
-        plan.sending, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
-        in: plan.listing.temporaryDirectory)
-    }
+    let check = URLCheck(
+      plan.sending, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
+      in: plan.listing.temporaryDirectory, noteCompared: noteCompared)
     if let check, let manifest = plan.manifest {
       // All of it: the others may be sent by other runs.
       try convertingErrors { () throws(BatchError) in try check.check(ManifestReader(manifest)) }
@@ -93,6 +93,11 @@ struct SendInput {
       throw .usage(
         "The journal \"\(path)\" is that of a run with --put, and this one sends forms: name another directory."
       )
+    }
+    if template != nil, earlier.sendsForms {
+      throw .usage(
+        "The journal \"\(path)\" is that of a run that sends forms, and this one sends files as they are: name another "
+          + "directory.")
     }
     if earlier.templates.contains(where: { $0 != template }) {
       throw .usage(

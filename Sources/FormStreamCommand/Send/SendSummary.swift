@@ -39,9 +39,7 @@ struct SendSummary {
   /// The exit code: the first that any file has, in an order that does not depend on the order of the files.
   var exit: ExitCode {
     if let signal {
-      // A service manager or scheduler starts it again, and it goes on.
-      let code = ExitCode(signal: signal)
-      return plan.journal != nil && code == .terminated ? .retryable : code
+      return plan.exit(after: signal)
     }
     let unreadable = totals.unreadable
     let order: [(code: ExitCode, applies: Bool)] = [

@@ -1,0 +1,16 @@
+import FormStreamMultipart
+import FormStreamPlatform
+import FormStreamTransfer
+
+extension MultipartError {
+  /// Whether a file could not be opened because this process or the system has too many open. That says nothing about the
+  /// file.
+  var isOutOfDescriptors: Bool { (underlying as? SystemError)?.isOutOfDescriptors ?? false }
+}
+
+extension TransferResult {
+  /// Whether a file of the body could not be opened because too many are open, so that the request was not completed.
+  var isOutOfDescriptors: Bool {
+    (error?.underlying as? MultipartError)?.isOutOfDescriptors ?? false
+  }
+}

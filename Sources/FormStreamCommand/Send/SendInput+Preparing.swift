@@ -1,0 +1,59 @@
+import FormStreamBatch
+import FormStreamPlatform
+
+extension SendInput {
+  private static let notPrepared =
+    "Nothing was sent: the signal came while the files were listed, or their URLs compared."
+
+  /// Prepares the files on another thread: a list may have no other end, and many URLs may be compared. After a signal
+  /// nothing is waited for, because nothing was sent.
+  ///
+  /// - Parameter display: shows how many URLs were compared.
+  static func prepare(
+    _ plan: SendPlan, showing display: BatchDisplay, _ interruption: Interruption
+  ) throws(Failure) -> SendInput {
+    let prepared = Guarded<SendInput?>(nil)
+    let compared = Guarded(0)
+    let shown =
+      plan.sending.urls == nil
+      ? nil
+      : Task {
+        await display.follow {
+          let count = compared.withLock(\.self)
+          return count > 0 ? BatchSnapshot(comparing: count) : nil
+        }
+      }
+    defer {
+      shown?.cancel()
+      // What it shows must not come after what is shown of the run.
+      if let shown { try? runBlocking { await shown.value } }
+    }
+    do throws(Failure) {
+      try interruption.performBlocking(orElse: notPrepared) { () throws(Failure) in
+        let input = try SendInput(plan) { compared.withLock { $0 += 1 } }
+        prepared.withLock { $0 = input }
+      }
+    } catch {
+      let count = compared.withLock(\.self)
+      display.finish(count > 0 ? BatchSnapshot(comparing: count) : nil)
+      guard let signal = interruption.signal, error.message == notPrepared else { throw error }
+      let place = plan.journal.map {
+        " The journal is in \"\($0)\": the same command goes on from there."
+      }
+      throw Failure(plan.exit(after: signal), notPrepared + (place ?? ""))
+    }
+    guard let input = prepared.withLock(\.self) else {
+      throw Failure(.bug, "The files were prepared without a result.")
+    }
+    return input
+  }
+}
+
+extension SendPlan {
+  /// The exit code after a signal. With a journal, a service manager or scheduler starts the run again after SIGTERM, and it
+  /// goes on.
+  func exit(after signal: Int32) -> ExitCode {
+    let code = ExitCode(signal: signal)
+    return journal != nil && code == .terminated ? .retryable : code
+  }
+}

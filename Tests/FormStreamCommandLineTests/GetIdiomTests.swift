@@ -104,6 +104,26 @@ import Testing
     }
   }
 
+  @Test func `a head or a part is taken, whatever its Last-Modified says to -z`() throws {
+    let place = try TemporaryDirectory()
+    let modified = ("Last-Modified", "Tue, 13 Jun 1990 12:10:00 GMT")
+    let server = try ScriptedServer { request in
+      request.header("Range") == nil
+        ? .good(headers: [modified], body: "abc")
+        : .good(206, headers: [modified, ("Content-Range", "bytes 1-2/3")], body: "bc")
+    }
+    let head = try shell(
+      "$F get -I -z '12 Dec 1999' -o f -w '%{http_code}' \(server.url); echo; cat f", in: place)
+    #expect(head.output.hasPrefix("200\nHTTP/1.1 200 OK\r\nLast-"), "\(head.output)\(head.stderr)")
+    for flags in ["-r 1-2", "-C 1", "-r 1-2 -o g"] {
+      let part = try shell(
+        "$F get \(flags) -z '12 Dec 1999' -w '%{http_code}' \(server.url); cat g 2>/dev/null",
+        in: place)
+      #expect(part.output.replacing("206", with: "") == "bc", "\(flags): \(part.stderr)")
+      #expect(part.output.contains("206"), "\(flags): \(part.output)")
+    }
+  }
+
   // MARK: Redirects
 
   /// With -L, curl prints no response of a redirect, followed or not.

@@ -32,7 +32,7 @@ struct GetPlan {
   let range: RequestedRange?
   /// The flag that chooses the range.
   let rangeFlag: String
-  /// What `-z` wants; nil for everything.
+  /// What `-z` wants of bodies; nil for everything.
   let condition: ModificationCondition?
   /// Whether no file is replaced.
   let keepsExisting: Bool
@@ -82,9 +82,11 @@ extension LowArguments {
       }
       planned.headers.append(header.name, header.value)
     }
+    // As in curl, the heads of HEAD are printed in any case.
+    let bodyCondition = planned.method == .head ? nil : condition
     let leavesOutRedirect = leavesOutRedirects(except: [])
     planned.options.leavesOutBody = { response in
-      condition?.excludes(response) == true || leavesOutRedirect?(response) == true
+      bodyCondition?.excludes(response) == true || leavesOutRedirect?(response) == true
     }
     if let range = downloading.range {
       guard !planned.headers.contains("Range") else {
@@ -121,7 +123,7 @@ extension LowArguments {
     try checkFiles(items, sources)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,
-      range: downloading.range, rangeFlag: downloading.rangeFlag, condition: condition,
+      range: downloading.range, rangeFlag: downloading.rangeFlag, condition: bodyCondition,
       keepsExisting: downloading.keepsExisting, removesOnError: downloading.removesOnError,
       resumes: downloading.resumes, makesDirectories: downloading.makesDirectories,
       printsRecord: printsJSON, outputsAnyStatus: request.outputsAnyStatus,

@@ -38,9 +38,9 @@ struct ModificationCondition: Hashable, Sendable {
   }
 
   /// Whether a response is not wanted by its `Last-Modified`. RFC 9110 §13.1.3: a server may ignore the condition, as many
-  /// programs behind servers do, and send everything.
+  /// programs behind servers do, and send everything. A part is what was asked for, and continues what is there.
   func excludes(_ response: TransferResponse) -> Bool {
-    guard (200...299).contains(response.status),
+    guard (200...299).contains(response.status), response.status != 206,
       let modified = response.headers["Last-Modified"].flatMap(HTTPDate.seconds)
     else { return false }
     return wantsOlder ? modified >= seconds : modified <= seconds

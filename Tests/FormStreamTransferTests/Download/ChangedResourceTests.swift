@@ -152,6 +152,34 @@ import FormStreamTransfer
     #expect(server.requests.map(\.rangeStart) == [nil, nil])
   }
 
+  /// RFC 9110 §13.1.5: a validator is an HTTP-date. Others may be those of a day, within which a file changes more than once.
+  @Test(arguments: [
+    "06 Nov 1993", "06 Nov 1993 08:49 GMT", "Sat, 06 Nov 1993", "19931106 08:49:37",
+  ])
+  func `a date that is not one of HTTP is no reason to continue`(_ modified: String) async throws {
+    let place = try TemporaryDirectory()
+    let (old, new) = (noise(300_000, seed: 1), noise(300_000, seed: 2))
+    let server = try ScriptedServer { request in
+      let bytes = request.number == 0 ? old : new
+      let headers = [("Date", "Sun, 06 Nov 1994 08:49:37 GMT"), ("Last-Modified", modified)]
+      if let start = request.rangeStart {
+        let range = [("Content-Range", "bytes \(start)-\(bytes.count - 1)/\(bytes.count)")]
+        return [.respond(206, headers: headers + range, bytes: Array(bytes[start...]))]
+      }
+      guard request.number == 0 else { return [.respond(200, headers: headers, bytes: bytes)] }
+      return [
+        .respond(
+          200, headers: headers, bytes: Array(bytes.prefix(100_000)),
+          framing: .announced(bytes.count)), .close,
+      ]
+    }
+    let result = try await makeSession().downloadResult(
+      of: try downloadRequest(server.url), DownloadSettings(.file(place.path("file"))))
+    #expect(result.outcome == .ok, "\(String(describing: result.error))")
+    #expect(place.bytes("file") == new)
+    #expect(server.requests.map(\.rangeStart) == [nil, nil])
+  }
+
   /// Parts that no server should send in response to `bytes=100000-`.
   private static let wrongParts: [[(String, String)]] = [
     [("ETag", "\"1\"")],

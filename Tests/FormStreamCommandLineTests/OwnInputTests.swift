@@ -211,6 +211,7 @@ import Testing
     ("--token-file in/t --into in", true), ("--token-file t --into .", true),
     ("--token-file in/t --into . --keep-paths", true), ("--token-file lt --into in", true),
     ("-K in/t --into in", true), ("--token-file t --into in >> in/log", true),
+    ("--token-file t --into in 2>> in/log", true),
     ("--token-file t --into in", false), ("--token-file t --into in --keep-paths", false),
   ])
   func `an upload can't replace what the receiver reads`(
@@ -221,7 +222,7 @@ import Testing
       """
       mkdir in; echo token > t; echo token > in/t; ln -s in/t lt; chmod 600 t in/t
       sed -i 's/.*/# &/' $(test "\(flags)" = "-K in/t --into in" && echo in/t || echo /dev/null)
-      "$F" receive --overwrite --listen 203.0.113.1:0 \(flags); echo $? >&2
+      "$F" receive --overwrite --listen 203.0.113.1:0 \(flags); exit=$?; test ! -e in/log || cat in/log >&2; echo $exit >&2
       """, in: place)
     // The others go on, and can't listen at an address of another machine.
     #expect(result.stderr.hasSuffix("64\n") == isRefused, "\(result.stderr)")

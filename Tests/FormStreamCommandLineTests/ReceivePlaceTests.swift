@@ -61,6 +61,15 @@ import Testing
     BadInput(64, "--max-body (argument 3) is not a size", "receive", "--max-body", "-1"),
     BadInput(64, "--min-rate (argument 3) is not a rate", "receive", "--min-rate", "0.5"),
     BadInput(64, "is not a rate", "receive", "--min-rate", "9000000T"),
+    // Without the refusal, these would go on and fail to listen.
+    BadInput(
+      64, "--head-time (argument 3) is too short: the least is 0.1 seconds.", "receive",
+      "--head-time", "0.0001", "--listen", "192.0.2.1:0"),
+    BadInput(
+      64, "--response-time (argument 3) is too short", "receive", "--response-time", "0.09",
+      "--listen", "192.0.2.1:0"),
+    BadInput(64, "is too short", "receive", "--head-time", "0"),
+    BadInput(74, "Can't listen on", "receive", "--head-time", "0.1", "--listen", "192.0.2.1:0"),
     BadInput(64, "--answer (argument 3) is not the status", "receive", "--answer", "199"),
     BadInput(64, "write a number from 200 to 599", "receive", "--answer", "600"),
     BadInput(64, "write a number from 200 to 599", "receive", "--answer", "+200"),

@@ -62,7 +62,8 @@ extension Flag {
       long: "head-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
       summary: "Close connections on which no request's head arrives for S seconds (30)",
       detail: """
-        The time begins with the connection, or with the end of a response. A fraction may follow a dot.
+        The time begins with the connection, or with the end of a response. The least is 0.1, and a connection may be \
+        closed an eighth of the time later.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.headTime = try timeLimit(argument, for: "--head-time")
@@ -71,8 +72,8 @@ extension Flag {
       long: "response-time", value: Value(placeholder: "S"), group: .receiving, verbs: [.receive],
       summary: "Close connections whose client takes S seconds to read a response (60)",
       detail: """
-        The client can't know then whether its upload was accepted. --min-rate also holds for reading. A fraction may \
-        follow a dot.
+        The client can't know then whether its upload was accepted. --min-rate also holds for reading. The least is 0.1, \
+        and a connection may be closed an eighth of the time later.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.responseTime = try timeLimit(argument, for: "--response-time")
@@ -154,8 +155,9 @@ extension Flag {
 
 private func timeLimit(_ argument: Argument, for flag: String) throws(Failure) -> Duration {
   let time = try argument.seconds(for: flag)
-  guard time > .zero else {
-    throw .usage("\(argument.named(flag)) leaves no time: write seconds, such as 30 or 0.5.")
+  // With less, the time that the receiver and the network need would count more than the client's.
+  guard time >= .milliseconds(100) else {
+    throw .usage("\(argument.named(flag)) is too short: the least is 0.1 seconds.")
   }
   return time
 }

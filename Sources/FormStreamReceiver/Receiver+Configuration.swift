@@ -90,7 +90,8 @@ extension Receiver {
     /// About how many bytes of memory the records of all requests in progress may take together. A form whose parts and
     /// texts need more is refused with 503 (`overloaded`). 256 KiB for each request don't count.
     public var allRecords = 192 * 1024 * 1024
-    /// How long a connection may be idle between requests, and how long a request's head may take.
+    /// How long a connection may be idle between requests, and how long a request's head may take. Of all three times, the
+    /// least is 10 milliseconds, and a limit may be enforced that much or an eighth of it too late.
     public var headTime = Duration.seconds(30)
     /// How long a body, or reading a response, may pause. `minimumRate` is measured over the same time.
     public var idleTime = Duration.seconds(60)
@@ -116,8 +117,11 @@ extension Receiver.Configuration {
 }
 
 extension Receiver.Limits {
-  /// These limits without values that make no sense: at least one connection, durations of at most a hundred years, and
-  /// nothing negative.
+  /// The least time limit: time is looked at so often at most.
+  static let leastTime = Duration.milliseconds(10)
+
+  /// These limits without values that make no sense: at least one connection, durations that can be kept, of at most a
+  /// hundred years, and nothing negative.
   var bounded: Receiver.Limits {
     var limits = self
     limits.body = body.map { max($0, 0) }
@@ -127,8 +131,9 @@ extension Receiver.Limits {
     limits.connections = max(connections, 1)
     limits.connectionsPerAddress = connectionsPerAddress.map { max($0, 1) }
     limits.minimumRate = max(minimumRate, 0)
-    (limits.headTime, limits.idleTime) = (headTime.bounded, idleTime.bounded)
-    limits.responseTime = responseTime.bounded
+    limits.headTime = max(headTime.bounded, Self.leastTime)
+    limits.idleTime = max(idleTime.bounded, Self.leastTime)
+    limits.responseTime = max(responseTime.bounded, Self.leastTime)
     return limits
   }
 }

@@ -164,4 +164,37 @@ import Testing
     }
     #expect(status == 200)
   }
+
+  /// Regression: they were never idle for long enough to make room.
+  @Test func `clients that ask again and again take turns with one that waits`() async throws {
+    let server = try Self.server()
+    let request = "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+    let isServed = Guarded(false)
+    defer { isServed.withLock { $0 = true } }
+    let clients = try await onNewThread {
+      try (0..<4).map { _ in
+        let client = try server.client()
+        try client.send(request)
+        #expect(try client.response().closes == false)
+        return SendableBox(client)
+      }
+    }
+    let asking = clients.map { client in
+      Task {
+        await onNewThread {
+          while !isServed.withLock(\.self), (try? client.value.send(request)) != nil,
+            (try? client.value.response())?.closes == false
+          {}
+        }
+      }
+    }
+    let status = try await onNewThread {
+      let good = try server.client()
+      try good.send(Self.head + "abc")
+      return try good.response().status
+    }
+    #expect(status == 200)
+    isServed.withLock { $0 = true }
+    for task in asking { await task.value }
+  }
 }

@@ -309,7 +309,7 @@ extension FormParser {
     guard isInPart else {
       try skip(
         bytes.count, limit: options.limits.preamble, .preamble, where: "before its first delimiter",
-        otherwise: "give the boundary that it has")
+        otherwise: "name the boundary that the body's delimiter lines have")
       searchPreamble(bytes)
       dropFinished()
       return .again

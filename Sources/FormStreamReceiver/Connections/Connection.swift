@@ -15,6 +15,8 @@ final class Connection: Sendable {
     case draining
     /// The response is sent, and the request is being reported.
     case lingering
+    /// The client was told before it had sent a complete request that the receiver stops. What it still sends is discarded.
+    case told
     /// The receiver has shut the connection down.
     case cut
     /// The socket is closed; its number may belong to another connection.
@@ -52,6 +54,10 @@ final class Connection: Sendable {
     /// then. Pipelined requests have many short responses, so the time of each doesn't say how fast it reads.
     var readingSince = ContinuousClock.now
     var readBefore: UInt64 = 0
+    /// How many bytes the client had read when the response in progress began, and how many it had sent when the last
+    /// request had ended.
+    var readBeforeResponse: UInt64 = 0
+    var receivedBefore: UInt64 = 0
     /// When the handling of received bytes began; nil if none are being handled. That time doesn't count against the
     /// client.
     var handlingSince: ContinuousClock.Instant?
@@ -85,37 +91,68 @@ final class Connection: Sendable {
 
   /// Whether the connection was cut off, and the status that was sent to the client.
   var cut: (isCut: Bool, status: Int?) {
-    state.withLock { ($0.phase == .cut, $0.sentStatus) }
+    state.withLock { ($0.phase == .cut || $0.phase == .told, $0.sentStatus) }
   }
 
-  /// Whether a request has begun and is not finished.
-  var isBusy: Bool {
+  /// Whether a request has begun and is not finished, or a client that is to be refused has not sent its request yet.
+  var isNeeded: Bool {
     state.withLock { state in
       switch state.phase {
       case .body, .response, .draining, .lingering: true
-      case .head, .cut, .closed: false
+      case .head: refusal != nil
+      case .told: hasPartOfRequest(state)
+      case .cut, .closed: false
       }
     }
   }
 
+  /// Whether the client has ended the connection, and no request is left on it: its thread has only not noticed yet, or is
+  /// reporting the last one.
+  var isAbandoned: Bool {
+    state.withLock { state in
+      switch state.phase {
+      case .head: return socket.isEnded(isTLS: isTLS)
+      case .body:
+        return state.handlingSince == nil && socket.isEnded(isTLS: false)
+      case .response:
+        // A client that has ended its side may still read.
+        guard socket.isEnded(isTLS: isTLS), let traffic = socket.traffic else { return false }
+        return traffic.isRead && traffic.readBytes > state.readBeforeResponse
+      case .draining, .lingering: return socket.isEnded(isTLS: isTLS)
+      case .told, .cut, .closed: return true
+      }
+    }
+  }
+
+  /// Whether the client has sent something since the last request.
+  private func hasPartOfRequest(_ state: State) -> Bool {
+    socket.traffic.map { $0.receivedBytes != state.receivedBefore } ?? false
+  }
+
   func enter(_ phase: Phase) {
     state.withLock { state in
-      guard state.phase != .closed, state.phase != .cut || phase == .closed else { return }
+      switch state.phase {
+      case .closed: return
+      case .told, .cut: guard phase == .closed else { return }
+      case .head, .body, .response, .draining, .lingering: break
+      }
       state.phase = phase
       state.since = .now
       state.bytes = 0
       state.handlingSince = nil
       if phase == .response { beginReading(&state) }
+      if phase == .head { state.receivedBefore = socket.traffic?.receivedBytes ?? 0 }
       if phase == .head || phase == .closed { state.lastResponse = nil }
     }
   }
 
   /// Begins to measure how fast the client reads, unless it still has something to read: then the measuring goes on.
   private func beginReading(_ state: inout State) {
-    let sent = socket.sent
-    guard sent?.isRead ?? true else { return }
+    let traffic = socket.traffic
+    state.readBeforeResponse = traffic?.readBytes ?? 0
+    guard traffic?.isRead ?? true else { return }
     state.readingSince = state.since
-    state.readBefore = sent?.readBytes ?? 0
+    state.readBefore = traffic?.readBytes ?? 0
   }
 
   /// Enters the body phase: a head is complete.
@@ -145,9 +182,11 @@ final class Connection: Sendable {
 
   /// Sends a response without libmicrohttpd, and discards what the client still sends until it has read the response.
   /// Closing a socket with unread bytes sends a reset, which may reach the client before the response.
-  func sendLastResponse(_ bytes: [UInt8]) {
+  ///
+  /// - Parameter limit: how many bytes are discarded at most.
+  func sendLastResponse(_ bytes: [UInt8], discarding limit: Int = .max) {
     enter(.draining)
-    socket.sendAndDrain(bytes, within: .seconds(5))
+    socket.sendAndDrain(bytes, within: .seconds(5), discarding: limit)
   }
 
   /// Sends a response and the end of the stream without waiting. ``sendLastResponse(_:)`` without bytes must follow, which
@@ -170,7 +209,7 @@ final class Connection: Sendable {
         cut(&state)
       case .response where .now - state.readingSince >= limits.idleTime:
         // Without the system's figure, only the time of each response is limited.
-        guard let readBytes = socket.sent?.readBytes else { return }
+        guard let readBytes = socket.traffic?.readBytes else { return }
         guard Double(readBytes &- state.readBefore) >= minimumBytes else { return cut(&state) }
         state.readingSince = .now
         state.readBefore = readBytes
@@ -199,7 +238,7 @@ final class Connection: Sendable {
   private static func spareability(_ state: State, _ limits: Receiver.Limits) -> Spareability {
     let time = ContinuousClock.now - state.since
     switch state.phase {
-    case .cut, .closed: return .leaving
+    case .told, .cut, .closed: return .leaving
     // A client that has just connected, or just read a response, may have a request on its way.
     case .head where time >= min(.seconds(1), limits.headTime / 4): return .idle(time)
     case .body
@@ -239,21 +278,39 @@ final class Connection: Sendable {
     if socket.sendAtOnce(response.bytes) { state.sentStatus = response.status }
   }
 
-  /// Ends the connection because the receiver stops, unless a request has begun on it. A request may be on its way, so
-  /// the client gets a response. Under TLS only libmicrohttpd can send one, after a request has arrived: then a
-  /// connection is ended that has been idle for the time `grace`.
+  /// Ends the connection because the receiver stops, unless a request has begun on it. It is called until the connection
+  /// has ended.
+  ///
+  /// A request may be on its way, or a part of it may have come, so the client gets a response. Under TLS only libmicrohttpd
+  /// can send one, after a request has arrived: then a connection is ended that has been idle for the time `grace`. A client
+  /// that is to be refused may take longer if it has begun to speak.
   func endIfIdle(_ response: [UInt8], grace: Duration) {
     state.withLock { state in
-      guard state.phase == .head else { return }
-      if isTLS {
-        guard .now - state.since >= grace else { return }
-      } else {
-        // The connection's thread is about to read a request, and refuses it.
-        guard !socket.hasUnreadBytes else { return }
-        _ = socket.sendAtOnce(response)
+      let time = ContinuousClock.now - state.since
+      switch state.phase {
+      case .head where isTLS:
+        guard time >= grace, refusal == nil || !hasPartOfRequest(state) else { return }
+        cut(&state)
+      // Otherwise, the connection's thread is about to read a request, and refuses it.
+      case .head where !socket.hasUnreadBytes:
+        state.cutReason = .receiverStops
+        if socket.sendAtOnce(response) { state.sentStatus = UploadRefusal.receiverStops.status }
+        // If no more could be received, what the client is sending would be answered with a reset.
+        socket.endSending()
+        state.phase = .told
+        state.since = .now
+      case .told where hasPartOfRequest(state):
+        if time >= Self.refusalTime { cut(&state) }
+      // What the client has sent before it was told has arrived before it confirmed that.
+      case .told where time >= grace || socket.traffic?.isEndRead ?? true: cut(&state)
+      default: break
       }
-      cut(&state)
     }
+  }
+
+  /// Discards what a client still sends that was told that the receiver stops.
+  func drainIfTold() {
+    if state.withLock({ $0.phase == .told }) { socket.sendAndDrain([], within: Self.refusalTime) }
   }
 
   /// Cuts the connection off because the receiver stops.

@@ -9,6 +9,8 @@ final class ConnectionTable: Sendable {
     var arriving: [CInt: Arrival] = [:]
     /// Whether clients are still accepted.
     var isAccepting = true
+    /// Whether a client waits because all connections are in use.
+    var hasWaitingClient = false
     /// Set when the receiver is stopped.
     var stop: Stop?
 
@@ -67,7 +69,10 @@ final class ConnectionTable: Sendable {
       let hasRoom = state.withLock { state in
         // If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
         state.arriving = state.arriving.filter { .now - $0.value.time < .seconds(1) }
-        guard let stop = state.stop else { return state.count(isRefused: false) < maximum }
+        guard let stop = state.stop else {
+          state.hasWaitingClient = state.count(isRefused: false) >= maximum
+          return !state.hasWaitingClient
+        }
         return .now >= stop.deadline || state.count(isRefused: true) < max(1, maximumRefused)
       }
       if hasRoom { return }
@@ -75,6 +80,10 @@ final class ConnectionTable: Sendable {
       roomFreed.wait(atMost: Self.retryInterval)
     }
   }
+
+  /// Whether a client waits because all connections are in use. Each is closed after its response then: one that is used
+  /// again and again would never be idle.
+  var hasWaitingClient: Bool { state.withLock(\.hasWaitingClient) }
 
   /// Waits until a connection ends, or for a moment: descriptors or memory are missing, and other programs may release
   /// them too.
@@ -122,15 +131,18 @@ final class ConnectionTable: Sendable {
     return true
   }
 
-  /// Whether the address may have one more connection that is served. If one of its others can be spared, that is cut off.
+  /// Whether the address may have one more connection that is served. Those that the client has ended don't count. If one
+  /// of the others can be spared, that is cut off.
   private func hasRoom(for address: SocketAddress) -> Bool {
     let network = address.network
-    let others = rated { $0.refusal == nil && $0.network == network }.filter {
+    var others = rated { $0.refusal == nil && $0.network == network }.filter {
       $0.spareability != .leaving
     }
     let arriving = state.withLock {
       $0.arriving.values.count { $0.refusal == nil && $0.network == network }
     }
+    if others.count + arriving < maximum(for: address) { return true }
+    others.removeAll(where: \.connection.isAbandoned)
     return others.count + arriving < maximum(for: address) || cutOne(of: others)
   }
 
@@ -207,7 +219,7 @@ final class ConnectionTable: Sendable {
         let isOver = ContinuousClock.now >= stop.deadline
         let isIdleOver = isOver || ContinuousClock.now >= stop.idleEnd
         closing.proceed(isIdleOver: isIdleOver, isOver: isOver)
-        for connection in connections where connection.refusal == nil {
+        for connection in connections {
           connection.endIfIdle(lastResponse, grace: Self.idleGrace)
         }
         if isIdleOver {
@@ -216,9 +228,7 @@ final class ConnectionTable: Sendable {
           }
         }
         if isOver || connections.isEmpty && !isArriving && !isAccepting { return }
-        let isNeeded = { (connection: Connection) in connection.refusal != nil || connection.isBusy
-        }
-        if isIdleOver, !isAccepting, !connections.contains(where: isNeeded) { return }
+        if isIdleOver, !isAccepting, !connections.contains(where: \.isNeeded) { return }
       }
       for connection in connections { connection.cutIfLate(limits) }
       wakeMonitor.wait(
@@ -250,7 +260,7 @@ final class ConnectionTable: Sendable {
   /// How late a time limit may be enforced.
   private var interval: Duration {
     max(
-      .milliseconds(10),
+      Receiver.Limits.leastTime,
       min(.seconds(1), min(limits.headTime, limits.idleTime, limits.responseTime) / 8))
   }
 }

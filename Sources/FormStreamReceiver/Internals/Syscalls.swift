@@ -29,38 +29,62 @@ struct Socket: Sendable {
     return recv(number, &byte, 1, CInt(MSG_PEEK) | CInt(MSG_DONTWAIT)) > 0
   }
 
-  /// What was sent, and what of it the other side has taken: its system, which stops if its program doesn't read.
-  struct Sent {
-    /// The bytes that have been taken since the connection began.
+  /// Whether the client sends no more, and nothing of what it sent waits to be read. It may still read.
+  ///
+  /// - Parameter isTLS: whether what waits may be the end of TLS.
+  ///
+  /// C: `poll`
+  func isEnded(isTLS: Bool) -> Bool {
+    // POLLRDHUP of Linux, which the C library declares only if _GNU_SOURCE is defined.
+    let end: Int32 = 0x2000
+    var asked = pollfd(fd: number, events: Int16(end), revents: 0)
+    guard poll(&asked, 1, 0) > 0 else { return false }
+    let events = Int32(asked.revents)
+    return events & (POLLERR | POLLHUP) != 0 || (events & end != 0 && (isTLS || !hasUnreadBytes))
+  }
+
+  /// What was received, what was sent, and what of that the other side has taken: its system, which stops if its program
+  /// doesn't read.
+  struct Traffic {
+    /// The bytes that have been received since the connection began.
+    let receivedBytes: UInt64
+    /// The bytes that the other side has taken since then.
     let readBytes: UInt64
-    /// Whether everything was.
+    /// Whether it has taken everything.
     let isRead: Bool
+    /// Whether it has also taken the end of the stream.
+    let isEndRead: Bool
   }
 
   /// Nil if the system doesn't say it: Linux does since 4.6.
   ///
   /// C: `getsockopt(TCP_INFO)`
-  var sent: Sent? {
+  var traffic: Traffic? {
     withUnsafeTemporaryAllocation(byteCount: 256, alignment: 8) { info in
       // The C library's `struct tcp_info` is older, and ends before these members of Linux's.
-      let (unacknowledged, acknowledgedBytes, unsentBytes) = (24, 120, 144)
+      let (unacknowledged, acknowledgedBytes, receivedBytes, unsentBytes) = (24, 120, 128, 144)
+      // include/net/tcp_states.h: TCP_FIN_WAIT2, TCP_TIME_WAIT, TCP_CLOSE.
+      let statesAfterEnd: [UInt8] = [5, 6, 7]
       var size = socklen_t(info.count)
       guard getsockopt(number, CInt(IPPROTO_TCP), TCP_INFO, info.baseAddress, &size) == 0,
         size >= unsentBytes + 4
       else { return nil }
-      return Sent(
+      return Traffic(
+        receivedBytes: info.load(fromByteOffset: receivedBytes, as: UInt64.self),
         readBytes: info.load(fromByteOffset: acknowledgedBytes, as: UInt64.self),
         isRead: info.load(fromByteOffset: unacknowledged, as: UInt32.self) == 0
-          && info.load(fromByteOffset: unsentBytes, as: UInt32.self) == 0)
+          && info.load(fromByteOffset: unsentBytes, as: UInt32.self) == 0,
+        isEndRead: statesAfterEnd.contains(info.load(as: UInt8.self)))
     }
   }
 
   /// Sends the bytes and the end of the stream, then reads and discards what the client sends, until the client
-  /// closes or the time is over.
+  /// closes, the time is over, or so many bytes are discarded.
   ///
   /// C: `send`, `shutdown`, `recv`, `poll`
-  func sendAndDrain(_ bytes: [UInt8], within time: Duration) {
+  func sendAndDrain(_ bytes: [UInt8], within time: Duration, discarding limit: Int = .max) {
     let end = ContinuousClock.now + time
+    var discarded = 0
     var rest = bytes[...]
     var isReadable = true
     while !rest.isEmpty {
@@ -73,18 +97,21 @@ struct Socket: Sendable {
         guard errno == EAGAIN else { return }
         // The client may be blocked because the receiver does not read. Even after its end of stream it may still
         // read.
-        if isReadable { isReadable = discardReceived() }
+        if isReadable { isReadable = discardReceived(&discarded) }
         guard isReady(for: isReadable ? POLLIN | POLLOUT : POLLOUT, until: end) else { return }
       }
     }
     shutdown(number, Int32(SHUT_WR))
-    while isReadable, discardReceived(), isReady(for: POLLIN, until: end) {}
+    while isReadable, discardReceived(&discarded), discarded < limit,
+      isReady(for: POLLIN, until: end)
+    {}
   }
 
-  /// Reads and discards the received bytes; returns false if no more can arrive.
-  private func discardReceived() -> Bool {
+  /// Reads and discards the received bytes, and counts them; returns false if no more can arrive.
+  private func discardReceived(_ discarded: inout Int) -> Bool {
     withUnsafeTemporaryAllocation(byteCount: 64 * 1024, alignment: 1) { buffer in
       let count = recv(number, buffer.baseAddress, buffer.count, CInt(MSG_DONTWAIT))
+      discarded += max(count, 0)
       return count > 0 || (count < 0 && (errno == EAGAIN || errno == EINTR))
     }
   }

@@ -33,6 +33,9 @@ final class IncomingRequest {
   /// How many bytes of a refused body are read first, if the response can't be sent at once.
   private static let maximumDiscarded: Int64 = 1024 * 1024
 
+  /// How much is discarded of what follows a head or chunks that can't be read.
+  private static let maximumUnread = 8 * 1024 * 1024
+
   private let service: Service
   let connection: Connection
   /// The target as the client sent it.
@@ -67,6 +70,8 @@ final class IncomingRequest {
   private var isSentDirectly = false
   /// Whether the client must still be given time to read the response.
   private var mustDrain = false
+  /// Whether libmicrohttpd sends a response of its own, and has not failed to do so.
+  private var isSentByLibrary = false
 
   init(_ service: Service, on connection: Connection, target: String, targetSize: Int) {
     self.service = service
@@ -188,7 +193,7 @@ final class IncomingRequest {
   func finish(isSent: Bool) {
     if mustDrain {
       mustDrain = false
-      connection.sendLastResponse([])
+      connection.sendLastResponse([], discarding: Self.maximumUnread)
     }
     let (isCut, statusOfCut) = connection.cut
     // The time of the callback doesn't count against the client.
@@ -197,14 +202,14 @@ final class IncomingRequest {
     guard head?.isUpload == true || failure != nil else { return }
     if record == nil {
       failure = RecordFailure(connection.cutReason ?? connectionLost)
-      makeRecord(isComplete: false, status: nil)
+      makeRecord(isComplete: false, status: isCut ? statusOfCut : nil)
     } else if status == nil {
       // The client has received nothing of the response that was made.
       record?.status = nil
       line = record?.line() ?? []
     }
     guard let record else { return }
-    if !isSentDirectly { status = isCut ? statusOfCut : isSent ? status : nil }
+    if !isSentDirectly { status = isCut ? statusOfCut : isSent || isSentByLibrary ? status : nil }
     // Files of a failed upload are removed before the request is reported.
     state = .responded
     collector = nil
@@ -217,22 +222,55 @@ final class IncomingRequest {
 }
 
 extension IncomingRequest {
-  /// Handles a head that libmicrohttpd refuses itself. Its own response would have the head twice, the second one in the
-  /// place of the body. So another one is sent before, if that is possible: not under TLS.
-  func refuseUnreadableHead(status: Int) {
-    guard isNew, case .head = state, failure == nil else { return }
-    time = recordTime()
-    let refusal = UploadRefusal(unreadableHead: status)
+  /// Handles a head, or the framing of a body, that libmicrohttpd can't read and refuses itself. Its own response would be a
+  /// page without the record, after a head with its head twice, and would be lost if the client is still sending. So
+  /// another one is sent before, if that is possible: not under TLS.
+  func refuseUnreadable(status: Int) {
+    let refusal: UploadRefusal
+    switch state {
+    case .head:
+      guard isNew, failure == nil else { return }
+      time = recordTime()
+      refusal = UploadRefusal(unreadableHead: status)
+    case .body:
+      // The client may be cut off at this moment, with a response.
+      guard connection.beginHandling(0) else { return }
+      refusal = UploadRefusal(unreadableChunks: status, at: bodyBytes)
+    // Under TLS, the body of a refused request is read before the response is sent.
+    case .discarding(let response, _):
+      guard connection.beginHandling(0) else { return }
+      // The record says why the request is refused, and which status the client gets instead.
+      makeRecord(isComplete: false, status: status)
+      note(response)
+      return letLibraryRespond(status)
+    case .responded: return
+    }
     failure = RecordFailure(refusal)
-    makeRecord(isComplete: false, status: refusal.status)
+    makeRecord(isComplete: false, status: connection.isTLS ? status : refusal.status)
     let response = response(to: refusal)
     note(response)
+    // This removes the parts' files.
+    collector = nil
+    guard !connection.isTLS else { return letLibraryRespond(status) }
     state = .responded
-    guard !connection.isTLS else { return }
     // libmicrohttpd crashes if its daemon is stopped before it has made its response. So the client is waited for later.
     isSentDirectly = true
     mustDrain = true
     if !connection.sendLastResponseAtOnce(service.bytes(of: response)) { self.status = nil }
+  }
+
+  private func letLibraryRespond(_ status: Int) {
+    state = .responded
+    isSentByLibrary = true
+    self.status = status
+    connection.enter(.response)
+  }
+
+  /// Notes that libmicrohttpd could not do something, which may be sending its own response.
+  func noteFailedResponse() {
+    guard isSentByLibrary else { return }
+    isSentByLibrary = false
+    status = nil
   }
 
   /// The receiver's own response to a refusal, with the record that was made.

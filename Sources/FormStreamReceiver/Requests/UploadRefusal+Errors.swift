@@ -43,7 +43,7 @@ extension MultipartError {
   /// The description for those who can't raise a limit of the receiver themselves.
   fileprivate var descriptionForSenders: String {
     FormParser.Limits.Name.allCases.reduce(description) {
-      $0.replacing("raise \($1), or ", with: "the receiver has a limit; ")
+      $0.replacing("raise \($1), or ", with: "that is the limit here; ")
     }
   }
 }
@@ -86,6 +86,27 @@ extension UploadRefusal {
         .badRequest, status: status,
         "The request's head can't be read: a line has no colon, or the Content-Length is no number."
       )
+    }
+  }
+}
+
+extension UploadRefusal {
+  /// What libmicrohttpd refuses itself with a status, because it can't read the chunks of a body.
+  init(unreadableChunks status: Int, at offset: Int64) {
+    switch status {
+    case 413:
+      self.init(
+        .bodyTooLarge, status: status,
+        "At byte \(offset) of the body, the size of a chunk is above 64 bits: send smaller chunks.")
+    case 431:
+      self.init(
+        .headTooLarge, status: status,
+        "The trailers after the body are too large to be read: send none.")
+    default:
+      self.init(
+        Code(MultipartError.Code.malformedBody), status: 400,
+        "The chunks of the body are malformed at byte \(offset) of its contents, or in the trailers: send chunks as "
+          + "RFC 9112 defines them, with short lines.")
     }
   }
 }

@@ -59,12 +59,17 @@ final class DaemonCallbacks: Sendable {
     log.withLock { log in
       if log.utf8.count < Self.maximumLogSize { log += message }
     }
-    // libmicrohttpd logs that it refuses a request, and then sends its response.
-    guard message.utf8.starts(with: Self.refusalMessage.utf8),
-      let status = Int(Substring(message.utf8.dropFirst(Self.refusalMessage.utf8.count).prefix(3))),
-      let context = contexts.withLock({ $0[currentThread()] })
+    guard let context = contexts.withLock({ $0[currentThread()] }),
+      let request = context.takeUnretainedValue().request
     else { return }
-    context.takeUnretainedValue().request?.refuseUnreadableHead(status: status)
+    // libmicrohttpd logs that it refuses a request, and then sends its response. It logs if it can't, and nothing if it can.
+    if message.utf8.starts(with: Self.refusalMessage.utf8),
+      let status = Int(Substring(message.utf8.dropFirst(Self.refusalMessage.utf8.count).prefix(3)))
+    {
+      request.refuseUnreadable(status: status)
+    } else {
+      request.noteFailedResponse()
+    }
   }
 
   private static let refusalMessage = "Error processing request (HTTP response code is "
@@ -84,7 +89,13 @@ final class DaemonCallbacks: Sendable {
       socketContext.pointee = nil
       let context = ConnectionContext.release(pointer)
       context.endRequest(isSent: false)
-      if let thread = context.thread { contexts.withLock { $0[thread] = nil } }
+      if let thread = context.thread {
+        contexts.withLock { contexts in
+          // The thread has ended, and that of a new connection may have its number.
+          let isOwn = contexts[thread].map { $0.toOpaque() == pointer } ?? false
+          if isOwn { contexts[thread] = nil }
+        }
+      }
       context.connection.enter(.closed)
       connections.remove(context.connection)
     }
@@ -127,12 +138,16 @@ final class DaemonCallbacks: Sendable {
     }
     switch step {
     case .proceed: return .YES
-    case .respond(let response): return queue(response, on: handle)
+    case .respond(var response):
+      if connections.hasWaitingClient { response.closes = true }
+      return queue(response, on: handle)
     case .respondAndClose(let response):
       request.connection.sendLastResponse(
         service.bytes(of: response, hasBody: request.allowsResponseBody))
       return .NO
-    case .close: return .NO
+    case .close:
+      request.connection.drainIfTold()
+      return .NO
     }
   }
 }

@@ -19,6 +19,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case onlyIPv4 = "AddressFamily.ipv4"
   case onlyIPv6 = "AddressFamily.ipv6"
   case localInterface = "TransferSession.Configuration.localInterface"
+  case connectionsPerHost = "TransferSession.Configuration.maximumConnectionsPerHost"
   case version = "TransferSession.Configuration.version"
   case priorKnowledge = "Version.http2"
   case onlyHTTP11 = "Version.http11"

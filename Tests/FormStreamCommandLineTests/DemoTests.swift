@@ -30,6 +30,20 @@ import Testing
     }
   }
 
+  /// Regression: the message said to set TMPDIR.
+  @Test(.enabled(if: SmallDisk.isAllowed, "a file system can't be mounted here"))
+  func `without /proc, the demo says what it needs it for`() throws {
+    let place = try TemporaryDirectory()
+    let demo = try shell(
+      "export TMPDIR=$PWD; unshare -rm sh -c 'mount -t tmpfs none /proc && \"$F\" demo'", in: place)
+    #expect(demo.exit == 74, "\(demo.stderr)")
+    #expect(
+      demo.stderr.contains("can't start this program a second time")
+        && demo.stderr.contains("check that /proc is mounted") && !demo.stderr.contains("TMPDIR"),
+      "\(demo.stderr)")
+    #expect(try shell("ls -A", in: place).output == "")
+  }
+
   /// Regression: the message was Foundation's.
   @Test func `if the directory does not exist, the message names TMPDIR`() throws {
     let demo = try run("formstream", ["demo"], environment: ["TMPDIR": "/no/such"])

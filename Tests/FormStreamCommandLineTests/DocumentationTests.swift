@@ -168,6 +168,50 @@ import Testing
     }
   }
 
+  /// The lines of the sources that are no comments, with the names of their files.
+  private static func codeLines() throws -> [(file: String, line: Substring)] {
+    let sources = root.appending(path: "Sources")
+    let files = try FileManager.default.subpathsOfDirectory(atPath: sources.path)
+      .filter { $0.hasSuffix(".swift") }
+    return try files.flatMap { file in
+      try text("Sources/\(file)").split(separator: "\n")
+        .filter { !$0.drop { $0 == " " }.hasPrefix("//") }.map { (file, $0) }
+    }
+  }
+
+  /// Regression: "the body has 1 bytes". What is never 1 is a constant, whose name begins with `maximum` or `minimum`.
+  @Test func `no message counts one thing as several`() throws {
+    let nouns =
+      "bytes|files|parts|seconds|lines|requests|times|URLs|slices|fields|redirects|entries|headers"
+    let count = try Regex(#"\\\((?<value>[^()]*(\([^()]*\)[^()]*)*)\) (\#(nouns))\b"#)
+    for (file, line) in try Self.codeLines() {
+      for match in line.matches(of: count) {
+        let value = match["value"]?.substring ?? ""
+        let isConstant = value.contains(/(^|\.)(maximum|minimum)[A-Z]/)
+        // "4 of 9 bytes" is a part, and "the server at … redirects the request" has a verb.
+        if isConstant || line.contains("== 1 ?")
+          || line[..<match.range.lowerBound].contains(/ of ($|\\\()/)
+          || line[match.range.upperBound...].hasPrefix(" the request")
+        {
+          continue
+        }
+        Issue.record("\(file): \(line)")
+      }
+    }
+  }
+
+  /// Regression: a message named `maximumConnectionsPerHost`, which the command has another name for.
+  @Test func `messages of transfers name settings by SettingName`() throws {
+    for (file, line) in try Self.codeLines()
+    where file.hasPrefix("FormStreamTransfer/") && !file.hasSuffix("/SettingName.swift") {
+      if line.contains(
+        /"[^"]*(^|[^A-Za-z])(Configuration|TransferOptions|RetryPolicy|TimeLimits|TLSSettings|ProxySettings|RedirectPolicy)\.[a-z][^"]*"/
+      ) {
+        Issue.record("\(file): \(line)")
+      }
+    }
+  }
+
   private static func unindented(_ code: String) -> String {
     code.split(separator: "\n", omittingEmptySubsequences: false)
       .map { String($0.drop { $0 == " " }) }.joined(separator: "\n")

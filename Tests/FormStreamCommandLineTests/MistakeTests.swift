@@ -194,4 +194,14 @@ import Testing
           && run.stderr.contains("or http if that is"),
       "\(run.stderr)")
   }
+
+  @Test(arguments: [
+    (["post", "-d", "a", "-H", "Content-Length: 5", "http://h/"], "the body has 1 byte:"),
+    (["post", "-d", "ab", "-H", "Content-Length: 5", "http://h/"], "the body has 2 bytes:"),
+  ])
+  func `one thing is counted as one`(_ words: [String], _ says: String) throws {
+    let result = try run("formstream", words)
+    #expect(result.exit == 64)
+    #expect(result.stderr.contains(says), "\(result.stderr)")
+  }
 }

@@ -138,6 +138,81 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// Regression: the message named the proxy's host.
+  @Test func `a name that is not found here is the server's, and not the proxy's`() async throws {
+    let proxy = try SOCKS4Proxy(to: server.port)
+    let session = try session(.proxy("socks4://127.0.0.1:\(proxy.port)"))
+    let result = await session.result(of: try makeRequest("http://nowhere.invalid:1/"))
+    let text = try #require(result.error).description
+    #expect([.hostNotFound, .hostLookupFailed].contains(result.error?.code), "\(text)")
+    #expect(text.contains("\"nowhere.invalid\""), "\(text)")
+    #expect(!text.contains("\"127.0.0.1\""), "\(text)")
+    #expect(proxy.requests.isEmpty)
+  }
+
+  /// Regression: the message said that the host was not found.
+  @Test func `an address of IPv6 can't be asked of a proxy of SOCKS4`() async throws {
+    let proxy = try SOCKS4Proxy(to: server.port)
+    let session = try session(.proxy("socks4://127.0.0.1:\(proxy.port)"))
+    let result = await session.result(of: try makeRequest("http://[::1]:1/", attempts: 2))
+    let text = try #require(result.error).description
+    #expect(result.outcome == .failed && result.attempts == 1, "\(text)")
+    #expect(text.contains("SOCKS4") && text.contains("IPv6"), "\(text)")
+    #expect(!text.contains("not found"), "\(text)")
+  }
+
+  /// Regression: the reason was a sentence of libcurl.
+  @Test func `the reason of a SOCKS proxy is said in our words`() async throws {
+    var seen: [String] = []
+    func text(_ proxy: String, _ url: String) async throws -> String {
+      let session = try session(.proxy(proxy))
+      let result = await session.result(of: try makeRequest(url))
+      #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
+      let text = try #require(result.error).description
+      seen.append(text)
+      let name = proxy.replacing("me:wrong@", with: "")
+      #expect(text.contains("the proxy \(name) made no connection to http://127.0.0.1:"), "\(text)")
+      return text
+    }
+    for (code, says) in [
+      (UInt8(0x5B), "it refused the request, or could not carry it out"), (0x5C, "identd"),
+      (0x5D, "identd"), (0x00, "unknown"),
+    ] {
+      let proxy = try SOCKS4Proxy(to: server.port, answering: code)
+      #expect(try await text("socks4://127.0.0.1:\(proxy.port)", server.url).contains(says))
+    }
+    // What refuses each command of SOCKS5: the codes of RFC 1928 §6, and one that it doesn't have.
+    for (code, says) in [
+      (UInt8(1), "it failed"), (2, "its rules don't allow it"), (3, "the network can't be reached"),
+      (4, "the host can't be reached"), (5, "nothing is listening there"), (6, "took too long"),
+      (7, "command"), (8, "addresses of this kind"), (9, "unknown"),
+    ] {
+      let refusing = try SOCKS5Refusal(code)
+      #expect(
+        try await text("socks5h://127.0.0.1:\(refusing.port)", server.url).contains(says), "\(code)"
+      )
+    }
+    let real = try RealProxy(.socks, Self.user)
+    #expect(
+      try await text("socks5h://me:wrong@127.0.0.1:\(real.port)", server.url)
+        .contains("ProxySettings.credentials"))
+    #expect(
+      try await text("socks5h://127.0.0.1:\(real.port)", server.url)
+        .contains("it demands a user and a password"))
+    // A server of HTTP in place of a proxy.
+    let other = try SOCKS5Refusal(nil)
+    #expect(
+      try await text("socks5h://127.0.0.1:\(other.port)", server.url)
+        .contains("doesn't speak SOCKS5"))
+    for text in seen {
+      for word in [
+        "connection to 127", "cannot", "rejected", "Can't complete", "initial", "authenticat",
+      ] {
+        #expect(!text.contains(word), "\(text)")
+      }
+    }
+  }
+
   @Test func `a server that a proxy can't reach has got nothing`() async throws {
     let nobody = try ScriptedServer { _ in [.unexpected] }
     let port = nobody.port

@@ -18,7 +18,7 @@ struct JournalSummary {
     if let records = manifest.records, let bytes = head.manifestBytes, bytes != records.upperBound {
       throw BatchError(
         .manifestMalformed, on: manifest.id,
-        "The manifest has \(records.upperBound) bytes, and had \(bytes) when the journal "
+        "The manifest has \(counted(records.upperBound, "byte", "bytes")), and had \(bytes) when the journal "
           + "\(path.description.quoted) was begun: what a journal says is about places in the manifest, which must never "
           + "change. Use the original, or make a new one.")
     }

@@ -139,7 +139,9 @@ extension BatchFile {
         throw changed("another file has taken its place")
       }
     }
-    if found.size != size { throw changed("it has \(found.size) bytes instead of \(size)") }
+    if found.size != size {
+      throw changed("it has \(counted(found.size, "byte", "bytes")) instead of \(size)")
+    }
     guard found.modifiedNanoseconds == modified,
       identity.map({ $0.changed == found.changed }) ?? true
     else { throw changed("it was written to, or its attributes were changed") }

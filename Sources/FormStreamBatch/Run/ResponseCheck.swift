@@ -70,7 +70,8 @@ package struct ResponseCheck: Sendable {
     }
     switch value {
     case .integer(let number):
-      return number == size ? nil : "the server has \(number) bytes, and the file has \(size)"
+      return number == size
+        ? nil : "the server has \(counted(number, "byte", "bytes")), and the file has \(size)"
     case .string(let text):
       guard let digest else { return "the file has no digest" }
       return text.lowercased() == digest.description

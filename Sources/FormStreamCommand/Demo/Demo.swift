@@ -43,20 +43,33 @@ private struct Demo {
     ) { request in received.withLock { $0 = request } }
     let total = files.reduce(0) { $0 + $1.file.size }
     StandardError.write(
-      "Sending \(files.count) files, \(HumanReadable.size(total)), to \(receiver.url) ...")
-    let sent = try runThisProgram(
-      ["post", "--progress", "bar"]
-        + files.flatMap { ["--file", "\($0.file.field)=\(scratch.path($0.file.name))"] }
-        + [receiver.url], signals: sender)
+      "Sending \(counted(files.count, "file", "files")), \(HumanReadable.size(total)), to \(receiver.url) ..."
+    )
+    let sent = Result { () throws(Failure) in try send(files, to: receiver.url) }
     try runBlocking { () async throws(Failure) in await receiver.stop() }
+    let ended = try sent.get()
     try interruption.check()
-    guard sent.code == 0, let request = received.withLock({ $0 }) else {
+    guard ended.code == 0, let request = received.withLock({ $0 }) else {
       let isFull = received.withLock { $0?.error?.code == "no-room" }
       throw Failure(
-        ExitCode(rawValue: sent.code) ?? .failed,
+        ExitCode(rawValue: ended.code) ?? .failed,
         "The files did not arrive: see above.\(isFull ? " \(ScratchDirectory.remedy)" : "")")
     }
-    try report(files, in: request, sender: sent)
+    try report(files, in: request, sender: ended)
+  }
+
+  private func send(_ files: [SentFile], to url: String) throws(Failure) -> ProcessExit {
+    do throws(SystemError) {
+      return try runThisProgram(
+        ["post", "--progress", "bar"]
+          + files.flatMap { ["--file", "\($0.file.field)=\(scratch.path($0.file.name))"] } + [url],
+        signals: sender)
+    } catch {
+      throw Failure(
+        .inputOutput,
+        "The demo can't start this program a second time, to send the files: \(error). It is found by /proc/self/exe: "
+          + "check that /proc is mounted.")
+    }
   }
 
   private func make(_ file: SampleFile) throws(Failure) -> SHA256.Digest {
@@ -92,7 +105,7 @@ private struct Demo {
     try output.write(TextTable.text(of: rows.map { $0.map { visible($0) } }, numeric: [3]))
     try output.write(
       """
-      \(request.bodyBytes) bytes in \(Int64(seconds * 1000)) ms: \(rate) MB/s. Peak memory: \
+      \(counted(request.bodyBytes, "byte", "bytes")) in \(Int64(seconds * 1000)) ms: \(rate) MB/s. Peak memory: \
       sender \(sender.peakMemory / 1_000_000) MB, receiver \(peakMemoryOfThisProcess() / 1_000_000) MB.
       \(isEqual ? "The received files are equal to the files that were sent." : "The received files differ from the files that were sent.")
 

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamTransfer
 
 /// The flags about the connection to the server.
@@ -29,7 +30,7 @@ extension Flag {
       }
       guard argument.bytes.count <= maximumSocketPath else {
         throw .usage(
-          "The path of --unix-socket has \(argument.bytes.count) bytes, and a socket's path can have "
+          "The path of --unix-socket has \(counted(argument.bytes.count, "byte", "bytes")), and a socket's path can have "
             + "\(maximumSocketPath): change to a directory near it, and give a shorter path from there."
         )
       }

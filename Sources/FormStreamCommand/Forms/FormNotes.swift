@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 extension LowArguments {
   /// What may not be meant in the parts of a form.
   var notesOnParts: [String] {
@@ -21,7 +23,7 @@ extension PartArguments {
   fileprivate var noteOnList: String? {
     guard children.contains(where: \.isListed) else { return nil }
     return
-      "The \(children.count) files of part \"\(name)\" are sent as curl sends a list: in one part, of multipart/mixed. Many servers "
+      "The \(counted(children.count, "file", "files")) of part \"\(name)\" are sent as curl sends a list: in one part, of multipart/mixed. Many servers "
       + "read only a part for each file: repeat -F for that."
   }
 }

@@ -95,7 +95,7 @@ final class ExpectedResponse: @unchecked Sendable {
     guard count == bytes.upperBound - bytes.lowerBound else {
       throw Failure(
         .failed,
-        "The server at \(response.url) sent \(count) bytes in place of those that it announced (\(header)).",
+        "The server at \(response.url) sent \(counted(count, "byte", "bytes")) in place of those that it announced (\(header)).",
         code: .malformedResponse)
     }
   }

@@ -21,7 +21,9 @@ func readSmallFile(
       "\(subject ?? "The file \"\(path)\" of \(flag)") can't be read: \(error). \(remedy)")
   }
   guard bytes.count <= limit else {
-    throw .usage("The file \"\(path)\" of \(flag) has more than \(limit) bytes: name another.")
+    throw .usage(
+      "The file \"\(path)\" of \(flag) has more than \(counted(limit, "byte", "bytes")): name another."
+    )
   }
   return bytes
 }

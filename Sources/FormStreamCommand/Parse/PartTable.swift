@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamRecords
 
 /// The parts of a form as a table for people.
@@ -17,7 +18,7 @@ enum PartTable {
     if record.isComplete {
       let count = record.parts.count
       let parts = count == 0 ? "no parts" : count == 1 ? "1 part" : "\(count) parts"
-      text += "The form is complete: \(parts), \(record.bodyBytes) bytes.\n"
+      text += "The form is complete: \(parts), \(counted(record.bodyBytes, "byte", "bytes")).\n"
     }
     return text
   }

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamBatch
 import FormStreamMultipart
 
@@ -97,8 +98,4 @@ extension LeftOutEntries {
     }
     return lines
   }
-}
-
-func counted(_ count: Int, _ one: String, _ many: String) -> String {
-  "\(count) \(count == 1 ? one : many)"
 }

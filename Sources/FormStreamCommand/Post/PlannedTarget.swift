@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamMultipart
 
 /// A URL, and the file that is sent to it.
@@ -51,7 +52,7 @@ extension LowArguments {
         let (upload, group) = zip(request.uploads, groups).first(where: { $1.count > 1 })
       {
         throw .usage(
-          "\(upload.named("-T")) stands for \(group.count) files: for \(count) URLs, give each file a -T of its own, or give one URL that ends in /."
+          "\(upload.named("-T")) stands for \(counted(group.count, "file", "files")): for \(counted(count, "URL", "URLs")), give each file a -T of its own, or give one URL that ends in /."
         )
       }
       throw .usage(
@@ -92,7 +93,7 @@ extension LowArguments {
   ) throws(Failure) -> [PlannedTarget] {
     guard uploads.count == 1 || urls.allSatisfy(\.takesName) else {
       throw .usage(
-        "Each of the \(uploads.count) files would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."
+        "Each of the \(counted(uploads.count, "file", "files")) would replace the one before at the same URL: end the URL with / to add their names to it, or give one for each."
       )
     }
     var targets: [PlannedTarget] = []

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamMultipart
 import FormStreamTransfer
 
@@ -85,7 +86,8 @@ extension LowArguments {
     }
     guard length == stated else {
       throw .usage(
-        "-H states a Content-Length of \(stated), and the body has \(length) bytes: \(remedy).")
+        "-H states a Content-Length of \(stated), and the body has \(counted(length, "byte", "bytes")): \(remedy)."
+      )
     }
   }
 
@@ -96,7 +98,7 @@ extension LowArguments {
     let isInBody = parts.flatMap(\.leaves).contains(where: \.isStandardInput)
     guard uploads > 1 || targets[0].upload == nil && isInBody else { return }
     throw .usage(
-      "Standard input can be read once, and there are \(targets.count) URLs: store it in a file, and send that."
+      "Standard input can be read once, and there are \(counted(targets.count, "URL", "URLs")): store it in a file, and send that."
     )
   }
 
@@ -104,7 +106,7 @@ extension LowArguments {
   private func checkKey(of count: Int) throws(Failure) {
     guard count > 1, let key = request.idempotencyKey, key.text != "auto" else { return }
     throw .usage(
-      "\(key.named("--idempotency-key")) is one key, and there are \(count) requests: write auto, and each gets its own."
+      "\(key.named("--idempotency-key")) is one key, and there are \(counted(count, "request", "requests")): write auto, and each gets its own."
     )
   }
 

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamMultipart
 
 /// How several requests of a command end, one after another.
@@ -63,7 +64,9 @@ struct RequestSeries {
     guard count > 1 else { return last }
     return ResultReport.Ending(
       failure: worst.map { Failure($0.exit, "") },
-      verdict: "The server accepted \(ended == count ? "all" : "\(ended) of") \(count) requests.")
+      verdict:
+        "The server accepted \(ended == count ? "all" : "\(ended) of") \(counted(count, "request", "requests"))."
+    )
   }
 }
 

@@ -34,6 +34,7 @@ extension SettingName {
     case .onlyIPv4: "--ipv4"
     case .onlyIPv6: "--ipv6"
     case .localInterface: "--interface"
+    case .connectionsPerHost: "--jobs"
     case .version: "--http2"
     case .priorKnowledge: "--http2-prior-knowledge"
     case .onlyHTTP11: "--http1.1"

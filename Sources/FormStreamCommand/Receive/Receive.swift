@@ -41,7 +41,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let lost = queue.close() + log.omitted
   if lost > 0 {
     // If standard error is the same pipe, the message would wait for that reader.
-    let message = "\(output.name) was not read: \(lost) lines about requests are lost."
+    let message =
+      "\(output.name) was not read: \(counted(lost, "line about a request is", "lines about requests are")) lost."
     let isSeen = OutputDescriptor.standardError.isReady
     end.addReason(.failure(Failure(.inputOutput, isSeen ? message : "")))
   }

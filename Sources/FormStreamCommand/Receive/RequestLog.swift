@@ -61,7 +61,8 @@ final class RequestLog: Sendable {
     if let announced = request.contentLength, announced != arrived {
       return "body: \(arrived) of \(announced) bytes"
     }
-    return "body: \(arrived) bytes\(request.framing == .chunked ? ", in chunks" : "")"
+    return
+      "body: \(counted(arrived, "byte", "bytes"))\(request.framing == .chunked ? ", in chunks" : "")"
   }
 
   private static func line(of request: ReceivedRequest) -> String {

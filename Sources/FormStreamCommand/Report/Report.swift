@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamBatch
 import FormStreamMultipart
 import FormStreamRecords
@@ -99,7 +100,7 @@ extension BatchReport {
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"
       lines.append(
-        "\(damagedJournals) \(have) lines that can't be read: what they said is not known.")
+        "\(damagedJournals) \(have) some lines that can't be read: what they said is not known.")
     }
     if !isListed {
       lines.append("Not all files are listed: the run that lists them was ended, or goes on.")

@@ -1,6 +1,7 @@
 // The files of this folder are the only ones of this module that call libcrypto. The others never see `EVP` or a
 // status code.
 
+import FormStreamPlatform
 import CFormStreamCrypto
 
 /// Computes the SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
@@ -32,7 +33,7 @@ package struct SHA256: ~Copyable {
   package mutating func update(_ bytes: UnsafeRawBufferPointer) throws(DigestError) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     guard EVP_DigestUpdate(context, start, bytes.count) == 1 else {
-      throw Self.failure(to: "add \(bytes.count) bytes")
+      throw Self.failure(to: "add \(counted(bytes.count, "byte", "bytes"))")
     }
   }
 
@@ -62,7 +63,7 @@ package struct SHA256: ~Copyable {
   package static func digest(of bytes: [UInt8]) throws(DigestError) -> Digest {
     let state = try SHA256()
     guard EVP_DigestUpdate(state.context, bytes, bytes.count) == 1 else {
-      throw failure(to: "add \(bytes.count) bytes")
+      throw failure(to: "add \(counted(bytes.count, "byte", "bytes"))")
     }
     return try state.finalize()
   }

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The layout of a body: where each byte comes from, and how many bytes there are.
 ///
 /// Usually it is the body of a form. A file, bytes or a stream can be laid out alone too
@@ -126,7 +128,7 @@ public struct BodyLayout: Sendable {
   private func overLimit(_ limit: Int) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the body",
-      "The body has more than \(limit) bytes, the limit for reading it into memory: read it in pieces, or "
+      "The body has more than \(counted(limit, "byte", "bytes")), the limit for reading it into memory: read it in pieces, or "
         + "raise the limit.")
   }
 }

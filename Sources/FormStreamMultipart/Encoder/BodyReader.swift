@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// Reads the body of a layout, directly into the memory of the caller.
 ///
 /// A file or stream is opened when its first byte is read and closed after its last: one descriptor
@@ -121,7 +123,7 @@ public final class BodyReader {
       throw MultipartError(
         .offsetOutsideBody, on: "\(offset)",
         "There is no byte \(offset) in a body of "
-          + (layout.contentLength.map { "\($0) bytes." } ?? "unknown length."))
+          + (layout.contentLength.map { "\(counted($0, "byte", "bytes"))." } ?? "unknown length."))
     }
     let target = layout.find(offset)
     try checkCrossing(to: target)
@@ -292,7 +294,7 @@ extension BodyReader {
       guard let read = try fill(room, waiting: .always), read > 0 else {
         return MultipartError(
           .offsetOutsideBody, on: "\(position + left)",
-          "The body ended \(left) bytes before byte \(position + left).")
+          "The body ended \(counted(left, "byte", "bytes")) before byte \(position + left).")
       }
       left -= Int64(read)
       position += Int64(read)

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// Writes the header block of a part: Content-Disposition, Content-Type, extra headers.
 enum HeaderBlock {
   /// RFC 7578 §4.2: "Each part MUST contain a Content-Disposition header field … where the
@@ -46,7 +48,7 @@ enum HeaderBlock {
     guard bytes.count - start <= PartHeaders.maximumBlockSize else {
       throw MultipartError(
         .headersTooLarge, on: part.name,
-        "The headers of part \(part.name.quoted) have \(bytes.count - start) bytes; at most "
+        "The headers of part \(part.name.quoted) have \(counted(bytes.count - start, "byte", "bytes")); at most "
           + "\(PartHeaders.maximumBlockSize) are allowed, and many receivers accept less. Shorten its name, file name or "
           + "extra headers."
       )

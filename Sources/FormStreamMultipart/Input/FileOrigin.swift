@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// What a path or descriptor is when the form is laid out.
 enum FileLookup {
   case extent(FileExtent)
@@ -101,10 +103,10 @@ extension FileExtent {
     let offset = range?.offset ?? 0
     let length = range?.length ?? (size - min(max(offset, 0), size))
     guard offset >= 0, length >= 0, offset <= size, length <= size - offset else {
-      let end = range?.length.map { "\($0) bytes" } ?? "all"
+      let end = range?.length.map { counted($0, "byte", "bytes") } ?? "all"
       throw MultipartError(
         .rangeOutsideFile, on: path.description,
-        "\(path.subject(part)) has \(size) bytes, so \(end) from byte \(offset) on can't be read: choose a range "
+        "\(path.subject(part)) has \(counted(size, "byte", "bytes")), so \(end) from byte \(offset) on can't be read: choose a range "
           + "within it.")
     }
     self.init(

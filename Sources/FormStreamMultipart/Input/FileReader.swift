@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// Reads a range of a file, and checks that the file is the one that was laid out: when it is
 /// opened, and after each read before the bytes are returned.
 final class FileReader: SegmentReader {
@@ -75,7 +77,8 @@ final class FileReader: SegmentReader {
     // The size is unchanged, but there is nothing to read: files that the kernel generates do this.
     if count == 0 {
       throw generated(
-        "a size of \(extent.identity.size), and ends after \(position) bytes", .shrunk)
+        "a size of \(extent.identity.size), and ends after \(counted(position, "byte", "bytes"))",
+        .shrunk)
     }
     position += Int64(count)
     try compare(UnsafeRawBufferPointer(rebasing: room[..<count]))
@@ -169,8 +172,8 @@ final class FileReader: SegmentReader {
     let oldSize = oldSize ?? extent.identity.size
     let explanation =
       switch change {
-      case .shrunk: "it shrank from \(oldSize) to \(size ?? 0) bytes"
-      case .grown: "it grew from \(oldSize) to \(size ?? oldSize) bytes"
+      case .shrunk: "it shrank from \(oldSize) to \(counted(size ?? 0, "byte", "bytes"))"
+      case .grown: "it grew from \(oldSize) to \(counted(size ?? oldSize, "byte", "bytes"))"
       case .replaced: "it was replaced by another file, or removed"
       default: "it was written to, or its attributes were changed"
       }

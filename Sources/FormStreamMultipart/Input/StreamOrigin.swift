@@ -78,7 +78,7 @@ final class PassLength: Sendable {
     guard let found, count > found || isEnd && count < found else { return }
     throw MultipartError(
       .sourceChanged, on: part,
-      "The stream\(ofPart(part)) had \(found) bytes when it was read before, and has "
+      "The stream\(ofPart(part)) had \(counted(found, "byte", "bytes")) when it was read before, and has "
         + (isEnd ? "\(count)" : "more")
         + " now: make it the same each time, or let it be read once.",
       change: count < found ? .shrunk : .grown)

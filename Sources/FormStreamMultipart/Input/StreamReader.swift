@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// Reads a segment that is not in memory.
 protocol SegmentReader: AnyObject {
   /// Reads at least 1 byte, or 0 at the end of a segment that was read completely and without an
@@ -48,7 +50,7 @@ final class StreamReader: SegmentReader {
       guard count > 0 else {
         throw MultipartError(
           .streamTooShort, on: part,
-          "The stream\(ofPart(part)) ended after \(position) of its \(announced) bytes: give "
+          "The stream\(ofPart(part)) ended after \(position) of its \(counted(announced, "byte", "bytes")): give "
             + "the right length, or nil if it is not known.")
       }
       if position < announced { return count }
@@ -75,7 +77,7 @@ final class StreamReader: SegmentReader {
     guard count == 0 else {
       throw MultipartError(
         .streamTooLong, on: part,
-        "The stream\(ofPart(part)) has more than its \(announced) bytes: give the right "
+        "The stream\(ofPart(part)) has more than its \(counted(announced, "byte", "bytes")): give the right "
           + "length, or nil if it is not known.")
     }
   }
@@ -107,7 +109,7 @@ final class StreamReader: SegmentReader {
       throw MultipartError(
         .streamFailed, on: part,
         "The stream\(ofPart(part)) returned a count of \(count) for a buffer of "
-          + "\(buffer.count) bytes: correct the source.")
+          + "\(counted(buffer.count, "byte", "bytes")): correct the source.")
     }
     return count
   }

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The bytes of a collection in memory. They are not copied if the collection is contiguous.
 struct MemoryBytes: Sendable {
   let count: Int
@@ -21,7 +23,7 @@ struct MemoryBytes: Sendable {
   func shrunk(in part: String) -> MultipartError {
     MultipartError(
       .sourceChanged, on: part,
-      "Part \(part.quoted) has fewer than the \(count) bytes that were laid out: don't change them while they "
+      "Part \(part.quoted) has fewer than the \(counted(count, "byte that was", "bytes that were")) laid out: don't change them while they "
         + "are sent.", change: .shrunk)
   }
 

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// A small form, parsed into memory.
 public struct CollectedForm: Hashable, Sendable {
   /// A part and its bytes.
@@ -47,7 +49,7 @@ public struct CollectedForm: Hashable, Sendable {
   private static func overLimit(_ limit: Int) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the form",
-      "The parts of the form have more than \(limit) bytes, the limit for reading them into memory: parse it "
+      "The parts of the form have more than \(counted(limit, "byte", "bytes")), the limit for reading them into memory: parse it "
         + "event by event, or raise the limit.")
   }
 }

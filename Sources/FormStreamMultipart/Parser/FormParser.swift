@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 // This file is longer than 400 lines because it is one state machine: all its steps use the same
 // private state.
 
@@ -107,7 +109,7 @@ public final class FormParser {
     else {
       throw MultipartError(
         .invalidBoundary, on: boundary,
-        "The boundary \(boundary.quoted) is not valid: it must have 1 to \(options.limits.boundary) bytes "
+        "The boundary \(boundary.quoted) is not valid: it must have 1 to \(counted(options.limits.boundary, "byte", "bytes")) "
           + "(\(Limits.Name.boundary)) and no line break.")
     }
     self.options = options

@@ -6,7 +6,7 @@ extension String {
     let head = self.utf8.prefix(longest + 1)
     if head.count <= longest { return "\"\(displayed)\"" }
     let start = String(decoding: head.prefix(longest), as: UTF8.self)
-    return "\"\(start.displayed)…\" (\(utf8.count) bytes)"
+    return "\"\(start.displayed)…\" (\(counted(utf8.count, "byte", "bytes")))"
   }
 
   /// This text, with an escape in place of each scalar that can't be displayed.

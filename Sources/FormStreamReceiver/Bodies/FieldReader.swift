@@ -149,7 +149,7 @@ final class FieldReader {
     try addIncompleteCode(collector)
     fields += 1
     guard fields <= limits.parts else {
-      throw refusal("The body has more than \(limits.parts) fields")
+      throw refusal("The body has more than \(counted(limits.parts, "field", "fields"))")
     }
     try collector.begin(PartDescription(name: String(decoding: name, as: UTF8.self)))
     isInValue = true
@@ -171,11 +171,11 @@ final class FieldReader {
 
   private var limitExceeded: UploadRefusal {
     if let limit = limits.partBytes, isInValue {
-      return refusal("A field has more than \(limit) bytes")
+      return refusal("A field has more than \(counted(limit, "byte", "bytes"))")
     }
     return Int64(limits.headerBlock) <= limits.allHeaders - nameBytes + Int64(name.count)
-      ? refusal("A field's name has more than \(limits.headerBlock) bytes")
-      : refusal("The fields' names have more than \(limits.allHeaders) bytes")
+      ? refusal("A field's name has more than \(counted(limits.headerBlock, "byte", "bytes"))")
+      : refusal("The fields' names have more than \(counted(limits.allHeaders, "byte", "bytes"))")
   }
 
   private func refusal(_ what: String) -> UploadRefusal {

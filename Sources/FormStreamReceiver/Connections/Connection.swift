@@ -221,7 +221,7 @@ final class Connection: Sendable {
         }
         let refusal = UploadRefusal(
           .tooSlow, status: 408,
-          "The body arrived too slowly: \(state.bytes) bytes in the last \(limits.idleTime). Send at least "
+          "The body arrived too slowly: \(counted(state.bytes, "byte", "bytes")) in the last \(limits.idleTime). Send at least "
             + "\(limits.minimumRate) bytes a second.")
         send(refusal, &state)
         cut(&state)

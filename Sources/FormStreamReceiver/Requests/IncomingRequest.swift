@@ -301,7 +301,8 @@ extension IncomingRequest {
   private func tooLarge(_ limit: Int64) -> UploadRefusal {
     UploadRefusal(
       .bodyTooLarge, status: 413,
-      "The body has more than \(limit) bytes, which is the limit here: send less.")
+      "The body has more than \(counted(limit, "byte", "bytes")), which is the limit here: send less."
+    )
   }
 
   private var connectionLost: UploadRefusal {

@@ -84,7 +84,8 @@ extension RequestHead {
     guard size <= limit else {
       return UploadRefusal(
         .headTooLarge, status: 431,
-        "The request's head has more than \(limit) bytes: send fewer or shorter headers.")
+        "The request's head has more than \(counted(limit, "byte", "bytes")): send fewer or shorter headers."
+      )
     }
     return nil
   }

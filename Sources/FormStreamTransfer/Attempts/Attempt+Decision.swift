@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStream
 
 extension Attempt {
@@ -60,13 +61,13 @@ extension Attempt {
       return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
     }
     guard facts.isResponseToCompleteRequest else {
-      let total = bodyLength.map(String.init) ?? "an unknown number of"
+      let total = bodyLength.map { counted($0, "byte", "bytes") } ?? "an unknown number of bytes"
       return .conclude(
         .unknown,
         TransferError(
           .respondedEarly, on: url.description,
           "The server at \(url) responded \(response.status) after \(facts.handedOverAtResponse) of "
-            + "\(total) bytes: that can't confirm the complete body. Ask the server what it received."
+            + "\(total): that can't confirm the complete body. Ask the server what it received."
         ))
     }
     // A request that only reads has failed if the response is incomplete.

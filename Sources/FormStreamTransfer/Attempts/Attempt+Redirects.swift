@@ -47,7 +47,7 @@ extension Attempt {
   /// Why a redirect is not followed; nil if it is followed.
   private func reasonNotToFollow(_ target: HTTPURL) -> String? {
     if redirects >= options.redirects.limit {
-      return "at most \(options.redirects.limit) redirects are followed"
+      return "at most \(counted(options.redirects.limit, "redirect is", "redirects are")) followed"
     }
     if url.origin.scheme == "https", target.origin.scheme == "http" {
       return "an encrypted request is not sent again without encryption"
@@ -82,7 +82,8 @@ extension Attempt {
       .failed,
       TransferError(
         .tooManyRedirects, on: maskedLocation,
-        "There were \(redirects) redirects, the last to \(maskedLocation.quoted): \(reason)."))
+        "\(counted(redirects, "redirect was", "redirects were")) followed, the last to \(maskedLocation.quoted): \(reason)."
+      ))
   }
 
   /// The location for people, with secrets masked.

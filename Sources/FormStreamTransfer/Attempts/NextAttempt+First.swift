@@ -58,7 +58,7 @@ extension TransferRequest {
     if let rate = options.maximumRate, rate < 1 {
       throw TransferError(
         .invalidSetting, on: "maximumRate",
-        "A body can't be sent at \(rate) bytes a second: allow 1 or more.")
+        "A body can't be sent at \(counted(rate, "byte", "bytes")) a second: allow 1 or more.")
     }
     if body != nil, method == .head {
       throw TransferError(

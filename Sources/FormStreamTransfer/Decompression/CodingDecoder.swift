@@ -115,7 +115,7 @@ final class CodingDecoder: @unchecked Sendable {
       throw Failure(
         error: TransferError(
           .responseTooLarge, on: url.description,
-          "The response from \(url) has more than \(limit) bytes after decompression: raise "
+          "The response from \(url) has more than \(counted(limit, "byte", "bytes")) after decompression: raise "
             + "\(SettingName.decompressionLimit) if that is expected."))
     }
     decoded += Int64(count)

@@ -8,6 +8,8 @@ struct DownloadHistory: Sendable {
   private(set) var redirects = 0
   private(set) var restarts = 0
   private(set) var received: Int64 = 0
+  /// How many bytes of the last response's body were not stored.
+  private(set) var unstored: Int64 = 0
   private(set) var response: TransferResponse?
   /// How many bytes of the file were there before the download.
   private(set) var resumedFrom: Int64 = 0
@@ -27,10 +29,12 @@ struct DownloadHistory: Sendable {
   /// Notes a request.
   ///
   /// - Parameters:
+  ///   - arrived: how many bytes of the last response's body have arrived.
   ///   - size: the size of the partial file now.
   ///   - before: the size of the partial file before.
   mutating func note(
-    _ result: TransferResult, _ sink: DownloadSink, _ size: Int64, replaced before: Int64
+    _ result: TransferResult, arrived: Int64, _ sink: DownloadSink, _ size: Int64,
+    replaced before: Int64
   ) {
     attempts += result.attempts
     tries += max(result.attempts - result.redirects, 0)
@@ -39,6 +43,11 @@ struct DownloadHistory: Sendable {
     lastAttempt = result.lastAttempt ?? lastAttempt
     newConnections += result.newConnections
     received += sink.received
+    if case .storing = sink.state {
+      unstored = 0
+    } else {
+      unstored = max(arrived - sink.received, 0)
+    }
     if let isVerified = result.isServerVerified {
       isServerVerified = isVerified && isServerVerified != false
     }

@@ -32,6 +32,8 @@ public struct DownloadResult: Sendable {
   public let file: DownloadedFile?
   /// How many bytes of the file arrived in this download, those of an attempt that was started again included.
   public let received: Int64
+  /// How many bytes of the last response's body arrived, and are no part of the file, as those of a refusal.
+  package let unstored: Int64
   /// How often the download was started again from the beginning: because the resource had changed, or because the
   /// server doesn't continue.
   public let restarts: Int

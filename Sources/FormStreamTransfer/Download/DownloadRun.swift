@@ -72,9 +72,9 @@ final class DownloadRun: Sendable {
       await control.waitWhilePaused()
       let sink = DownloadSink(partial, limit: request.options.maximumResponseSize)
       let sizeBefore = partial.size
-      let result = await send(sink, history)
+      let (result, arrived) = await send(sink, history)
       await onWorker { partial.end(sink) }
-      history.note(result, sink, partial.size, replaced: sizeBefore)
+      history.note(result, arrived: arrived, sink, partial.size, replaced: sizeBefore)
       switch next(after: result, history, sink, partial) {
       case .complete: return await complete(history, partial)
       case .unchanged: return await conclude(history, partial, .init(.ok, nil))
@@ -138,8 +138,10 @@ final class DownloadRun: Sendable {
     return try prepared.get()
   }
 
-  /// Sends a request for everything, or for the rest.
-  private func send(_ sink: DownloadSink, _ history: DownloadHistory) async -> TransferResult {
+  /// Sends a request for everything, or for the rest. Also returns how many bytes of the last response's body arrived.
+  private func send(
+    _ sink: DownloadSink, _ history: DownloadHistory
+  ) async -> (result: TransferResult, arrived: Int64) {
     var request = request
     // What is continued must be the same bytes, and not another coding of them.
     request.headers.set("Accept-Encoding", "identity")
@@ -181,7 +183,7 @@ final class DownloadRun: Sendable {
     watching.cancel()
     await watching.value
     sending.withLock { $0 = nil }
-    return result
+    return (result, progress.current.received)
   }
 
   private enum Step {
@@ -319,7 +321,8 @@ final class DownloadRun: Sendable {
     var error = verdict.error
     if let left, left.resumeData != nil, error?.code != .responseNotStored {
       error = error?.adding(
-        "\(left.size) bytes are in \(left.path.description.quoted): download it again to continue.")
+        "\(counted(left.size, "byte is", "bytes are")) in \(left.path.description.quoted): download it again to continue."
+      )
     }
     let transfer = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome, response: response,
@@ -330,7 +333,8 @@ final class DownloadRun: Sendable {
       newConnections: history.newConnections,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(
-      transfer: transfer, file: file, received: history.received, restarts: history.restarts,
+      transfer: transfer, file: file, received: history.received, unstored: history.unstored,
+      restarts: history.restarts,
       partialFile: left?.path, resumeData: left?.resumeData)
   }
 }

@@ -69,7 +69,7 @@ extension TransferError {
   ) -> TransferError {
     TransferError(
       .malformedResponse, on: url.description,
-      "The server at \(url) contradicts itself: one version of the file had \(before) bytes before, and has \(now) now. "
+      "The server at \(url) contradicts itself: one version of the file had \(counted(before, "byte", "bytes")) before, and has \(now) now. "
         + "Nothing was stored: begin the download again, without what is there.")
   }
 

@@ -9,7 +9,7 @@ extension TransferError {
     TransferError(
       .timedOut, on: url.description,
       "The request to \(url) waited \(time.inSeconds) for other requests to its host, so nothing was sent: raise the "
-        + "limit (\(setting)) or that of connections (TransferSession.Configuration.maximumConnectionsPerHost), and read "
+        + "limit (\(setting)) or that of connections (\(SettingName.connectionsPerHost)), and read "
         + "open responses to their end.")
   }
 
@@ -19,7 +19,7 @@ extension TransferError {
       "The request to \(url) was not sent: all connections to its host belong to requests that have moved nothing for "
         + "\(patience.inSeconds), because they are paused, or wait for the program to write their bodies or to read their "
         + "responses. Read open responses to their end, or allow more connections "
-        + "(TransferSession.Configuration.maximumConnectionsPerHost).")
+        + "(\(SettingName.connectionsPerHost)).")
   }
 
   /// - Parameter length: the length of the body; nil if it is not known.

@@ -54,6 +54,36 @@ extension CurlFailure {
     }
   }
 
+  /// Why a SOCKS proxy made no connection (RFC 1928 §6, and the responses of SOCKS4).
+  func socksReason(of proxy: Proxy?) -> String {
+    switch CURLproxycode(rawValue: UInt32(clamping: proxyCode)) {
+    case CURLPX_REPLY_GENERAL_SERVER_FAILURE: "it failed, and gives no reason"
+    case CURLPX_REPLY_NOT_ALLOWED: "its rules don't allow it"
+    case CURLPX_REPLY_NETWORK_UNREACHABLE: "the network can't be reached from there"
+    case CURLPX_REPLY_HOST_UNREACHABLE: "the host can't be reached from there"
+    case CURLPX_REPLY_CONNECTION_REFUSED: "nothing is listening there"
+    case CURLPX_REPLY_TTL_EXPIRED: "the way to the server took too long"
+    case CURLPX_REPLY_COMMAND_NOT_SUPPORTED: "it doesn't know the command to connect"
+    case CURLPX_REPLY_ADDRESS_TYPE_NOT_SUPPORTED: "it doesn't connect to addresses of this kind"
+    case CURLPX_REQUEST_FAILED: "it refused the request, or could not carry it out"
+    case CURLPX_IDENTD: "it asks identd on this machine for the user, and gets no response"
+    case CURLPX_IDENTD_DIFFER: "identd on this machine names another user"
+    case CURLPX_NO_AUTH:
+      proxy?.credentials == nil
+        ? "it demands a user and a password" : "it doesn't accept users with passwords"
+    case CURLPX_USER_REJECTED: "it refuses the user and the password"
+    case CURLPX_LONG_USER: "the user is longer than SOCKS allows"
+    case CURLPX_LONG_PASSWD: "the password is longer than SOCKS allows"
+    case CURLPX_LONG_HOSTNAME: "the name of the host is longer than SOCKS allows"
+    case CURLPX_BAD_VERSION, CURLPX_BAD_ADDRESS_TYPE, CURLPX_UNKNOWN_MODE:
+      "what is there doesn't speak \(proxy?.kind.protocolName ?? "SOCKS")"
+    case CURLPX_CLOSED, CURLPX_RECV_ADDRESS, CURLPX_RECV_AUTH, CURLPX_RECV_CONNECT,
+      CURLPX_RECV_REQACK, CURLPX_SEND_AUTH, CURLPX_SEND_CONNECT, CURLPX_SEND_REQUEST:
+      "it closed the connection"
+    default: "it gives an unknown reason"
+    }
+  }
+
   /// The name of the code with which an HTTP/2 server ended a request (RFC 9113 §7).
   var streamError: Substring? {
     guard let range = message.firstRange(of: "was not closed cleanly: ") else { return nil }

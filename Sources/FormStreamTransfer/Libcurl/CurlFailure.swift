@@ -66,8 +66,8 @@ struct CurlFailure: Error {
   /// Whether it happened while a SOCKS proxy was asked for a connection.
   var isOfProxy: Bool { code == CURLE_PROXY }
 
-  /// Why a proxy did not make a connection, in the words of its protocol, and whether it may make it later.
-  var proxyRefusal: (reason: String, isTransient: Bool) {
+  /// Why a proxy did not make a connection, and whether it may make it later.
+  func refusal(by proxy: Proxy?) -> (reason: String, isTransient: Bool) {
     if connectStatus != 0 {
       return (
         "it responded \(connectStatus) to CONNECT", [429, 502, 503, 504].contains(connectStatus)
@@ -79,8 +79,13 @@ struct CurlFailure: Error {
       CURLPX_LONG_HOSTNAME, CURLPX_LONG_USER, CURLPX_LONG_PASSWD, CURLPX_IDENTD,
       CURLPX_IDENTD_DIFFER,
     ].contains { Int($0.rawValue) == proxyCode }
-    // libcurl ends these messages like sentences.
-    return (message.hasSuffix(".") ? String(message.dropLast()) : message, !isPermanent)
+    return (socksReason(of: proxy), !isPermanent)
+  }
+
+  /// Whether what is at the proxy's address speaks something else than SOCKS.
+  var isOtherThanSOCKS: Bool {
+    [CURLPX_BAD_VERSION, CURLPX_BAD_ADDRESS_TYPE, CURLPX_UNKNOWN_MODE]
+      .contains { Int($0.rawValue) == proxyCode }
   }
 
   /// Whether a proxy demands credentials, or others.

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 public import Foundation
 
 /// A response whose head has arrived, and whose body is read as it arrives; see ``TransferSession/open(_:progress:)``.
@@ -70,8 +71,10 @@ public struct OpenResponse: Sendable {
     for try await chunk in body {
       guard chunk.count <= limit - data.count else {
         task.cancel()
-        throw TransferError.responseTooLarge(url, "has a body of more than \(limit) bytes")
-          .ending(as: await task.result.outcome, response(with: data, isTruncated: true))
+        throw TransferError.responseTooLarge(
+          url, "has a body of more than \(counted(limit, "byte", "bytes"))"
+        )
+        .ending(as: await task.result.outcome, response(with: data, isTruncated: true))
       }
       data.append(contentsOf: chunk)
     }

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The body of a response, in chunks of any size, as they arrive.
 ///
 /// A body that ends without an error is complete. Otherwise, reading throws a ``TransferError`` after the bytes that arrived:
@@ -69,7 +71,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
     private mutating func append(_ bytes: ArraySlice<UInt8>) throws {
       guard bytes.count <= limit - line.count else {
         throw TransferError.responseTooLarge(
-          chunks.reading.url, "has a line of more than \(limit) bytes")
+          chunks.reading.url, "has a line of more than \(counted(limit, "byte", "bytes"))")
       }
       line += bytes
     }

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 public import FormStreamMultipart
 
 /// Where a response's body goes.
@@ -84,7 +85,7 @@ public struct ResponseTarget: Sendable {
     guard case .memory(let limit) = kind, !cuts, response.isTruncated, response.body.count >= limit
     else { return nil }
     return .responseTooLarge(
-      response.url, "has more than the \(limit) bytes that its target keeps")
+      response.url, "has more than the \(counted(limit, "byte", "bytes")) that its target keeps")
   }
 
   /// - Throws: the error of a file that can't be one.

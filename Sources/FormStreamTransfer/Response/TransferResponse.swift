@@ -1,3 +1,4 @@
+import FormStreamPlatform
 public import Foundation
 
 /// A server's response.
@@ -41,7 +42,7 @@ public struct TransferResponse: Sendable {
     guard !isTruncated else {
       throw TransferError(
         .responseTooLarge, on: url.description,
-        "Only the first \(body.count) bytes of the response from \(url) were kept: raise the limit of "
+        "Only the first \(counted(body.count, "byte", "bytes")) of the response from \(url) \(body.count == 1 ? "was" : "were") kept: raise the limit of "
           + "the response's target to decode it.")
     }
     // A response without a body, such as a 204, has nothing to decode.

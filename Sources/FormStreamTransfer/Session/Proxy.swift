@@ -14,6 +14,18 @@ struct Proxy: Hashable, Sendable {
     case socks5
     /// Names are resolved by the proxy.
     case socks5h
+
+    /// The name of the protocol.
+    var protocolName: String {
+      switch self {
+      case .http, .https: "HTTP"
+      case .socks4, .socks4a: "SOCKS4"
+      case .socks5, .socks5h: "SOCKS5"
+      }
+    }
+
+    /// Whether the proxy gets a password beside the user.
+    var hasPasswords: Bool { self != .socks4 && self != .socks4a }
   }
 
   let kind: Kind

@@ -116,6 +116,16 @@ public struct ProxySettings: Sendable, Hashable {
     try proxy(for: url.origin)?.description
   }
 
+  /// Whether the proxy for requests to a URL gets a user without a password, as with SOCKS4.
+  package func hasUsersOnly(for url: HTTPURL) -> Bool {
+    (try? proxy(for: url.origin))?.kind.hasPasswords == false
+  }
+
+  /// Whether there is a password that the proxy for requests to a URL does not get.
+  package func losesPassword(for url: HTTPURL) -> Bool {
+    hasUsersOnly(for: url) && (try? proxy(for: url.origin))?.credentials?.password.isEmpty == false
+  }
+
   func check() throws(TransferError) {
     guard let credentials else { return }
     for text in [credentials.user, credentials.password]

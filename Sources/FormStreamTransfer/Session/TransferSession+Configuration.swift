@@ -127,7 +127,8 @@ extension TransferSession.Configuration {
     guard (16 * 1024...2 * 1024 * 1024).contains(uploadBufferSize) else {
       throw TransferError(
         .invalidSetting, on: "uploadBufferSize",
-        "The upload buffer can't have \(uploadBufferSize) bytes: use 16 KiB to 2 MiB.")
+        "The upload buffer can't have \(counted(uploadBufferSize, "byte", "bytes")): use 16 KiB to 2 MiB."
+      )
     }
     try tls.check()
     try checkConnections()

@@ -34,6 +34,23 @@ extension FailureExplanation {
         + "\(connectedHost) is one of IPv\(version). Name one of the same kind.")
   }
 
+  /// The error if a proxy of SOCKS4 was to connect to an address of IPv6; nil if the host is a name.
+  func addressForSOCKS4(_ failure: CurlFailure) -> (TransferError, isTransient: Bool)? {
+    guard failure.isOfProxy, proxy?.kind == .socks4, ipVersion(url.origin.host) == 6 else {
+      return nil
+    }
+    return permanent(
+      .invalidSetting, failure,
+      "could not be sent: a proxy of SOCKS4 connects only to addresses of IPv4, and \(url.origin.host) is one of IPv6. "
+        + "Use a proxy of SOCKS5.")
+  }
+
+  /// A sentence about the addresses of a host that a proxy was to connect to; empty if it may have any.
+  func socks4Note(_ failure: CurlFailure) -> String {
+    failure.isOfProxy && proxy?.kind == .socks4
+      ? " A proxy of SOCKS4 gets only addresses of IPv4." : ""
+  }
+
   /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if
   /// there is none.
   var familyNote: String {

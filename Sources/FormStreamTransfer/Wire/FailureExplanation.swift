@@ -26,9 +26,10 @@ struct FailureExplanation {
     if encryption.isClientCertificateRefused { return clientCertificateRefused(failure) }
     switch failure.kind {
     case .hostNotFound:
+      if let unreachable = addressForSOCKS4(failure) { return unreachable }
       return permanent(
         .hostNotFound, failure,
-        "could not be sent: the host \(lookedUpHost(failure).quoted) was not found. Check its name.\(familyNote)"
+        "could not be sent: the host \(lookedUpHost(failure).quoted) was not found. Check its name.\(socks4Note(failure))\(familyNote)"
       )
     case .proxyNotFound:
       return permanent(
@@ -163,7 +164,7 @@ struct FailureExplanation {
   var responseLost: TransferError {
     error(
       .respondedEarly, nil,
-      "was ended by the server after \(handedOver) of its \(total.map(String.init) ?? "unknown number of") bytes, with a "
+      "was ended by the server after \(handedOver) of its \(total.map { counted($0, "byte", "bytes") } ?? "unknown number of bytes"), with a "
         + "response that could not be read. Ask the server what it received.")
   }
 
@@ -184,7 +185,8 @@ struct FailureExplanation {
         TransferError(
           .connectionLost, on: url.description,
           "The response from \(url), of status \(response.status), ended after "
-            + "\(received) bytes and is incomplete (\(reason)).", underlying: failure), true
+            + "\(counted(received, "byte", "bytes")) and is incomplete (\(reason)).",
+          underlying: failure), true
       )
     }
     switch stage {
@@ -233,11 +235,13 @@ struct FailureExplanation {
 
   /// A proxy that made no connection to the server, so that it has got nothing for it.
   private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
-    let (reason, isTransient) = failure.proxyRefusal
+    let (reason, isTransient) = failure.refusal(by: proxy)
     let remedy =
       failure.areProxyCredentialsRefused
       ? "Set its user and password (\(SettingName.proxyCredentials))."
-      : isTransient ? "Try again later." : "Ask its operator, or use another proxy."
+      : failure.isOtherThanSOCKS
+        ? "Check its scheme and its port."
+        : isTransient ? "Try again later." : "Ask its operator, or use another proxy."
     return (
       error(
         .proxyRefused, failure,

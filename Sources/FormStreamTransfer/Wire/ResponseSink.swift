@@ -62,7 +62,7 @@ extension TransferError {
   static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
     TransferError(
       .responseTooLarge, on: url.description,
-      "The response from \(url) has more than the \(limit) bytes that \(SettingName.maximumResponseSize) "
+      "The response from \(url) has more than the \(counted(limit, "byte", "bytes")) that \(SettingName.maximumResponseSize) "
         + "allows.")
   }
 

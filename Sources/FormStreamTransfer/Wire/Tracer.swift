@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamMultipart
 import Foundation
 
@@ -49,11 +50,11 @@ final class Tracer: Sendable {
   ///   - sent: nil if the request has no body.
   ///   - received: nil if there is no response.
   func bodies(sent: Int64?, received: Int64?) {
-    if let sent { note("\(byteCount(sent)) of the request's body sent") }
-    if let received { note("\(byteCount(received)) of the response's body received") }
+    if let sent { note("\(counted(sent, "byte", "bytes")) of the request's body sent") }
+    if let received {
+      note("\(counted(received, "byte", "bytes")) of the response's body received")
+    }
   }
-
-  private func byteCount(_ count: Int64) -> String { count == 1 ? "1 byte" : "\(count) bytes" }
 
   /// Reports those of libcurl's lines that describe connections: others may contain secrets.
   func libraryNote(_ text: String) {

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 
 /// The body that one exchange sends: read from its source, hashed, and counted.
@@ -71,7 +72,8 @@ struct Upload: ~Copyable {
       return .failed(
         TransferError(
           .streamTooShort, on: "the body",
-          "The body ended after \(read) of the \(total) bytes that were announced."))
+          "The body ended after \(read) of the \(counted(total, "byte that was", "bytes that were")) announced."
+        ))
     case .failed:
       break
     }

@@ -51,6 +51,74 @@ import Testing
     }
   }
 
+  /// Regression: the page of `get` named --retry-unsafe and -T, which it does not have.
+  @Test(arguments: DocumentTests.verbs)
+  func `the text of a flag names only flags of its command, and no other command`(
+    _ verb: String
+  ) throws {
+    let known = try flags(inHelpOf: verb).union(generalFlags)
+    let letters = Set(
+      try lines(inHelpOf: verb).compactMap { line in
+        line.firstMatch(of: /^  -(?<letter>[A-Za-z0-9]),/).map { String($0.letter) }
+      })
+    for (flag, summary) in try Self.summaries(of: verb) {
+      for other in DocumentTests.verbs {
+        #expect(!summary.contains("\(other):"), "\(flag): \(summary)")
+      }
+      for named in summary.matches(of: /(^|[ (])--(?<name>[a-z][a-z0-9.-]*[a-z0-9])/) {
+        #expect(known.contains(String(named.name)), "\(flag): \(summary)")
+      }
+      for named in summary.matches(of: /(^|[ (])-(?<letter>[A-Za-z])([ ,;:.)]|$)/)
+      where !summary.contains("find -") {
+        #expect(letters.contains(String(named.letter)), "\(flag): \(summary)")
+      }
+    }
+  }
+
+  /// Regression: these were the texts of another command.
+  @Test(arguments: [
+    ("get", "--retry", "default: 2 for files"), ("post", "--retry", "default: 0"),
+    ("send", "--retry", "default: 2"), ("get", "--limit-rate", "Receive at most"),
+    ("put", "--limit-rate", "Send at most"), ("get", "--data", "-G"),
+    ("get", "--globoff", "in URLs as they are"), ("get", "--answer-timeout", "the request"),
+    ("get", "--request", "instead of GET"), ("post", "--request", "instead of POST"),
+    ("send", "--request", "instead of POST"), ("get", "--retry-all-errors", "404"),
+    ("get", "--expect-status", "for a file 200 and 203"),
+    ("send", "--filename", "all files"), ("post", "--filename", "part"),
+    ("receive", "--token-file", "require"), ("post", "--token-file", "send"),
+    ("parse", "--boundary", "first delimiter line"), ("post", "--boundary", "random"),
+    ("send", "--idempotency-key", "auto"), ("send", "--sha256", "each file"),
+    ("receive", "--verbose", "requests"), ("encode", "--quiet", "Print no notes"),
+    ("encode", "--dry-run", "outline"),
+  ])
+  func `the text of a flag is true of its command`(
+    _ verb: String, _ flag: String, _ says: String
+  ) throws {
+    let summary = try #require(try Self.summaries(of: verb).first { $0.flag == flag })
+    #expect(summary.summary.contains(says), "\(summary)")
+    // The manual and the completions say the same.
+    let manual = try formstream(verb, "--generate", "man").output
+      .replacing("\\-", with: "-").replacing("\\&", with: "")
+    #expect(manual.contains("\n\(summary.summary)."), "\(summary)")
+    let zsh = try formstream("--generate", "zsh").output.replacing("\\:", with: ":")
+    #expect(zsh.contains("[\(summary.summary)]"), "\(summary)")
+    let fish = try formstream("--generate", "fish").output
+    #expect(fish.contains("-d '\(summary.summary)'"), "\(summary)")
+  }
+
+  /// Regression: a line of sha256sum was several words.
+  @Test func `the first example of get works with the line of sha256sum`() throws {
+    let page = try lines(inHelpOf: "get")
+    let example = try #require(
+      page.first { $0.contains("--sha256 ") && $0.contains("formstream get") })
+    let server = try ScriptedServer { _ in .good(body: "film") }
+    let result = try shell(
+      "printf film > film.mp4; sha256sum film.mp4 > film.sha256; rm film.mp4; "
+        + example.replacing("formstream get", with: "$F get")
+        .replacing("https://example.org", with: server.url) + "; cat film.mp4")
+    #expect((result.exit, result.output) == (0, "film"), "\(result.stderr)")
+  }
+
   @Test(arguments: [
     ("post", ["upload-file", "data", "user", "dry-run"]),
     ("put", ["upload-file", "user", "dry-run"]), ("get", ["user"]),

@@ -15,7 +15,7 @@ extension Document {
       case "$verb:$1" in
     \(kindLines)  esac
     }
-    # Completes the end of the word: $1 is what is typed of it, and the choices are the lines of standard input.
+    # Completes the end of a word. $1 is the part that is typed already. The choices are the lines of standard input.
     _formstream_reply() {
       local head=${word%"$1"} left masked=${word//\\\\?/xx} choice
       case "$word" in
@@ -30,7 +30,8 @@ extension Document {
         COMPREPLY+=("${choice#"$left"}")
       done
     }
-    # Completes a path at the end of the word, of which $1 is typed; that of a directory if $2 is -d.
+    # Completes the path at the end of a word. $1 is the part of the path that is typed already. If $2 is -d, the path is
+    # that of a directory.
     _formstream_path() {
       local path=${1#[\\"\\']} plain found
       plain=$path

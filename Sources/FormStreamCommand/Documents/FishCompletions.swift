@@ -39,17 +39,29 @@ extension Document {
       "complete -c formstream -n '__formstream_has_verb \(operandVerbs.joined(separator: " "))' -F\n"
     text +=
       "complete -c formstream -n '__formstream_has_verb \(bodyVerbs.joined(separator: " "))' -a '(__formstream_paths \"^@\")'\n"
-    for flag in Flag.all {
-      text += "complete -c formstream"
-      if !flag.verbs.isEmpty {
-        let verbs = flag.verbs.map(\.rawValue).joined(separator: " ")
-        text += " -n '__formstream_has_verb \(verbs)'"
-      }
-      text += " -l \(flag.long)" + (flag.short.map { " -s \($0)" } ?? "")
-      text += flag.value.map { fishValue($0.completion) } ?? ""
-      text += " -d \(flag.summary.fishQuoted)\n"
-    }
+    for flag in Flag.all { text += lines(of: flag) }
     return text
+  }
+
+  /// A line for each text about the flag, with the commands for which the text is true.
+  private static func lines(of flag: Flag) -> String {
+    var texts: [(summary: String, verbs: [String])] = flag.verbs.isEmpty ? [(flag.summary, [])] : []
+    for verb in flag.verbs {
+      let summary = flag.summary(for: verb)
+      if let place = texts.firstIndex(where: { $0.summary == summary }) {
+        texts[place].verbs.append(verb.rawValue)
+      } else {
+        texts.append((summary, [verb.rawValue]))
+      }
+    }
+    let name = " -l \(flag.long)" + (flag.short.map { " -s \($0)" } ?? "")
+    let value = flag.value.map { fishValue($0.completion) } ?? ""
+    return texts.map { summary, verbs in
+      let condition =
+        verbs.isEmpty ? "" : " -n '__formstream_has_verb \(verbs.joined(separator: " "))'"
+      return "complete -c formstream\(condition)\(name)\(value) -d \(summary.fishQuoted)\n"
+    }
+    .joined()
   }
 
   private static func fishValue(_ completion: Flag.Value.Completion) -> String {

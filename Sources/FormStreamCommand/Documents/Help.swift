@@ -18,7 +18,7 @@ extension Document {
     Commands:
     \(Verb.allCases.map { HelpText.row($0.rawValue, $0.summary, column: narrow) }.joined())
     Examples:
-    \(text(of: Verb.overviewExamples))\(groups { $0.verbs.isEmpty })
+    \(text(of: Verb.overviewExamples))\(groups(of: nil) { $0.verbs.isEmpty })
     "formstream COMMAND --help" lists the flags of a command. "formstream COMMAND
     --generate man" prints its page of the manual.
 
@@ -33,10 +33,10 @@ extension Document {
       \(heading.joined(separator: "\n"))
 
       Usage: \(verb.usage)
-      \(section("Common flags", common))
+      \(section("Common flags", common, of: verb))
       Examples:
       \(text(of: verb.examples))\(verb.note.map { "\n\($0)\n" } ?? "")\
-      \(groups { $0.isKnown(to: verb) && !$0.common.contains(verb) })
+      \(groups(of: verb) { $0.isKnown(to: verb) && !$0.common.contains(verb) })
       Exit codes:
       \(verb.exitCodes.map { HelpText.row("\($0.rawValue)", $0.meaning(for: verb), column: narrow) }.joined())\
       \(HelpText.row("128 + N", "Ended by signal N; no half-written file has its name", column: narrow))
@@ -52,18 +52,18 @@ extension Document {
     .joined()
   }
 
-  private static func groups(of isWanted: (Flag) -> Bool) -> String {
+  private static func groups(of verb: Verb?, where isWanted: (Flag) -> Bool) -> String {
     Flag.Group.allCases.map { group in
-      section(group.rawValue, Flag.all.filter { $0.group == group && isWanted($0) })
+      section(group.rawValue, Flag.all.filter { $0.group == group && isWanted($0) }, of: verb)
     }
     .joined()
   }
 
   /// A heading and its flags, after an empty line; nothing if there are no flags.
-  private static func section(_ heading: String, _ flags: [Flag]) -> String {
+  private static func section(_ heading: String, _ flags: [Flag], of verb: Verb?) -> String {
     if flags.isEmpty { return "" }
     return "\n\(heading):\n"
-      + flags.map { HelpText.row($0.usage, $0.summary, column: wide) }.joined()
+      + flags.map { HelpText.row($0.usage, $0.summary(for: verb), column: wide) }.joined()
   }
 
   /// The column of the text beside flags, and beside commands and exit codes.

@@ -26,7 +26,8 @@ extension Document {
         ]))
       + Roff.section("COMMANDS", commands.joined())
       + Roff.section(
-        "FLAGS", Roff.paragraphs([more]) + Flag.known(to: nil).map(entry).joined())
+        "FLAGS",
+        Roff.paragraphs([more]) + Flag.known(to: nil).map { entry(of: $0, for: nil) }.joined())
       + Roff.section("EXAMPLES", Verb.overviewExamples.map(example).joined(separator: ".PP\n"))
       + exitStatus(of: nil)
       + Roff.section("ENVIRONMENT", ManualEntry.environment.map(entry).joined())
@@ -38,7 +39,8 @@ extension Document {
     let groups = Flag.Group.allCases.map { group in
       let flags = Flag.known(to: verb).filter { $0.group == group }
       return flags.isEmpty
-        ? "" : ".SS \(Roff.quoted(group.rawValue))\n" + flags.map(entry).joined()
+        ? ""
+        : ".SS \(Roff.quoted(group.rawValue))\n" + flags.map { entry(of: $0, for: verb) }.joined()
     }
     let common = Flag.all.filter { $0.common.contains(verb) }
       .map { "\(Roff.bold("--\($0.long)"))" }
@@ -78,11 +80,12 @@ extension Document {
     return "\(Roff.text(purpose)):\n.PP\n.RS 4\n.nf\n\(Roff.text(line))\n.fi\n.RE\n"
   }
 
-  private static func entry(of flag: Flag) -> String {
+  private static func entry(of flag: Flag, for verb: Verb?) -> String {
     let names = ((flag.short.map { ["-\($0)"] } ?? []) + ["--\(flag.long)"]).map(Roff.bold)
       .joined(separator: ", ")
     let term = flag.value.map { "\(names) \(Roff.italic($0.placeholder))" } ?? names
-    return Roff.entry(term, ["\(flag.summary)."] + (flag.detail.isEmpty ? [] : [flag.detail]))
+    return Roff.entry(
+      term, ["\(flag.summary(for: verb))."] + (flag.detail.isEmpty ? [] : [flag.detail]))
   }
 
   private static func entry(of entry: ManualEntry) -> String {

@@ -7,7 +7,7 @@ extension Document {
       let action = verb.sends ? "_formstream_operand" : "_files"
       let operands = verb.operand == nil ? "" : " \\\n        '*:file:\(action)'"
       return
-        "    \(verb.rawValue)) _arguments -s \(lines(of: Flag.known(to: verb)))\(operands) ;;\n"
+        "    \(verb.rawValue)) _arguments -s \(lines(for: verb))\(operands) ;;\n"
     }
     return """
       #compdef formstream
@@ -24,7 +24,7 @@ extension Document {
         setopt localoptions extendedglob
         local curcontext=$curcontext state
         local -a line
-        _arguments -C -s \(lines(of: Flag.known(to: nil))) \\
+        _arguments -C -s \(lines(for: nil)) \\
           '1:command:_formstream_verbs' '*::word:->words'
         [[ $state == words ]] || return
         case $line[1] in
@@ -36,9 +36,9 @@ extension Document {
       """
   }
 
-  private static func lines(of flags: [Flag]) -> String {
-    flags.flatMap { flag in
-      let summary = flag.summary.escaping("[]:", with: "\\")
+  private static func lines(for verb: Verb?) -> String {
+    Flag.known(to: verb).flatMap { flag in
+      let summary = flag.summary(for: verb).escaping("[]:", with: "\\")
       let action = flag.value.map {
         ":\($0.placeholder.escaping(":", with: "\\")):\(zshAction($0.completion))"
       }

@@ -36,8 +36,10 @@ extension Flag {
     Flag(
       long: "token-file", value: Value(placeholder: "FILE", completion: .path), group: .request,
       verbs: Verb.requesting + [.receive], common: [.receive],
-      summary:
-        "A file that holds the token (Bearer) to send (receive: to require); - is standard input",
+      summary: "A file that holds the token (Bearer) to send; - is standard input",
+      summaries: [
+        .receive: "A file that holds the token to require; - is standard input"
+      ],
       detail: """
         receive accepts uploads only with this token: as Bearer, or as the password of Basic with any user, \
         which browsers ask for.

@@ -10,13 +10,13 @@ extension Flag {
       group: .body, verbs: bodyVerbs, common: [.post, .put],
       summary: "Send a file as it is; - is standard input",
       detail: """
-        If the URL ends in /, the file's name is added. As with curl, no Content-Type is sent unless --type TYPE or \
-        -H 'Content-Type: TYPE' names it, or --sniff auto asks to detect it. A pipe longer than --read-ahead is sent \
-        in chunks. Repeat the flag for several files: each is sent in a request of its own, one after another, either to \
-        one URL that ends in /, or each to its own URL. {a,b}, [1-9], [001-100:2] and [a-z] in FILE stand for several \
-        names, unless there is a file of exactly this name. Words before the URL that are files are sent, too: \
-        -T *.gif URL; their types are detected, as that of a form's file is. @FILE before the URL does the same with one \
-        file, and adds no name to the URL. {a,b} and [1-9] in a URL stand for several URLs, as in get.
+        If the URL ends in /, the file's name is added to it. As with curl, no Content-Type is sent, unless --type TYPE or \
+        -H 'Content-Type: TYPE' names one, or --sniff auto detects it. A pipe longer than --read-ahead is sent in chunks. \
+        The flag can be repeated: each file is sent in a request of its own, one after another, either all to one URL that \
+        ends in /, or each to a URL of its own. {a,b}, [1-9], [001-100:2] and [a-z] in FILE stand for several names, unless a \
+        file has exactly this name. Files before the URL are sent, too, as in -T *.gif URL; their types are detected, as in \
+        a form. @FILE before the URL sends one file in the same way, and adds no name to the URL. {a,b} and [1-9] in a URL \
+        stand for several URLs, as in get.
         """
     ) { (arguments, argument) in
       // curl's name for standard input that may pause.
@@ -26,21 +26,29 @@ extension Flag {
     },
     Flag(
       long: "globoff", short: "g", group: .body, verbs: bodyVerbs + [.get],
-      summary: "Take [ ] { } in -T, and in URLs, as they are"
+      summary: "Take [ ] { } in -T, and in URLs, as they are",
+      summaries: [
+        .get: "Take [ ] { } in URLs as they are"
+      ]
     ) { (arguments, _) in arguments.request.isGlobbingOff = true },
     data(
       "data", "d", .text, "Send DATA, or the text in @FILE without its line breaks, as a form",
+      ofGet: "With -G: DATA, or the text in @FILE without its line breaks",
       """
       DATA is sent as it is, without encoding. All data flags can be repeated and mixed; their values are \
       joined with &. Line breaks in @FILE (CR and LF) are left out, as in curl. A file with a NUL, which curl leaves out, \
       too, or that is not UTF-8 is refused: --data-binary sends it as it is. @- is standard input.
       """),
-    data("data-raw", nil, .raw, "Send DATA, even if it begins with @", ""),
+    data(
+      "data-raw", nil, .raw, "Send DATA, even if it begins with @",
+      ofGet: "With -G: DATA, even if it begins with @", ""),
     data(
       "data-binary", nil, .binary, "Send DATA, or @FILE with its line breaks",
+      ofGet: "With -G: DATA, or @FILE with its line breaks",
       "A single file is streamed, whatever its size. Several files have to fit into memory."),
     data(
       "data-urlencode", nil, .encoded, "Encode CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE",
+      ofGet: "With -G: encode CONTENT, =CONTENT, NAME=CONTENT, @FILE or NAME@FILE",
       "Only the content is encoded, not the name."),
     Flag(
       long: "json-body", value: Value(placeholder: "DATA", completion: .dataPath), group: .body,
@@ -72,13 +80,13 @@ extension Flag {
 
   private static func data(
     _ long: String, _ short: Character?, _ kind: DataArgument.Kind, _ summary: String,
-    _ detail: String
+    ofGet: String, _ detail: String
   ) -> Flag {
     Flag(
       long: long, short: short,
       value: Value(placeholder: "DATA", completion: kind == .raw ? .none : .dataPath),
       group: .body, verbs: Verb.likeCurl, common: long == "data" ? [.post] : [], summary: summary,
-      detail: detail
+      summaries: [.get: ofGet], detail: detail
     ) { (arguments, argument) in
       arguments.request.data.append(DataArgument(kind: kind, argument: argument))
     }

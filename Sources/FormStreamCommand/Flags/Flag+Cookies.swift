@@ -8,7 +8,7 @@ extension Flag {
       value: Value(
         placeholder: "NAME=VALUE|FILE", completion: .path, names: { $0.isCookie ? [] : [$0] }),
       group: .request, verbs: Verb.requesting,
-      summary: "Send cookies: NAME=VALUE; ..., or those of FILE for the server",
+      summary: "Send the cookies NAME=VALUE; ..., or those in FILE",
       detail: """
         A value with "=" in it is sent as it is, with the first server only. Anything else is a file in Netscape's format, as -c \
         writes it, or of Set-Cookie: lines; cookies that the server sets are then kept for the other requests of the \

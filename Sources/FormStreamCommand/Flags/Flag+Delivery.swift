@@ -6,7 +6,11 @@ extension Flag {
     Flag(
       long: "retry", value: Value(placeholder: "N"), group: .delivery, verbs: Verb.requesting,
       common: [.post, .put, .get],
-      summary: "Repeat a failed request up to N times if that is safe",
+      summary: "Repeat a failed request up to N times if that is safe (default: 0)",
+      summaries: [
+        .get: "Repeat a failed request up to N times (default: 2 for files, otherwise 0)",
+        .send: "Repeat a failed request up to N times if that is safe (default: 2)",
+      ],
       detail: """
         It is safe if the server can't have acted on the request: the request was not sent completely, or \
         the status is 429 or 503. It is also safe with PUT, and with --idempotency-key. The wait doubles \
@@ -46,6 +50,9 @@ extension Flag {
     Flag(
       long: "retry-all-errors", group: .delivery, verbs: Verb.requesting,
       summary: "Let --retry repeat any failure; for uploads, the same as --retry-unsafe",
+      summaries: [
+        .get: "Let --retry repeat any failure, also after a status such as 404"
+      ],
       detail: """
         A GET or HEAD is repeated whatever the server did wrong, also after a status such as 404. Other requests are repeated \
         also if the server may have acted on them.
@@ -74,7 +81,8 @@ extension Flag {
     },
     seconds(
       "answer-timeout",
-      "Time limit from the end of the body to the response, in seconds (default: 300)"
+      "Time limit from the end of the body to the response, in seconds (default: 300)",
+      summaries: [.get: "Time limit from the request to the response, in seconds (default: 300)"]
     ) {
       $0.request.options.limits.response = $1
     },
@@ -82,6 +90,9 @@ extension Flag {
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,
       verbs: Verb.requesting,
       summary: "Send at most RATE bytes a second, such as 500K or 2M",
+      summaries: [
+        .get: "Receive at most RATE bytes a second, such as 500K or 2M"
+      ],
       detail: """
         With get, receive at most so many. With send, each of the requests that -j allows at the same time gets an \
         equal share.
@@ -136,21 +147,21 @@ extension Flag {
   private static func repeating(_ status: Int) -> Flag {
     Flag(
       long: "post\(status)", group: .delivery, verbs: Verb.likeCurl,
-      summary: "Follow \(status) as 307: send the same request to the URL",
+      summary: "After a \(status), send the same request to the new URL, as after a 307",
       detail:
         "Without the flag, \(status == 303 ? "the page that a 303 names is fetched" : "a \(status) in response to a body is an error")."
     ) { (arguments, _) in arguments.request.options.redirects.repeatingStatuses.insert(status) }
   }
 
   private static func seconds(
-    _ long: String, short: Character? = nil, _ summary: String,
+    _ long: String, short: Character? = nil, _ summary: String, summaries: [Verb: String] = [:],
     detail: String = "In seconds; a fraction may follow a dot. 0 is no limit.",
     of verbs: [Verb] = Verb.requesting,
     _ set: @escaping @Sendable (inout LowArguments, Duration?) -> Void
   ) -> Flag {
     Flag(
       long: long, short: short, value: Value(placeholder: "S"), group: .delivery, verbs: verbs,
-      summary: summary, detail: detail
+      summary: summary, summaries: summaries, detail: detail
     ) { (arguments, argument) throws(Failure) in
       let time = try argument.seconds(for: "--\(long)")
       set(&arguments, time == .zero ? nil : time)

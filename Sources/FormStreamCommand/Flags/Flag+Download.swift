@@ -29,7 +29,10 @@ extension Flag {
       long: "output-dir", value: Value(placeholder: "DIR", completion: .directory, use: .directory),
       group: .output,
       verbs: Verb.likeCurl,
-      summary: "The directory of files that -o, -O and -J name"
+      summary: "The directory of files that -o and -O name",
+      summaries: [
+        .get: "The directory of files that -o, -O and -J name"
+      ]
     ) { (arguments, argument) in arguments.downloading.directory = argument },
     Flag(
       long: "create-dirs", group: .output, verbs: Verb.likeCurl,
@@ -65,9 +68,9 @@ extension Flag {
         """
     ) { (arguments, argument) in arguments.downloading.condition = argument },
     Flag(
-      long: "continue-at", short: "C", value: Value(placeholder: "-"), group: .output,
+      long: "continue-at", short: "C", value: Value(placeholder: "-|N"), group: .output,
       verbs: [.get], common: [.get],
-      summary: "Go on with an incomplete download: -C -",
+      summary: "Go on with an incomplete download (-C -), or begin at byte N (-C N)",
       detail: """
         Until a file is complete, it is named FILE.part, and a second one beside it says what is known of the \
         server's version. If the server has another version by now, or does not say, the file is begun again: it \
@@ -108,7 +111,7 @@ extension Flag {
     Flag(
       long: "sha256", value: Value(placeholder: "HEX"), group: .output, verbs: [.get],
       common: [.get],
-      summary: "The SHA-256 that the file must have; it is not kept otherwise",
+      summary: "The SHA-256 that the file must have; another file is not kept",
       detail: """
         The digest is that of what is written. A line of sha256sum is accepted if it is one word, as in \
         --sha256 "$(cat film.sha256)"; its name is not compared. With several URLs, give the flag for each, in their order. \

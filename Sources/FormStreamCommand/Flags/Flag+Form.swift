@@ -62,10 +62,12 @@ extension Flag {
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
-      summary: "The file name of the part, in place of that of its path (send: of all files)",
+      summary: "The file name of the part, in place of that of its path",
+      summaries: [
+        .send: "The name of all files: a template such as {stem}.jpg"
+      ],
       detail: """
-        For send, it is the file name of each file that is sent, in which values such as {stem} and {relative} are \
-        expanded.
+        For send, NAME is a template: values such as {stem} and {relative} in it are replaced by those of each file.
         """
     ) { (arguments, argument) throws(Failure) in
       if arguments.verb == .send {
@@ -87,6 +89,9 @@ extension Flag {
     Flag(
       long: "range", value: Value(placeholder: "OFF:LEN"), group: .previousPart, verbs: formVerbs,
       summary: "Send LEN bytes of the file from byte OFF on; OFF: sends the rest",
+      summaries: [
+        .encode: "Take LEN bytes of the file from byte OFF on; OFF: takes the rest"
+      ],
       detail:
         "OFF counts from 0. A range that is not within the file is an error. With LEN, the file may grow."
     ) { (arguments, argument) throws(Failure) in
@@ -99,13 +104,15 @@ extension Flag {
     Flag(
       long: "boundary", value: Value(placeholder: "B"), group: .wire,
       verbs: formVerbs + [.parse], common: [.parse],
-      summary:
-        "The boundary of the form (default: a random one; parse: that of the first delimiter line)",
+      summary: "The boundary of the form (default: a random one)",
+      summaries: [
+        .parse: "The boundary of the body (default: that of the first delimiter line)"
+      ],
       detail: """
-        For commands that make a form, this makes the bytes reproducible. Text on the command line is \
-        always searched for the boundary; files and streams only with --verify-boundary. For parse, this \
-        is the boundary of the body, without the two hyphens before it; without the flag, it is taken from the first line of the body \
-        that begins with two hyphens, and a note says so.
+        For commands that make a form, a boundary of your own makes the bytes reproducible. Text on the command line is \
+        always searched for the boundary; files and streams are searched only with --verify-boundary. For parse, B is the \
+        boundary of the body, without the two hyphens before it. Without the flag, parse takes the boundary from the first \
+        line of the body that begins with two hyphens, and a note says so.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.boundary = try argument.text(for: "--boundary")
@@ -116,7 +123,11 @@ extension Flag {
         placeholder: "PROFILE",
         completion: .choices(EscapingProfile.all.map(\.description))),
       group: .wire, verbs: formVerbs + [.parse, .receive],
-      summary: "How names are escaped: browser, rfc2231, backslash or percent",
+      summary: "How names are escaped: browser (the default), rfc2231, backslash or percent",
+      summaries: [
+        .parse: "How names are escaped: browser, rfc2231, backslash or percent",
+        .receive: "How names are escaped: browser, rfc2231, backslash or percent",
+      ],
       detail: """
         browser (the default) does what browsers do: a quote, CR and LF become %22, %0D and %0A, and \
         everything else stays UTF-8. rfc2231 adds filename* for file names that need it, and writes a \

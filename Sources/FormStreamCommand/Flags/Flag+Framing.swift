@@ -35,6 +35,9 @@ extension Flag {
     Flag(
       long: "growing", group: .paths, verbs: [.encode, .post, .put],
       summary: "Send the bytes that files have at the start, even if they grow meanwhile",
+      summaries: [
+        .encode: "Write the bytes that files have at the start, even if they grow meanwhile"
+      ],
       detail: """
         Without the flag, a file that grows while it is sent is an error, unless --range says how many of its bytes \
         are sent. The file is looked at again after each piece that is read, and in each attempt: that it is shorter than before, \

@@ -15,6 +15,9 @@ extension Flag {
       long: "dry-run", group: .output, verbs: [.encode, .post, .put],
       common: [.encode, .post, .put],
       summary: "Print what would be sent, with offsets; send nothing",
+      summaries: [
+        .encode: "Print an outline of the body, with offsets, in place of the body"
+      ],
       detail: """
         At most the first 64 KiB of a file are read, to detect its type. A pipe is not read: its type is \
         detected by its name, and may differ when it is sent. Secrets are masked.

@@ -6,7 +6,12 @@ extension Flag {
     Flag(
       long: "request", short: "X", value: Value(placeholder: "METHOD"), group: .request,
       verbs: Verb.requesting,
-      summary: "Send this method instead of POST, PUT or GET"
+      summary: "Send this method instead of POST",
+      summaries: [
+        .put: "Send this method instead of PUT",
+        .get: "Send this method instead of GET",
+        .send: "Send this method instead of POST, or of PUT with --put",
+      ]
     ) { (arguments, argument) in arguments.request.method = argument },
     Flag(
       long: "header", short: "H", value: Value(placeholder: "NAME: VALUE", completion: .dataPath),
@@ -69,6 +74,9 @@ extension Flag {
     Flag(
       long: "get", short: "G", group: .request, verbs: Verb.likeCurl,
       summary: "Put the data of -d into the URL's query, and send GET",
+      summaries: [
+        .get: "Put the data of -d into the URL's query"
+      ],
       detail: "The data flags have the same meaning as without -G. get accepts them only with it."
     ) { (arguments, _) in arguments.request.putsDataIntoURL = true },
     Flag(
@@ -134,6 +142,9 @@ extension Flag {
       long: "idempotency-key", value: Value(placeholder: "KEY"), group: .request,
       verbs: Verb.sending,
       summary: "The Idempotency-Key header; auto makes a random key",
+      summaries: [
+        .send: "Send an Idempotency-Key with each file; KEY is auto"
+      ],
       detail: """
         A server that supports the header carries out requests with the same key only once, so --retry can \
         repeat a request that got no response. A client can't find out whether a server supports it: ask \

@@ -6,7 +6,10 @@ extension Flag {
     Flag(
       long: "expect-status", value: Value(placeholder: "N,N"), group: .output,
       verbs: Verb.likeCurl + [.send],
-      summary: "Statuses that are a success, such as 200,201 (default: all 2xx)"
+      summary: "Statuses that are a success, such as 200,201 (default: all 2xx)",
+      summaries: [
+        .get: "Statuses that are a success (default: all 2xx; for a file 200 and 203)"
+      ]
     ) { (arguments, argument) throws(Failure) in
       var statuses: Set<Int> = []
       for word in argument.shown.split(separator: ",", omittingEmptySubsequences: false) {
@@ -57,7 +60,7 @@ extension Flag {
     Flag(
       long: "max-response", value: Value(placeholder: "SIZE"), group: .output,
       verbs: Verb.likeCurl,
-      summary: "The most of the response's body that the record of --json holds (default: 1M)"
+      summary: "How much of the response's body the record of --json holds (default: 1M)"
     ) { (arguments, argument) throws(Failure) in
       guard let size = Int64(size: argument.shown), let limit = Int(exactly: size),
         limit <= 64 << 20
@@ -71,6 +74,9 @@ extension Flag {
     Flag(
       long: "sha256", group: .output, verbs: Verb.sending,
       summary: "Compute the body's SHA-256 while it is sent, for the record",
+      summaries: [
+        .send: "Compute the SHA-256 of each file, for its record"
+      ],
       detail: "With send, it is the SHA-256 of the file, computed before it is sent."
     ) { (arguments, _) in arguments.request.options.computesDigest = true },
     Flag(
@@ -103,6 +109,11 @@ extension Flag {
       long: "quiet", short: "q", group: .output,
       verbs: Verb.likeCurl + [.send, .receive, .encode, .parse],
       summary: "Print no notes, and only the progress that was asked for",
+      summaries: [
+        .encode: "Print no notes",
+        .parse: "Print no notes",
+        .receive: "Print no notes",
+      ],
       detail: """
         Errors are printed in any case. encode then does not say the Content-Type of the body that it has written, and parse \
         not the boundary that it has found.
@@ -110,7 +121,10 @@ extension Flag {
     ) { (arguments, _) in arguments.request.isQuiet = true },
     Flag(
       long: "verbose", short: "v", group: .output, verbs: Verb.likeCurl + [.send, .receive],
-      summary: "Print the headers sent and received, without secrets (receive: those of requests)",
+      summary: "Print the headers sent and received, without secrets",
+      summaries: [
+        .receive: "Print the headers of requests, without secrets"
+      ],
       detail: """
         They go to standard error. receive prints the head of each request when it has arrived, and later how many bytes \
         of its body have.

@@ -52,6 +52,8 @@ struct Flag: Sendable {
   var common: [Verb] = []
   /// One line, for help and completions.
   let summary: String
+  /// The line for the commands for which the other one is not true.
+  var summaries: [Verb: String] = [:]
   /// More about the flag, for the man page.
   var detail = ""
   /// Stores the typed value. A flag without a value gets an empty argument.
@@ -81,6 +83,9 @@ extension Flag {
   }
 
   func isKnown(to verb: Verb) -> Bool { verbs.isEmpty || verbs.contains(verb) }
+
+  /// The line about the flag for a command; if nil, for all of them.
+  func summary(for verb: Verb?) -> String { verb.flatMap { summaries[$0] } ?? summary }
 
   /// The flag as help shows it: `-F, --form NAME=CONTENT`.
   var usage: String {

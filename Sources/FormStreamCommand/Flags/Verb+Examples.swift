@@ -44,7 +44,8 @@ extension Verb {
         Example(
           purpose: "go on with a download that broke off, and check what arrived",
           line:
-            "formstream get -C - -O --sha256 $(cat film.sha256) https://example.org/films/film.mp4"),
+            "formstream get -C - -O --sha256 \"$(cat film.sha256)\" https://example.org/films/film.mp4"
+        ),
         Example(
           purpose: "store several files, each under the name at the end of its URL",
           line:

@@ -190,7 +190,7 @@ import Testing
         let isConstant = value.contains(/(^|\.)(maximum|minimum)[A-Z]/)
         // "4 of 9 bytes" is a part, and "the server at … redirects the request" has a verb.
         if isConstant || line.contains("== 1 ?")
-          || line[..<match.range.lowerBound].contains(/ of ($|\\\()/)
+          || line[..<match.range.lowerBound].contains(/[ ]of ($|\\\()/)
           || line[match.range.upperBound...].hasPrefix(" the request")
         {
           continue

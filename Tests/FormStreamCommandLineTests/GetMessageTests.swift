@@ -104,4 +104,77 @@ import Testing
     #expect(result.exit == 0)
     #expect(result.stderr.contains(#""files_done":1,"files_total":1"#), "\(result.stderr)")
   }
+
+  /// Regression: the message said that nobody had asked for a part.
+  @Test func `a part that -H asked for leads to --range`() throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { _ in
+      .good(206, headers: [("Content-Range", "bytes 0-1/9")], body: "ab")
+    }
+    let result = try formstream(
+      "get", "-H", "Range: bytes=0-1", "-o", "x", "--output-any-status", server.url, in: place)
+    #expect(result.exit == 1, "\(result.stderr)")
+    #expect(
+      result.stderr.contains(
+        "ask for one with --range, which checks what is sent, and not with -H"),
+      "\(result.stderr)")
+  }
+
+  /// Regression: the record, and `-w`, said 0 bytes. A status of 2xx that is no success for a file was not printed.
+  @Test(
+    arguments: ["-o x", "-O", "-J", "-o x --no-clobber", "-o x --remove-on-error", "-o x -i", ""],
+    [404, 500, 201, 206])
+  func `the body of a refused response is counted and printed`(
+    _ flags: String, _ status: Int
+  ) throws {
+    let server = try ScriptedServer { _ in .good(status, body: "BODY-of-9") }
+    let url = "\(server.url)/x"
+    if flags.isEmpty, status == 201 { return }
+    // -i and --json exclude each other.
+    if !flags.hasSuffix("-i") {
+      let record = try shell("$F get -s --retry 0 --json \(flags) \(url)")
+      #expect(record.output.contains("\"bytes_received\":9,"), "\(record.output)")
+      #expect(record.exit != 0)
+    }
+    let printed = try shell(
+      "$F get -s --retry 0 -w '|%{size_download} %{size_delivered}|' \(flags) \(url)")
+    #expect(printed.output.hasSuffix("BODY-of-9|9 9|"), "\(printed)")
+  }
+
+  /// Each note announces a request that is made.
+  @Test(arguments: [
+    "get --retry 1 U", "get -o x U", "get -o x --retry 1 U", "get -o x --retry 0 U",
+    "get -o x --retry 3 --retry-max-time 0.01 U", "get -C - -o x U", "get -J U",
+    "put --retry 2 -T f U", "post --retry 2 -d a U", "post --retry 0 -d a U",
+    "put --retry 1 --expect always -T f U", "put --retry 1 -u me:p --digest -T f U",
+    "put --retry 1 -T - U < f", "put --retry 1 --read-ahead 0 -T - U < f", "get -L -o x U",
+  ])
+  func `a note on another attempt is followed by one`(_ line: String) throws {
+    for kind in ["busy", "cut", "unnamed", "closed"] {
+      let place = try TemporaryDirectory()
+      try place.write("f", "text")
+      let server = try ScriptedServer { request in
+        switch kind {
+        case "busy": .good(503)
+        case "cut", "unnamed":
+          [
+            .send(
+              "HTTP/1.1 200 OK\r\n\(kind == "cut" ? "ETag: \"a\"\r\n" : "")Content-Length: 9\r\n\r\nabc"
+            ), .closeWrite, .finish,
+          ]
+        default: [.closeWrite, .finish]
+        }
+      }
+      let typed = line.replacing("U", with: server.url)
+      let result = try shell(
+        "$F \(typed.replacing("--retry ", with: "--retry-delay 0.01 --retry "))", in: place)
+      let announced = result.stderr.matches(of: /Attempt (?<number>[0-9]+) follows/).compactMap {
+        Int($0.number)
+      }
+      let count = max(server.requests.count, server.connectionCount)
+      #expect(
+        announced == Array(announced.isEmpty ? 2..<2 : 2..<(count + 1)),
+        "\(kind): \(server.requests.count) \(result.stderr)")
+    }
+  }
 }

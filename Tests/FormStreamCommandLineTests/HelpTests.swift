@@ -100,7 +100,8 @@ import Testing
     let manual = try formstream(verb, "--generate", "man").output
       .replacing("\\-", with: "-").replacing("\\&", with: "")
     #expect(manual.contains("\n\(summary.summary)."), "\(summary)")
-    let zsh = try formstream("--generate", "zsh").output.replacing("\\:", with: ":")
+    let zsh = try formstream("--generate", "zsh").output
+      .replacing("\\:", with: ":").replacing("\\[", with: "[").replacing("\\]", with: "]")
     #expect(zsh.contains("[\(summary.summary)]"), "\(summary)")
     let fish = try formstream("--generate", "fish").output
     #expect(fish.contains("-d '\(summary.summary)'"), "\(summary)")

@@ -107,4 +107,50 @@ import Testing
     let result = try run("formstream", ["put", "-T", "-", server.url], standardInput: [1])
     #expect((result.exit, result.stderr) == (0, ""))
   }
+
+  /// Regression: standard input was announced first, and the password was typed under that.
+  @Test(arguments: [
+    (["put", "-u", "me", "-T", "-"], "--no-location"), (["post", "-u", "me", "-F", "a=@-"], "-q"),
+    (["post", "-u", "me", "--data-binary", "@-"], "--no-fail"),
+  ])
+  func `a password is asked for before standard input is announced`(
+    _ words: [String], _ last: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good(body: "thanks\n") }
+    let isQuiet = last == "-q"
+    let result = try Self.typing(
+      ["see:Password of me for", "echo:off", "type:canary\\n"]
+        + (isQuiet ? ["echo:on"] : ["see:Reading standard input"]) + ["type:one\\n\\x04"],
+      words + [last, server.url])
+    #expect(result.output.contains("thanks\nexit 0\n"), "\(result.output)")
+    let places = ["Password of", "Reading standard"].map {
+      result.output.firstRange(of: $0)?.lowerBound
+    }
+    if let first = places[0], let second = places[1] {
+      #expect(first < second, "\(result.output)")
+    } else {
+      #expect(isQuiet && places[0] != nil, "\(result.output)")
+    }
+    #expect(server.requests.first?.header("Authorization") == "Basic bWU6Y2FuYXJ5")
+    #expect(result.output.matches(of: /Reading standard input/).count == (isQuiet ? 0 : 1))
+  }
+
+  /// Data that is put together is read before the password.
+  @Test func `standard input that is read first is announced first`() throws {
+    let server = try ScriptedServer { _ in .good(body: "thanks\n") }
+    let result = try Self.typing(
+      [
+        "see:Reading standard input", "type:one\\n\\x04", "see:Password of me for", "echo:off",
+        "type:canary\\n",
+      ], ["post", "-u", "me", "-d", "@-", "-d", "two", server.url])
+    #expect(result.output.contains("thanks\nexit 0\n"), "\(result.output)")
+    #expect(result.output.matches(of: /Reading standard input/).count == 1, "\(result.output)")
+    #expect(server.requests.first?.body == Array("one&two".utf8))
+  }
+
+  @Test func `a wrong command line is explained without a word about standard input`() throws {
+    let result = try Self.typing([], ["put", "-T", "-", "-X", "a b", "http://127.0.0.1:1/"])
+    #expect(result.output.contains("is not a method"), "\(result.output)")
+    #expect(!result.output.contains("Reading standard input"), "\(result.output)")
+  }
 }

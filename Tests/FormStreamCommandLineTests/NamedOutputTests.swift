@@ -198,6 +198,54 @@ import Testing
     #expect(stored == server.requests.first?.target)
   }
 
+  /// Regression: only `-` was known as standard output, and what was appended damaged the input.
+  @Test(arguments: [
+    "encode -F a=@f -o /dev/stdout", "encode -F a=@f -o /proc/self/fd/1",
+    "post -d @f -o /dev/stdout U/", "post -d @f -D /dev/stdout -o /dev/null U/",
+    "post -d @f -c /dev/stdout -o /dev/null U/", "put -T f -o /proc/self/fd/1 U/",
+    "get --header-file f -o /dev/stdout U/", "send U/ f --failed /dev/stdout",
+    "plan f -o /dev/stdout", "put -T f -o f U/",
+  ])
+  func `standard output by another name is no input either`(_ line: String) throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    let place = try Self.place()
+    let result = try shell(
+      "$F \(line.replacing("U/", with: server.url + "/")) >> f; echo $?; cat f", in: place)
+    #expect(result.output == "64\nf: text\n", "\(result.stderr)")
+    #expect(result.stderr.contains("is also the standard output"), "\(result.stderr)")
+    #expect(server.connectionCount == 0)
+  }
+
+  /// Regression: the response was gone after the command. Only the server, or the disk, named its file.
+  @Test(arguments: [
+    ("get -J -D named U/1", 74, "named"), ("get -J -c named U/1", 74, "named"),
+    ("get -J -O -o named U/1 U/2", 64, "named"),
+    ("get --no-clobber -o f -D f.1 U/1", 74, "f.1"),
+    ("get --no-clobber -o f -c f.1 U/1", 74, "f.1"),
+    ("get --no-clobber -i -o f -D f.1 U/1", 74, "f.1"),
+    ("get --no-clobber -o f -o f.1 U/1 U/2", 0, "f.1"),
+  ])
+  func `a response whose name the server or the disk chose is not replaced by another output`(
+    _ line: String, _ code: Int32, _ file: String
+  ) throws {
+    let server = try ScriptedServer { request in
+      .good(
+        headers: [
+          ("Content-Disposition", "attachment; filename=named"), ("Set-Cookie", "a=b"),
+        ], body: "the body of \(request.target)")
+    }
+    let place = try Self.place()
+    let result = try shell("$F \(line.replacing("U/", with: server.url + "/"))", in: place)
+    #expect(result.exit == code, "\(result.stderr)")
+    let text = try shell("cat \(file)", in: place).output
+    #expect(text.hasSuffix("the body of /1"), "\(text)")
+    if code == 74 {
+      #expect(
+        result.stderr.contains("The file \"\(file)\" has got a response, which -"),
+        "\(result.stderr)")
+    }
+  }
+
   /// Regression: the inode of a file that another program had removed was that of the next one.
   @Test func `a file with the inode of an earlier one is not that file`() throws {
     let place = try Self.place()

@@ -154,4 +154,50 @@ import Testing
       #expect(result.stderr.contains("--proxy-user-file") == (status == 407))
     }
   }
+
+  /// Regression: the password was dropped without a word. SOCKS4 has a user, and nothing else.
+  @Test(arguments: ["socks4", "socks4a"])
+  func `a password for a proxy of SOCKS4 is refused, and a user alone is sent`(
+    _ scheme: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good(body: "thanks") }
+    let proxy = try SOCKS4Proxy(to: server.port)
+    let place = try TemporaryDirectory()
+    try place.write("both", "joe:canary\n")
+    try place.write("user", "joe\n")
+    let address = "127.0.0.1:\(proxy.port)"
+    for flags in [
+      ["--\(scheme)", address, "-U", "joe:canary"],
+      ["--\(scheme)", address, "--proxy-user-file", "both"],
+      ["-x", "\(scheme)://joe:canary@\(address)"],
+      ["-x", "\(scheme)://\(address)", "-U", "joe:canary"],
+    ] {
+      let result = try post(flags + [server.url], in: place)
+      #expect(result.exit == 64, "\(flags) \(result.stderr)")
+      #expect(
+        result.stderr.contains("SOCKS4") && result.stderr.contains("leave the password out"),
+        "\(result.stderr)")
+      #expect(!result.stderr.contains("canary"))
+    }
+    #expect(proxy.requests.isEmpty)
+    for (number, flags) in [
+      ["--\(scheme)", address, "-U", "joe"], ["--\(scheme)", address, "-U", "joe:"],
+      ["--\(scheme)", address, "--proxy-user-file", "user"],
+      ["-x", "\(scheme)://joe@\(address)"],
+    ].enumerated() {
+      let result = try post(flags + [server.url], in: place)
+      #expect((result.exit, result.output) == (0, "thanks"), "\(flags) \(result.stderr)")
+      #expect(proxy.requests.count == number + 1)
+      #expect(
+        proxy.requests.last?.dropFirst(8).starts(with: "joe\0".utf8) == true)
+    }
+    // What is set for all commands ends none of them.
+    let set = try post([server.url], ["http_proxy": "\(scheme)://joe:canary@\(address)"])
+    #expect((set.exit, set.output) == (0, "thanks"), "\(set.stderr)")
+    #expect(set.stderr.contains("SOCKS4") && !set.stderr.contains("canary"), "\(set.stderr)")
+    // A proxy that is not used gets no password.
+    let direct = try post(
+      ["--\(scheme)", address, "-U", "joe:canary", "--noproxy", "*", server.url])
+    #expect((direct.exit, direct.stderr) == (0, ""))
+  }
 }

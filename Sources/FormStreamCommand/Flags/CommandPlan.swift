@@ -14,9 +14,6 @@ enum CommandPlan {
 }
 
 extension LowArguments {
-  /// The note for a command that reads standard input from a terminal.
-  static let noteOnKeyboard = "Reading standard input; Ctrl-D at the start of a line ends it."
-
   /// Checks the typed arguments and makes the plan.
   func plan() throws(Failure) -> CommandPlan {
     switch document {
@@ -25,7 +22,13 @@ extension LowArguments {
     case .generated(let document): return .document(document.text(for: verb))
     case nil: break
     }
-    if readsKeyboard, !request.isQuiet { StandardError.note(Self.noteOnKeyboard) }
+    let plan = try checkedPlan()
+    // What is read only when the work begins.
+    announceKeyboard()
+    return plan
+  }
+
+  private func checkedPlan() throws(Failure) -> CommandPlan {
     // The requests of the others have outputs that only their plans know.
     if let verb, !verb.isLikeCurl { try checkOutputs() }
     switch verb {

@@ -38,7 +38,7 @@ enum ConfigFile {
     guard file.isDash else {
       return try readSmallFile(file.path, for: "--config", limit: maximumSize)
     }
-    if isTerminal(.input) { StandardError.note(LowArguments.noteOnKeyboard) }
+    if isTerminal(.input) { KeyboardNote().print() }
     do throws(SystemError) {
       let contents = try contentsOfStandardInput(upTo: maximumSize)
       if contents.count <= maximumSize { return contents }

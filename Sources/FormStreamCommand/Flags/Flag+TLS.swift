@@ -75,11 +75,11 @@ extension Flag {
     Flag(
       long: "tlsv1.2", group: .connection, verbs: Verb.requesting,
       summary: "Use TLS 1.2 or newer (the default)"
-    ) { (arguments, _) in arguments.request.session.tls.minimumVersion = .tls12 },
+    ) { (arguments, _) in arguments.request.demand(.tls12) },
     Flag(
       long: "tlsv1.3", group: .connection, verbs: Verb.requesting,
       summary: "Use TLS 1.3 or newer"
-    ) { (arguments, _) in arguments.request.session.tls.minimumVersion = .tls13 },
+    ) { (arguments, _) in arguments.request.demand(.tls13) },
     Flag(
       long: "tls-max", value: Value(placeholder: "VERSION", completion: .choices(["1.2", "1.3"])),
       group: .connection, verbs: Verb.requesting,
@@ -107,6 +107,10 @@ enum PassphraseArgument {
 }
 
 extension RequestArguments {
+  fileprivate mutating func demand(_ version: TLSSettings.Version) {
+    (minimumTLSVersion, session.tls.minimumVersion) = (version, version)
+  }
+
   fileprivate mutating func set(_ passphrase: PassphraseArgument) throws(Failure) {
     if self.passphrase != nil {
       throw .usage(

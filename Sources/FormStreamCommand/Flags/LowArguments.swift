@@ -48,6 +48,7 @@ struct LowArguments {
   var readsConfigFromStandardInput = false
   /// The files that flags name.
   var files = NamedFiles()
+  private(set) var keyboardNote = KeyboardNote()
 
   var request = RequestArguments()
   var sending = SendingArguments()

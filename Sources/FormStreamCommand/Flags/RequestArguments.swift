@@ -53,6 +53,8 @@ struct RequestArguments {
   /// The options of requests and sessions that need no further planning.
   var options = TransferOptions()
   var session = TransferSession.Configuration()
+  /// The version of TLS that `--tlsv1.2` or `--tlsv1.3` demands; nil if neither was typed.
+  var minimumTLSVersion: TLSSettings.Version?
   var pinnedKeys: Argument?
   var passphrase: PassphraseArgument?
   var proxy = ProxyArguments()

@@ -231,7 +231,8 @@ extension ResultReport {
   ) -> Ending {
     var outputFailure: Failure?
     if let response = result.transfer.response, result.file == nil, !printsRecord,
-      !printing.hidesRefused, response.status >= 300
+      !printing.hidesRefused,
+      response.status >= 300 || result.transfer.error?.code == .statusRefused
     {
       do throws(Failure) {
         try interruption.performBlocking { () throws(Failure) in
@@ -245,7 +246,7 @@ extension ResultReport {
       StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)
     }
     var ending = end(
-      result.transfer, received: result.received, stored: stored, heads: heads,
+      result.transfer, received: result.received + result.unstored, stored: stored, heads: heads,
       includesBody: !result.wasWritten, outputFailure, interruption)
     ending.file = result.file?.path
     if result.resumeData != nil, let failure = ending.failure {

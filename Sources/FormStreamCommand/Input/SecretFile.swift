@@ -61,7 +61,8 @@ struct SecretFile {
     guard lines.count == 1 else {
       let name =
         path.isDash ? "Standard input for \(flag)" : "The file \"\(path.shown)\" of \(flag)"
-      throw .usage("\(name) has \(lines.count) lines: it must have exactly one.")
+      throw .usage(
+        "\(name) has \(counted(lines.count, "line", "lines")): it must have exactly one.")
     }
     return lines[0].bytes
   }

@@ -20,6 +20,11 @@ struct NamedOutput {
     (self.flag, self.path) = (flag, path)
   }
 
+  /// Whether it is standard output by another name, such as `/dev/stdout`.
+  fileprivate var isStandardOutput: Bool {
+    if case .standardOutput? = try? OutputPlace(at: path) { true } else { false }
+  }
+
   /// Whether it is the response to one of the requests.
   fileprivate var isResponse: Bool { ["-o", "-O"].contains(flag) }
 }
@@ -37,8 +42,8 @@ extension LowArguments {
     remedy: String = ""
   ) throws(Failure) {
     let inputs = inputs + uploads.map { NamedFiles.Input(path: $0) }
-    try checkStandardOutput(inputs)
     let outputs = responses + files.outputs
+    try checkStandardOutput(inputs, outputs)
     guard !outputs.isEmpty else { return }
     var read: [NamedFile: NamedFiles.Input] = [:]
     for input in inputs {
@@ -124,8 +129,11 @@ extension LowArguments {
   }
 
   /// Fails if standard output is appended to a file that is read: it would never end, or the file would be damaged.
-  private func checkStandardOutput(_ inputs: [NamedFiles.Input]) throws(Failure) {
-    guard writesToStandardOutput, let output = NamedFile.standardOutput,
+  private func checkStandardOutput(
+    _ inputs: [NamedFiles.Input], _ outputs: [NamedOutput]
+  ) throws(Failure) {
+    guard let output = NamedFile.standardOutput,
+      writesToStandardOutput || outputs.contains(where: \.isStandardOutput),
       let input = inputs.first(where: { $0.file == output })
     else { return }
     let owner = input.source.map { " of \($0)" } ?? ""

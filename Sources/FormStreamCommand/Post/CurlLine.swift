@@ -163,6 +163,9 @@ struct CurlLine {
       throw .usage("curl has nothing like --escaping \(other): leave it out, or use backslash.")
     }
     if arguments.boundary != nil { addDifference("--boundary", "curl uses a random one") }
+    if plan.verifiesBoundary {
+      addDifference("--verify-boundary", "curl does not look for its boundary in files")
+    }
     for (index, part) in arguments.parts.enumerated() {
       if part.name.isEmpty {
         throw .usage("curl can't send part \"\": its form language has no fields without a name.")
@@ -270,6 +273,10 @@ struct CurlLine {
       addDifference("--retry", "curl also repeats requests that the server may have acted on")
     }
     if let delay = options.retry.fixedDelay { add("--retry-delay", delay.curlWholeSeconds) }
+    if options.retry.maximumRetryAfter != usual.retry.maximumRetryAfter {
+      addDifference(
+        "--max-retry-after", "curl waits as long as the server asks, within --retry-max-time")
+    }
     if let total = options.retry.timeLimit { add("--retry-max-time", total.curlWholeSeconds) }
     if options.retry.retriesUnsafe { add("--retry-all-errors") }
     if options.limits.connect != usual.limits.connect {
@@ -360,7 +367,7 @@ struct CurlLine {
     case nil: break
     }
     if let keys = arguments.request.pinnedKeys { add("--pinnedpubkey", keys.bytes) }
-    if tls.minimumVersion == .tls13 { add("--tlsv1.3") }
+    if let version = arguments.request.minimumTLSVersion { add("--tlsv\(version)") }
     if let version = tls.maximumVersion { add("--tls-max", "\(version)") }
     if !tls.verifiesServer { add("--insecure") }
   }
@@ -430,6 +437,12 @@ struct CurlLine {
     if let format = arguments.request.writeOut { add("--write-out", format.bytes) }
     if arguments.request.includesHeads, plan.request.method != .head { add("--include") }
     if plan.printing.hidesRefused { add("--fail") }
+    switch arguments.request.progress {
+    case .auto: break
+    case .bar: add("--progress-bar")
+    case .none: add("--no-progress-meter")
+    case .json: addDifference("--progress json", "curl prints no records of progress")
+    }
     if arguments.request.isQuiet { add(plan.printing.hidesFailures ? "-s" : "-sS") }
     if arguments.request.isVerbose { add("-v") }
     if plan.printsRecord {

@@ -31,8 +31,13 @@ extension DataArgument {
   static let unread = PlannedBytes(
     body: .descriptor(0), type: type, filename: "", origin: "from standard input")
 
+  /// Whether the data is read only while it is sent.
+  static func isStreamed(_ pieces: [DataArgument]) -> Bool {
+    pieces.count == 1 && pieces[0].kind == .binary
+  }
+
   static func body(of pieces: [DataArgument]) throws(Failure) -> PlannedBytes {
-    if pieces.count == 1, pieces[0].kind == .binary {
+    if isStreamed(pieces) {
       return try DataOrFile(pieces[0].argument, of: pieces[0].flag).streamed(as: type)
     }
     var bytes: [UInt8] = []

@@ -81,6 +81,9 @@ extension LowArguments {
       guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
         return .raw(DataArgument.unread)
       }
+      if request.data.contains(where: \.isStandardInput), !DataArgument.isStreamed(request.data) {
+        announceKeyboard()
+      }
       return .raw(try DataArgument.body(of: request.data))
     }
     return .none
@@ -104,6 +107,7 @@ extension LowArguments {
   private func json() throws(Failure) -> PlannedBytes {
     let pieces = request.json.map { DataOrFile($0, of: $0.flag ?? "--json-body") }
     if pieces.count == 1 { return try pieces[0].streamed(as: "application/json") }
+    if sendsRequest, pieces.contains(where: { $0.file?.isDash == true }) { announceKeyboard() }
     var bytes: [UInt8] = []
     for piece in pieces where sendsRequest || piece.file?.isDash != true {
       bytes += try piece.contents()

@@ -10,7 +10,7 @@ extension LowArguments {
     configuration.sharesCredentials = true
     configuration.tls.passphrase = try passphrase(&notes)
     configuration.tls.trustEnvironment(for: url)
-    configuration.proxy = try proxySettings(&notes)
+    configuration.proxy = try proxySettings(for: url, &notes)
     let name = try convertingErrors { () throws(TransferError) in
       try configuration.proxy.proxyName(for: url)
     }
@@ -26,7 +26,7 @@ extension LowArguments {
     case .phrase(let phrase): return try phrase.text(for: "--pass")
     case .file(let file) where !sendsRequest && file.isDash: return ""
     case .file(let file):
-      let secrets = try SecretFile(file, for: "--pass-file")
+      let secrets = try secretFile(file, for: "--pass-file")
       notes += secrets.warnings
       guard let phrase = String(validating: try secrets.onlyLine(), as: UTF8.self) else {
         throw .usage("The file of --pass-file holds no passphrase: it is not UTF-8.")
@@ -35,7 +35,9 @@ extension LowArguments {
     }
   }
 
-  private func proxySettings(_ notes: inout [String]) throws(Failure) -> ProxySettings {
+  private func proxySettings(
+    for url: HTTPURL, _ notes: inout [String]
+  ) throws(Failure) -> ProxySettings {
     let arguments = request.proxy
     var settings: ProxySettings
     switch arguments.address {
@@ -52,8 +54,20 @@ extension LowArguments {
     if let hosts = arguments.exceptions {
       settings = settings.except(try hosts.text(for: "--noproxy"))
     }
-    settings.credentials = try proxyCredentials(&notes)
+    settings.credentials = try proxyCredentials(
+      withPassword: !settings.hasUsersOnly(for: url), &notes)
     settings.authorities = arguments.authorities?.path
+    if settings.losesPassword(for: url) {
+      // The environment is that of all commands.
+      guard arguments.credentials == nil, !settings.isExplicit else {
+        throw .usage(
+          "A proxy of SOCKS4 gets a user, and no password: leave the password out, or use a proxy of SOCKS5."
+        )
+      }
+      notes.append(
+        "The environment's proxy is one of SOCKS4, which gets the user, and not the password: use a proxy of SOCKS5 if it is to get both."
+      )
+    }
     return settings
   }
 
@@ -75,17 +89,24 @@ extension LowArguments {
     return settings
   }
 
-  private func proxyCredentials(_ notes: inout [String]) throws(Failure) -> ProxyCredentials? {
+  /// - Parameter hasPassword: whether the proxy gets a password; otherwise a user alone is enough.
+  private func proxyCredentials(
+    withPassword hasPassword: Bool, _ notes: inout [String]
+  ) throws(Failure) -> ProxyCredentials? {
     let (user, password): (String, String)
+    let mark = UInt8(ascii: ":")
+    func complete(_ bytes: [UInt8]) -> [UInt8] {
+      hasPassword || bytes.contains(mark) ? bytes : bytes + [mark]
+    }
     switch request.proxy.credentials {
     case .user(let argument):
       (user, password) = try userAndPassword(
-        argument.bytes, argument.named("-U"), askedFor: "the proxy")
+        complete(argument.bytes), argument.named("-U"), askedFor: "the proxy")
     case .userFile(let file) where !(!sendsRequest && file.isDash):
-      let secrets = try SecretFile(file, for: "--proxy-user-file")
+      let secrets = try secretFile(file, for: "--proxy-user-file")
       notes += secrets.warnings
       (user, password) = try userAndPassword(
-        try secrets.onlyLine(), "The file of --proxy-user-file")
+        complete(try secrets.onlyLine()), "The file of --proxy-user-file")
     default: return nil
     }
     return ProxyCredentials(user: user, password: password)

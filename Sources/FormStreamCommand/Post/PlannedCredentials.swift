@@ -49,11 +49,11 @@ extension LowArguments {
     case .tokenFile(let file) where !sendsRequest && file.isDash:
       return .bearer("")
     case .userFile(let file):
-      let secrets = try SecretFile(file, for: "--user-file")
+      let secrets = try secretFile(file, for: "--user-file")
       notes += secrets.warnings
       return try basic(try secrets.onlyLine(), "The file of --user-file")
     case .tokenFile(let file):
-      let secrets = try SecretFile(file, for: "--token-file")
+      let secrets = try secretFile(file, for: "--token-file")
       notes += secrets.warnings
       return .bearer(try secrets.token())
     case .tokenVariable(let name): return .bearer(try name.tokenInEnvironment())
@@ -104,7 +104,7 @@ extension LowArguments {
     }
     if !sendsRequest, file.isDash { return nil }
     if request.isNetrcOptional, !file.isDash, !exists(file.path) { return nil }
-    let secrets = try SecretFile(file, for: flag)
+    let secrets = try secretFile(file, for: flag)
     notes += secrets.warnings
     guard let text = secrets.text else {
       throw .usage("The file of \(flag) is not UTF-8: convert it, for example with iconv.")

@@ -178,7 +178,7 @@ extension LowArguments {
     _ file: Argument, to headers: inout HTTPHeaders, notes: inout [String]
   ) throws(Failure) {
     guard sendsRequest || !file.isDash else { return }
-    let secrets = try SecretFile(file, for: "--header-file")
+    let secrets = try secretFile(file, for: "--header-file")
     notes += secrets.warnings
     for line in secrets.lines() {
       do throws(Failure) {

@@ -58,7 +58,10 @@ extension LowArguments {
       hidesBodies: request.asksForHead && request.method != nil, setsTime: downloading.setsTime,
       headTarget: headTarget,
       madeHeadDirectory: downloading.makesDirectories ? headTarget?.directory : nil,
-      writeOut: try request.writeOut.map { (format) throws(Failure) in try WriteOut(format) },
+      writeOut: try request.writeOut.map { (format) throws(Failure) in
+        if DataOrFile(format, of: "-w").file?.isDash == true { announceKeyboard() }
+        return try WriteOut(format)
+      },
       hidesRefused: request.hidesRefused,
       hidesFailures: request.isSilent && !request.showsErrors)
   }

@@ -156,7 +156,7 @@ extension LowArguments {
         throw .usage(
           "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
       }
-      let secrets = try SecretFile(file, for: "--url-file")
+      let secrets = try secretFile(file, for: "--url-file")
       notes += secrets.warnings
       return try URLArgument(secrets, file)
     }
@@ -208,6 +208,7 @@ extension LowArguments {
           "The data of \(piece.flag) is part of the URL, and comes from standard input, which is read only to send it: use a file."
         )
       }
+      if piece.isStandardInput { announceKeyboard() }
       let bytes = try piece.bytes()
       guard !bytes.isEmpty else { continue }
       guard let text = String(validating: bytes, as: UTF8.self) else {

@@ -63,6 +63,7 @@ struct ResultReport {
   ) -> Ending {
     let held = result.response.flatMap { output?.holds($0) == true ? $0 : nil }
     var outputFailure: Failure?
+    var printed: Int64 = 0
     do throws(Failure) {
       if let held, !printsRecord, output?.explains(held) == true {
         let heads = output?.includesHeads == true ? heads : nil
@@ -70,6 +71,7 @@ struct ResultReport {
           try print(
             held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
         }
+        if !printing.hidesRefused, !printing.hidesBodies { printed = Int64(held.body.count) }
       }
       if let note = try output?.finish(result, interruption), !isQuiet { StandardError.note(note) }
       if output == nil, let response = result.response, result.outcome == .ok {
@@ -82,7 +84,8 @@ struct ResultReport {
     let stored = outputFailure == nil ? output?.stored : nil
     return end(
       result, received: received, stored: stored, heads: heads,
-      includesBody: output == nil || held != nil, delivered: output?.written, outputFailure,
+      includesBody: output == nil || held != nil, delivered: output.map { $0.written + printed },
+      outputFailure,
       interruption)
   }
 

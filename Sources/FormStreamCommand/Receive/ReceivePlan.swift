@@ -38,7 +38,7 @@ extension LowArguments {
       )
     }
     if case .tokenFile(let file) = request.credentials {
-      let secrets = try SecretFile(file, for: "--token-file")
+      let secrets = try secretFile(file, for: "--token-file")
       notes += secrets.warnings
       configuration.token = try secrets.token()
     }

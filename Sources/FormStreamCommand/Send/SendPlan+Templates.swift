@@ -30,7 +30,7 @@ extension LowArguments {
     }
     let text: String
     if let file = request.urlFile {
-      let secrets = try SecretFile(file, for: "--url-file")
+      let secrets = try secretFile(file, for: "--url-file")
       notes += secrets.warnings
       text = String(decoding: try secrets.onlyLine(), as: UTF8.self)
     } else if let operand = operands.first {

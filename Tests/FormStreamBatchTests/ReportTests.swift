@@ -1,3 +1,4 @@
+import Foundation
 import FormStreamMultipart
 import FormStreamRecords
 import FormStreamTestSupport
@@ -34,11 +35,12 @@ import Testing
   private func journal(
     _ name: String, _ lines: [(file: Int, outcome: String?, mark: Bool)], isClosed: Bool = true,
     manifest: String? = nil, isHarmlessTwice: Bool = false, code: String = "status-refused",
-    torn: String = ""
+    torn: String = "", url: String = "http://x/", sliceSize: Int64? = nil,
+    in directory: String = "journals"
   ) throws {
     let head = JournalHead(
-      manifest: manifest ?? id, shard: nil, url: "http://x/", boot: "b",
-      isHarmlessTwice: isHarmlessTwice)
+      manifest: manifest ?? id, shard: nil, url: url, boot: "b",
+      isHarmlessTwice: isHarmlessTwice, sliceSize: sliceSize)
     var text = String(decoding: head.json.line(), as: UTF8.self)
     for line in lines {
       let offset = offsets[line.file]
@@ -53,15 +55,16 @@ import Testing
         + #""body_b64":null,"truncated":false},"error":\#(error)}"# + "\n"
     }
     if isClosed { text += #"{"schema":"formstream.closed/1"}"# + "\n" }
-    try place.write("journals/journal-\(name).jsonl", text + torn)
+    try place.write("\(directory)/journal-\(name).jsonl", text + torn)
   }
 
   private func report(
-    shard: Shard? = nil, window: Int64 = 1 << 30, _ rest: (BatchFile) -> Void = { _ in }
+    shard: Shard? = nil, window: Int64 = 1 << 30, in directories: [String] = ["journals"],
+    boot: String = "b", _ rest: (BatchFile) -> Void = { _ in }
   ) throws -> BatchReport {
     try BatchReport(
-      on: manifest, shard: shard, in: [place.local("journals")], window: window, begin: { _ in },
-      rest: rest)
+      on: manifest, shard: shard, in: directories.map(place.local), boot: boot, window: window,
+      begin: { _ in }, rest: rest)
   }
 
   @Test func `files that were accepted once each are complete`() throws {
@@ -118,6 +121,73 @@ import Testing
       isHarmlessTwice: true)
     let harmless = try report()
     #expect((harmless.duplicates, harmless.maybeDuplicates) == (0, 0))
+  }
+
+  /// What two runs accepted is one thing only if both are harmless, and of one kind.
+  @Test(arguments: [
+    (true, "http://x/", nil as Int64?, true, "http://x/", nil as Int64?, 0),
+    (true, "http://x/", nil, false, "http://x/", nil, 1),
+    (false, "http://x/", nil, true, "http://x/", nil, 1),
+    (false, "http://x/", nil, false, "http://x/", nil, 1),
+    (true, "http://x/", nil, true, "http://y/", nil, 1),
+    (true, "http://x/", 4, true, "http://x/", nil, 1),
+    (true, "http://x/", 4, true, "http://x/", 4, 0),
+  ])
+  func `two acceptances are one in any order of the journals, or two`(
+    _ isHarmless: Bool, _ url: String, _ slice: Int64?, _ isOtherHarmless: Bool,
+    _ otherURL: String, _ otherSlice: Int64?, _ duplicates: Int
+  ) throws {
+    for (one, other) in [("1", "2"), ("2", "1")] {
+      for (first, second) in [("ok", "ok"), ("ok", "unknown"), ("unknown", "ok")] {
+        try journal(
+          one, [(0, first, false)], isHarmlessTwice: isHarmless, url: url, sliceSize: slice)
+        try journal(
+          other, [(0, second, false)], isHarmlessTwice: isOtherHarmless, url: otherURL,
+          sliceSize: otherSlice)
+        let report = try report()
+        let isBoth = first == second
+        #expect(report.duplicates == (isBoth ? duplicates : 0), "\(one) \(first) \(second)")
+        #expect(report.maybeDuplicates == (isBoth ? 0 : duplicates), "\(one) \(first) \(second)")
+      }
+    }
+  }
+
+  /// Its machine stopped, and took lines with it: nobody knows what it sent.
+  @Test func `files that a lost journal may have had, too, are possible duplicates`() throws {
+    try makeDirectory(place.local("others"))
+    try journal("1", [(0, "ok", false)], isClosed: false)
+    try journal("2", (1..<6).map { ($0, "ok", false) })
+    // A run with that directory knows which journals are there, and marks what it sends.
+    #expect(try report(boot: "c").maybeDuplicates == 0)
+    try journal("3", (1..<6).map { ($0, "ok", false) }, in: "others")
+    try place.write("journals/journal-2.jsonl", "")
+    #expect(try report(in: ["journals", "others"], boot: "c").maybeDuplicates == 5)
+    #expect(try report(in: ["others", "journals"], boot: "c").maybeDuplicates == 5)
+    // Its machine goes on.
+    #expect(try report(in: ["journals", "others"]).maybeDuplicates == 0)
+  }
+
+  /// Regression: the offset of one file and the outcome of another made a record.
+  @Test func `lines that a damaged disk has joined say nothing`() throws {
+    try journal("1", [(0, "failed", false), (1, "ok", false)])
+    let path = "\(place.path)/journals/journal-1.jsonl"
+    let text = try String(contentsOfFile: path, encoding: .utf8)
+    // A block of zeros, from the middle of one record to the middle of the next.
+    let size = try #require(text.range(of: #""size":"#))
+    let outcome = try #require(text.range(of: #""outcome":"ok""#))
+    let hole = size.lowerBound..<outcome.lowerBound
+    let zeros = String(repeating: "\0", count: text[hole].utf8.count)
+    try place.write("journals/journal-1.jsonl", text.replacingCharacters(in: hole, with: zeros))
+    let holed = try report()
+    #expect(holed.damagedJournals == 1)
+    // The line that says that the first one began is there.
+    #expect(holed.states == [.unknown: 1])
+    // A line feed between two lines.
+    try place.write(
+      "journals/journal-1.jsonl",
+      text.replacingOccurrences(
+        of: "}}\n{\"schema\":\"formstream.started", with: "}} {\"schema\":\"formstream.started"))
+    #expect(try report().damagedJournals == 1)
   }
 
   @Test func `journals of other manifests, other files and torn lines are left out`() throws {

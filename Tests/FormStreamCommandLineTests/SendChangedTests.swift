@@ -36,6 +36,53 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
+  /// A file of the same size and time has replaced it, which only its inode and its change time show.
+  @Test(arguments: [["--put", "/{name}"], ["--put", "/{name}", "--journal", "j"]])
+  func `a file that replaced the one that was listed is not sent`(_ words: [String]) throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      [
+        .readBody,
+        .call {
+          guard request.number == 0 else { return }
+          _ = try? shell(
+            "for f in in/*; do echo others > new; touch -r $f new; mv new $f; done", in: place)
+        }, .respond(200),
+      ]
+    }
+    _ = try shell("mkdir in; for n in {1..200}; do echo first$((n % 10)) > in/$n; done", in: place)
+    let targets = words.map { word in word.hasPrefix("/") ? server.url + word : word }
+    let sent = try run("formstream", ["send", "-q", "-j", "1"] + targets + ["in"], in: place)
+    #expect(sent.exit == 74, "\(sent.stderr)")
+    // Those that were open already are sent as they were then.
+    let bodies = server.requests.filter(\.hasCompleteBody).map {
+      String(decoding: $0.body, as: UTF8.self)
+    }
+    #expect(!bodies.contains { $0.contains("others") })
+  }
+
+  @Test func `a file of the form that changes is not the file that is sent`() throws {
+    let place = try TemporaryDirectory()
+    // More than the system takes ahead.
+    _ = try shell("truncate -s 20M meta", in: place)
+    let server = try ScriptedServer { request in
+      request.number == 0
+        ? [
+          .continueIfExpected, .readBody(upTo: 1000),
+          .call { _ = try? shell("echo more >> meta", in: place) }, .readBody, .respond(200),
+        ] : .good()
+    }
+    try place.write("f", "contents")
+    let arguments = [
+      "send", "--json", "-F", "meta=@meta", "--journal", "j", server.url, "f",
+    ]
+    let first = try run("formstream", arguments, in: place)
+    #expect(first.exit == 75, "\(first.output) \(first.stderr)")
+    #expect(first.output.contains(#""outcome":"retryable""#), "\(first.output)")
+    let second = try run("formstream", arguments, in: place)
+    #expect(second.exit == 0, "\(second.output)")
+  }
+
   @Test func `while a file becomes a link and a file again, nothing from outside is sent`() throws {
     let server = try ScriptedServer { _ in .good() }
     let place = try TemporaryDirectory()

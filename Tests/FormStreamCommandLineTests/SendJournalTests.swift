@@ -48,6 +48,61 @@ import Testing
     #expect(other.stderr.contains("name another directory"))
   }
 
+  /// Only the origin of a secret URL is shown, and it stands in journals.
+  @Test func `a journal is that of one secret URL`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try Self.makeFiles(1)
+    for (name, exit) in [("a", 0), ("b", 64), ("a?signature=2", 0)] {
+      try place.write("url", "\(server.url)/\(name)\n")
+      let sent = try shell("chmod 600 url; $F send --url-file url in --journal journal", in: place)
+      #expect(sent.exit == Int32(exit), "\(name): \(sent.stderr)")
+    }
+    #expect(server.requests.count == 1)
+    let journal = try shell("cat journal/*", in: place).output
+    #expect(!journal.contains("/a"), "\(journal)")
+  }
+
+  @Test func `a file that is no manifest is left as it is`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    for contents in [#"{"precious":"notes"}"#, "precious\nno end", "x", "{\"schema\":\"other"] {
+      let place = try Self.makeFiles(1)
+      _ = try shell("mkdir journal", in: place)
+      try place.write("journal/manifest.partial.jsonl", contents)
+      let sent = try run("formstream", Self.arguments(server), in: place)
+      #expect(sent.exit == 66, "\(sent.stderr)")
+      #expect(try shell("cat journal/manifest.partial.jsonl", in: place).output == contents)
+    }
+    #expect(server.requests.isEmpty)
+  }
+
+  /// The machine stops after a run that was interrupted while it listed: the journal is on the disk, and a part of the
+  /// manifest is not.
+  @Test func `files that may be those that a manifest has lost are possible duplicates`() throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try Self.makeFiles(4)
+    let first = try shell(
+      """
+      $F send -q --journal journal \(server.url) in; cd journal
+      mv manifest.jsonl manifest.partial.jsonl; sed -i '3,$d' manifest.partial.jsonl
+      """, in: place)
+    #expect(first.exit == 0, "\(first.stderr)")
+    // The next run is stopped after it has listed one of the lost files.
+    let second = try shell(
+      """
+      cp -r in more; rm in/f[12]; $F send -q --journal journal \(server.url) in; cd journal
+      mv manifest.jsonl manifest.partial.jsonl; mv ../more/f* ../in
+      """, in: place)
+    #expect(second.stderr.isEmpty, "\(second.stderr)")
+    let third = try run("formstream", Self.arguments(server), in: place)
+    #expect(third.exit == 0, "\(third.stderr)")
+    let sent = server.sentFiles.map { String(decoding: $0.name, as: UTF8.self) }
+    let twice = Set(sent.filter { name in sent.count { $0 == name } > 1 })
+    #expect(twice.count == 3, "\(sent)")
+    let records = try shell("cat journal/journal-*", in: place).output
+    #expect(twice == Set(Self.names(records, with: #""maybe_duplicate":true"#)), "\(records)")
+    #expect(try formstream("report", "journal", in: place).exit == 3)
+  }
+
   @Test func `a second run sends what failed, and what was lost as a possible duplicate`() throws {
     let isRepaired = Guarded(false)
     let server = try ScriptedServer { _ in

@@ -26,7 +26,7 @@ package struct JournalIndex: Sendable {
   package private(set) var journalCount = 0
   /// Where the earlier runs sent to.
   package private(set) var urls: Set<String> = []
-  /// What tells the templates of their URLs from others.
+  /// What tells the templates of their URLs, or their secret URLs, from others.
   package private(set) var templates: Set<String> = []
   /// Whether one of the earlier runs sent forms.
   package private(set) var sendsForms = false

@@ -20,7 +20,8 @@ package struct JournalHead: Hashable, Sendable {
   package var sliceSize: Int64?
   /// The size of the manifest, which must never change; nil if it is still being written.
   package var manifestBytes: Int64?
-  /// What tells the template of the URLs from others; nil if files are sent in forms.
+  /// What tells the template of the URLs from others, or a secret URL of forms, of which ``url`` has only the origin; nil for
+  /// forms to another URL.
   package var template: String?
 
   package init(

@@ -99,6 +99,11 @@ package enum JournalReader {
   private static func record(_ line: [UInt8]) -> (offset: Int64, outcome: String)? {
     guard line.starts(with: recordStart), line.last == UInt8(ascii: "}") else { return nil }
     return line.withUnsafeBytes { bytes in
+      // What a damaged disk leaves of two lines has the offset of one file and the outcome of another.
+      let rest = UnsafeRawBufferPointer(rebasing: bytes[recordStart.count...])
+      guard !bytes.contains(where: { $0 < 0x20 }),
+        text(after: "\"schema\":", in: rest, upTo: ",") == nil
+      else { return nil }
       guard let offset = text(after: "\"offset\":", in: bytes, upTo: ","),
         let outcome = text(after: "\"outcome\":\"", in: bytes, upTo: "\""),
         let number = Int64(offset), number >= 0

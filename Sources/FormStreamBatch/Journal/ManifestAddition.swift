@@ -20,6 +20,8 @@ final class ManifestAddition {
   /// are none.
   private var known: Set<[UInt8]> = []
   private var keys = FileKeys()
+  /// Whether the manifest had records that are lost: a file that is listed now may have had one, and been sent.
+  private var hasLostRecords = false
 
   /// More files than this are not listed to find out whether one of the earlier manifest is still there.
   private static let maximumAhead = 100
@@ -44,6 +46,7 @@ final class ManifestAddition {
         "Another run writes the manifest \(path.description.quoted) at the moment: wait until it has listed all files."
       )
     }
+    try checkBeginning(of: file, at: path)
     let size = try writing(path) { () throws(SystemError) in try file.cutTornLine() }
     if size == 0 {
       let encoder = ManifestEncoder(
@@ -60,6 +63,23 @@ final class ManifestAddition {
     let reader = try ManifestReader(path, followsLinks: followsLinks)
     let encoder = ManifestEncoder(id: reader.id, goingOnAt: size)
     return (ManifestAddition(to: file, in: directory, at: path, listing, encoder), reader)
+  }
+
+  /// A file of somebody else that has the name is not changed.
+  private static func checkBeginning(
+    of file: AppendedFile, at path: LocalPath
+  ) throws(BatchError) {
+    let expected = Array(#"{"schema":"formstream.manifest/"#.utf8)
+    let beginning = try writing(path) { () throws(SystemError) in
+      try file.beginning(upTo: expected.count)
+    }
+    // A manifest whose first line is torn has the beginning of that.
+    guard expected.starts(with: beginning) else {
+      throw BatchError(
+        .manifestMalformed, on: path.description,
+        "The file \(path.description.quoted) is no manifest, and the run would write its own there: move it, or name "
+          + "another directory.")
+    }
   }
 
   private init(
@@ -82,9 +102,13 @@ final class ManifestAddition {
     while true {
       let blanks = encoder.blanks(upTo: offset)
       if blanks.isEmpty { return }
+      hasLostRecords = true
       try Self.writing(path) { () throws(SystemError) in try file.append(blanks) }
     }
   }
+
+  /// An earlier run left room for records that were lost.
+  func noteLostRecords() { hasLostRecords = true }
 
   /// Skips a file of the earlier manifest in the listing. Usually it is the next one there too.
   func compare(_ earlier: BatchFile) throws(BatchError) {
@@ -112,6 +136,7 @@ final class ManifestAddition {
       (added.path, added.root, added.relative) = (place.path, place.root, place.relative)
       added.keptPath = place.kept
     }
+    if hasLostRecords { added.maybeDuplicate = true }
     let line: [UInt8] = encoder.line(for: added)
     try Self.writing(path) { () throws(SystemError) in try file.append(line) }
     return added

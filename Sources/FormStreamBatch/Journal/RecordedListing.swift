@@ -81,6 +81,7 @@ package final class RecordedListing: BatchInput {
       try addition?.compare(file)
       return file
     }
+    if earlier?.hasGaps ?? false { addition?.noteLostRecords() }
     earlier = nil
     if let file = try addition?.next() { return file }
     try addition?.complete()

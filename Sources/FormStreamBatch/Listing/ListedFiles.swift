@@ -46,10 +46,19 @@ private struct StoredFile {
     stored.add(file.problem.map { Array($0.code.rawValue.utf8) } ?? [])
     stored.add(Array((file.problem?.subject ?? "").utf8))
     stored.add(Array((file.problem?.description ?? "").utf8))
-    stored.add([file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.identity == nil ? 0 : 1])
+    stored.add(Array((file.type?.description ?? "").utf8))
+    stored.add(Array((file.sha256 ?? "").utf8))
+    stored.add(Int64(file.fields.count))
+    for field in file.fields {
+      for text in [field.name, field.value] { stored.add(Array(text.utf8)) }
+    }
+    stored.add([
+      file.root == nil ? 0 : 1, file.followsLinks ? 1 : 0, file.maybeDuplicate ? 1 : 0,
+      file.identity == nil ? 0 : 1,
+    ])
     let identity = file.identity
     for number in [
-      file.size, file.modified, Int64(file.index),
+      file.size, file.modified, Int64(file.index), Int64(file.keptIndex ?? -1), file.offset,
       Int64(bitPattern: identity?.device ?? 0), Int64(bitPattern: identity?.inode ?? 0),
       identity?.size ?? 0, identity?.modified.seconds ?? 0, identity?.modified.nanoseconds ?? 0,
       identity?.changed.seconds ?? 0, identity?.changed.nanoseconds ?? 0,
@@ -68,12 +77,22 @@ private struct StoredFile {
     if !code.isEmpty {
       file.problem = BatchError(BatchError.Code(rawValue: code), on: subject, description)
     }
+    let (type, sha256) = (stored.text(), stored.text())
+    file.type = MediaType(type)
+    file.sha256 = sha256.isEmpty ? nil : sha256
+    for _ in 0..<max(0, stored.number()) {
+      file.fields.append(BatchFile.Field(name: stored.text(), value: stored.text()))
+    }
     let marks = stored.list()
     file.root = marks.first == 1 ? root : nil
     file.followsLinks = marks.dropFirst().first == 1
+    file.maybeDuplicate = marks.dropFirst(2).first == 1
     (file.size, file.modified, file.index) = (
       stored.number(), stored.number(), Int(stored.number())
     )
+    let kept = stored.number()
+    if kept >= 0 { file.keptIndex = Int(kept) }
+    file.offset = stored.number()
     let (device, inode) = (stored.number(), stored.number())
     let size = stored.number()
     let modified = Timestamp(seconds: stored.number(), nanoseconds: stored.number())

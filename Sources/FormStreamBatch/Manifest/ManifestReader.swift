@@ -30,6 +30,9 @@ public final class ManifestReader: BatchInput {
   private let followsLinks: Bool
   private var count = 0
 
+  /// Whether there were blanks among the lines that were read: records were lost there, and others come after them.
+  private(set) var hasGaps = false
+
   /// Opens a manifest and reads its first line.
   ///
   /// - Parameters:
@@ -122,6 +125,7 @@ public final class ManifestReader: BatchInput {
       }
       if !line.isComplete, acceptsTornEnd { return nil }
       if line.bytes.contains(where: { !Self.whiteSpace.contains($0) }) { return line }
+      hasGaps = true
     }
     return nil
   }

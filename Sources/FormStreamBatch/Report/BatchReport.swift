@@ -38,8 +38,8 @@ package struct BatchReport: Sendable {
       && isListed
   }
 
-  /// How many bytes of a manifest are looked at together. What is known about them takes a sixteenth of that.
-  private static let window: Int64 = 1 << 30
+  /// How many bytes of a manifest are looked at together. What is known about them takes an eighth of that.
+  private static let window: Int64 = 1 << 29
 
   /// Reads the journals.
   ///
@@ -60,7 +60,8 @@ package struct BatchReport: Sendable {
     let reader = try ManifestReader(manifest, shard: shard, acceptsTornEnd: !isListed)
     self.manifest = reader.id
     try begin(reader)
-    let journals = try Self.journals(of: reader.extent, isListed: isListed, in: directories)
+    let groups = try Self.groups(of: reader.extent, isListed: isListed, in: directories)
+    let journals = groups.flatMap(\.self)
     self.journals = journals.count
     var end: Int64 = 0
     var findings = JournalFindings()
@@ -70,17 +71,23 @@ package struct BatchReport: Sendable {
         // The next part begins with this file.
         end = file.offset > .max - window ? .max : file.offset + window
         findings = JournalFindings()
-        for journal in journals where journal.range.overlaps(file.offset..<end) {
-          let isDamaged = try findings.add(journal, in: file.offset..<end, boot: boot)
-          if isDamaged { damaged.insert(journal.path) }
+        for group in groups {
+          var lost: [Range<Int64>] = []
+          for journal in group where journal.range.overlaps(file.offset..<end) {
+            let isDamaged = try findings.add(journal, in: file.offset..<end)
+            if isDamaged { damaged.insert(journal.path) }
+            if try isDamaged || journal.mayHaveLostLines(boot: boot) { lost.append(journal.range) }
+          }
+          findings.endGroup(lost: lost)
         }
       }
-      let finding = findings[file.offset]
+      var finding = findings[file.offset]
+      if findings.mayBeAcceptedAgain(file.offset) { finding.insert(.maybeDuplicate) }
       count(file, finding)
       if finding.contains(.accepted) { continue }
       try rest(
         file.again(
-          isDoubtful: finding.contains(.unknown) || finding.contains(.maybeDuplicate)
+          isDoubtful: !finding.isDisjoint(with: [.unknown, .maybeDuplicate, .partlyStored])
             || findings.mayBeLost(file.offset), isChanged: finding.contains(.sourceChanged),
           // In a manifest of `plan`, each shard counts for itself.
           keepsIndex: reader.listing != nil || file.keptIndex != nil))
@@ -89,22 +96,36 @@ package struct BatchReport: Sendable {
     damagedJournals = damaged.count
   }
 
-  /// The journals of a manifest. If two directories have one of the same name, the longer one: names are unique, so one is
-  /// a copy, which was made later or earlier.
-  private static func journals(
+  /// What journals have in common if their runs do no harm to each other.
+  private enum Group: Hashable {
+    /// What their runs accept twice is stored once: they send the same to the same URLs.
+    case harmless(url: String, template: String?, sliceSize: Int64?)
+    /// In one directory, each run knows what the others before it have accepted.
+    case directory(LocalPath)
+  }
+
+  /// The journals of a manifest, in groups; those first whose runs do no harm. If two directories have a journal of the
+  /// same name, the longer one: names are unique, so one is a copy, which was made later or earlier.
+  private static func groups(
     of manifest: ManifestExtent, isListed: Bool, in directories: [LocalPath]
-  ) throws(BatchError) -> [JournalSummary] {
+  ) throws(BatchError) -> [[JournalSummary]] {
     let extent = isListed ? manifest : ManifestExtent(id: manifest.id, records: nil)
-    var found: [FileName: (journal: JournalSummary, size: Int64)] = [:]
+    var found: [FileName: (journal: JournalSummary, size: Int64, group: Group)] = [:]
     for directory in directories {
       for path in try JournalReader.journals(in: directory) {
         guard let journal = try JournalSummary(path, of: extent) else { continue }
-        let size = try JournalReader.size(of: path)
-        if size > found[path.name]?.size ?? -1 { found[path.name] = (journal, size) }
+        let (size, head) = (try JournalReader.size(of: path), journal.head)
+        guard size > found[path.name]?.size ?? -1 else { continue }
+        let group =
+          head.isHarmlessTwice
+          ? Group.harmless(url: head.url, template: head.template, sliceSize: head.sliceSize)
+          : Group.directory(directory)
+        found[path.name] = (journal, size, group)
       }
     }
-    return found.sorted { $0.key.bytes.lexicographicallyPrecedes($1.key.bytes) }.map(
-      \.value.journal)
+    let groups = Dictionary(grouping: found.values, by: \.group).values.map { $0.map(\.journal) }
+    return groups.filter { $0[0].head.isHarmlessTwice }
+      + groups.filter { !$0[0].head.isHarmlessTwice }
   }
 
   private mutating func count(_ file: BatchFile, _ finding: JournalFindings.Finding) {
@@ -137,35 +158,39 @@ package struct BatchReport: Sendable {
 extension JournalFindings {
   /// Adds what a journal says about the records in a range. Returns whether it has lines that can't be read.
   mutating func add(
-    _ journal: JournalSummary, in range: Range<Int64>, boot: String
+    _ journal: JournalSummary, in range: Range<Int64>
   ) throws(BatchError) -> Bool {
     let isHarmlessTwice = journal.head.isHarmlessTwice
     let isClosed = try JournalReader.isClosed(journal.path)
-    let isDamaged = try journal.read(in: range) { line in
+    return try journal.read(in: range) { line in
       switch line {
-      case .head, .accepted, .closed, .damaged: break
+      case .head, .closed, .damaged: break
       case .started(let offset): self[offset].noteUnknown(isHarmlessTwice: isHarmlessTwice)
+      // A run of the group goes on with the next slice, and one of another begins again.
+      case .accepted(let offset, _): self[offset].insert([.partlyStored, .unknownInGroup])
       case .record(let offset, let outcome, let line):
         self[offset].note(outcome, line, isHarmlessTwice: isHarmlessTwice)
         // Only a complete journal proves that nothing else happened to the file.
-        if !isClosed, !isHarmlessTwice, outcome != BatchState.ok.rawValue {
-          self[offset].insert(.maybeDuplicate)
+        if !isClosed, outcome != BatchState.ok.rawValue {
+          self[offset].insert(isHarmlessTwice ? .unknownInGroup : .maybeDuplicate)
         }
       }
     }
-    if isHarmlessTwice { return isDamaged }
-    if !isDamaged, try !journal.mayHaveLostLines(boot: boot) { return false }
-    lost.append(journal.range)
-    return isDamaged
   }
 }
 
 extension JournalFindings.Finding {
   fileprivate mutating func note(_ outcome: String, _ line: [UInt8], isHarmlessTwice: Bool) {
+    if JournalReader.isMismatch(line) {
+      insert([.partlyStored, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
+    }
     switch BatchState(rawValue: outcome) {
     case .ok:
-      if contains(.accepted), !isHarmlessTwice { insert(.acceptedAgain) }
-      insert(.accepted)
+      // Harmless runs are added before the others.
+      if contains(.accepted), !isHarmlessTwice || !contains(.acceptedInGroup) {
+        insert(.acceptedAgain)
+      }
+      insert([.accepted, .acceptedInGroup])
       if JournalReader.isMaybeDuplicate(line) { insert(.maybeDuplicate) }
     case .failed: insert(JournalReader.isUnreadable(line) ? .unreadable : .failed)
     case .sourceChanged: insert(.sourceChanged)
@@ -178,7 +203,6 @@ extension JournalFindings.Finding {
 
   /// If another run learns that the server accepted the file, it may have done so twice.
   fileprivate mutating func noteUnknown(isHarmlessTwice: Bool) {
-    insert(.unknown)
-    if !isHarmlessTwice { insert(.maybeDuplicate) }
+    insert([.unknown, isHarmlessTwice ? .unknownInGroup : .maybeDuplicate])
   }
 }

@@ -1,8 +1,10 @@
-/// What journals say about the files of a part of a manifest: a byte for every 16 bytes of it that they mention.
+/// What journals say about the files of a part of a manifest: two bytes for every 16 bytes of it that they mention.
+///
+/// Journals are added in groups: what those of one group accepted twice is stored once, or their runs knew of each other.
 struct JournalFindings {
   /// What the journals say about one file.
   struct Finding: OptionSet {
-    let rawValue: UInt8
+    let rawValue: UInt16
 
     /// The server accepted the file.
     static let accepted = Finding(rawValue: 1)
@@ -17,18 +19,36 @@ struct JournalFindings {
     static let unreadable = Finding(rawValue: 32)
     static let sourceChanged = Finding(rawValue: 64)
     static let retryable = Finding(rawValue: 128)
+    /// The server has some of the file, or something else in its place.
+    static let partlyStored = Finding(rawValue: 256)
+    /// A run of the group that is being added accepted it.
+    static let acceptedInGroup = Finding(rawValue: 512)
+    /// The server may have the file, or some of it, because of a run of the group that is being added, which is harmless in
+    /// the group.
+    static let unknownInGroup = Finding(rawValue: 1024)
+    /// It was accepted in a group whose journals may have lost what they said about it.
+    static let acceptedInLossyGroup = Finding(rawValue: 2048)
   }
 
-  /// The shortest record of a manifest has more bytes than this, so two never share a byte.
+  /// The shortest record of a manifest has more bytes than this, so two never share a place.
   private static let bytesPerFile: Int64 = 16
   private static let filesPerPage: Int64 = 65536
 
-  private var pages: [Int64: [UInt8]] = [:]
-  /// Where files may have been sent that no journal mentions any more.
-  var lost: [Range<Int64>] = []
+  private var pages: [Int64: [UInt16]] = [:]
+  /// Where files may have been sent that no journal mentions any more: the ranges of each group that has some.
+  private var lost: [[Range<Int64>]] = []
 
   /// Whether journals may have lost what they said about the file whose record begins at an offset.
-  func mayBeLost(_ offset: Int64) -> Bool { lost.contains { $0.contains(offset) } }
+  func mayBeLost(_ offset: Int64) -> Bool { lossyGroups(at: offset) > 0 }
+
+  /// Whether a file that was accepted may also have been accepted in a group that has lost it.
+  func mayBeAcceptedAgain(_ offset: Int64) -> Bool {
+    lossyGroups(at: offset) > (self[offset].contains(.acceptedInLossyGroup) ? 1 : 0)
+  }
+
+  private func lossyGroups(at offset: Int64) -> Int {
+    lost.count { ranges in ranges.contains { $0.contains(offset) } }
+  }
 
   /// What is known about the file whose record begins at an offset.
   subscript(offset: Int64) -> Finding {
@@ -38,8 +58,32 @@ struct JournalFindings {
     }
     set {
       let (page, index) = Self.place(of: offset)
-      pages[page, default: [UInt8](repeating: 0, count: Int(Self.filesPerPage))][index] =
+      pages[page, default: [UInt16](repeating: 0, count: Int(Self.filesPerPage))][index] =
         newValue.rawValue
+    }
+  }
+
+  /// All journals of a group are added.
+  ///
+  /// - Parameter lost: where they may have lost what they said.
+  mutating func endGroup(lost: [Range<Int64>]) {
+    if !lost.isEmpty { self.lost.append(lost) }
+    for (page, values) in pages {
+      let first = page * Self.filesPerPage
+      for (index, value) in values.enumerated() where value > Finding.partlyStored.rawValue {
+        var finding = Finding(rawValue: value)
+        if finding.contains(.acceptedInGroup) {
+          let offset = (first + Int64(index)) * Self.bytesPerFile
+          // The record begins somewhere in these bytes.
+          if lost.contains(where: { $0.overlaps(offset..<offset + Self.bytesPerFile) }) {
+            finding.insert(.acceptedInLossyGroup)
+          }
+        } else if finding.contains(.unknownInGroup) {
+          finding.insert(.maybeDuplicate)
+        }
+        finding.subtract([.acceptedInGroup, .unknownInGroup])
+        pages[page]?[index] = finding.rawValue
+      }
     }
   }
 

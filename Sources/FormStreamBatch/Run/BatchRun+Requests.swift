@@ -21,7 +21,7 @@ extension BatchRun {
       }
       let begun = ContinuousClock.now
       let result = await result(of: sent, unit)
-      let leaving = unit.note(result)
+      let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.verify(plan.check, against: result)
       let isRepeated =
         attempt < plan.retry.attempts

@@ -193,17 +193,23 @@ package final class BatchRun: Sendable {
   /// Passes on the files that were listed and not begun.
   private func passOnUnfinished() {
     let files = state.withLock { $0.unfinished.values.sorted { $0.index < $1.index } }
-    for file in files { endIfThrowing { try passOn(file, endedAs: nil) } }
+    for file in files { endIfThrowing { try passOn(file, nil) } }
   }
 
   /// Passes on a file that did not end `ok`.
-  private func passOn(_ file: BatchFile, endedAs state: BatchState?) throws {
+  ///
+  /// - Parameter ending: nil if the file was not begun.
+  private func passOn(_ file: BatchFile, _ ending: FileEnding?) throws {
     // Another manifest has other idempotency keys, so it does not matter here whether there were any.
     let isDoubtful =
-      state == .unknown
-      || journal.map { $0.earlier.standing(of: file.offset) != .unsent } ?? false
+      ending?.mayBeStored ?? false
+      || journal.map { journal in
+        journal.earlier.standing(of: file.offset) != .unsent
+          || journal.earlier.progress(of: file.offset) != nil
+      } ?? false
     try rest?(
-      file.again(isDoubtful: isDoubtful, isChanged: state == .sourceChanged, keepsIndex: true))
+      file.again(
+        isDoubtful: isDoubtful, isChanged: ending?.state == .sourceChanged, keepsIndex: true))
   }
 
   // MARK: A file
@@ -224,12 +230,11 @@ package final class BatchRun: Sendable {
       }
       return record
     }
-    endIfThrowing {
-      try journal?.writer.append(records.flatMap { $0.json.line() })
-      for record in records { try report(record) }
-    }
+    endIfThrowing { try journal?.writer.append(records.flatMap { $0.json.line() }) }
+    // The caller learns it even if the journal's disk is full.
+    endIfThrowing { for record in records { try report(record) } }
     for ending in endings where ending.state != .ok {
-      endIfThrowing { try passOn(ending.file, endedAs: ending.state) }
+      endIfThrowing { try passOn(ending.file, ending) }
     }
     state.withLock { state in
       for (ending, record) in zip(endings, records) {

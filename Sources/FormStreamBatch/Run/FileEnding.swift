@@ -18,8 +18,12 @@ struct FileEnding {
   private var url: String?
   private var attempts = 0
   private var duration = Duration.zero
-  /// Whether one of the requests may have been carried out.
+  /// Whether one of the requests may have been carried out, and no later one settled it.
   private var isInDoubt = false
+  /// The idempotency key of the requests in doubt; nil if they had none, or several.
+  private var doubtfulKey: IdempotencyKey?
+  /// Whether the server may have the file, or some of it.
+  private(set) var mayBeStored = false
   /// How many files the last request brought.
   private var sharers = 1
 
@@ -60,7 +64,7 @@ struct FileEnding {
     switch error {
     case let error as MultipartError:
       self.error = RecordFailure(error)
-      if error.code == .sourceChanged { state = .sourceChanged }
+      if error.code == .sourceChanged { state = ofChange(of: error.file) }
       if error.isOutOfDescriptors { state = .retryable }
     case let error as BatchError:
       self.error = RecordFailure(code: error.code.rawValue, message: error.description)
@@ -89,21 +93,45 @@ struct FileEnding {
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
 
+  /// Another file that belongs to the form can have changed. The next request takes it as it is then.
+  private func ofChange(of changed: LocalPath?) -> BatchState {
+    changed.map { $0 == file.path } ?? true ? .sourceChanged : .retryable
+  }
+
+  /// Notes that a request may have been carried out, and not been known to be.
+  private mutating func noteDoubt(about key: IdempotencyKey?) {
+    doubtfulKey = isInDoubt && key != doubtfulKey ? nil : key
+    (isInDoubt, mayBeStored) = (true, true)
+  }
+
+  /// Notes that a request was carried out. A server that knows its key from the one in doubt has stored it once.
+  private mutating func noteSuccess(of key: IdempotencyKey?, isIdempotent: Bool) {
+    if isInDoubt, !isIdempotent, key == nil || key != doubtfulKey { maybeDuplicate = true }
+    // What follows is another slice.
+    (isInDoubt, mayBeStored) = (false, true)
+  }
+
   /// Notes the result of a request.
   ///
-  /// - Parameter sharers: how many files it brought.
-  mutating func note(_ result: TransferResult, sharedBy sharers: Int) {
+  /// - Parameters:
+  ///   - sharers: how many files it brought.
+  ///   - isIdempotent: whether it does the same when it is carried out twice.
+  mutating func note(_ result: TransferResult, sharedBy sharers: Int, isIdempotent: Bool) {
     last = result
     self.sharers = sharers
     attempts += result.attempts
     duration += result.duration
     error = result.error.map { RecordFailure(code: $0.code.rawValue, message: $0.description) }
     switch result.outcome {
-    case .ok: state = .ok
+    case .ok:
+      state = .ok
+      noteSuccess(of: result.idempotencyKey, isIdempotent: isIdempotent)
     case .unknown:
       state = .unknown
-      isInDoubt = true
-    case .sourceChanged: state = isInDoubt ? .unknown : .sourceChanged
+      noteDoubt(about: result.idempotencyKey)
+    case .sourceChanged:
+      let changed = (result.error?.underlying as? MultipartError)?.file
+      state = isInDoubt ? .unknown : ofChange(of: changed)
     case .failed where result.isOutOfDescriptors:
       state = isInDoubt ? .unknown : .retryable
       error = error.map {

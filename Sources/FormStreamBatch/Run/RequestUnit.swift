@@ -38,12 +38,13 @@ struct RequestUnit {
 
   /// Notes the result of a request with these files. If one of several could not be read to its end, the request was not
   /// completed: that file leaves the unit, and is returned, and the others go on without it.
-  mutating func note(_ result: TransferResult) -> [FileEnding] {
+  mutating func note(_ result: TransferResult, isIdempotent: Bool) -> [FileEnding] {
     let isFaulty = members.count > 1 && !result.isOutOfDescriptors
     let faulty = isFaulty ? (result.error?.underlying as? MultipartError)?.file : nil
     let isOfMember = faulty.map { faulty in members.contains { $0.file.path == faulty } } ?? false
     for index in members.indices {
-      members[index].ending.note(result, sharedBy: members.count)
+      members[index].ending.note(
+        result, sharedBy: members.count, isIdempotent: isIdempotent)
       if isOfMember, let faulty, members[index].file.path != faulty {
         members[index].ending.noteCutShort(by: faulty)
       }

@@ -140,12 +140,8 @@ extension URLTemplate {
   }
 
   /// What tells this template from others, for the files of a manifest. It does not say what the template is.
-  package func name(for manifest: String) throws(BatchError) -> String {
-    do throws(DigestError) {
-      return try UUIDText.named("\(manifest) \(placingPieces)")
-    } catch {
-      throw BatchError(.writeFailed, on: "the journal", "The URLs can't be named: \(error).")
-    }
+  fileprivate func name(for manifest: String) throws(BatchError) -> String {
+    try .naming("\(placingPieces)", for: manifest)
   }
 
   /// Whether it is certain that no two files have the same URL, except if they have the same contents.
@@ -184,5 +180,26 @@ extension URLTemplate {
       }
     }
     return true
+  }
+}
+
+extension SendingPlan {
+  /// What tells the URLs from others, for the files of a manifest, and does not say what they are; nil if what is shown of
+  /// the URL does. Its query may have a new signature in each run.
+  package func urlName(for manifest: String) throws(BatchError) -> String? {
+    if let urls { return try urls.name(for: manifest) }
+    guard request.url.isSecret else { return nil }
+    return try .naming("\(request.url.absoluteString.prefix { $0 != "?" })", for: manifest)
+  }
+}
+
+extension String {
+  fileprivate static func naming(_ text: String, for manifest: String) throws(BatchError) -> String
+  {
+    do throws(DigestError) {
+      return try UUIDText.named("\(manifest) \(text)")
+    } catch {
+      throw BatchError(.writeFailed, on: "the journal", "The URLs can't be named: \(error).")
+    }
   }
 }

@@ -6,15 +6,13 @@ import FormStreamTransfer
 /// The files that `send` sends, and the journal that it keeps.
 struct SendInput {
   let files: any BatchInput
-  /// What was left out in a listing that was read before, to check the URLs.
-  private var earlierLeftOut: LeftOutEntries?
   /// The id of the manifest; nil if there is none.
   let manifest: String?
   /// The journal that is to be begun; nil without `--journal`.
   private let journal: PlannedJournal?
 
   /// What was found and not listed.
-  var leftOut: LeftOutEntries { earlierLeftOut ?? files.leftOut }
+  var leftOut: LeftOutEntries { files.leftOut }
 
   private struct PlannedJournal {
     let directory: DirectoryDescriptor
@@ -49,18 +47,16 @@ struct SendInput {
     }
     let earlier = try Self.earlierRuns(of: extent, plan, in: path)
     if let check, let listing = files as? RecordedListing {
-      try convertingErrors { () throws(BatchError) in
+      files = try convertingErrors { () throws(BatchError) in
         try listing.leaveRoom(upTo: earlier.end)
-        do throws(BatchError) { try check.check(listing) } catch {
+        do throws(BatchError) { return try check.checked(listing) } catch {
           // The next run lists again, so that what is wrong can be mended.
           if earlier.journalCount == 0 { RecordedListing.remove(from: directory) }
           throw error
         }
       }
-      earlierLeftOut = listing.leftOut
-      (files, extent) = try convertingErrors { () throws(BatchError) in
-        try Self.open(plan, directory)
-      }
+      // The manifest is complete now.
+      extent = try convertingErrors { () throws(BatchError) in try Self.open(plan, directory).1 }
     }
     self.files = files
     let head = JournalHead(
@@ -101,7 +97,7 @@ struct SendInput {
     }
     if earlier.templates.contains(where: { $0 != template }) {
       throw .usage(
-        "The journal \"\(path)\" is that of a run with another template of the URLs, so a file could replace one that was sent: name another directory."
+        "The journal \"\(path)\" is that of a run to another URL, or to other URLs of the files: name another directory."
       )
     }
     return earlier
@@ -110,9 +106,7 @@ struct SendInput {
   private static func template(
     _ plan: SendPlan, _ manifest: String
   ) throws(Failure) -> String? {
-    try plan.sending.urls.map { urls throws(Failure) in
-      try convertingErrors { () throws(BatchError) in try urls.name(for: manifest) }
-    }
+    try convertingErrors { () throws(BatchError) in try plan.sending.urlName(for: manifest) }
   }
 
   /// Begins the journal; nil if there is none.

@@ -96,6 +96,11 @@ extension LowArguments {
         try plannedRequest(.send, body, &notes)
       }
     request.options = try options(isKeyTaken: true)
+    if !sending.puts, packing != .together, request.method.isIdempotent {
+      throw .usage(
+        "send makes a form of each file, all for one URL, and with -X \(request.method) each would replace the one before: "
+          + "leave -X out, or write --put, which sends each file to a URL of its own.")
+    }
     let concurrency = packing == .together ? 1 : sending.concurrency
     session.maximumConnectionsPerHost = concurrency
     session.maximumIdleConnections = concurrency

@@ -42,6 +42,17 @@ package final class AppendedFile: Sendable {
     try directory.identity(of: name) == descriptor.identity()
   }
 
+  /// The first bytes of the file; fewer if it has no more.
+  ///
+  /// C: `pread`
+  package func beginning(upTo count: Int) throws(SystemError) -> [UInt8] {
+    try descriptor.withNumber { number throws(SystemError) in
+      var bytes = [UInt8](repeating: 0, count: count)
+      let read = try retryingInterrupts { pread(number, &bytes, count, 0) }
+      return Array(bytes.prefix(read))
+    }
+  }
+
   /// Cuts off a last line that is torn. Returns the size that is left.
   ///
   /// C: `fstat`, `pread`, `ftruncate`

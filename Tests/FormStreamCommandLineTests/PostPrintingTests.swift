@@ -166,16 +166,50 @@ import Testing
     #expect(server.connectionCount == 0)
   }
 
-  @Test func `secrets in URLs are masked in a format`() throws {
-    let server = try Self.server()
+  /// Regression: a script got a URL that did not work.
+  @Test func `URLs in a format are complete, as with curl, and those in messages are masked`()
+    throws
+  {
+    let server = try ScriptedServer { request in
+      switch request.target {
+      case "/to?token=canary": .good(302, headers: [("Location", "/x?X-Amz-Signature=b#c")])
+      case "/user": .good(302, headers: [("Location", "http://a:b@127.0.0.1:1/?key=c")])
+      default: .good()
+      }
+    }
     let place = try TemporaryDirectory()
-    try place.write("url", "\(server.url)/canary\n")
-    let format = "%{url} %{url_effective} %{json} %{errormsg}"
-    let typed = try formstream("post", "-w", format, "-d", "a", "\(server.url)/?token=canary")
-    let file = try formstream("post", "-w", format, "-d", "a", "--url-file", "url", in: place)
-    for result in [typed, file] {
-      #expect(result.exit == 0 && !result.output.contains("canary"), "\(result.output)")
-      #expect(result.output.contains("***"))
+    let format = "%{url}|%{url_effective}|%{redirect_url}|%{referer}\n"
+    for target in ["/to?token=canary", "/user", "/?token=canary", "/?token=canary#part"] {
+      for flags in [["--max-redirs", "0"], ["-L", "-e", "http://h/?token=canary"]]
+      where target != "/user" || flags.count == 2 {
+        let words = ["-s", "-o", "/dev/null", "-w", format] + flags + [server.url + target]
+        let ours = try run("formstream", ["get"] + words, in: place)
+        let curls = try run(program: "/usr/bin/env", ["curl", "-q"] + words, in: place)
+        #expect(ours.output == curls.output, "\(target) \(flags)")
+      }
+    }
+    let json = try formstream("get", "-s", "-w", "%{json}", "\(server.url)/?token=canary")
+    #expect(json.output.contains(#""url":"\#(server.url)/?token=canary""#), "\(json)")
+    let missing = try formstream(
+      "get", "-s", "--expect-status", "299", "-w", "%{errormsg}", "\(server.url)/?token=canary")
+    #expect(missing.output.contains("***") && !missing.output.contains("canary"), "\(missing)")
+  }
+
+  @Test func `a format shows only the origin of a URL that is secret as a whole`() throws {
+    let server = try ScriptedServer { request in
+      request.target.hasPrefix("/to")
+        ? .good(302, headers: [("Location", "/canary?token=canary#canary")]) : .good()
+    }
+    let place = try TemporaryDirectory()
+    for (path, flags) in [
+      ("/canary#canary", ["-q"]), ("/to", ["--max-redirs", "0"]), ("/to", ["-L"]),
+    ] {
+      try place.write("url", "\(server.url)\(path)\n")
+      let format = "%{url} %{url_effective} %{redirect_url} %{referer} %{json} %{errormsg}"
+      let result = try run(
+        "formstream", ["get", "-w", format, "--url-file", "url"] + flags, in: place)
+      #expect(!result.output.contains("canary"), "\(result)")
+      #expect(result.output.hasPrefix("\(server.url)/*** \(server.url)/*** "), "\(result)")
     }
   }
 

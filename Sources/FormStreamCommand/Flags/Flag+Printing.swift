@@ -29,8 +29,8 @@ extension Flag {
       detail: """
         %{NAME} is a value, \\n, \\t and \\r are a line feed, a tab and a carriage return, and %% is a percent sign. The values \
         have curl's names: \(WriteOutValue.allCases.map(\.rawValue).joined(separator: ", ")). %header{NAME} is a header of the \
-        response. What follows %{stderr} goes to standard error. exitcode is the exit code of formstream. Secrets in URLs \
-        are masked.
+        response. What follows %{stderr} goes to standard error. exitcode is the exit code of formstream. URLs are \
+        complete, secrets in them included, except the URL of --url-file.
         """
     ) { (arguments, argument) in arguments.request.writeOut = argument },
     Flag(

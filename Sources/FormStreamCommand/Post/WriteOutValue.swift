@@ -141,8 +141,8 @@ enum WriteOutValue: String, CaseIterable {
     case .timeOfLookup, .timeOfConnect, .timeOfHandshake, .timeOfReadiness, .timeOfFirstByte,
       .time:
       return .millionths(Self.millionths(time(of: result) ?? .zero))
-    case .url: return .string(result.url.description)
-    case .effectiveURL: return .string((result.response?.url ?? result.url).description)
+    case .url: return .string(result.url.completeText)
+    case .effectiveURL: return .string((result.response?.url ?? result.url).completeText)
     }
   }
 
@@ -176,13 +176,15 @@ enum WriteOutValue: String, CaseIterable {
 }
 
 extension TransferResult {
-  /// Where the final response redirects to, with secrets masked; nil if it does not.
+  /// Where the final response redirects to; nil if it does not. A script needs the complete URL.
   fileprivate var redirectTarget: String? {
     guard let response, (300...399).contains(response.status),
       let location = response.headers["Location"], !location.isEmpty
     else { return nil }
-    if let target = try? response.url.resolving(location) { return target.description }
     // A URL that is secret as a whole may be repeated there.
-    return response.url.isSecret ? nil : location.hidingSecretsOfInvalidURL
+    guard !response.url.isSecret else {
+      return (try? response.url.resolving(location))?.description
+    }
+    return response.url.completeText(resolving: location) ?? location
   }
 }

@@ -30,6 +30,15 @@ public struct HTTPURL: Hashable, Sendable {
   package let namesUserOnly: Bool
   /// Whether `.` and `..` stay in its path, and in that of a redirect.
   private let keepsPath: Bool
+  private let fragment: Fragment
+
+  /// What comes after `#`. It is never sent, so that URLs which differ only in it are equal.
+  private struct Fragment: Hashable {
+    let text: String?
+
+    static func == (_: Self, _: Self) -> Bool { true }
+    func hash(into _: inout Hasher) {}
+  }
 
   /// Parses a URL. Characters that can't occur in a URL, such as those beyond ASCII, are percent-encoded; a host beyond
   /// ASCII is written as its name in ASCII (`xn--…`).
@@ -65,6 +74,20 @@ public struct HTTPURL: Hashable, Sendable {
     var url = try HTTPURL(handle, subject: reference)
     url.isSecret = isSecret
     return url
+  }
+
+  /// The URL with its fragment and all secrets but user and password, for a user who asks for it. If the URL is a secret as
+  /// a whole, this is its origin.
+  package var completeText: String {
+    isSecret ? description : absoluteString + (fragment.text.map { "#\($0)" } ?? "")
+  }
+
+  /// A reference that this URL's server sent, as a complete URL with everything that is in it; nil if there is none.
+  package func completeText(resolving reference: String) -> String? {
+    guard let handle = try? CurlURL(parsing: absoluteString, keepsPath: keepsPath),
+      (try? handle.set(.url, reference, subject: reference)) != nil
+    else { return nil }
+    return handle.text(.url)
   }
 
   /// Returns the URL with names and values appended to its query, encoded as in URL-encoded forms.
@@ -103,6 +126,7 @@ public struct HTTPURL: Hashable, Sendable {
     credentials = url.credentials
     namesUserOnly = url.namesUserOnly
     keepsPath = url.keepsPath
+    fragment = url.fragment
   }
 
   private init(_ handle: CurlURL, subject typed: String) throws(TransferError) {
@@ -138,6 +162,7 @@ public struct HTTPURL: Hashable, Sendable {
     } else {
       credentials = nil
     }
+    fragment = Fragment(text: handle.text(.fragment))
     for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
     origin = Origin(scheme: scheme, host: host, port: port)
     let text = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"

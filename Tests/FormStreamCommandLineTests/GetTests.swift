@@ -163,17 +163,6 @@ import Testing
     }
   }
 
-  @Test(arguments: [
-    "/a[]=1", "/page[size]=10", "/{id}", "/[3-1]", "/[1-2", "/a}b]",
-    "/?q={\"a\":1,\"b\":2}",
-  ])
-  func `what is no pattern is requested as it is`(_ target: String) throws {
-    let server = try ScriptedServer { _ in .good() }
-    let result = try formstream("get", "-q", server.url + target)
-    #expect(result.exit == 0, "\(result.stderr)")
-    #expect(server.requests.map(\.target) == [target])
-  }
-
   // MARK: Ranges
 
   @Test(arguments: [

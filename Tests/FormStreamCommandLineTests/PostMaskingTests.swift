@@ -102,7 +102,8 @@ import Testing
       }
     }
     let all =
-      try printed([], "\(server.url)/p?\(query)") + printed([], "http://127.0.0.1:1/?\(query)")
+      try printed(["-g"], "\(server.url)/p?\(query)")
+      + printed(["-g"], "http://127.0.0.1:1/?\(query)")
     #expect(!all.contains("canary"), "\(all)")
     #expect(all.contains("=***"), "\(all)")
     #expect(all.contains("put the URL into a file for --url-file"), "\(all)")

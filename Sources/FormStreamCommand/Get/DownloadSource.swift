@@ -60,15 +60,17 @@ extension LowArguments {
   func matches(ofURL url: Argument) throws(Failure) -> [CurlPattern.Match] {
     if request.isGlobbingOff { return [.init(text: url.bytes, choices: [])] }
     do throws(CurlPattern.Fault) {
-      return try CurlPattern.matches(of: url.bytes, isLenient: true)
+      return try CurlPattern.matches(of: url.bytes, isURL: true)
     } catch {
-      let reason =
-        error == .tooLarge
-        ? "has a range with a number that is too large"
-        : "stands for more than \(CurlPattern.maximumCount) URLs"
+      let (reason, remedy) =
+        switch error {
+        case .malformed: ("has a [ ] { or } that is no pattern", "write {a,b}, [1-9] or [a-z]")
+        case .tooMany:
+          ("stands for more than \(CurlPattern.maximumCount) URLs", "take a smaller range")
+        case .tooLarge: ("has a range with a number that is too large", "take a smaller range")
+        }
       throw .usage(
-        "\(url.named("The URL")) \(reason): take a smaller range, or -g, which takes [ ] { } as they are."
-      )
+        "\(url.named("The URL")) \(reason): \(remedy), or -g, which takes [ ] { } as they are.")
     }
   }
 }

@@ -18,17 +18,16 @@ struct CurlPattern {
   static let maximumCount = 10_000
 
   private var rest: ArraySlice<UInt8>
-  /// Whether what is no pattern is taken as it is.
-  private let isLenient: Bool
+  private let isURL: Bool
   /// What comes before each place, and what stands at it.
   private var places: [(before: [UInt8], choices: [[UInt8]])] = []
   private var end: [UInt8] = []
 
   /// What a text stands for, in curl's order: the last place changes first.
   ///
-  /// - Parameter isLenient: whether what is no pattern, such as `[]` or `[::1]`, is taken as it is. Otherwise it is malformed.
-  static func matches(of text: [UInt8], isLenient: Bool) throws(Fault) -> [Match] {
-    var pattern = CurlPattern(rest: text[...], isLenient: isLenient)
+  /// - Parameter isURL: whether it is a URL, in which `[]` and addresses such as `[::1]` are no patterns.
+  static func matches(of text: [UInt8], isURL: Bool) throws(Fault) -> [Match] {
+    var pattern = CurlPattern(rest: text[...], isURL: isURL)
     try pattern.parse()
     var matches = [Match(text: [], choices: [])]
     for place in pattern.places {
@@ -42,23 +41,26 @@ struct CurlPattern {
     return matches.map { Match(text: $0.text + pattern.end, choices: $0.choices) }
   }
 
-  private init(rest: ArraySlice<UInt8>, isLenient: Bool) {
-    (self.rest, self.isLenient) = (rest, isLenient)
+  private init(rest: ArraySlice<UInt8>, isURL: Bool) {
+    (self.rest, self.isURL) = (rest, isURL)
   }
 
   private mutating func parse() throws(Fault) {
     while let byte = rest.popFirst() {
       switch byte {
-      case UInt8(ascii: "{"), UInt8(ascii: "["):
-        let after = rest
-        if let choices = byte == UInt8(ascii: "{") ? set() : try range() {
-          places.append((end, choices))
-          end = []
-        } else {
-          rest = after
-          try takeAsItIs(byte)
+      case UInt8(ascii: "[") where isURL && beginsAddress:
+        end.append(byte)
+        while let byte = rest.popFirst() {
+          end.append(byte)
+          if byte == UInt8(ascii: "]") { break }
         }
-      case UInt8(ascii: "}"), UInt8(ascii: "]"): try takeAsItIs(byte)
+      case UInt8(ascii: "{"), UInt8(ascii: "["):
+        guard let choices = byte == UInt8(ascii: "{") ? set() : try range() else {
+          throw .malformed
+        }
+        places.append((end, choices))
+        end = []
+      case UInt8(ascii: "}"), UInt8(ascii: "]"): throw .malformed
       case UInt8(ascii: "\\") where rest.first.map("[]{}".utf8.contains) ?? false:
         end.append(rest.removeFirst())
       default: end.append(byte)
@@ -66,9 +68,13 @@ struct CurlPattern {
     }
   }
 
-  private mutating func takeAsItIs(_ byte: UInt8) throws(Fault) {
-    guard isLenient else { throw .malformed }
-    end.append(byte)
+  /// Whether an address of IPv6 follows, or the bracket that ends `[]`. RFC 6874: a zone begins with `%25`; curl also
+  /// knows it with `%` alone.
+  private var beginsAddress: Bool {
+    let text = rest.prefix { $0 != UInt8(ascii: "]") }
+    guard text.count < rest.count else { return false }
+    let address = text.prefix { $0 != UInt8(ascii: "%") }
+    return text.isEmpty || isAddress("[\(String(decoding: address, as: UTF8.self))]")
   }
 
   /// Reads a list of texts up to the closing brace. Nil if there is none.
@@ -76,9 +82,9 @@ struct CurlPattern {
     var texts: [[UInt8]] = [[]]
     while let byte = rest.popFirst() {
       switch byte {
-      case UInt8(ascii: "}"): return texts == [[]] || isLenient && texts.count == 1 ? nil : texts
-      // JSON in a URL is no list.
-      case UInt8(ascii: "\"") where isLenient: return nil
+      case UInt8(ascii: "}"): return texts == [[]] ? nil : texts
+      // curl would send JSON without its braces, or in pieces.
+      case UInt8(ascii: "\"") where isURL: return nil
       case UInt8(ascii: ","): texts.append([])
       case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: "]"): return nil
       case UInt8(ascii: "\\") where !rest.isEmpty: texts[texts.count - 1].append(rest.removeFirst())
@@ -101,14 +107,16 @@ struct CurlPattern {
       first.isASCIILetterOrDigit, !(0x30...0x39).contains(first)
     {
       // Both are letters of one case, or what is between them is no letter.
-      guard last.isASCIILetterOrDigit, first <= last, last - first < 26 else { return nil }
+      guard last.isASCIILetterOrDigit, first <= last, last - first < 26,
+        step <= max(Int(last - first), 1)
+      else { return nil }
       return stride(from: Int(first), through: Int(last), by: step).map { [UInt8($0)] }
     }
     guard ends.allSatisfy({ !$0.isEmpty && $0.allSatisfy { (0x30...0x39).contains($0) } }) else {
       return nil
     }
     guard let first = Self.number(ends[0]), let last = Self.number(ends[1]) else { throw .tooLarge }
-    guard first <= last else { return nil }
+    guard first <= last, step <= max(last - first, 1) else { return nil }
     guard (last - first) / step < Self.maximumCount else { throw .tooMany }
     let width = ends[0].first == UInt8(ascii: "0") ? ends[0].count : 0
     // The last one is not larger than the largest number.

@@ -68,7 +68,7 @@ extension LowArguments {
       !exists(upload.path)
     else { return [upload] }
     do throws(CurlPattern.Fault) {
-      return try CurlPattern.matches(of: upload.bytes, isLenient: false)
+      return try CurlPattern.matches(of: upload.bytes, isURL: false)
         .map { Argument(bytes: $0.text, from: upload) }
     } catch {
       let (reason, remedy) =

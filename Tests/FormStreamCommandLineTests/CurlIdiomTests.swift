@@ -317,8 +317,14 @@ import Testing
     ("machine 127.0.0.1 password p", "127.0.0.1", ":p"),
     ("machine 127.0.0.1 password p", "me@127.0.0.1", "me:p"),
     ("machine 127.0.0.1 login you password q machine 127.0.0.1 password p", "me@127.0.0.1", "me:p"),
+    ("machine 127.0.0.1 login a", "127.0.0.1", "a:"),
+    ("machine 127.0.0.1 login a", "a@127.0.0.1", "a:"),
+    ("machine 127.0.0.1 login a", "b@127.0.0.1", "b:"),
+    ("machine 127.0.0.1 login a machine 127.0.0.1 login b", "127.0.0.1", "b:"),
+    ("machine 127.0.0.1 login a machine 127.0.0.1 login b password p", "127.0.0.1", "b:p"),
+    ("machine 127.0.0.1 login a password \"\"", "127.0.0.1", "a:"),
   ])
-  func `an entry of netrc without a login is for each user`(
+  func `an entry of netrc without a login or a password is used as by curl`(
     _ netrc: String, _ host: String, _ credentials: String
   ) throws {
     let server = try ScriptedServer { _ in .good() }
@@ -329,6 +335,14 @@ import Testing
     #expect(result.exit == 0, "\(result.stderr)")
     #expect(
       server.requests.first?.header("Authorization") == "Basic \(Self.base64(credentials))")
+    #expect(!result.stderr.contains("netrc file has"), "\(result.stderr)")
+  }
+
+  @Test func `a note says that an entry of netrc has neither user nor password`() throws {
+    let sent = try send(
+      ["get", "--netrc-file", "n", "URL/"], files: ["n": "machine 127.0.0.1\n"])
+    #expect(sent.error.contains("has neither a user nor a password"), "\(sent.error)")
+    #expect(sent.request?.header("Authorization") == nil)
   }
 
   private static func base64(_ text: String) -> String {

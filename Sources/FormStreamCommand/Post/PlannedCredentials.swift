@@ -114,9 +114,12 @@ extension LowArguments {
     if !request.isNetrcOptional, planned.credentials == nil,
       !planned.headers.contains("Authorization"), planned.ownCredentials(netrc) == nil
     {
-      notes.append(
-        "The netrc file has no entry for \(planned.url.origin.host), so the request has no credentials."
-      )
+      let host = planned.url.origin.host
+      let flaw =
+        netrc.hasEntry(for: host)
+        ? "The entry of the netrc file for \(host) has neither a user nor a password"
+        : "The netrc file has no entry for \(host)"
+      notes.append("\(flaw), so the request has no credentials.")
     }
     return netrc
   }

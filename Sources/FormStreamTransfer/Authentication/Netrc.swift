@@ -54,17 +54,26 @@ public struct Netrc: Sendable {
 
   /// The credentials for a host; nil if no entry has them.
   ///
-  /// As with curl, an entry without a login is for every user, and for an empty one if none is named.
+  /// As with curl, an entry without a login is for every user, and for an empty one if none is named. If no entry has a
+  /// password, the last one with a login is used, with an empty password.
   ///
   /// - Parameter login: the user that the entry must be for; nil for the first entry of the host.
   package func credentials(for host: String, login: String? = nil) -> Credentials? {
-    let host = host.filter { $0 != "[" && $0 != "]" }
-    let entry = entries.value.first {
-      $0.host == host && $0.password != nil
-        && (login == nil || $0.login == nil || $0.login == login)
+    let entries = self.entries(for: host).filter {
+      login == nil || $0.login == nil || $0.login == login
     }
-    guard let entry, let password = entry.password else { return nil }
-    return .basic(user: login ?? entry.login ?? "", password: password).using(scheme)
+    let entry =
+      entries.first { $0.password != nil } ?? entries.last { $0.login != nil }
+    guard let entry else { return nil }
+    return .basic(user: login ?? entry.login ?? "", password: entry.password ?? "").using(scheme)
+  }
+
+  /// Whether an entry is for a host, even if it has neither a user nor a password.
+  package func hasEntry(for host: String) -> Bool { !entries(for: host).isEmpty }
+
+  private func entries(for host: String) -> [Entry] {
+    let host = host.filter { $0 != "[" && $0 != "]" }
+    return entries.value.filter { $0.host == host }
   }
 }
 

@@ -40,6 +40,38 @@ import FormStreamTransfer
     #expect(server.faults(except: .cutShort) == [])
   }
 
+  /// The system had taken all of the body, and the server's system had the beginning of it: that was `ok`.
+  @Test(.timeLimit(.minutes(1)), arguments: ["chunked"], [0, 10_000])
+  func `a success is unknown while the body's end is still on this machine`(
+    kind: String, taken: Int
+  ) async throws {
+    // More than the other side takes that doesn't read, and less than a send queue has room for.
+    let bytes = noise(1_000_000)
+    let isHandedOver = try Gate()
+    let server = try ScriptedServer { _ in
+      [
+        .readBody(upTo: taken), .waitFor(isHandedOver),
+        .respond(200, headers: [("Connection", "close")], body: "fine"), .finish,
+      ]
+    }
+    var request = try makeRequest(
+      .put, server.url,
+      kind == "measured" ? .bytes(bytes) : .stream { InputStream(data: Data(bytes)) })
+    request.options.expectation = .never
+    let task = try makeSession().start(request)
+    for await step in task.progress where step.handedOver == Int64(bytes.count) {
+      isHandedOver.open()
+    }
+    let result = await task.result
+    #expect(result.outcome == .unknown)
+    #expect(result.error?.code == .respondedEarly)
+    #expect(result.error?.description.contains(" after 1000000 of") == false)
+    #expect(result.response?.text == "fine")
+    #expect(result.response?.isTruncated == false)
+    #expect(task.progress.current.acknowledged ?? 0 < Int64(bytes.count))
+    #expect(server.faults(except: .cutShort) == [])
+  }
+
   @Test(arguments: [413, 503, 401])
   func `a refusal before the end of the body counts, if the server reads on`(status: Int)
     async throws

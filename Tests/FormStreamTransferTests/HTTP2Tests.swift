@@ -165,6 +165,18 @@ import FormStreamTransfer
     #expect(server.requests.count == 1)
   }
 
+  @Test(.timeLimit(.minutes(1)), arguments: [200, 404], ["", "fine"])
+  func `a GOAWAY behind a complete response doesn't take it back`(status: Int, body: String)
+    async throws
+  {
+    let server = try server([.readBody, .respond(status, body: body), .goAway(.none), .finish])
+    let result = try await session().result(of: request(server.url, attempts: 3))
+    #expect(result.outcome == (status == 200 ? .ok : .failed))
+    #expect(result.status == status)
+    #expect(result.response?.text == body)
+    #expect(server.requests.count == 1)
+  }
+
   @Test(.timeLimit(.minutes(1)), arguments: [true, false])
   func `a kept connection that says GOAWAY costs no attempt`(isLast: Bool) async throws {
     let certificates = try TestCertificates()

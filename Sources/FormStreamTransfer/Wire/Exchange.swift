@@ -41,6 +41,8 @@ final class Exchange: @unchecked Sendable {
   private var atResponse: (isComplete: Bool, handedOver: Int64)?
   /// What was still unread in the socket when it was closed.
   private var unread: [UInt8] = []
+  /// How much the other side's system had not acknowledged then.
+  private var unacknowledgedAtClose: Int64 = 0
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
   /// Whether a connection of HTTP/2 was closed that the server had not ended, so that what the server sent was not valid.
@@ -224,7 +226,8 @@ final class Exchange: @unchecked Sendable {
   private var hasQuietEarlyResponse: Bool {
     guard let atResponse, !atResponse.isComplete, !isPaused, !upload.isWaitingForSource,
       !isWaitingForTarget, !collector.awaitsChoice, ending == nil,
-      let status = collector.status, isHTTP2 || (200...299).contains(status)
+      let status = collector.status,
+      isHTTP2 || !upload.isHandedOver && (200...299).contains(status)
     else { return false }
     return clock.timeSinceMovement > Self.earlyResponsePatience + request.pauseBetweenPieces
   }
@@ -264,6 +267,7 @@ final class Exchange: @unchecked Sendable {
       return
     }
     unread = pendingBytes(of: socket, limit: 64 * 1024)
+    unacknowledgedAtClose = unacknowledged(in: socket)
   }
 
   /// Notes a GOAWAY that libcurl has reported to another of the exchanges that share the connection.
@@ -296,6 +300,7 @@ final class Exchange: @unchecked Sendable {
         request.announcesBody || !request.method.isSafe
       {
         isSalvaged = SalvagedResponse.feed(unread, to: collector)
+        if isSalvaged { noteUnacknowledged(unacknowledgedAtClose) }
       }
       if isNotHTTP2(failure) { abort(with: explanation.noHTTP2("what it sends is not HTTP/2")) }
     }
@@ -431,8 +436,26 @@ extension Exchange: CurlDelegate {
       // The server responded without waiting for the bytes that are sent from here on.
       count(uploaded: easy.uploaded)
       atResponse = (upload.isHandedOver, upload.handedOver)
+      noteUnacknowledged(connection.socket.map(unacknowledged(in:)) ?? 0)
     }
     return true
+  }
+
+  /// How many bytes the server's system didn't have when it sent the response whose head is being read: a segment
+  /// acknowledges all that arrived before it (RFC 9293 §3.4), and the system handles that before the segment's data. 0 if it
+  /// isn't known. HTTP/2 has other frames in the queue.
+  private func unacknowledged(in socket: CInt) -> Int64 {
+    guard request.announcesBody, !isHTTP2,
+      // The queue of a Unix-domain socket means something else.
+      writtenBytes(of: socket) != nil
+    else { return 0 }
+    return unacknowledgedBytes(of: socket) ?? 0
+  }
+
+  /// Notes that the server responded without the last `count` bytes of what was handed over. Framing is among them.
+  private func noteUnacknowledged(_ count: Int64) {
+    guard count > 0 else { return }
+    atResponse = (false, max(upload.handedOver - count, 0))
   }
 
   func receive(body: UnsafeRawBufferPointer) -> CurlReceipt {
@@ -613,10 +636,10 @@ extension Exchange {
     if connection.notes.requiresHTTP11, collector.response == nil {
       return (explanation.http11Demanded, false)
     }
-    if connection.isSpent || connection.notes.isRefused {
+    if connection.isSpent || isRefused {
       return (
         explanation.notSent(
-          connection.notes.isRefused
+          isRefused
             ? "the server has not looked at it (HTTP/2 REFUSED_STREAM or GOAWAY)"
             : "the server has closed the connection"), true
       )
@@ -679,9 +702,12 @@ extension Exchange {
     hasNoCommonProtocol || connection.notes.chosenProtocol == "" && stage == .notSent
   }
 
+  /// Whether the server has not looked at the request. What it says after the head of a response can't mean that.
+  private var isRefused: Bool { connection.notes.isRefused && collector.status == nil }
+
   /// How much of the request the server may have.
   private var stage: AttemptStage {
-    guard connection.requestCount > 0, !connection.notes.isRefused, !isClientCertificateRefused,
+    guard connection.requestCount > 0, !isRefused, !isClientCertificateRefused,
       abortReason?.code != .http2Unavailable
     else { return .notSent }
     if connection.notes.hasEndedEarly { return .sent }

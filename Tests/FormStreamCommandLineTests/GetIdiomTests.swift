@@ -65,6 +65,13 @@ import Testing
     }
     let printed = try shell("$F get -z f \(server.url); echo $?", in: place)
     #expect(printed.output == "0\n", "\(printed.stderr)")
+    // Nothing was sent that could have the digest.
+    let digest = String(repeating: "0", count: 64)
+    for flags in ["", "-o g", "--compressed", "--json", "-i"] {
+      let checked = try shell(
+        "$F get -q \(flags) -z f --sha256 \(digest) \(server.url) >out; echo $?", in: place)
+      #expect(checked.output == "0\n", "\(flags): \(checked.stderr)")
+    }
     // Nobody asked whether it has changed.
     #expect(try formstream("get", "-o", "f", server.url, in: place).exit == 1)
   }

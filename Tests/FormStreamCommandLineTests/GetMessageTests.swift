@@ -22,6 +22,27 @@ import Testing
     }
   }
 
+  /// 1,048,576 bytes of 3,000,000 were printed, and nothing said that there were more.
+  @Test(arguments: [
+    "get -o f", "get -O", "get -J", "get -r 0-9", "get -i -o f", "post -d x -o f", "put -o f p",
+  ])
+  func `a refusal that is printed only in part says so`(_ line: String) throws {
+    let server = try ScriptedServer { _ in
+      .good(404, body: String(repeating: "x", count: 3_000_000))
+    }
+    let place = try TemporaryDirectory()
+    try place.write("p", "x")
+    let result = try shell("$F \(line) \(server.url)/f | wc -c; exit ${PIPESTATUS[0]}", in: place)
+    #expect(result.exit == 1)
+    let count = result.output.filter(\.isNumber)
+    #expect(
+      count == "3000000"
+        || result.stderr.contains("Only the first 1048576 bytes of the response are printed."),
+      "\(count): \(result.stderr)")
+    let quiet = try shell("$F \(line) -q \(server.url)/f >out", in: place)
+    #expect(!quiet.stderr.contains("Only the first"), "\(quiet.stderr)")
+  }
+
   /// It said that the 206 of a download that goes on was not asked for.
   @Test func `a part that was asked for is not what a download fails with`() throws {
     let resource = ContinuableResource(bytes: noise(100_000))

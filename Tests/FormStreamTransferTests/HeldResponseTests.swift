@@ -60,6 +60,79 @@ import FormStreamTransfer
     #expect(server.requests.map(\.method) == ["POST", "GET"])
   }
 
+  enum Target: CaseIterable { case memory, stream, file }
+
+  /// A body of 3 MB went to a stream with its first 1,048,576 bytes, and nothing said so.
+  @Test(arguments: [Target.memory, .stream])
+  func `a response of a 303 that is too long to be held is not cut without a word`(target: Target)
+    async throws
+  {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      request.method == "POST"
+        ? .good(
+          303, headers: [("Location", "/page")], body: String(repeating: "x", count: 3_000_000))
+        : .good(404, body: "no such page")
+    }
+    let received = ReceivedText()
+    var request = try request(server, into: received)
+    if target == .memory { request.options.responseTarget = .memory() }
+    if target == .file { request.options.responseTarget = .file(place.local("response")) }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.status == 303)
+    #expect(result.response?.isTruncated == true)
+    #expect(result.error?.code == .responseTooLarge)
+    #expect(result.error?.description.contains("1048576") == true)
+    #expect(!FileManager.default.fileExists(atPath: place.path("response")))
+    await #expect(throws: TransferError.self) {
+      let response = try await makeSession().open(request)
+      _ = try await response.collect(upTo: 4_000_000)
+    }
+  }
+
+  @Test(arguments: Target.allCases, ["cut", "damaged"])
+  func `a response of a 303 that is incomplete is reported if it is the last`(
+    target: Target, fault: String
+  ) async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      guard request.method == "POST" else { return .good(404, body: "no such page") }
+      return fault == "cut"
+        ? [
+          .readBody,
+          .respond(
+            303, headers: [("Location", "/page")], bytes: Array("rec".utf8),
+            framing: .announced(5000)), .close,
+        ]
+        : .good(
+          303, headers: [("Location", "/page"), ("Content-Encoding", "gzip")],
+          body: "this is no gzip")
+    }
+    var request = try request(server, into: ReceivedText())
+    request.options.decompression = Decompression(limit: 1_000_000)
+    if target == .memory { request.options.responseTarget = .memory() }
+    if target == .file { request.options.responseTarget = .file(place.local("response")) }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .ok)
+    #expect(result.status == 303)
+    #expect(result.error?.code == (fault == "cut" ? .connectionLost : .decompressionFailed))
+    #expect(!FileManager.default.fileExists(atPath: place.path("response")))
+  }
+
+  @Test func `a last refusal that is too long to be held says that it was cut`() async throws {
+    let server = try ScriptedServer { _ in
+      .good(
+        503, headers: [("Retry-After", "100000")], body: String(repeating: "x", count: 3_000_000))
+    }
+    let received = ReceivedText()
+    let result = try await makeSession().result(of: request(server, attempts: 3, into: received))
+    #expect(result.outcome == .retryable)
+    #expect(received.text.utf8.count == 1_048_576)
+    #expect(
+      result.error?.description.contains("Only the first 1048576 bytes of its response") == true)
+  }
+
   @Test func `an incomplete page is reported as incomplete`() async throws {
     let server = try ScriptedServer { request in
       request.method == "POST"

@@ -238,6 +238,7 @@ extension ResultReport {
         try interruption.performBlocking { () throws(Failure) in
           try print(response, after: nil, withBody: true)
         }
+        noteCut(response)
       } catch {
         outputFailure = error
       }

@@ -71,10 +71,16 @@ struct ResultReport {
           try print(
             held, after: heads, withBody: !printing.hidesRefused && !printing.hidesBodies)
         }
-        if !printing.hidesRefused, !printing.hidesBodies { printed = Int64(held.body.count) }
+        if !printing.hidesRefused, !printing.hidesBodies {
+          printed = Int64(held.body.count)
+          noteCut(held)
+        }
       }
       if let note = try output?.finish(result, interruption), !isQuiet { StandardError.note(note) }
-      if output == nil, let response = result.response, result.outcome == .ok {
+      // A file that has not changed was not sent.
+      if output == nil, let response = result.response, result.outcome == .ok,
+        response.status != 304, condition?.excludes(response) != true
+      {
         try check?.check(kept: response, received: received)
       }
     } catch {
@@ -195,6 +201,12 @@ struct ResultReport {
       naming(
         "\(reason)Trying again in \(HumanReadable.elapsed(retry.delay)) (attempt \(retry.attempt))."
       ))
+  }
+
+  /// Says that a response is printed only in part. More than its beginning is not kept if it was to be a file.
+  func noteCut(_ response: TransferResponse) {
+    guard response.isTruncated, !isQuiet else { return }
+    StandardError.note("Only the first \(response.body.count) bytes of the response are printed.")
   }
 
   /// On a terminal, a success without a body would say nothing.

@@ -19,6 +19,8 @@ struct AttemptHistory: Sendable {
   var chosenTarget: ResponseTarget?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   private var isResponseHeld = false
+  /// Why a response that is held is incomplete; nil if it is complete, or was only too long to be held.
+  private(set) var heldFailure: TransferError?
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
   private(set) var wireBytes: Int64 = 0
@@ -61,6 +63,7 @@ struct AttemptHistory: Sendable {
     response = result.response
     chosenTarget = result.chosenTarget
     isResponseHeld = result.isHeld
+    heldFailure = result.isHeld && result.response != nil ? result.failure : nil
     framing = result.framing
     bytesSent = result.handedOver
     wireBytes += result.handedOver
@@ -95,7 +98,7 @@ struct AttemptHistory: Sendable {
   mutating func replaceResponse(with page: TransferResponse, redirects: Int) {
     response = page
     self.redirects = redirects
-    isResponseHeld = false
+    (isResponseHeld, heldFailure) = (false, nil)
   }
 
   /// The head of a held response; nil if none is held.

@@ -442,14 +442,14 @@ final class TransferRun: Sendable {
     guard let held = history.takeHeldResponse(following: options) else { return nil }
     if case .reader(let response) = target.kind {
       response.begin(held)
-      return nil
+      return target.excess(ofHeld: held)
     }
     let limit = request.options.limits.attempt
     let delivery = await control.performBlocking(atMost: limit) {
       Result { try target.deliver(held) }
     }
     switch delivery {
-    case .success: return nil
+    case .success: return target.excess(ofHeld: held)
     case .failure(let error): return .responseNotStored(target, from: held.url, error)
     case nil:
       history.noteResponseNotDelivered()
@@ -464,7 +464,12 @@ final class TransferRun: Sendable {
     var (history, verdict) = (history, verdict)
     connection.release()
     bodyWait.end()
-    if let error = await deliverHeldResponse(&history) { verdict.error = verdict.error ?? error }
+    let heldFailure = history.heldFailure
+    if let error = await deliverHeldResponse(&history) {
+      verdict.note(heldFailure ?? error)
+    } else if verdict.outcome == .ok {
+      verdict.error = verdict.error ?? heldFailure
+    }
     if verdict.outcome == .ok, verdict.error == nil, let response = history.response {
       let target = history.chosenTarget ?? request.options.responseTarget
       verdict.error = target.excess(of: response)
@@ -517,6 +522,18 @@ extension TransferRun {
   /// Whether another attempt of a request that began then may begin now.
   private func mayBegin(after start: ContinuousClock.Instant) -> Bool {
     request.options.retry.timeLimit.map { start.duration(to: .now) <= $0 } ?? true
+  }
+}
+
+extension AttemptDecision.Verdict {
+  /// Adds why a response that was held is not delivered completely.
+  fileprivate mutating func note(_ failure: TransferError) {
+    guard failure.code == .responseTooLarge, outcome != .ok else {
+      return error = error ?? failure
+    }
+    // What was refused needs no failure of its own.
+    error = error?.adding(
+      "Only the first \(ResponseTarget.maximumHeld) bytes of its response were kept.")
   }
 }
 

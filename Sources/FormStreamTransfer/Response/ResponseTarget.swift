@@ -88,6 +88,15 @@ public struct ResponseTarget: Sendable {
       response.url, "has more than the \(counted(limit, "byte", "bytes")) that its target keeps")
   }
 
+  /// The error of a held response whose end is missing: it was held because another one was expected in its place.
+  func excess(ofHeld held: TransferResponse) -> TransferError? {
+    guard held.isTruncated else { return nil }
+    return TransferError(
+      .responseTooLarge, on: held.url.description,
+      "The response from \(held.url), of status \(held.status), is cut: no more than \(held.body.count) bytes are kept of a "
+        + "response while another one is expected in its place.")
+  }
+
   /// - Throws: the error of a file that can't be one.
   func check() throws(TransferError) {
     if case .file(.failure(let error)) = kind { throw TransferError(error) }

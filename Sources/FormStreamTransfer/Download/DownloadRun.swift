@@ -95,9 +95,16 @@ final class DownloadRun: Sendable {
         guard await control.sleep(delay) else {
           return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))
         }
+        // The wait was longer if the process was stopped meanwhile.
+        if overdue(history.start) != nil { return await conclude(history, partial, verdict) }
       case .conclude(let verdict): return await conclude(history, partial, verdict)
       }
     }
+  }
+
+  /// The time in which attempts of a download that began then may begin, if it is over.
+  private func overdue(_ start: ContinuousClock.Instant) -> Duration? {
+    request.options.retry.timeLimit.flatMap { start.duration(to: .now) > $0 ? $0 : nil }
   }
 
   /// Checks the request, and takes a partial file that was left.
@@ -244,7 +251,11 @@ final class DownloadRun: Sendable {
         return .retry(.init(.retryable, .rangeTooShort(partial.url, partial.size, of: end)))
       }
       // A server may send fewer bytes than it was asked for (RFC 9110 §14.2).
-      if let total = partial.total, partial.size < total { return .goOn }
+      if let total = partial.total, partial.size < total {
+        guard let limit = overdue(history.start) else { return .goOn }
+        return .conclude(
+          .init(.retryable, .downloadOverdue(partial.url, partial.size, of: total, limit)))
+      }
       return .complete
     }
   }

@@ -99,6 +99,17 @@ extension TransferError {
       "The response from \(url) ended at byte \(size), and announced those up to \(end).")
   }
 
+  /// The server sends fewer bytes at once than it is asked for.
+  static func downloadOverdue(
+    _ url: HTTPURL, _ size: Int64, of total: Int64, _ limit: Duration
+  ) -> TransferError {
+    TransferError(
+      .timedOut, on: url.description,
+      "The server at \(url) sent a shorter part than it was asked for, so that \(size) of \(total) bytes are there, and no "
+        + "attempt begins later than \(limit.inSeconds) after the first (\(SettingName.retryTimeLimit))."
+    )
+  }
+
   static func notADownload(_ reason: String) -> TransferError {
     TransferError(
       .invalidSetting, on: "the download", "The request can't be a download: \(reason).")

@@ -62,6 +62,60 @@ import FormStreamTransfer
     #expect(server.requests.map(\.rangeStart) == (closes ? [nil, half] : [nil]))
   }
 
+  // A process that is stopped during the wait (SIGSTOP, a laptop's lid) began an attempt long after the limit.
+  @Test func `no attempt begins if the wait was longer than it was to be`() async throws {
+    let place = try TemporaryDirectory()
+    // The time limit began before this.
+    let arrival = Guarded<ContinuousClock.Instant?>(nil)
+    let server = try ScriptedServer { _ in
+      arrival.withLock { $0 = $0 ?? .now }
+      return [.send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nETag: \"1\"\r\n\r\nhalf"), .close]
+    }
+    var request = try downloadRequest(server.url)
+    let limit = Duration.seconds(1)
+    request.options.retry.timeLimit = limit
+    request.options.retry.fixedDelay = .zero
+    // It is called before the wait, whose length was chosen.
+    request.options.willRetry = { _ in
+      while let start = arrival.withLock(\.self), start.duration(to: .now) <= limit { usleep(1000) }
+    }
+    let result = try await makeSession().downloadResult(
+      of: request, DownloadSettings(.file(place.path("file"))))
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.code == .connectionLost)
+    #expect(server.requests.count == 1)
+    #expect(place.bytes("file.part") == Array("half".utf8))
+  }
+
+  /// RFC 9110 §14.2 allows shorter parts than the one that was asked for. There were 400 requests after the limit.
+  @Test func `shorter parts than asked for don't go on after the time limit`() async throws {
+    let place = try TemporaryDirectory()
+    let server = try ScriptedServer { request in
+      guard let start = request.rangeStart else {
+        return [
+          .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nETag: \"1\"\r\n\r\nhalf"), .close,
+        ]
+      }
+      return .good(
+        206, headers: [("ETag", "\"1\""), ("Content-Range", "bytes \(start)-\(start)/9")],
+        body: "x")
+    }
+    let session = try makeSession()
+    let settings = DownloadSettings(.file(place.path("file")))
+    _ = await session.downloadResult(of: try downloadRequest(server.url, attempts: 1), settings)
+    var request = try downloadRequest(server.url)
+    request.options.retry.timeLimit = .zero
+    let result = await session.downloadResult(of: request, settings)
+    #expect(result.outcome == .retryable)
+    #expect(result.error?.description.contains("no attempt begins later than") == true)
+    #expect(server.requests.map(\.rangeStart) == [nil, 4])
+    #expect(place.bytes("file.part") == Array("halfx".utf8))
+    // Without a limit it goes on to the end.
+    let rest = await session.downloadResult(of: try downloadRequest(server.url), settings)
+    #expect(rest.outcome == .ok)
+    #expect(place.bytes("file") == Array("halfxxxxx".utf8))
+  }
+
   /// Each request makes progress, so that the number of attempts alone would not end it.
   @Test func `the time limit of retries is for all requests of a download`() async throws {
     let place = try TemporaryDirectory()

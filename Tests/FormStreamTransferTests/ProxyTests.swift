@@ -263,7 +263,8 @@ import Testing
   }
 
   @Test(arguments: [
-    (407, false), (403, false), (404, false), (500, false), (429, true), (502, true), (503, true),
+    (407, false), (403, false), (404, false), (408, true), (429, true), (500, true), (502, true),
+    (503, true),
     (504, true),
   ])
   func `a refused CONNECT sends nothing, and is repeated if it may help`(

@@ -70,7 +70,8 @@ struct CurlFailure: Error {
   func refusal(by proxy: Proxy?) -> (reason: String, isTransient: Bool) {
     if connectStatus != 0 {
       return (
-        "it responded \(connectStatus) to CONNECT", [429, 502, 503, 504].contains(connectStatus)
+        "it responded \(connectStatus) to CONNECT",
+        [408, 429, 500, 502, 503, 504].contains(connectStatus)
       )
     }
     let isPermanent = [

@@ -220,7 +220,7 @@ extension GetPlan.Destination {
 extension DownloadResult {
   /// Whether the body of the last response went to a file, complete or not, so that the response has none of it.
   fileprivate var wasWritten: Bool {
-    file != nil || received > 0 && transfer.status.map((200...299).contains) == true
+    file != nil || received > 0 && transfer.error?.code != .statusRefused
   }
 }
 
@@ -230,10 +230,12 @@ extension ResultReport {
     _ result: DownloadResult, _ heads: ReceivedHeads, _ interruption: Interruption
   ) -> Ending {
     var outputFailure: Failure?
-    if let response = result.transfer.response, result.file == nil, !printsRecord,
+    var delivered = result.received
+    if let response = result.transfer.response, !result.wasWritten, !printsRecord,
       !printing.hidesRefused,
       response.status >= 300 || result.transfer.error?.code == .statusRefused
     {
+      delivered += result.unstored
       do throws(Failure) {
         try interruption.performBlocking { () throws(Failure) in
           try print(response, after: nil, withBody: true)
@@ -248,7 +250,7 @@ extension ResultReport {
     }
     var ending = end(
       result.transfer, received: result.received + result.unstored, stored: stored, heads: heads,
-      includesBody: !result.wasWritten, outputFailure, interruption)
+      includesBody: !result.wasWritten, delivered: delivered, outputFailure, interruption)
     ending.file = result.file?.path
     if result.resumeData != nil, let failure = ending.failure {
       ending.failure = Failure(

@@ -20,7 +20,7 @@ import Testing
     ("put -T file -b pipe URL", "Nothing writes to the file of -b"),
     ("send -b pipe URL file", "Nothing writes to the file of -b"),
     ("get -D pipe -o x URL", ""), ("send --failed pipe URL file", ""),
-    ("send --files-from pipe URL", ""),
+    ("send --files-from pipe URL", "Nothing was sent"),
   ])
   func `a signal ends a command that opens a FIFO, and it says what it waited for`(
     _ arguments: String, _ message: String

@@ -10,7 +10,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     if arguments.isEmpty { throw overview() }
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
     let plan = try typed.plan()
-    if typed.document == nil { try checkAddressSpace() }
+    if typed.document == nil { try checkAddressSpace(for: plan) }
     switch plan {
     case .document(let text): try OutputFile(.standardOutput).write(text)
     case .encode(let plan): try encode(plan)

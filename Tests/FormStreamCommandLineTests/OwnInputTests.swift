@@ -61,7 +61,7 @@ import Testing
     "URL", "KEY", "TIME",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",
     "ADDR:PORT", "HOST[:PORT]", "[SCHEME://]HOST[:PORT]", "HOSTS", "HOST:PORT:ADDRESS",
-    "HOST:PORT:HOST:PORT", "FIRST-LAST", "-",
+    "HOST:PORT:HOST:PORT", "FIRST-LAST", "-", "-|N",
   ]
 
   private static let verbs = [

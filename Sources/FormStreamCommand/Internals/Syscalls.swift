@@ -87,10 +87,10 @@ func spareAddressSpace() {
   formstream_share_memory_between_threads()
 }
 
-/// Whether the limit for address space leaves room for the stacks of a few threads.
+/// Whether the limit for address space leaves room for the stacks of some threads.
 ///
 /// C: `getrlimit`, `mmap`
-func hasAddressSpace() -> Bool {
+func hasAddressSpace(forThreads count: Int) -> Bool {
   var (space, stack) = (rlimit(), rlimit())
   guard getrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &space) == 0,
     space.rlim_cur != rlim_t.max,
@@ -99,10 +99,11 @@ func hasAddressSpace() -> Bool {
   // A thread gets as much as the first one may have, and 2 MiB if that is not limited.
   let size = stack.rlim_cur == rlim_t.max ? 2 << 20 : min(Int(clamping: stack.rlim_cur), 64 << 20)
   guard
-    let place = mmap(nil, 4 * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
+    let place = mmap(
+      nil, count * size, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0),
     place != MAP_FAILED
   else { return false }
-  munmap(place, 4 * size)
+  munmap(place, count * size)
   return true
 }
 

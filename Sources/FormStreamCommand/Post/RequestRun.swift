@@ -46,13 +46,14 @@ struct RequestRun {
   }
 }
 
-/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for one for ever.
-func checkAddressSpace() throws(Failure) {
-  guard hasAddressSpace() else {
+/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for one for ever. Many files have more.
+func checkAddressSpace(for plan: CommandPlan) throws(Failure) {
+  let isOfManyFiles = if case .send = plan { true } else { false }
+  guard hasAddressSpace(forThreads: isOfManyFiles ? 16 : 4) else {
     throw Failure(
       .inputOutput,
-      "The limit for memory leaves no room for the threads of this program: allow 64 MiB more with ulimit -v."
-    )
+      "The limit for memory leaves no room for the threads of this program: allow \(isOfManyFiles ? 192 : 64) MiB more with "
+        + "ulimit -v.")
   }
 }
 

@@ -206,7 +206,10 @@ struct ResultReport {
   /// Says that a response is printed only in part. More than its beginning is not kept if it was to be a file.
   func noteCut(_ response: TransferResponse) {
     guard response.isTruncated, !isQuiet else { return }
-    StandardError.note("Only the first \(response.body.count) bytes of the response are printed.")
+    let count = response.body.count
+    StandardError.note(
+      "Only the first \(counted(count, "byte", "bytes")) of the response \(count == 1 ? "is" : "are") printed."
+    )
   }
 
   /// On a terminal, a success without a body would say nothing.

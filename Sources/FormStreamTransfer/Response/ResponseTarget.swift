@@ -93,8 +93,8 @@ public struct ResponseTarget: Sendable {
     guard held.isTruncated else { return nil }
     return TransferError(
       .responseTooLarge, on: held.url.description,
-      "The response from \(held.url), of status \(held.status), is cut: no more than \(held.body.count) bytes are kept of a "
-        + "response while another one is expected in its place.")
+      "The response from \(held.url), of status \(held.status), is cut: of a response in whose place another one "
+        + "is expected, no more than \(counted(held.body.count, "byte", "bytes")) can be kept.")
   }
 
   /// - Throws: the error of a file that can't be one.

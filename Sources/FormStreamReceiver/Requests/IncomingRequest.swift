@@ -68,6 +68,8 @@ final class IncomingRequest {
   private var duration: Duration?
   /// Whether the response was sent without libmicrohttpd.
   private var isSentDirectly = false
+  /// Whether the response is the connection's last one.
+  var closesConnection = false
   /// Whether the client must still be given time to read the response.
   private var mustDrain = false
   /// Whether libmicrohttpd sends a response of its own, and has not failed to do so.
@@ -198,7 +200,8 @@ final class IncomingRequest {
     let (isCut, statusOfCut) = connection.cut
     // The time of the callback doesn't count against the client.
     connection.enter(.lingering)
-    defer { connection.enter(.head) }
+    // A connection that is about to end is not one that waits for a request.
+    defer { connection.enter(closesConnection ? .draining : .head) }
     guard head?.isUpload == true || failure != nil else { return }
     if record == nil {
       failure = RecordFailure(connection.cutReason ?? connectionLost)

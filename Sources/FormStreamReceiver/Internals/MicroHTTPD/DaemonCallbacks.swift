@@ -140,6 +140,7 @@ final class DaemonCallbacks: Sendable {
     case .proceed: return .YES
     case .respond(var response):
       if connections.hasWaitingClient { response.closes = true }
+      request.closesConnection = response.closes
       return queue(response, on: handle)
     case .respondAndClose(let response):
       request.connection.sendLastResponse(

@@ -10,7 +10,7 @@ extension BatchFile {
   /// - Parameters:
   ///   - isDoubtful: whether the server may have accepted it.
   ///   - isChanged: whether it has changed since it was listed.
-  ///   - keepsIndex: whether it keeps its index, which is that of the run that did not accept it.
+  ///   - keepsIndex: whether it keeps the index that it had in the run that did not accept it.
   func again(isDoubtful: Bool, isChanged: Bool, keepsIndex: Bool = false) -> BatchFile {
     var file = self
     if keepsIndex { file.keptIndex = number }

@@ -215,9 +215,9 @@ import Testing
 
   /// Regression: files were taken for sent that the server had stored elsewhere.
   @Test(arguments: [
-    ("--put URL/{name}", "URL", "is that of a run with --put"),
-    ("URL", "--put URL/{name}", "is that of a run that sends forms"),
-    ("URL", "--put URL/{path}", "is that of a run that sends forms"),
+    ("--put URL/{name}", "URL", "belongs to a run with --put"),
+    ("URL", "--put URL/{name}", "belongs to a run that sends forms"),
+    ("URL", "--put URL/{path}", "belongs to a run that sends forms"),
   ])
   func `forms and files as they are have journals of their own`(
     _ first: String, _ second: String, _ text: String

@@ -28,7 +28,7 @@ package struct JournalIndex: Sendable {
   package private(set) var urls: Set<String> = []
   /// What tells the templates of their URLs, or their secret URLs, from others.
   package private(set) var templates: Set<String> = []
-  /// Whether one of the earlier runs sent forms.
+  /// Whether one of the earlier runs sent forms to a URL that is no secret.
   package private(set) var sendsForms = false
   /// From this offset on, no journal says anything: a record that begins there is another than any that they mention.
   package private(set) var end: Int64 = 0

@@ -21,7 +21,7 @@ final class ManifestAddition {
   private var known: Set<[UInt8]> = []
   private var keys = FileKeys()
   /// Whether the manifest had records that are lost: a file that is listed now may have had one, and been sent.
-  private var hasLostRecords = false
+  var hasLostRecords = false
 
   /// More files than this are not listed to find out whether one of the earlier manifest is still there.
   private static let maximumAhead = 100
@@ -106,9 +106,6 @@ final class ManifestAddition {
       try Self.writing(path) { () throws(SystemError) in try file.append(blanks) }
     }
   }
-
-  /// An earlier run left room for records that were lost.
-  func noteLostRecords() { hasLostRecords = true }
 
   /// Skips a file of the earlier manifest in the listing. Usually it is the next one there too.
   func compare(_ earlier: BatchFile) throws(BatchError) {

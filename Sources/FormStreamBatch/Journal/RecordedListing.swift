@@ -81,7 +81,8 @@ package final class RecordedListing: BatchInput {
       try addition?.compare(file)
       return file
     }
-    if earlier?.hasGaps ?? false { addition?.noteLostRecords() }
+    // An earlier run left room for records that were lost.
+    if earlier?.hasGaps ?? false { addition?.hasLostRecords = true }
     earlier = nil
     if let file = try addition?.next() { return file }
     try addition?.complete()

@@ -30,8 +30,8 @@ extension Document {
         COMPREPLY+=("${choice#"$left"}")
       done
     }
-    # Completes the path at the end of a word. $1 is the part of the path that is typed already. If $2 is -d, the path is
-    # that of a directory.
+    # Completes the path at the end of a word. $1 is the part of the path that is typed already. If $2 is -d, only
+    # directories are completed.
     _formstream_path() {
       local path=${1#[\\"\\']} plain found
       plain=$path

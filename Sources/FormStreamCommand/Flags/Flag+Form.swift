@@ -62,7 +62,7 @@ extension Flag {
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
-      summary: "The file name of the part, in place of that of its path",
+      summary: "The file name of the part (default: the last component of its path)",
       summaries: [
         .send: "The name of all files: a template such as {stem}.jpg"
       ],
@@ -106,7 +106,7 @@ extension Flag {
       verbs: formVerbs + [.parse], common: [.parse],
       summary: "The boundary of the form (default: a random one)",
       summaries: [
-        .parse: "The boundary of the body (default: that of the first delimiter line)"
+        .parse: "The boundary of the body (default: what the first delimiter line says)"
       ],
       detail: """
         For commands that make a form, a boundary of your own makes the bytes reproducible. Text on the command line is \

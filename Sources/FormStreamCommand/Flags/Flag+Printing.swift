@@ -17,8 +17,8 @@ extension Flag {
       group: .output, verbs: Verb.likeCurl,
       summary: "Write the heads of responses to FILE; - is standard output",
       detail: """
-        They are written as by -i, at the end, also if the request fails, and with the trailers that come after a body in \
-        chunks. If there was no response, the file is empty.
+        They look as with -i. They are written at the end, also if the request fails, and have the trailers that come after \
+        a body in chunks. If there was no response, the file is empty.
         """
     ) { (arguments, argument) in arguments.request.headFile = argument },
     Flag(

@@ -30,7 +30,7 @@ extension LowArguments {
       request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
     var (planned, configuration) = try plannedRequest(method, to: urls[0], bodies[0], &notes)
     planned.options = try options()
-    // The response of a 303 is that of the request, if the page that it names can't be fetched.
+    // If the page that a 303 names can't be fetched, the 303 is the response to the request.
     planned.options.leavesOutBody = leavesOutRedirects(except: [303])
     // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET", and no other.
     if planned.method == .put, planned.options.redirects.allowsOtherOrigins {

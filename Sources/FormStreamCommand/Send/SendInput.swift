@@ -81,23 +81,23 @@ struct SendInput {
     let url = plan.sending.request.url.description
     if let other = earlier.urls.first(where: { $0 != url }) {
       throw .usage(
-        "The journal \"\(path)\" is that of a run to \(other), and this one is to \(url): name another directory."
+        "The journal \"\(path)\" belongs to a run to \(other), and this one is to \(url): name another directory."
       )
     }
     let template = try Self.template(plan, extent.id)
     if template == nil, !earlier.templates.isEmpty {
       throw .usage(
-        "The journal \"\(path)\" is that of a run with --put, and this one sends forms: name another directory."
+        "The journal \"\(path)\" belongs to a run with --put, and this one sends forms: name another directory."
       )
     }
     if template != nil, earlier.sendsForms {
       throw .usage(
-        "The journal \"\(path)\" is that of a run that sends forms, and this one sends files as they are: name another "
+        "The journal \"\(path)\" belongs to a run that sends forms, and this one sends files as they are: name another "
           + "directory.")
     }
     if earlier.templates.contains(where: { $0 != template }) {
       throw .usage(
-        "The journal \"\(path)\" is that of a run to another URL, or to other URLs of the files: name another directory."
+        "The journal \"\(path)\" belongs to a run to another URL, or to other URLs of the files: name another directory."
       )
     }
     return earlier

@@ -96,8 +96,8 @@ struct DigestChallenge: Sendable, Hashable {
   private func digest(_ text: String) throws(DigestError) -> String {
     let bytes = Array(text.utf8)
     switch hash {
-    case .md5: return hexadecimal(try MD5.digest(of: bytes))
-    case .sha512256: return hexadecimal(try SHA512256.digest(of: bytes))
+    case .md5: return hexadecimal(try AuthenticationDigest.md5.digest(of: bytes))
+    case .sha512256: return hexadecimal(try AuthenticationDigest.sha512256.digest(of: bytes))
     case .sha256: return try SHA256.digest(of: bytes).description
     }
   }

@@ -102,10 +102,18 @@ package final class AtomicFile: Sendable {
     try descriptor.setPermissions(permissions)
   }
 
-  /// Gives the file the mode of the file that it is to replace in its directory, if there is one.
-  package func setPermissions(replacing name: FileName) throws(SystemError) {
-    guard let permissions = directory.permissions(of: name) else { return }
-    try setPermissions(permissions)
+  /// Gives the file the mode of the file that it is to replace, if there is one. It may be closed.
+  ///
+  /// - Parameter target: the directory of the name; nil means the one that the file was created in.
+  package func setPermissions(
+    replacing name: some PathBytes, in target: DirectoryDescriptor? = nil
+  ) throws(SystemError) {
+    guard let permissions = (target ?? directory).permissions(of: name) else { return }
+    if state.withLock({ $0 == .temporarilyNamed }) {
+      try directory.setPermissions(permissions, of: temporaryName)
+    } else {
+      try setPermissions(permissions)
+    }
   }
 
   /// Writes the contents to the disk, if they are not there yet.

@@ -122,6 +122,15 @@ import Testing
     #expect(run.stderr.hasPrefix("formstream: The body "))
   }
 
+  /// Regression: the form was complete, and had no parts.
+  @Test(arguments: ["--Bx\r\n", "-B\r\n", "", "--B--\r\n--B\r\n"])
+  func `a form with a part outside of its delimiters is malformed`(_ first: String) throws {
+    let run = try parse(
+      "\(first)Content-Disposition: form-data; name=a; filename=f\r\n\r\nDATA\r\n--B--\r\n")
+    #expect(run.exit == 1)
+    #expect(run.stderr.contains("would be lost"), "\(run.stderr)")
+  }
+
   /// The size of the pieces does not change the offset of the error.
   @Test func `the record of a malformed body does not depend on the pieces it arrives in`() throws {
     let place = try TemporaryDirectory()

@@ -7,6 +7,7 @@ import Testing
   @Test(arguments: [
     "-F 'file=;filename='", "-H 'Content-Type: multipart/form-data; boundary=B' -d --B--",
     "-H 'Content-Type: application/x-www-form-urlencoded' -d ''",
+    "-F a=", "-F a= -F 'file=;filename='", "-d a=", "-d =",
   ])
   func `an upload without contents does not end it`(_ empty: String) throws {
     let receiver = try Receiving("--once", "--into", "kept")

@@ -43,6 +43,24 @@ import Testing
         ", 11 parts: f=1, f=2, f=3, f=4, f=5, f=6, f=7, f=8, and 3 more"))
   }
 
+  /// Regression: they were masked in the target only.
+  @Test func `a line does not show fields whose names suggest secrets`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept 2>&1")
+    for form in ["-F password=hunter2 -F a=b", "-d 'password=hunter2&a=b'"] {
+      _ = try receiver.shell("\(curl) \(form) $U")
+      let record = try receiver.record()
+      #expect(record.hasSuffix(": password=***, a=b"), "\(record)")
+    }
+  }
+
+  /// Regression: 1.05 s was "2 s".
+  @Test func `a line has the time that has passed, not rounded up`() throws {
+    let receiver = try Receiving(shell: "$F receive --listen 0 --into kept --delay 1 2>&1")
+    _ = try receiver.shell("\(curl) -d a=b $U")
+    let record = try receiver.record()
+    #expect(record.contains(/\ in [1-9]\.[0-9] s, 1 part/), "\(record)")
+  }
+
   @Test func `nothing that clients send reaches a terminal raw`() throws {
     let receiver = try Receiving(shell: "$F receive --listen 0 --into kept --keep-paths 2>&1")
     let result = try receiver.shell(

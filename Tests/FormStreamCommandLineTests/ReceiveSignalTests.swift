@@ -66,6 +66,37 @@ import Testing
     #expect(end.signal == SIGTERM, "\(end.stderr)")
   }
 
+  /// Regression: the upload was stored and answered with 200, and the end was that of the signal.
+  @Test func `with --once, an upload that is accepted after SIGTERM makes it a success`() throws {
+    let receiver = try Receiving("--once", "--into", "kept")
+    let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
+    try receiver.wait(for: 1, in: "kept")
+    receiver.signal(SIGTERM)
+    try receiver.waitUntilClosed()
+    try held.send("0123456789")
+    #expect(try held.response().hasPrefix("HTTP/1.1 200 OK\r\n"))
+    #expect(try receiver.wait().exit == 0)
+    #expect(try receiver.names(in: "kept") == ["held"])
+  }
+
+  /// Regression: clients were judged by the clock, before what they had sent was read.
+  @Test func `after a pause of the receiver, what arrived meanwhile is accepted`() throws {
+    let receiver = try Receiving("--head-time", "4", "--into", "kept")
+    let clients = try (0..<20).map { _ in try RawClient(.ip("127.0.0.1", port: receiver.port)) }
+    for (number, client) in clients.enumerated() {
+      try client.send("PUT /\(number) HTTP/1.1\r\nHost: a\r\nConnection: close\r\n")
+    }
+    receiver.signal(SIGSTOP)
+    for client in clients { try client.send("Content-Length: 1\r\n\r\nx") }
+    // Longer than the limit.
+    _ = clients.last?.canReceive(within: .seconds(6))
+    receiver.signal(SIGCONT)
+    for client in clients {
+      #expect((try? client.response())?.hasPrefix("HTTP/1.1 200 OK\r\n") == true)
+    }
+    #expect(try receiver.names(in: "kept").count == clients.count)
+  }
+
   @Test func `after a second SIGTERM, the end is no success`() throws {
     let receiver = try Receiving("--into", "kept")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)

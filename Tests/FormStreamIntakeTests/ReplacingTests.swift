@@ -1,6 +1,7 @@
 import Glibc
 import FormStreamMultipart
 import FormStreamIntake
+import FormStreamPlatform
 import FormStreamTestSupport
 import Testing
 
@@ -19,6 +20,93 @@ import Testing
     try temporary.write("a-2.txt", [1])
     #expect(try directory.store([2], as: .kept("a.txt"), replacing: true) == "a.txt")
     #expect(try tree(of: temporary.path) == ["a.txt": .file([2]), "a-2.txt": .file([1])])
+  }
+
+  /// Regression: a private file became one that anybody could read.
+  @Test(arguments: [0o600, 0o755] as [mode_t], [false, true])
+  func `a file has the mode of the file that it replaces`(_ mode: mode_t, isClosed: Bool) throws {
+    let path = temporary.path + "/d/a"
+    _ = try directory.store([1], as: .kept("d/a"))
+    #expect(chmod(path, mode) == 0)
+    let file = try directory.makeFile()
+    if isClosed { try file.close() }
+    #expect(try directory.store(file, as: .kept("d/a"), replacing: true) == "d/a")
+    var status = stat()
+    #expect(stat(path, &status) == 0)
+    #expect(status.st_mode & 0o777 == mode)
+  }
+
+  /// Regression: each pair became one file, and both uploads were accepted.
+  @Test(arguments: [
+    (".env", "_env"), ("-x", "_x"), ("a:b", "a|b"), ("x.", "x"), ("a ", "a"), ("con", "_con"),
+    ("a\u{1}", "a_"),
+    ("a\u{202E}", "a_"), ("a\u{FFFD}", "a\u{FFFD}"), ("/", "file"), ("..", "/"), (".env", ".env"),
+    ("\(String(repeating: "n", count: 250))1", "\(String(repeating: "n", count: 250))2"),
+  ])
+  func `no file replaces another whose name only became the same`(
+    _ one: String, _ other: String
+  ) throws {
+    for names in [[one, other], [other, one]] {
+      for keepsDirectories in [false, true] {
+        let temporary = try TemporaryDirectory()
+        let directory = try StorageDirectory(temporary.local(""))
+        for name in names {
+          let path = SafePath(filename: name, field: nil, keepingDirectories: keepsDirectories)
+          _ = try directory.store([], as: path, replacing: true)
+        }
+        #expect(try tree(of: temporary.path).count == 2, "\(names)")
+      }
+    }
+  }
+
+  @Test(arguments: [
+    ("a\\b", "a/b"), ("a//b", "a/b"), ("a/../b", "a/b"), ("/a/b", "a/b"), ("a./b", "a/b"),
+  ])
+  func `no file replaces another whose path only became the same`(
+    _ one: String, _ other: String
+  ) throws {
+    for names in [[one, other], [other, one]] {
+      let temporary = try TemporaryDirectory()
+      let directory = try StorageDirectory(temporary.local(""))
+      let stored = try names.map { try directory.store([], as: .kept($0), replacing: true) }
+      #expect(Set(stored) == ["a/b", "a/b-2"], "\(names)")
+    }
+  }
+
+  @Test func `a file with a number is not replaced by one that was sent with that name`() throws {
+    let stored = try ["x.", "x.", "x-2", "x-2-2", "x-2-2"].map {
+      try directory.store([], as: .kept($0), replacing: true)
+    }
+    #expect(stored == ["x", "x-2", "x-2-2", "x-2-2-2", "x-2-2-3"])
+  }
+
+  @Test func `a file replaces another of the name that was sent`() throws {
+    for name in ["a.txt", "b/c d/ä", "_env", "x-2"] {
+      for byte in 1...3 as ClosedRange<UInt8> {
+        #expect(try directory.store([byte], as: .kept(name), replacing: true) == LocalPath(name))
+      }
+    }
+    for name in ["d/last", "e\\last", "/last"] {
+      let path = SafePath(filename: name, field: nil, keepingDirectories: false)
+      #expect(try directory.store([], as: path, replacing: true) == "last")
+    }
+  }
+
+  /// Regression: another upload had replaced the first of the two, and the second replaced that one.
+  @Test func `of two files of one name in an upload, the second gets a number whatever others do`()
+    throws
+  {
+    let once = Guarded(0)
+    onThreads(4) { _ in
+      for _ in 0..<500 {
+        let files = (0..<2).compactMap { _ in
+          (try? directory.makeFile()).map { (file: $0, destination: SafePath.kept("one")) }
+        }
+        let paths = try? directory.store(files, replacing: true)
+        if Set(paths ?? []).count != 2 { once.withLock { $0 += 1 } }
+      }
+    }
+    #expect(once.withLock(\.self) == 0)
   }
 
   @Test func `neither a directory nor a file with the next number is replaced`() throws {

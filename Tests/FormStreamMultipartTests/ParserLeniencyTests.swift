@@ -42,8 +42,47 @@ import Testing
     }
   }
 
-  @Test(arguments: ["\r\n", "epilogue", "\r\n--B\r\n", "--B\r\n\(String.emptyPart)\r\n--B--\r\n"])
-  func `an epilogue is skipped, whatever it contains`(epilogue: String) throws {
+  /// Regression: the part after the damaged delimiter counted as a preamble. The form was complete, and lacked it.
+  @Test(arguments: [
+    "", "--B--\r\n", "--B-\r\n", "--Bx\r\n", "--B;\r\n", "--B\0\r\n", "--B\u{B}\r\n",
+    "--B\u{A0}\r\n", "-B\r\n",
+    "B\r\n", "--b\r\n", "\u{2013}B\r\n", "--\"B\"\r\n", "--B",
+  ])
+  func `a form is malformed if a part is before its first delimiter`(first: String) throws {
+    for rest in ["--B--\r\n", "--B\r\n\(head)2\r\n--B--\r\n"] {
+      for head in [head, head.lowercased(), head.uppercased()] {
+        let whole = "\(first)\(head)1\r\n\(rest)"
+        for cuts in [[], Array(1..<whole.utf8.count)] {
+          let run = try ParserRun(whole, cuts: cuts)
+          #expect(run.code == .malformedBody)
+          #expect(run.offset == Int64(first.utf8.count))
+          #expect(run.parts.isEmpty)
+        }
+      }
+    }
+  }
+
+  /// Regression: a second body after the first was an epilogue, and its parts were lost.
+  @Test(arguments: [
+    "--B\r\n", "\r\n--B\r\n", "", "epilogue\r\nContent-Disposition\r\n",
+    "Content-DispositionContent-",
+  ])
+  func `a form is malformed if a part is after its last delimiter`(before: String) throws {
+    for start in [body, "--B--\r\n"] {
+      let whole = "\(start)\(before)\(head)2\r\n--B--\r\n"
+      for cuts in [[], Array(1..<whole.utf8.count)] {
+        let run = try ParserRun(whole, cuts: cuts)
+        #expect(run.code == .malformedBody)
+        #expect(run.offset == Int64(start.utf8.count + before.utf8.count))
+      }
+    }
+  }
+
+  @Test(arguments: [
+    "\r\n", "epilogue", "\r\n--B\r\n", "--B\r\nContent-Type: text/plain\r\n\r\n--B--\r\n",
+    "Content-Disposition form-data",
+  ])
+  func `an epilogue is skipped unless it holds a part`(epilogue: String) throws {
     #expect(try texts(body + epilogue) == ["1"])
   }
 
@@ -135,8 +174,4 @@ import Testing
     #expect(run.parts.map(\.head.filename) == [nil, "f", nil])
     #expect(run.parts.map(\.head.disposition?.type) == [nil, "attachment", nil])
   }
-}
-
-extension String {
-  fileprivate static let emptyPart = "Content-Disposition: form-data; name=\"b\"\r\n\r\n"
 }

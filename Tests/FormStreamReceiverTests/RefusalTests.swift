@@ -245,6 +245,20 @@ import Testing
     }
   }
 
+  /// Regression: what followed was read as a request if the refusal had another reason than the missing length.
+  @Test(arguments: ["Authorization: Bearer wrong", "Content-Range: bytes 0-1/2", "If-Match: *"])
+  func `what follows a refused upload without a length is not read`(_ field: String) async throws {
+    for method in ["POST", "PUT"] {
+      let server = try TestServer { $0.token = field.hasPrefix("Authorization") ? "right" : nil }
+      let responses = try await server.responses(
+        to: "\(method) /a HTTP/1.1\r\nHost: h\r\n\(field)\r\n\r\nPUT /b HTTP/1.1\r\nHost: h\r\n"
+          + "Content-Length: 0\r\n\r\n")
+      #expect(
+        responses.count == 1 && responses[0].status >= 400 && responses[0].closes, "\(responses)")
+      #expect(server.handler.targets == [])
+    }
+  }
+
   @Test func `a body whose announced length exceeds the limit is not asked for`() async throws {
     let server = try TestServer { $0.limits.body = 2 }
     #expect(try await server.response(to: Self.upload()).status == 413)

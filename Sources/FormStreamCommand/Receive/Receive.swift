@@ -51,10 +51,10 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
 }
 
 extension ReceivedRequest {
-  /// Whether there is anything in the upload: a text, or a file, which may be empty. A form has an unnamed part without
-  /// bytes for a file that was not chosen (HTML §4.10.21.4).
+  /// Whether there is anything in the upload: a byte, or an empty file that has a name or was stored. A form has a part with
+  /// an empty name for a file that was not chosen (HTML §4.10.21.4), and an empty text for a field that nobody filled in.
   fileprivate var holdsSomething: Bool {
-    parts.contains { $0.filename != "" || $0.size > 0 }
+    parts.contains { $0.size > 0 || $0.filename?.isEmpty == false || $0.storedAs != nil }
   }
 }
 
@@ -166,6 +166,8 @@ private final class ReceiverEnd: Sendable {
       case (nil, _): reason = newReason
       // A request that could not be reported must not end as a success.
       case (.once, .failure), (.signal, .failure): reason = newReason
+      // The upload was in progress when the signal came, and was accepted.
+      case (.signal, .once): reason = newReason
       default: break
       }
     }

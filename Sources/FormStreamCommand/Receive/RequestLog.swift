@@ -71,9 +71,7 @@ final class RequestLog: Sendable {
       "\(request.time) \(request.peer) \(request.method) \(request.target.hidingURLSecrets) \(status)"
     if let error = request.error { return "\(head) \(error.code): \(error.message)" }
     let size = HumanReadable.size(request.bodyBytes)
-    let seconds = request.duration / .seconds(1)
-    let time =
-      seconds < 1 ? "\(Int(seconds * 1000)) ms" : HumanReadable.time(request.duration)
+    let time = HumanReadable.elapsed(request.duration)
     let parts = request.parts
     let count = parts.count == 1 ? "1 part" : "\(parts.count) parts"
     return "\(head) \(size) in \(time), \(count)\(contents(of: parts))"
@@ -84,7 +82,11 @@ final class RequestLog: Sendable {
     let shownParts = parts.filter { $0.storedAs != nil || $0.value != nil }
     guard !shownParts.isEmpty else { return "" }
     var words = shownParts.prefix(maximumParts).map { part in
-      let field = "\(part.name ?? "")=\(textPrefix(of: part.value ?? [], upTo: maximumWidth))"
+      let name = part.name ?? ""
+      let value =
+        SecretNames.contains(name.utf8)
+        ? "***" : textPrefix(of: part.value ?? [], upTo: maximumWidth)
+      let field = "\(name)=\(value)"
       return part.storedAs ?? visible(field, upTo: maximumWidth)
     }
     if shownParts.count > words.count {

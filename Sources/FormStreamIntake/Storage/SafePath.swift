@@ -1,4 +1,5 @@
-package import FormStreamPlatform
+import FormStreamMultipart
+import FormStreamPlatform
 
 /// The destination of a file below the storage directory: a safe name, and the directories that contain it, each with a
 /// safe name too. It is always inside the storage directory.
@@ -11,6 +12,15 @@ package struct SafePath: Hashable, Sendable {
   /// From the outermost to the innermost.
   let directories: [SafeName]
   let name: SafeName
+  /// Whether it is, byte for byte, the name or the path of a file that was sent. Otherwise two names may have become this
+  /// one.
+  let isAsSent: Bool
+
+  /// The whole path, without a number.
+  var bytes: [UInt8] {
+    Array(
+      (directories + [name]).map { $0.numbered(1).bytes }.joined(separator: [UInt8(ascii: "/")]))
+  }
 
   /// Makes a path safe; nil if nothing usable is left. Components such as `.` and `..` are dropped: `a/../b` becomes
   /// `a/b`.
@@ -30,12 +40,25 @@ package struct SafePath: Hashable, Sendable {
     guard let name = names.first else { return nil }
     self.name = name
     directories = names.dropFirst().reversed()
+    let stored = names.reversed().map { $0.numbered(1).bytes }.joined(separator: [UInt8(ascii: "/")]
+    )
+    isAsSent = stored.elementsEqual(path.utf8) && Self.isExact(path.unicodeScalars)
   }
 
-  /// A destination directly in the storage directory.
-  package init(_ name: SafeName) {
+  /// A destination directly in the storage directory, for a name of which only the last component counts.
+  private init(_ name: SafeName, of filename: String?) {
     self.name = name
     directories = []
+    let last =
+      filename.flatMap { SafeName.components(of: $0).last } ?? Substring.UnicodeScalarView()
+    isAsSent =
+      name.numbered(1).bytes.elementsEqual(String(String.UnicodeScalarView(last)).utf8)
+      && Self.isExact(last)
+  }
+
+  /// Whether a text has all the bytes that were sent. U+FFFD stands for any that are not UTF-8.
+  private static func isExact(_ text: some Sequence<Unicode.Scalar>) -> Bool {
+    !text.contains("\u{FFFD}")
   }
 
   /// The destination of a part: its file name if usable, else its field's name, else "file". A field's name is not a
@@ -44,7 +67,7 @@ package struct SafePath: Hashable, Sendable {
     if keepingDirectories, let path = filename.flatMap(SafePath.init) {
       self = path
     } else {
-      self.init(SafeName(filename: filename, field: field))
+      self.init(SafeName(filename: filename, field: field), of: filename)
     }
   }
 }

@@ -11,8 +11,8 @@ package final class StorageDirectory: Sendable {
   package enum NameConflict {
     /// It gets a number: `photo-2.jpg`.
     case addNumber
-    /// It replaces the file or link there (never a link's target). Only a directory, or another file of the same call,
-    /// still makes it get a number.
+    /// It replaces the file or link there (never a link's target), if its name is the one that was sent, byte for byte. It
+    /// still gets a number if a directory is there, another file of the same call, or a file that was sent with another name.
     case replace
     /// No file of the call is stored: `nameTaken`.
     case refuse
@@ -25,6 +25,7 @@ package final class StorageDirectory: Sendable {
   private let use: DirectoryUse?
   private let numbers = LastNumbers()
   private let directoryNumbers = DirectoryNumbers()
+  private let renamedFiles = RenamedFiles()
   private let replaceLock = Guarded(())
 
   /// Opens a directory, and makes its last component first if it does not exist. Removes what killed processes left in
@@ -96,8 +97,8 @@ package final class StorageDirectory: Sendable {
       complete.append(.init(file: file, identity: identity, destination: destination))
     }
     let transaction = StoreTransaction(
-      in: descriptor, numbers: numbers, directoryNumbers: directoryNumbers, ifTaken: conflict,
-      replaceLock: replaceLock)
+      in: descriptor, numbers: numbers, directoryNumbers: directoryNumbers,
+      renamedFiles: renamedFiles, ifTaken: conflict, replaceLock: replaceLock)
     do throws(SystemError) {
       let paths = try transaction.store(complete)
       if synchronizes { try transaction.synchronizeDirectories() }

@@ -23,6 +23,7 @@ final class StoreTransaction {
 
   private let root: DirectoryDescriptor
   private let numbers: LastNumbers
+  private let renamedFiles: RenamedFiles
   private let directoryNumbers: DirectoryNumbers
   private let conflict: StorageDirectory.NameConflict
   /// Held while a file is replaced, and while a roll-back removes one.
@@ -40,11 +41,13 @@ final class StoreTransaction {
 
   init(
     in root: DirectoryDescriptor, numbers: LastNumbers, directoryNumbers: DirectoryNumbers,
-    ifTaken conflict: StorageDirectory.NameConflict, replaceLock: Guarded<Void>
+    renamedFiles: RenamedFiles, ifTaken conflict: StorageDirectory.NameConflict,
+    replaceLock: Guarded<Void>
   ) {
     self.root = root
     self.numbers = numbers
     self.directoryNumbers = directoryNumbers
+    self.renamedFiles = renamedFiles
     self.conflict = conflict
     self.replaceLock = replaceLock
   }
@@ -100,7 +103,7 @@ final class StoreTransaction {
       // This also fails if the file system does not accept the name.
       return try directory.identity(of: file.destination.name.numbered(1)) != nil
     }
-    return conflict == .replace && isTaken
+    return conflict == .replace && file.destination.isAsSent && isTaken
   }
 
   private func move(_ file: File) throws(SystemError) -> LocalPath {
@@ -110,13 +113,18 @@ final class StoreTransaction {
       while true {
         let name = destination.name.numbered(number)
         let path = LocalPath(bytes: prefix + name.bytes)
+        let isAsSent = destination.isAsSent && path.bytes == destination.bytes
+        // Before the file can be found by its name. Without --overwrite, nothing is replaced.
+        if conflict != .addNumber { renamedFiles.note(file.identity, isRenamed: !isAsSent) }
         if try file.file.commit(as: name, in: directory, ifTaken: .refuse) {
           added[path] = file.identity
           identities.insert(file.identity)
           return path
         }
         if conflict == .refuse { throw .alreadyExists }
-        if conflict == .replace, number == 1, try replace(name, in: directory, by: file) {
+        // Another upload may have replaced a file of this one meanwhile: its name stays taken for the others of this one.
+        let isOwn = added[path] != nil || replaced.contains(path)
+        if conflict == .replace, isAsSent, !isOwn, try replace(name, in: directory, by: file) {
           replaced.insert(path)
           identities.insert(file.identity)
           return path
@@ -126,13 +134,19 @@ final class StoreTransaction {
     }
   }
 
-  /// Replaces the file of that name. Returns false if it is another file of this transaction, or a directory.
+  /// Replaces the file of that name. Returns false if it is another file of this transaction, was sent with another name,
+  /// or is a directory.
   private func replace(
     _ name: LocalPath, in directory: DirectoryDescriptor, by file: File
   ) throws(SystemError) -> Bool {
-    if let before = try directory.identity(of: name), identities.contains(before) { return false }
+    if let before = try directory.identity(of: name),
+      identities.contains(before) || renamedFiles.contains(before)
+    {
+      return false
+    }
     return try replaceLock.withLock { _ throws(SystemError) in
-      try file.file.commit(as: name, in: directory)
+      try file.file.setPermissions(replacing: name, in: directory)
+      return try file.file.commit(as: name, in: directory)
     }
   }
 }

@@ -21,7 +21,7 @@ import FormStreamPlatform
 /// It is as lenient as RFC 2046 §5.1.1: it skips text before the first delimiter and after the last one; white space may
 /// follow a delimiter; the line break after the last one may be missing; a header may continue on the next line; and a
 /// delimiter may follow a header block immediately. But the text before the first delimiter must not hold a damaged
-/// one, which is not alone on its line: the part after it would be lost.
+/// one, which is not alone on its line, and no skipped text may hold `Content-Disposition:`: a part would be lost.
 /// Everything else is ``MultipartError/Code/malformedBody``. After an error, every call throws that error again.
 ///
 /// A parser is for one body: beginning a second body throws ``MultipartError/Code/parserUsed``. With `feed` and
@@ -94,6 +94,10 @@ public final class FormParser {
   /// Where the first delimiter in the preamble begins.
   private var damagedOffset: Int64?
   private var skippedBytes: Int64 = 0
+  /// Searches the preamble, and then the epilogue, for the headers of a part.
+  private var skippedPartSearch = SkippedPart()
+  /// Where the first of them begin.
+  private var skippedPartOffset: Int64?
 
   /// Creates a parser for one body.
   ///
@@ -222,7 +226,9 @@ extension FormParser {
         delimiterTail.removeAll()
       }
       let count = input.count
+      searchForPart(input, at: offset, limit: options.limits.epilogue)
       consume(count, of: &input)
+      try refuseSkippedPart()
       try skip(
         count, limit: options.limits.epilogue, .epilogue, where: "after its last delimiter",
         otherwise: "send none")
@@ -309,6 +315,7 @@ extension FormParser {
       return .again
     }
     guard isInPart else {
+      searchForPart(bytes, at: skippedBytes, limit: options.limits.preamble)
       try skip(
         bytes.count, limit: options.limits.preamble, .preamble, where: "before its first delimiter",
         otherwise: "name the boundary that the body's delimiter lines have")
@@ -349,6 +356,22 @@ extension FormParser {
     throw .malformed(
       "a delimiter is not alone on a line that ends with CRLF, so the part after it would be lost",
       at: damagedOffset)
+  }
+
+  /// Searches bytes that are skipped, up to the limit: so what is found does not depend on how the input is divided.
+  private func searchForPart(_ bytes: UnsafeRawBufferPointer, at start: Int64, limit: Int64) {
+    guard skippedPartOffset == nil else { return }
+    let searched = bytes.prefix(Int(clamping: max(0, limit - skippedBytes)))
+    skippedPartOffset = skippedPartSearch.start(in: searched).map { start + Int64($0) }
+  }
+
+  /// Text before the first delimiter and after the last one is skipped, but never a part. The delimiter of such a part is
+  /// damaged or missing, or the part is behind the last delimiter.
+  private func refuseSkippedPart() throws(MultipartError) {
+    guard let skippedPartOffset else { return }
+    throw .malformed(
+      "the headers of a part stand before the first delimiter or after the last one, so the part would be lost",
+      at: skippedPartOffset)
   }
 
   private func dropFinished() {
@@ -404,7 +427,10 @@ extension FormParser {
   }
 
   private func beginPart(_ next: State) throws(MultipartError) -> Step {
-    if parts == 0 { try refuseDamagedDelimiter() }
+    if parts == 0 {
+      try refuseDamagedDelimiter()
+      try refuseSkippedPart()
+    }
     parts += 1
     guard parts <= options.limits.parts else {
       let error = MultipartError.overLimit(
@@ -424,7 +450,11 @@ extension FormParser {
   }
 
   private func close() throws(MultipartError) -> Event {
-    if parts == 0 { try refuseDamagedDelimiter() }
+    if parts == 0 {
+      try refuseDamagedDelimiter()
+      try refuseSkippedPart()
+    }
+    skippedPartSearch = SkippedPart()
     skippedOffset = offset
     skippedBytes = 0
     guard let event = endPart() else {

@@ -244,6 +244,16 @@ extension DirectoryDescriptor {
     return UInt32(status.st_mode) & 0o777
   }
 
+  /// Sets the mode of a file of this directory. The umask does not apply, and no link is followed.
+  ///
+  /// C: `openat(O_NOFOLLOW)`, `fchmod`
+  func setPermissions(_ permissions: UInt32, of name: FileName) throws(SystemError) {
+    let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC
+    let file = WritableDescriptor(
+      try retryingInterrupts { name.withCString { openat(number, $0, flags) } })
+    try file.setPermissions(permissions)
+  }
+
   /// The contents of a regular file of this user's that no other user can write; nil if there is none, or if it has
   /// more than `limit` bytes.
   ///

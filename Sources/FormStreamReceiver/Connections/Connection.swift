@@ -230,6 +230,16 @@ final class Connection: Sendable {
     }
   }
 
+  /// Gives the client more time, because the receiver itself was stopped and read nothing.
+  func postponeLimits(by time: Duration) {
+    state.withLock { state in
+      let now = ContinuousClock.now
+      // The time of handling is added when it ends.
+      if state.handlingSince == nil { state.since = min(now, state.since + time) }
+      state.readingSince = min(now, state.readingSince + time)
+    }
+  }
+
   /// How well the connection can be spared if there is no room for another client.
   func spareability(_ limits: Receiver.Limits) -> Spareability {
     state.withLock { Self.spareability($0, limits) }

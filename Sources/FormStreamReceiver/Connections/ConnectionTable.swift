@@ -37,6 +37,8 @@ final class ConnectionTable: Sendable {
   /// How long an idle connection stays open after the receiver is stopped, if its client can't be told. A request that is
   /// on its way arrives sooner.
   private static let idleGrace = Duration.seconds(1)
+  /// How late the monitor may wake up on a busy machine. If it is later, the receiver itself was stopped.
+  private static let usualDelay = Duration.milliseconds(500)
 
   private let limits: Receiver.Limits
   /// The most connections at once.
@@ -204,6 +206,8 @@ final class ConnectionTable: Sendable {
     var isStopping = false
     var lastResponse: [UInt8] = []
     var closing = Closing(socket)
+    var lastLook = ContinuousClock.now
+    var wait: Duration? = .zero
     while true {
       let stop = state.withLock(\.stop)
       if stop != nil, !isStopping {
@@ -230,9 +234,17 @@ final class ConnectionTable: Sendable {
         if isOver || connections.isEmpty && !isArriving && !isAccepting { return }
         if isIdleOver, !isAccepting, !connections.contains(where: \.isNeeded) { return }
       }
+      let now = ContinuousClock.now
+      // The process was stopped, or the machine slept: what clients have sent meanwhile has not been read. Connections that
+      // came after a wait without a limit are new.
+      let missed = now - lastLook - (wait ?? .zero)
+      if missed > Self.usualDelay {
+        for connection in connections { connection.postponeLimits(by: missed) }
+      }
+      lastLook = now
       for connection in connections { connection.cutIfLate(limits) }
-      wakeMonitor.wait(
-        atMost: isStopping ? .milliseconds(10) : connections.isEmpty ? nil : interval)
+      wait = isStopping ? .milliseconds(10) : connections.isEmpty ? nil : interval
+      wakeMonitor.wait(atMost: wait)
     }
   }
 

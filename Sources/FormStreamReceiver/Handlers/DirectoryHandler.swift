@@ -18,7 +18,8 @@ public struct DirectoryHandler: UploadHandler {
   ///   - path: the directory, as text or as a ``LocalPath``. Its last component is made if it does not exist.
   ///   - keepsPaths: whether directories in file names are kept, each made safe. If false, only the last component of
   ///     a file name is used.
-  ///   - overwrites: whether a file may replace another of its name. If false, it gets a number instead. The second of
+  ///   - overwrites: whether a file may replace another of its name, if that is the name that was sent, byte for byte, and not
+  ///     one made safe. If false, it gets a number instead. The second of
   ///     two files of one name in one request gets a number in both cases.
   ///   - synchronizes: whether an upload is accepted only when its files and their names are on the disk, so that a
   ///     power failure does not lose them.

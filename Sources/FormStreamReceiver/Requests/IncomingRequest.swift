@@ -132,8 +132,8 @@ final class IncomingRequest {
       return .proceed
     } catch {
       // A client that announces no length may still send a body, so what follows may not be a request.
-      let refusal = UploadRefusal(error)
-      return refuse(refusal, cause: error, isEndKnown: refusal.code != .lengthRequired)
+      return refuse(
+        UploadRefusal(error), cause: error, isEndKnown: head.framing != .none || !head.isUpload)
     }
   }
 

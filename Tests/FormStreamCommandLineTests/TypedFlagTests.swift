@@ -65,16 +65,17 @@ import Testing
     }
   }
 
-  @Test func `a server without HTTP/2 leads to the flag that demands it`() throws {
+  @Test func `a server without HTTP/2 leads to a flag that allows HTTP/1.1`() throws {
     // A server that closed at once would leave bytes unread, and its response could be lost.
     let server = try ScriptedServer { _ in .good() + [.stall] }
-    // If libcurl reads the response with the same call that sends the request, nothing else sees its beginning.
-    let result = try formstream(
-      "get", "--http2-prior-knowledge", "--retry", "3", "--retry-delay", "0.01", server.url)
+    let result = try formstream("get", "--http2-prior-knowledge", server.url)
     #expect(result.exit != 0)
-    #expect(
-      result.stderr.contains("Allow HTTP/1.1, which --http2-prior-knowledge forbids."),
-      "\(result.stderr)")
+    // If libcurl reads the response with the same call that sends the request, nothing else sees its beginning.
+    let remedies = [
+      "Allow HTTP/1.1, which --http2-prior-knowledge forbids.",
+      "send it with HTTP/1.1 (--http1.1).",
+    ]
+    #expect(remedies.contains(where: result.stderr.contains), "\(result.stderr)")
   }
 
   @Test func `--proto-redir is about redirects, and not about the URL`() throws {

@@ -1,9 +1,10 @@
 import FormStreamPlatform
 
-/// A signal that asks the command to stop: SIGINT or SIGTERM; on request also SIGHUP and SIGQUIT.
+/// A signal that asks the command to stop: SIGINT, SIGTERM or SIGHUP; for a server also SIGQUIT.
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
-/// the grace period, cuts off the work that is still running. After that the process ends, at the latest when the
+/// the grace period, cuts off the work that is still running. A SIGHUP is no second signal: when a terminal is closed, the
+/// system sends one, and the shell another. After that the process ends, at the latest when the
 /// cleanup time is over. Half-written files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
@@ -24,12 +25,12 @@ final class Interruption: Sendable {
   /// - Parameters:
   ///   - gracePeriod: seconds from the first signal until work is cut off.
   ///   - cleanup: seconds that are left for cleaning up after that; none if 0.
-  ///   - includesHangup: whether SIGHUP, which says that the terminal was closed, and SIGQUIT count too.
-  init(gracePeriod: Int, cleanup: Int = 0, includesHangup: Bool = false) {
+  ///   - includesQuit: whether SIGQUIT counts too. Otherwise it ends the process at once.
+  init(gracePeriod: Int, cleanup: Int = 0, includesHangup includesQuit: Bool = false) {
     let state = Guarded(State())
     self.state = state
     watch = SignalWatch(
-      gracePeriod: gracePeriod, cleanup: cleanup, includesHangup: includesHangup,
+      gracePeriod: gracePeriod, cleanup: cleanup, includesQuit: includesQuit,
       onSignal: { state.receive($0) }, onGracePeriodEnd: { state.endGracePeriod() })
     watch.start()
   }

@@ -103,7 +103,7 @@ import Testing
       lines.last == "To list the files that are left: formstream report --failed FILE \"journal\"")
   }
 
-  /// SIGHUP leaves no time to erase the status.
+  /// SIGQUIT leaves no time to erase the status.
   @Test func `after a signal that ends it at once, the cursor is below the status`() throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let place = try Self.place()
@@ -111,10 +111,10 @@ import Testing
     let result = try shell(
       """
       export TERM=xterm
-      script -qefc "stty cols 60 rows 24; sh -c 'echo \\$\\$ > pid; exec $F send \(server.url) in'; echo after" seen \\
+      script -qefc "stty cols 60 rows 24; sh -c 'ulimit -c 0; echo \\$\\$ > pid; exec env --default-signal=QUIT $F send \(server.url) in'; echo after" seen \\
         > all 2>&1 &
       until grep -q '2J.*100 %' seen; do sleep 0.01; done
-      kill -HUP $(cat pid); wait; cat all
+      kill -QUIT $(cat pid); wait; cat all
       """, in: place)
     let lines = try Self.shown(result.stdout, columns: 60)
     #expect(lines.first?.hasPrefix("0 of 2 files") == true, "\(lines)")

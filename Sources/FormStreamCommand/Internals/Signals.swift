@@ -147,14 +147,14 @@ final class SignalWatch: Sendable {
   ///   - gracePeriod: seconds between the two actions if there is no second signal.
   ///   - cleanup: seconds from the second action to the end of the process.
   init(
-    gracePeriod: Int, cleanup: Int, includesHangup: Bool,
+    gracePeriod: Int, cleanup: Int, includesQuit: Bool,
     onSignal: @escaping @Sendable (CInt) -> Void, onGracePeriodEnd: @escaping @Sendable () -> Void
   ) {
     self.gracePeriod = gracePeriod
     self.cleanup = cleanup
     self.onSignal = onSignal
     self.onGracePeriodEnd = onGracePeriodEnd
-    numbers = [SIGINT, SIGTERM] + (includesHangup ? [SIGHUP, SIGQUIT] : [])
+    numbers = [SIGINT, SIGTERM, SIGHUP] + (includesQuit ? [SIGQUIT] : [])
   }
 
   /// Blocks the signals and starts the thread that waits for them. Call this before other threads start: a thread
@@ -203,14 +203,20 @@ final class SignalWatch: Sendable {
     endBySignal(last)
   }
 
-  /// The next signal; nil if none arrives in time.
+  /// The next signal that asks to hurry; nil if none arrives in time. A SIGHUP does not: one comes from the system, one from the
+  /// shell, and nobody is there any more.
   ///
   /// C: `sigtimedwait`
   private func nextSignal(within seconds: Int) -> CInt? {
     var signals = self.signals
-    var limit = timespec(tv_sec: seconds, tv_nsec: 0)
-    var number: CInt = 0
-    repeat { number = sigtimedwait(&signals, nil, &limit) } while number < 0 && errno == EINTR
-    return number > 0 ? number : nil
+    let end = ContinuousClock.now + .seconds(seconds)
+    while true {
+      let rest = max(ContinuousClock.now.duration(to: end), .zero).components
+      var limit = timespec(
+        tv_sec: Int(rest.seconds), tv_nsec: Int(rest.attoseconds / 1_000_000_000))
+      let number = sigtimedwait(&signals, nil, &limit)
+      if number == SIGHUP || number < 0 && errno == EINTR { continue }
+      return number > 0 ? number : nil
+    }
   }
 }

@@ -12,14 +12,14 @@ final class ListedFiles: BatchInput {
   ///
   /// - Parameters:
   ///   - directory: where files are kept that don't fit into memory.
-  ///   - look: is shown each file.
+  ///   - look: is shown each file, and may change what is known of it.
   init(
     of listing: any BatchInput, in directory: LocalPath,
-    _ look: (BatchFile) throws(BatchError) -> Void
+    _ look: (inout BatchFile) throws(BatchError) -> Void
   ) throws(BatchError) {
     let sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
-    while let file = try listing.next() {
-      try look(file)
+    while var file = try listing.next() {
+      try look(&file)
       // As bytes, numbers have the same order if the first byte is the highest.
       let key = withUnsafeBytes(of: Int64(file.index).bigEndian, Array.init)
       try sorter.add(StoredFile.bytes(of: file), key: key)

@@ -133,6 +133,9 @@ public final class ManifestReader: BatchInput {
   /// RFC 8259 §2.
   private static let whiteSpace = Array(" \t\r".utf8)
 
+  /// The problems of files that may be sent nevertheless: by now, or on another machine, there is nothing wrong with them.
+  static let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable, .tooManyOpenFiles]
+
   private func file(_ record: ManifestRecord, at offset: Int64) throws(BatchError) -> BatchFile {
     var file: BatchFile
     do throws(BatchError) {
@@ -155,8 +158,7 @@ public final class ManifestReader: BatchInput {
       file.problem = BatchError(
         BatchError.Code(rawValue: failure.code), on: record.path.description, failure.message)
     }
-    let mayBeThere: [BatchError.Code] = [.inputMissing, .inputUnreadable, .tooManyOpenFiles]
-    if let problem = file.problem, mayBeThere.contains(problem.code) {
+    if let problem = file.problem, Self.mayBeThere.contains(problem.code) {
       file = file.again(isDoubtful: false, isChanged: true)
     }
     file.type = record.type

@@ -33,18 +33,29 @@ package final class URLCheck {
     sorter = ExternalSorter(in: directory, memory: 16 * 1024 * 1024)
   }
 
-  /// Adds all files of an input, and throws if two of them have one URL.
+  /// Adds all files of a manifest, and throws if two of them have one URL.
   ///
   /// - Throws: `invalidTemplate`, with the names of both.
-  package func check(_ files: any BatchInput) throws(BatchError) {
-    while let file = try files.next() { try add(file) }
+  package func check(_ manifest: ManifestReader) throws(BatchError) {
+    while let file = try manifest.next() {
+      // What is missing or unreadable here and now may be there for another run, or when it is to be sent.
+      let isOut = file.problem.map { !ManifestReader.mayBeThere.contains($0.code) } ?? false
+      if isOut { noteCompared() } else { try add(file) }
+    }
     try finish()
   }
 
-  /// The same for a listing, which can be read once. Returns its files.
+  /// Adds all files of a listing, which can be read once, and throws if two of them have one URL. Returns the files: those that
+  /// can't be read now are not sent either if they can be read later, as their URLs were not compared.
   package func checked(_ listing: any BatchInput) throws(BatchError) -> any BatchInput {
-    let files = try ListedFiles(of: listing, in: directory) { file throws(BatchError) in
-      try add(file)
+    let files = try ListedFiles(of: listing, in: directory) {
+      (file: inout BatchFile) throws(BatchError) in
+      if file.problem == nil {
+        do throws(SystemError) { try checkReadable(file.path) } catch {
+          file.problem = .unreadable(at: file.path, error)
+        }
+      }
+      if file.problem == nil { try add(file) } else { noteCompared() }
     }
     try finish()
     return files

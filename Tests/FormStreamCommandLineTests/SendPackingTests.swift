@@ -443,6 +443,27 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
+  /// Regression: the files before that one were sent.
+  @Test(arguments: ["--per-request 2", "--per-request-bytes 20", "--together"])
+  func `fields of the last file of a manifest are found before the first is sent`(
+    _ packing: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let place = try Self.makeFiles(5)
+    let result = try shell(
+      """
+      $F plan --sort in -o plain; sed '$ s/"size"/"fields":[["a","b"]],"size"/' plain > manifest
+      $F send --json \(packing) \(server.url) --manifest manifest
+      """, in: place)
+    #expect(result.exit == 64, "\(result.stderr)")
+    #expect(result.stderr.contains("f5\", and a request with"), "\(result.stderr)")
+    #expect(server.requests.isEmpty)
+    // Other shards are not packed here.
+    let shard = try shell(
+      "$F send --shard 1/2 \(packing) \(server.url) --manifest manifest", in: place)
+    #expect(shard.exit == 0, "\(shard.stderr)")
+  }
+
   @Test func `a manifest with fields for a file can't be packed`() throws {
     let server = try ScriptedServer { _ in .good() }
     let place = try Self.makeFiles(1)

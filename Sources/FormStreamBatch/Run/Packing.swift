@@ -22,6 +22,25 @@ package enum Packing: Hashable, Sendable {
   }
 }
 
+extension Packing {
+  /// Fails if a manifest has fields for a file, and requests bring several. The run would find it when it has sent the files
+  /// before that one.
+  ///
+  /// - Throws: `notPackable`. If the manifest can't be read to its end, that is left to the run.
+  package func check(_ manifest: ManifestReader) throws(BatchError) {
+    guard isShared else { return }
+    while let file = try? manifest.next() { try check(file) }
+  }
+
+  fileprivate func check(_ file: BatchFile) throws(BatchError) {
+    guard isShared, !file.fields.isEmpty else { return }
+    throw BatchError(
+      .notPackable, on: file.path.description,
+      "The manifest has fields for the file \(file.path.description.quoted), and a request with several files has no "
+        + "fields that are those of one: send each file in a request of its own.")
+  }
+}
+
 /// Puts files that follow each other into packs, one for each request.
 struct FilePacker {
   private let packing: Packing
@@ -41,12 +60,7 @@ struct FilePacker {
   /// - Throws: `notPackable`.
   mutating func add(_ file: BatchFile) throws(BatchError) -> [BatchFile]? {
     guard packing.isShared else { return [file] }
-    guard file.fields.isEmpty else {
-      throw BatchError(
-        .notPackable, on: file.path.description,
-        "The manifest has fields for the file \(file.path.description.quoted), and a request with several files has no "
-          + "fields that are those of one: send each file in a request of its own.")
-    }
+    try packing.check(file)
     switch packing {
     case .single: return [file]
     case .upTo(let maximumFiles, let maximumBytes):

@@ -30,6 +30,11 @@ struct SendInput {
       try Self.open(plan, directory)
     }
     manifest = extent?.id
+    if let manifest = plan.manifest {
+      try convertingErrors { () throws(BatchError) in
+        try plan.sending.packing.check(ManifestReader(manifest, shard: plan.shard))
+      }
+    }
     let check = URLCheck(
       plan.sending, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
       in: plan.listing.temporaryDirectory, noteCompared: noteCompared)

@@ -49,6 +49,46 @@ import Testing
     #expect([64, 75].contains(last.exit), "\(last.stderr)")
   }
 
+  /// Regression: `send` waited for two minutes without a word, and then asked again.
+  @Test(arguments: ["--retry 1", "", "--retry 2 --per-request 2"])
+  func `send does not wait for longer than that, and says why`(_ flags: String) throws {
+    let place = try TemporaryDirectory()
+    _ = try shell("mkdir in; echo a > in/f1; echo b > in/f2", in: place)
+    let server = try ScriptedServer { _ in
+      .good(503, headers: [("Retry-After", "99999999")])
+    }
+    let words = "It asks to come again in 99999999 s (1157 days) (Retry-After), and at most "
+    let result = try shell("timeout 60 $F send \(flags) \(server.url) in", in: place)
+    #expect(result.exit == 75, "\(result.stderr)")
+    #expect(
+      result.stderr.contains(
+        "\(words)120 s are waited for: try again then, or allow a longer wait (--max-retry-after)."),
+      "\(result.stderr)")
+    // Each file is sent once.
+    #expect(server.requests.count == (flags.contains("per-request") ? 1 : 2))
+    let record = try shell(
+      "timeout 60 $F send --json \(flags) --max-retry-after 7 \(server.url) in", in: place)
+    #expect(record.exit == 75, "\(record.stderr)")
+    #expect(record.output.contains("\"outcome\":\"retryable\""), "\(record.output)")
+    #expect(record.output.contains("\(words)7 s are waited for"), "\(record.output)")
+  }
+
+  @Test func `send waits for what is within its limit, and says nothing without another attempt`()
+    throws
+  {
+    let place = try TemporaryDirectory()
+    try place.write("f", "text")
+    let server = try ScriptedServer { request in
+      request.number == 0 ? .good(503, headers: [("Retry-After", "1")]) : .good()
+    }
+    let line = "$F send --retry 1 --max-retry-after 1 \(server.url) f"
+    #expect(try shell(line, in: place).exit == 0)
+    let busy = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "99999999")]) }
+    let once = try shell("$F send --retry 0 \(busy.url) f", in: place)
+    #expect(once.exit == 75)
+    #expect(!once.stderr.contains("Retry-After"), "\(once.stderr)")
+  }
+
   @Test func `a limit for all attempts is named as well`() throws {
     let server = try ScriptedServer { _ in .good(503, headers: [("Retry-After", "100")]) }
     let result = try formstream(

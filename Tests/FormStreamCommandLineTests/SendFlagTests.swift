@@ -86,6 +86,8 @@ import Testing
     "query": Effect("--query", "a=b c", shows: " /?a=b+c HTTP/1.1\r\n"),
     "content-digest": Effect("--content-digest", shows: "Content-Digest: sha-256="),
     "retry": Effect("--retry", "1", shows: "2 requests", at: "/busy"),
+    "max-retry-after": Effect(
+      "--retry", "1", "--max-retry-after", "0.5", shows: "1 requests", at: "/slow"),
     "retry-unsafe": Effect("--retry", "1", "--retry-unsafe", shows: "2 requests", at: "/lost"),
     "retry-all-errors": Effect(
       "--retry", "1", "--retry-all-errors", shows: "2 requests", at: "/lost"),
@@ -186,6 +188,7 @@ import Testing
     let server = try ScriptedServer { request in
       switch (request.target, request.index) {
       case ("/busy", 0): [.readBody, .respond(503, headers: [("Retry-After", "0")])]
+      case ("/slow", 0): [.readBody, .respond(503, headers: [("Retry-After", "1")])]
       case ("/lost", 0): [.readBody, .reset]
       case ("/away", 0): [.readBody, .respond(307, headers: [("Location", "/")])]
       case ("/moved", 0):

@@ -8,6 +8,7 @@ extension BatchRun {
   /// or, after a slice that was accepted, the next slice is the unit's. Returns false if the request was never begun.
   func deliver(_ unit: inout RequestUnit) async -> Bool {
     var request = layOut(&unit)
+    let start = ContinuousClock.now
     for attempt in 1...max(1, plan.retry.attempts) {
       guard let sent = request else { return true }
       guard await pace.enter() else {
@@ -23,9 +24,15 @@ extension BatchRun {
       let result = await result(of: sent, unit)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.verify(plan.check, against: result)
-      let isRepeated =
+      var isRepeated =
         attempt < plan.retry.attempts
         && unit.mayBeRepeated(plan, after: result, isShrunk: !leaving.isEmpty)
+      if isRepeated,
+        let reason = Backoff.refusal(of: result.retryAfter, plan.retry, since: start)
+      {
+        isRepeated = false
+        unit.note(reason)
+      }
       // The journal has what is known before another request begins.
       finish(leaving)
       if !isRepeated { conclude(&unit) }
@@ -38,7 +45,7 @@ extension BatchRun {
         // Others may have changed, too.
         await open(&unit)
         request = layOut(&unit)
-      } else if result.status != 429, result.status != 503 {
+      } else if !result.isOfOverload {
         guard await pause(Backoff.wait(before: attempt + 1, plan.retry)) else { break }
       }
     }
@@ -85,9 +92,8 @@ extension BatchRun {
   }
 
   private func notePace(_ result: TransferResult, begun: ContinuousClock.Instant) {
-    if let status = result.status, status == 429 || status == 503 {
-      let retryAfter = result.response.flatMap { RetryAfter.duration($0.headers) }
-      pace.noteOverload(retryAfter, begun: begun)
+    if result.isOfOverload {
+      pace.noteOverload(result.retryAfter, begun: begun)
     } else if result.status != nil {
       pace.noteSuccess()
     }
@@ -125,5 +131,15 @@ extension BatchRun {
       if isByProxy { state.areProxyCredentialsRefused = true }
     }
     stop()
+  }
+}
+
+extension TransferResult {
+  /// Whether the server has too much to do.
+  fileprivate var isOfOverload: Bool { status == 429 || status == 503 }
+
+  /// When a server that has too much to do asks to come again; nil if it does not say it.
+  fileprivate var retryAfter: Duration? {
+    isOfOverload ? response.flatMap { RetryAfter.duration($0.headers) } : nil
   }
 }

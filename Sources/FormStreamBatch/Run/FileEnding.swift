@@ -77,6 +77,11 @@ struct FileEnding {
     self.url = url.description
   }
 
+  /// Adds to the error why there is no other request.
+  mutating func note(_ reason: String) {
+    error = error.map { RecordFailure(code: $0.code, message: "\($0.message) \(reason)") }
+  }
+
   /// Compares what the server says with the file. If it is something else, the file is not accepted, and what the
   /// server has is not known.
   ///

@@ -95,8 +95,9 @@ package final class RequestPace: Sendable {
         let wait = Backoff.wait(before: state.slowings + 1, policy, using: &generator)
         state.notBefore = max(state.notBefore, now + wait)
       }
-      if let retryAfter {
-        state.notBefore = max(state.notBefore, now + min(retryAfter, policy.maximumRetryAfter))
+      // A longer wait is not waited for: the file is not sent again. The others come after the wait from above.
+      if let retryAfter, retryAfter <= policy.maximumRetryAfter {
+        state.notBefore = max(state.notBefore, now + retryAfter.bounded)
       }
     }
   }

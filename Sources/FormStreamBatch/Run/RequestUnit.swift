@@ -52,6 +52,11 @@ struct RequestUnit {
     return isOfMember ? remove { $0.file.path == faulty } : []
   }
 
+  /// Notes why there is no other request although the last one may be repeated.
+  mutating func note(_ reason: String) {
+    for index in members.indices { members[index].ending.note(reason) }
+  }
+
   /// Compares what the server says with each file. It is said of a complete file, so not before the last slice.
   mutating func verify(_ check: ResponseCheck?, against result: TransferResult) {
     guard let check, result.outcome == .ok, slice?.next == nil, let response = result.response

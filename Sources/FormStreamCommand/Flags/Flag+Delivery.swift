@@ -41,7 +41,7 @@ extension Flag {
       detail: """
         In seconds. A server that refuses a request may say when to come again. If that is later, the request is not sent \
         again, and the message says so. 0 is no limit.
-        """, of: Verb.likeCurl
+        """, of: Verb.requesting
     ) { $0.request.options.retry.maximumRetryAfter = $1 ?? .seconds(365 * 86400) },
     Flag(
       long: "retry-unsafe", group: .delivery, verbs: Verb.sending,

@@ -30,7 +30,7 @@ package enum Backoff {
 
   /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
   /// Nil if the wait is not too long, or the server named none.
-  static func refusal(
+  package static func refusal(
     of retryAfter: Duration?, _ policy: RetryPolicy, since start: ContinuousClock.Instant
   ) -> String? {
     guard let retryAfter, retryAfter > .zero else { return nil }

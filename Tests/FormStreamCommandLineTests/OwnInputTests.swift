@@ -36,6 +36,8 @@ import Testing
     "magic-file": Reader(typed: "--magic-file {}"), "manifest": Reader(typed: "--manifest {}"),
     "files-from": Reader(typed: "--files-from {}", contents: "g\n"),
     "files-from0": Reader(typed: "--files-from0 {}", contents: "g\0"),
+    // Only its time is read.
+    "time-cond": Reader(typed: "-z {}"),
     "tls-cert": Reader(typed: "--tls-cert {} --tls-key g"),
     "tls-key": Reader(typed: "--tls-cert g --tls-key {}"),
     // A word that is no flag.
@@ -58,7 +60,7 @@ import Testing
   private static let placeholders: Set<String> = [
     "N", "N,N", "S", "SIZE", "RATE", "HEX", "NAME", "NAME=N", "NAME=VALUE", "NAME=TEMPLATE", "TYPE",
     "GLOB", "GLOB=TYPE", "POLICY", "PROFILE", "B", "OFF:LEN", "K/N", "METHOD", "TARGET", "TEXT",
-    "URL", "KEY", "TIME",
+    "URL", "KEY",
     "USER:PASS", "TOKEN", "PHRASE", "=https", "CODING", "HOW", "WHEN", "KIND", "STATUS", "VERSION",
     "ADDR:PORT", "HOST[:PORT]", "[SCHEME://]HOST[:PORT]", "HOSTS", "HOST:PORT:ADDRESS",
     "HOST:PORT:HOST:PORT", "FIRST-LAST", "-", "-|N",
@@ -138,6 +140,8 @@ import Testing
       let place = try Self.place(reader.contents)
       for (writer, typed) in writers.sorted(by: { $0.key < $1.key }) {
         if flag == "cookie", writer == "cookie-jar" { continue }
+        // -z asks whether what is there is to be replaced by the response.
+        if flag == "time-cond", writer != "dump-header", writer != "cookie-jar" { continue }
         // Only messages go to the standard output of send, and a word of report is a directory.
         if writer == ">>", verb == "send" { continue }
         if verb == "report", flag.isEmpty { continue }
@@ -175,7 +179,8 @@ import Testing
     ("get -D k U", "CURL_CA_BUNDLE reads"), ("send -c d/f U d", "in the directory \"d\""),
     ("send -c dl/d/f U .", "in the directory \".\""),
     ("get --capath d -o d/f U", "in the directory"),
-    ("get -K k -b k -c k U", "-K reads"), ("get -b k -K k -c k U", "-K reads"),
+    ("get -z -k -c k U", "-z reads"), ("get -K k -b k -c k U", "-K reads"),
+    ("get -b k -K k -c k U", "-K reads"),
   ])
   func `files that are read by a variable, by habit or in a directory are inputs`(
     _ line: String, _ says: String

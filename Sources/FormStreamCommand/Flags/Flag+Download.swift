@@ -57,8 +57,9 @@ extension Flag {
     ) { (arguments, _) in arguments.downloading.setsTime = true },
     Flag(
       long: "time-cond", short: "z",
-      // The contents of the file are not read, and -o may replace it.
-      value: Value(placeholder: "TIME", completion: .path, names: { _ in [] }),
+      value: Value(
+        placeholder: "TIME", completion: .path,
+        names: { ModificationCondition.file(of: $0).map { [$0] } ?? [] }),
       group: .output, verbs: [.get],
       summary: "Get only what is newer than TIME, or than the file TIME; older with -TIME",
       detail: """

@@ -20,6 +20,8 @@ struct NamedFiles {
     var source: String?
     /// Whether `-c` may replace it: cookies go on in the same file.
     var mayBecomeCookieJar = false
+    /// Whether the response may replace it: it says how old what is there may be (`-z`).
+    var mayBecomeResponse = false
   }
 
   private(set) var inputs: [Input] = []
@@ -37,7 +39,8 @@ struct NamedFiles {
         inputs.append(
           Input(
             path: file, source: value.flag ?? "--\(flag.long)",
-            mayBecomeCookieJar: flag.long == "cookie"))
+            mayBecomeCookieJar: flag.long == "cookie",
+            mayBecomeResponse: flag.long == "time-cond"))
       }
     case .response where verb?.isLikeCurl ?? false: break
     case .written, .response, .directory:

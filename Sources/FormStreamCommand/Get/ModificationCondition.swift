@@ -10,15 +10,31 @@ struct ModificationCondition: Hashable, Sendable {
 
   /// Nil if it is neither a time nor a file that exists.
   init?(_ typed: Argument) {
-    wantsOlder = typed.bytes.first == UInt8(ascii: "-")
-    let moment = Argument(
-      bytes: wantsOlder ? typed.bytes.dropFirst() : typed.bytes[...], from: typed)
-    guard
-      let seconds = moment.text.flatMap({ HTTPDate.seconds(Self.inOneWord($0)) })
-        ?? modificationTime(of: moment.path),
+    wantsOlder = Self.wantsOlder(typed)
+    let moment = Self.moment(of: typed)
+    guard let seconds = Self.time(moment) ?? modificationTime(of: moment.path),
       let date = HTTPDate.text(ofSeconds: seconds)
     else { return nil }
     (self.seconds, self.date) = (seconds, date)
+  }
+
+  /// The file whose time is the moment; nil if a time was typed.
+  static func file(of typed: Argument) -> Argument? {
+    let moment = moment(of: typed)
+    return moment.bytes.isEmpty || time(moment) != nil ? nil : moment
+  }
+
+  private static func wantsOlder(_ typed: Argument) -> Bool {
+    typed.bytes.first == UInt8(ascii: "-")
+  }
+
+  private static func moment(of typed: Argument) -> Argument {
+    Argument(bytes: wantsOlder(typed) ? typed.bytes.dropFirst() : typed.bytes[...], from: typed)
+  }
+
+  /// In seconds since 1970; nil if it is no time.
+  private static func time(_ moment: Argument) -> Int64? {
+    moment.text.flatMap { HTTPDate.seconds(inOneWord($0)) }
   }
 
   /// A date of ISO 8601 without what libcurl does not read: `19941106 08:49:37 +0200` for `1994-11-06T08:49:37+02:00`.

@@ -27,6 +27,11 @@ struct NamedOutput {
 
   /// Whether it is the response to one of the requests.
   fileprivate var isResponse: Bool { ["-o", "-O"].contains(flag) }
+
+  /// Whether the input is read to decide about what replaces it, or goes on in it.
+  fileprivate func mayReplace(_ input: NamedFiles.Input) -> Bool {
+    isCookieJar && input.mayBecomeCookieJar || isResponse && input.mayBecomeResponse
+  }
 }
 
 extension LowArguments {
@@ -45,11 +50,9 @@ extension LowArguments {
     let outputs = responses + files.outputs
     try checkStandardOutput(inputs, outputs)
     guard !outputs.isEmpty else { return }
-    var read: [NamedFile: NamedFiles.Input] = [:]
+    var read: [NamedFile: [NamedFiles.Input]] = [:]
     for input in inputs {
-      guard let file = input.file else { continue }
-      // -b of the same file is no reason to replace what another flag names.
-      if read[file]?.mayBecomeCookieJar ?? true { read[file] = input }
+      if let file = input.file { read[file, default: []].append(input) }
     }
     var partial: [LocalPath: NamedOutput] = [:]
     for download in downloads {
@@ -63,8 +66,8 @@ extension LowArguments {
       case .standardOutput, .special: continue
       default: break
       }
-      if let file = NamedFile(at: output.path), let input = read[file],
-        !(output.isCookieJar && input.mayBecomeCookieJar)
+      if let file = NamedFile(at: output.path),
+        let input = read[file]?.first(where: { !output.mayReplace($0) })
       {
         let reader = input.source.map { "\($0) reads" } ?? "is an input, too"
         throw .usage(
@@ -134,7 +137,7 @@ extension LowArguments {
   ) throws(Failure) {
     guard let output = NamedFile.standardOutput,
       writesToStandardOutput || outputs.contains(where: \.isStandardOutput),
-      let input = inputs.first(where: { $0.file == output })
+      let input = inputs.first(where: { !$0.mayBecomeResponse && $0.file == output })
     else { return }
     let owner = input.source.map { " of \($0)" } ?? ""
     throw .usage(

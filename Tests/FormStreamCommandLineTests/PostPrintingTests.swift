@@ -90,6 +90,20 @@ import Testing
     (#"post -s -f -w '%{exitcode}%{onerror},%{http_code}' -d a $U/missing"#, "1,404"),
     (#"post -s -w '%{http_code} %{http_version} %{exitcode}' -d a $U/reset"#, "000 0 3"),
     (#"post -w 'a%{stderr}b%{stdout}c' -d a $U/ 2> e; cat e"#, "body\nacb"),
+    (
+      #"post --json -w 'c%{stderr}' -d a $U/ 2>&1 | grep -c 'both print to standard output'"#, "1\n"
+    ),
+    (
+      #"post --json -w '%{stderr}%{http_code}\n' -d a $U/ 2> e | grep -c '^{.*"ok"'; cat e"#,
+      "1\n200\n"
+    ),
+    (
+      #"get --json -w '%{stdout}%{stderr}%{http_code}%{stdout}' $U/ 2> e | grep -c '^{.*"ok"'; cat e"#,
+      "1\n200"
+    ),
+    (
+      #"get --json -w '%{stderr}a%{stdout}%{http_code}' $U/ 2>&1 | grep -c 'both print'"#, "1\n"
+    ),
     (#"post -o f -w '%{filename_effective}' -d a $U/"#, "f"),
     (#"get -so /dev/null -w '%{http_code}\n' $U/ $U/missing $U/"#, "200\ngone\n404\nbody\n200\n"),
     (#"get -O -w '%{filename_effective} %{size_download}\n' $U/name.txt"#, "name.txt 5\n"),

@@ -38,13 +38,19 @@ struct PlannedPrinting {
 
 extension LowArguments {
   func plannedPrinting() throws(Failure) -> PlannedPrinting {
+    let writeOut = try request.writeOut.map { (format) throws(Failure) in
+      if DataOrFile(format, of: "-w").file?.isDash == true { announceKeyboard() }
+      return try WriteOut(format)
+    }
     let printed = [
       (request.includesHeads, request.asksForHead ? "-I" : "-i"),
-      (request.headFile?.isDash == true, "-D -"), (request.writeOut != nil, "-w"),
+      (request.headFile?.isDash == true, "-D -"), (writeOut?.isOnStandardOutput == true, "-w"),
     ].first(where: \.0)?.1
     if printsJSON, let printed {
+      let remedy =
+        printed == "-w" ? "begin the format with %{stderr}, or leave one out" : "leave one out"
       throw .usage(
-        "--json and \(printed) both print to standard output: leave one out; the record has status, headers and bytes."
+        "--json and \(printed) both print to standard output: \(remedy); the record has status, headers and bytes."
       )
     }
     if request.hidesRefused, request.outputsAnyStatus {
@@ -58,10 +64,7 @@ extension LowArguments {
       hidesBodies: request.asksForHead && request.method != nil, setsTime: downloading.setsTime,
       headTarget: headTarget,
       madeHeadDirectory: downloading.makesDirectories ? headTarget?.directory : nil,
-      writeOut: try request.writeOut.map { (format) throws(Failure) in
-        if DataOrFile(format, of: "-w").file?.isDash == true { announceKeyboard() }
-        return try WriteOut(format)
-      },
+      writeOut: writeOut,
       hidesRefused: request.hidesRefused,
       hidesFailures: request.isSilent && !request.showsErrors)
   }

@@ -92,6 +92,20 @@ struct WriteOut {
 
   // MARK: Writing
 
+  /// Whether anything of it may go to standard output.
+  var isOnStandardOutput: Bool {
+    var isOnOutput = true
+    for piece in pieces {
+      switch piece {
+      case .standardOutput: isOnOutput = true
+      case .standardError: isOnOutput = false
+      case .onError: continue
+      case .text, .value, .header: if isOnOutput { return true }
+      }
+    }
+    return false
+  }
+
   func write(_ request: EndedRequest) throws(Failure) {
     var (output, errors) = ("", "")
     var isOnOutput = true
@@ -110,6 +124,7 @@ struct WriteOut {
       if isOnOutput { output += text } else { errors += text }
     }
     MessageStream.standardError.write(record: Array(errors.utf8))
+    guard isOnStandardOutput else { return }
     let file = try OutputFile(.standardOutput)
     guard file.isTerminal else { return try file.write(output) }
     var terminal = TerminalStream()

@@ -66,6 +66,31 @@ import Testing
     #expect(server.requests.map { String(decoding: $0.body, as: UTF8.self) } == ["a", "a"])
   }
 
+  /// The message said that it asks for Digest, and not why that was not used.
+  @Test(arguments: [
+    (
+      #"qop="auth-int""#,
+      "Of Digest it asks for a kind that is not supported (qop=auth-int): let the server offer qop=auth, or another scheme."
+    ),
+    (
+      "qop=auth, algorithm=SHA-512",
+      "Of Digest it asks for a kind that is not supported (algorithm=SHA-512): let the server offer MD5, SHA-256 or SHA-512-256, or another scheme."
+    ),
+    (#"qop="auth-int, auth", algorithm=MD5"#, "It refused the credentials (Digest, realm \"r\")"),
+  ])
+  func `a kind of Digest that is not supported is named, and what is`(
+    _ kind: String, _ says: String
+  ) throws {
+    let server = try ScriptedServer { _ in
+      .good(401, headers: [("WWW-Authenticate", "Digest realm=\"r\", nonce=\"n\", \(kind)")])
+    }
+    for way in ["--digest", "--anyauth"] {
+      let result = try formstream("post", way, "-u", "me:canary", "-d", "a", server.url)
+      #expect(result.exit == 1, "\(result.stderr)")
+      #expect(result.stderr.contains(says), "\(result.stderr)")
+    }
+  }
+
   @Test func `a challenge with a control character is a response, and has a record`() throws {
     let server = try ScriptedServer { _ in
       .good(

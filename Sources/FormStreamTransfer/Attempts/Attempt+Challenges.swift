@@ -40,10 +40,15 @@ extension Attempt {
   }
 
   private func unanswerable(_ offers: [OfferedScheme]) -> String {
-    guard offers.contains(where: { $0.isScheme("Digest") && !$0.isRepeatable }) else {
-      return ""
+    if offers.contains(where: { $0.isScheme("Digest") && !$0.isRepeatable }) {
+      return " The challenge can't be answered: it has a control character in it, or is not UTF-8."
     }
-    return " The challenge can't be answered: it has a control character in it, or is not UTF-8."
+    guard DigestChallenge.strongest(of: offers) == nil,
+      let kind = offers.lazy.compactMap(DigestChallenge.unsupportedKind).first
+    else { return "" }
+    return
+      " Of Digest it asks for a kind that is not supported (\(kind.name)): let the server offer \(kind.supported), or another "
+      + "scheme."
   }
 }
 

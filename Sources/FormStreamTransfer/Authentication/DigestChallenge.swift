@@ -39,22 +39,43 @@ struct DigestChallenge: Sendable, Hashable {
       let nonce = parameters["nonce"], offer.isRepeatable
     else { return nil }
     algorithm = parameters["algorithm"]
-    switch (algorithm ?? "MD5").lowercased() {
-    case "md5": (hash, isSession) = (.md5, false)
-    case "md5-sess": (hash, isSession) = (.md5, true)
-    case "sha-256": (hash, isSession) = (.sha256, false)
-    case "sha-256-sess": (hash, isSession) = (.sha256, true)
-    case "sha-512-256": (hash, isSession) = (.sha512256, false)
-    case "sha-512-256-sess": (hash, isSession) = (.sha512256, true)
-    default: return nil
-    }
-    let qualities = parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
-    guard qualities.map({ $0.contains("auth") }) ?? true else { return nil }
+    guard let (hash, isSession) = Self.hash(named: algorithm ?? "MD5") else { return nil }
+    (self.hash, self.isSession) = (hash, isSession)
+    let qualities = Self.qualities(of: offer)
+    guard qualities?.contains("auth") ?? true else { return nil }
     hasQuality = qualities != nil
     (self.realm, self.nonce, opaque) = (realm, nonce, parameters["opaque"])
     isStale = parameters["stale"]?.lowercased() == "true"
     hashesUser = parameters["userhash"]?.lowercased() == "true"
     domain = (parameters["domain"] ?? "").split(separator: " ").map(String.init)
+  }
+
+  private static func hash(named algorithm: String) -> (hash: Hash, isSession: Bool)? {
+    switch algorithm.lowercased() {
+    case "md5": (.md5, false)
+    case "md5-sess": (.md5, true)
+    case "sha-256": (.sha256, false)
+    case "sha-256-sess": (.sha256, true)
+    case "sha-512-256": (.sha512256, false)
+    case "sha-512-256-sess": (.sha512256, true)
+    default: nil
+    }
+  }
+
+  /// Nil if the server knows only the Digest of RFC 2069.
+  private static func qualities(of offer: OfferedScheme) -> [Substring]? {
+    offer.parameters["qop"]?.lowercased().split { $0 == "," || $0 == " " }
+  }
+
+  /// What makes an offer of Digest one that can't be answered, for messages, which a server can't make long, and what can be
+  /// answered in its place. Nil if the offer is another scheme, or if something else is wrong with it.
+  static func unsupportedKind(_ offer: OfferedScheme) -> (name: String, supported: String)? {
+    guard offer.isScheme("Digest") else { return nil }
+    if let algorithm = offer.parameters["algorithm"], hash(named: algorithm) == nil {
+      return ("algorithm=\(algorithm.prefix(50))", "MD5, SHA-256 or SHA-512-256")
+    }
+    guard let qualities = qualities(of: offer), !qualities.contains("auth") else { return nil }
+    return ("qop=\(qualities.joined(separator: ", ").prefix(50))", "qop=auth")
   }
 
   /// The value of the `Authorization` header.

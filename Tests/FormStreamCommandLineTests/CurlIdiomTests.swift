@@ -31,6 +31,21 @@ import Testing
   // MARK: Types
 
   // A presigned URL whose signature covers the headers responded 403 to a detected type that curl doesn't send.
+  /// The message was the library's: "or nil if it is not known".
+  @Test(arguments: [("2", "has more than its 2 bytes"), ("9", "ended after 3 of its 9 bytes")])
+  func `a length that is not that of standard input is explained`(
+    _ length: String, _ reason: String
+  ) throws {
+    let server = try ScriptedServer { _ in .good() }
+    let result = try shell(
+      "printf abc | $F put -H 'Content-Length: \(length)' -T - \(server.url)/x")
+    #expect(result.exit == 74, "\(result.stderr)")
+    #expect(
+      result.stderr.contains(
+        "\(reason): announce the length that it has, or leave -H Content-Length out."),
+      "\(result.stderr)")
+  }
+
   @Test(
     arguments: [
       (["put", "-T", "words", "URL/x"], nil), (["post", "--upload-file", "words", "URL/x"], nil),

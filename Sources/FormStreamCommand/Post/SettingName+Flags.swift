@@ -4,7 +4,9 @@ import FormStreamTransfer
 extension String {
   /// A message of a library, with the command's flags in place of the settings that it names.
   var namingFlags: String {
-    let text = SettingName.allCases.reduce(replacing(Part.filenameSetting, with: "--filename")) {
+    let own = replacing(Part.filenameSetting, with: "--filename").replacing(
+      MultipartError.lengthRemedy, with: lengthRemedy)
+    let text = SettingName.allCases.reduce(own) {
       $0.replacing($1.rawValue, with: $1.flag)
     }
     return BodyLimit.allCases.reduce(text) {
@@ -12,6 +14,10 @@ extension String {
     }
   }
 }
+
+/// Only `-H` announces the length of a stream.
+private let lengthRemedy =
+  "announce the length that it has, or leave -H Content-Length out"
 
 extension SettingName {
   fileprivate var flag: String {

@@ -50,8 +50,8 @@ final class StreamReader: SegmentReader {
       guard count > 0 else {
         throw MultipartError(
           .streamTooShort, on: part,
-          "The stream\(ofPart(part)) ended after \(position) of its \(counted(announced, "byte", "bytes")): give "
-            + "the right length, or nil if it is not known.")
+          "The stream\(ofPart(part)) ended after \(position) of its \(counted(announced, "byte", "bytes")): "
+            + "\(MultipartError.lengthRemedy).")
       }
       if position < announced { return count }
       try checkEnd(of: announced)
@@ -77,8 +77,8 @@ final class StreamReader: SegmentReader {
     guard count == 0 else {
       throw MultipartError(
         .streamTooLong, on: part,
-        "The stream\(ofPart(part)) has more than its \(counted(announced, "byte", "bytes")): give the right "
-          + "length, or nil if it is not known.")
+        "The stream\(ofPart(part)) has more than its \(counted(announced, "byte", "bytes")): "
+          + "\(MultipartError.lengthRemedy).")
     }
   }
 
@@ -119,4 +119,9 @@ final class StreamReader: SegmentReader {
       throw CollisionScan.collision(scans[index].boundary, in: part)
     }
   }
+}
+
+extension MultipartError {
+  /// What to do if a stream has another length than was given, as messages say it. The command puts its own words in its place.
+  package static let lengthRemedy = "give the right length, or nil if it is not known"
 }

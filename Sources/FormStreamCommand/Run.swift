@@ -7,6 +7,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     Argument(bytes: argument.bytes, place: .word(index + 1))
   }
   do throws(Failure) {
+    try checkStack()
     if arguments.isEmpty { throw overview() }
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
     let plan = try typed.plan()
@@ -22,7 +23,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .report(let plan): try report(plan)
     case .receive(let plan): try receive(plan)
     case .demo: try demo()
-    case .sniff(let plan): try runBlocking { () async throws(Failure) in try await sniff(plan) }
+    case .sniff(let plan): try sniff(plan)
     }
     return .ok
   } catch {
@@ -39,4 +40,15 @@ private func overview() -> Failure {
     StandardError.write(String(line))
   }
   return Failure(.usage, "")
+}
+
+/// Fails if the stack is too small for what follows: without room on it, a program crashes.
+private func checkStack() throws(Failure) {
+  let needed: UInt = 512
+  guard hasStack(of: needed * 1024) else {
+    throw Failure(
+      .inputOutput,
+      "The limit for the stack is too small for this program: allow \(needed) KiB or more with ulimit -s."
+    )
+  }
 }

@@ -81,6 +81,67 @@ import Testing
     }
   }
 
+  /// Regression: libdispatch ended the process with SIGILL. With three, no library can be loaded.
+  @Test(
+    .enabled(if: sanitizer == nil, "a sanitizer needs descriptors of its own"), arguments: 4...11)
+  func `with hardly any descriptors a command works, or says how many it needs`(_ count: Int) throws
+  {
+    let place = try TemporaryDirectory()
+    let result = try shell(
+      """
+      echo text > f; mkdir d; echo a > d/a; $F encode -q --boundary B -F a=@f -o body; ulimit -c 0
+      for n in {3..250}; do eval "exec $n>&-"; done; ulimit -n \(count)
+      for line in 'sniff f d/a' 'encode -F a=@f -o o' 'parse --boundary B body' 'parse --boundary B --into p body' \
+        'plan d -o m' 'report d' demo 'post -d a http://127.0.0.1:1/' 'get http://127.0.0.1:1/' 'send http://127.0.0.1:1/ f' \
+        'receive --listen 0 --once' '--version'
+      do timeout -s KILL 60 $F $line > out 2> err; exit=$?; echo "$exit $line"; [ $exit = 0 ] || tail -1 err; done
+      """, in: place)
+    let lines = result.output.split(separator: "\n")
+    #expect(lines.last == "0 --version")
+    for line in lines where line.first?.isNumber == true {
+      #expect(
+        ["0 ", "64 report", "66 ", "74 ", "75 "].contains { line.hasPrefix($0) },
+        "\(line): \(result.output)")
+    }
+    if count < 10 {
+      #expect(
+        result.output.contains("74 sniff f d/a\nformstream: Too few files can be open at once to"))
+    }
+    #expect(result.output.contains("74 demo\nformstream: Too few files can be open at once to"))
+  }
+
+  /// Regression: it crashed. With less, no library can be loaded.
+  @Test(
+    .enabled(if: sanitizer == nil, "a sanitizer needs more"),
+    arguments: [100, 128, 200, 256, 400, 511])
+  func `with a small stack a command says how much it needs`(_ size: Int) throws {
+    for line in ["post -d a http://127.0.0.1:1/", "--version", "sniff /etc/hostname"] {
+      let result = try shell("ulimit -c 0; ulimit -Hs unlimited; ulimit -s \(size); $F \(line)")
+      #expect(result.exit == 74, "\(line): \(result.stderr)")
+      #expect(
+        result.stderr
+          == "formstream: The limit for the stack is too small for this program: allow 512 KiB or more with ulimit -s.\n",
+        "\(line)")
+    }
+  }
+
+  @Test(.enabled(if: sanitizer == nil, "a sanitizer needs more"))
+  func `with the smallest stack that is allowed, commands work`() throws {
+    let server = try ScriptedServer { request in
+      request.method == "GET" ? [.respond(200, bytes: noise(300_000))] : .good()
+    }
+    let place = try TemporaryDirectory()
+    try place.write("f", noise(300_000))
+    let result = try shell(
+      """
+      ulimit -c 0; mkdir d; cp f d/a; cp f d/b; ulimit -s 512; $F encode -q --boundary B -F a=@f -o body; echo $?
+      for line in 'post -F f=@f U/' 'put f U/f' 'get -o o U/f' 'send -j 4 U/ d' 'send --put U/{name} --journal j d' \
+        'report j' 'sniff f d/a' 'parse --boundary B --into p body' 'plan d -o m' demo
+      do timeout -s KILL 60 $F ${line/U/\(server.url)} > out 2> err; echo $?; cat err >&2; done
+      """, in: place)
+    #expect(result.output == String(repeating: "0\n", count: 11), "\(result.stderr)")
+  }
+
   @Test func `nothing typed prints the overview`() throws {
     let result = try formstream()
     #expect((result.exit, result.output) == (64, ""))

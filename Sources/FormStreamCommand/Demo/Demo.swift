@@ -7,6 +7,7 @@ import FormStreamRecords
 /// Runs `demo`: makes some files, sends them with `formstream post` to a receiver in this process, and compares the
 /// stored files with the originals.
 func demo() throws(Failure) {
+  try checkDescriptors()
   let interruption = Interruption(gracePeriod: 12, cleanup: 1)
   let sender = ProcessSignals()
   interruption.onSignal { sender.send($0) }

@@ -56,7 +56,10 @@ func isClosedStandardInput(_ path: LocalPath) -> Bool {
 /// - Parameters:
 ///   - wanted: how many descriptors would be best.
 ///   - needed: how many must be allowed.
-func canOpenDescriptors(wanting wanted: UInt = 64, needing needed: UInt = 24) -> Bool {
+///   - free: how many must be free.
+func canOpenDescriptors(
+  wanting wanted: UInt = 64, needing needed: UInt = 24, free: Int = 16
+) -> Bool {
   var limit = rlimit()
   guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return true }
   if limit.rlim_cur < wanted {
@@ -67,7 +70,7 @@ func canOpenDescriptors(wanting wanted: UInt = 64, needing needed: UInt = 24) ->
   // The parent process may have left others open, so this tries.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
-  while opened.count < 16 {
+  while opened.count < free {
     let number = open("/", O_RDONLY | O_CLOEXEC)
     guard number >= 0 else { return false }
     opened.append(number)
@@ -85,6 +88,15 @@ func spareAddressSpace() {
     space.rlim_cur != rlim_t.max
   else { return }
   formstream_share_memory_between_threads()
+}
+
+/// Whether the limit for stacks is large enough for this program and its threads, which get as much as the first one may have.
+///
+/// C: `getrlimit`
+func hasStack(of size: UInt) -> Bool {
+  var stack = rlimit()
+  return getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) != 0
+    || stack.rlim_cur >= size
 }
 
 /// Whether the limit for address space leaves room for the stacks of some threads.

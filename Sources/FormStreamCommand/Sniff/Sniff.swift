@@ -5,7 +5,16 @@ import FormStreamPlatform
 import FormStreamRecords
 
 /// Runs `sniff`. A file that can't be read is reported, and the next ones are sniffed.
-func sniff(_ plan: SniffPlan) async throws(Failure) {
+func sniff(_ plan: SniffPlan) throws(Failure) {
+  guard canOpenDescriptors(needing: 10, free: 6) else {
+    throw Failure(
+      .inputOutput,
+      "Too few files can be open at once to sniff any: allow 10 or more with ulimit -n.")
+  }
+  try runBlocking { () async throws(Failure) in try await sniffAll(plan) }
+}
+
+private func sniffAll(_ plan: SniffPlan) async throws(Failure) {
   warn(of: plan.sniffer)
   let output = LineBuffer(try OutputFile(.standardOutput))
   var isComplete = true

@@ -4,8 +4,7 @@ import FormStreamPlatform
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
 /// the grace period, cuts off the work that is still running. A SIGHUP is no second signal: when a terminal is closed, the
-/// system sends one, and the shell another. After that the process ends, at the latest when the
-/// cleanup time is over. Half-written files are removed in each case.
+/// system sends one, and the shell another. After that the process ends, at the latest when the cleanup time is over. Half-written files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.
@@ -26,7 +25,7 @@ final class Interruption: Sendable {
   ///   - gracePeriod: seconds from the first signal until work is cut off.
   ///   - cleanup: seconds that are left for cleaning up after that; none if 0.
   ///   - includesQuit: whether SIGQUIT counts too. Otherwise it ends the process at once.
-  init(gracePeriod: Int, cleanup: Int = 0, includesHangup includesQuit: Bool = false) {
+  init(gracePeriod: Int, cleanup: Int = 0, includesQuit: Bool = false) {
     let state = Guarded(State())
     self.state = state
     watch = SignalWatch(

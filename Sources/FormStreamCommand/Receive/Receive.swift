@@ -15,7 +15,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
   let output = try OutputFile(.standardOutput)
   let end = ReceiverEnd()
   // The receiver gives uploads 10 seconds of the 12; the cleanup second is for removing half-stored files.
-  let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesHangup: true)
+  let interruption = Interruption(gracePeriod: 12, cleanup: 1, includesQuit: true)
   interruption.onSignal { end.addReason(.signal($0)) }
   let queue = LogQueue(to: output) { end.addReason(.failure($0)) }
   let log = RequestLog(to: queue, asRecords: plan.printsJSON, isVerbose: plan.isVerbose)

@@ -123,8 +123,9 @@ final class TransferRun: Sendable {
         }
         connection.release()
         tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
-        request.options.willRetry?(
-          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1))
+        await control.announce(
+          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1),
+          to: request.options.willRetry)
         publisher.begin(next.body, phase: .retrying)
         guard await control.sleep(delay) else {
           return await conclude(history, .cancelled.after(history.doubt))

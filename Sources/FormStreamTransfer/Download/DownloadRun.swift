@@ -89,8 +89,9 @@ final class DownloadRun: Sendable {
           session.budget.take()
         else { return await conclude(history, partial, verdict) }
         note("Continuing in \(delay.inSeconds): \(verdict.error?.description ?? "")")
-        request.options.willRetry?(
-          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1))
+        await control.announce(
+          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1),
+          to: request.options.willRetry)
         publisher.update { $0.phase = .retrying }
         guard await control.sleep(delay) else {
           return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))

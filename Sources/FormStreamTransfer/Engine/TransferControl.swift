@@ -72,6 +72,7 @@ final class TransferControl: Sendable {
   /// cancelled or the time limit is over; what the function then returns is dropped.
   ///
   /// - Parameter interrupt: called then, on a separate thread, so that the function returns soon.
+  @discardableResult
   func performBlocking<Value: Sendable>(
     atMost limit: Duration?, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
     _ body: @escaping @Sendable () -> Value
@@ -96,6 +97,14 @@ final class TransferControl: Sendable {
     }
     if answer == nil { task?.cancel() }
     return answer
+  }
+
+  /// Tells the program of a repetition. Its code runs on a separate thread: it may block, or wait for other requests.
+  func announce(
+    _ retry: TransferRetry, to willRetry: (@Sendable (TransferRetry) -> Void)?
+  ) async {
+    guard let willRetry else { return }
+    await performBlocking(atMost: nil) { willRetry(retry) }
   }
 
   /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.

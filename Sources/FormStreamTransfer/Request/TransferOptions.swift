@@ -60,7 +60,8 @@ public struct TransferOptions: Sendable {
   public var requiresEncryptionForCredentials = false
   /// How often progress is reported.
   public var progressPace = ProgressPace.smooth
-  /// Called before a request is sent again after a failure or a refusal, and before the wait.
+  /// Called before a request is sent again after a failure or a refusal, and before the wait. It may take its time: only this
+  /// request waits for it. If that is cancelled meanwhile, it ends at once, and the call goes on.
   public var willRetry: (@Sendable (TransferRetry) -> Void)?
   /// Whether the trace has the values of `Set-Cookie`, which are secrets otherwise.
   public var tracesSetCookie = false

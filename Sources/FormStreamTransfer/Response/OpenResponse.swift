@@ -74,7 +74,7 @@ public struct OpenResponse: Sendable {
         throw TransferError.responseTooLarge(
           url, "has a body of more than \(counted(limit, "byte", "bytes"))"
         )
-        .ending(as: await task.result.outcome, response(with: data, isTruncated: true))
+        .ending(as: await outcomeWithoutRest, response(with: data, isTruncated: true))
       }
       data.append(contentsOf: chunk)
     }
@@ -100,6 +100,15 @@ public struct OpenResponse: Sendable {
       return try complete.decoded(as: type, decoder: decoder)
     } catch {
       throw error.ending(as: await result.outcome, complete)
+    }
+  }
+
+  /// The outcome after reading was given up. That doesn't change what the head has said, but whether a body was sent completely
+  /// is known only by the result.
+  private var outcomeWithoutRest: TransferResult.Outcome {
+    get async {
+      let outcome = await result.outcome
+      return isAccepted && task.request.body != nil ? outcome : await body.reading.outcomeOfHead
     }
   }
 

@@ -103,6 +103,7 @@ public final class Receiver: Sendable {
         socket, lastResponse: { service.lastResponse }, onStop: { service.stop() })
       socket.stopListening()
       acceptLoopEnded.wait(atMost: nil)
+      connections.cutRest(within: .seconds(1))
       daemon.stop()
       socket.close()
       let waiting = ending.withLock { ending in

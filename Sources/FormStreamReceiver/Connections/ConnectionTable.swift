@@ -248,6 +248,20 @@ final class ConnectionTable: Sendable {
     }
   }
 
+  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them. Stopped while it refuses
+  /// a malformed head, libmicrohttpd 0.9.75 reads a response that it has not queued, and the process crashes.
+  ///
+  /// - Parameter limit: how long a handler that is still running is waited for.
+  func cutRest(within limit: Duration) {
+    let deadline = ContinuousClock.now + limit
+    while ContinuousClock.now < deadline {
+      let connections = state.withLock { Array($0.connections.values) }
+      if connections.isEmpty { return }
+      for connection in connections { connection.cut(evenIfBusy: true) }
+      wakeMonitor.wait(atMost: .milliseconds(10))
+    }
+  }
+
   /// The steps in which a listening socket is closed, so that few clients are lost.
   private struct Closing {
     private let socket: ListeningSocket

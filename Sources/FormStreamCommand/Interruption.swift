@@ -4,7 +4,8 @@ import FormStreamPlatform
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
 /// the grace period, cuts off the work that is still running. A SIGHUP is no second signal: when a terminal is closed, the
-/// system sends one, and the shell another. After that the process ends, at the latest when the cleanup time is over. Half-written files are removed in each case.
+/// system sends one, and the shell another. After that the process ends, at the latest when the cleanup time is over. Half-written
+/// files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.

@@ -203,8 +203,8 @@ final class SignalWatch: Sendable {
     endBySignal(last)
   }
 
-  /// The next signal that asks to hurry; nil if none arrives in time. A SIGHUP does not: one comes from the system, one from the
-  /// shell, and nobody is there any more.
+  /// The next signal that asks to hurry; nil if none arrives in time. A SIGHUP does not: when a terminal is
+  /// closed, the system sends one and the shell another, and no person asks to hurry.
   ///
   /// C: `sigtimedwait`
   private func nextSignal(within seconds: Int) -> CInt? {

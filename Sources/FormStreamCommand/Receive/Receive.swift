@@ -51,8 +51,8 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
 }
 
 extension ReceivedRequest {
-  /// Whether there is anything in the upload: a byte, or an empty file that has a name or was stored. A form has a part with
-  /// an empty name for a file that was not chosen (HTML §4.10.21.4), and an empty text for a field that nobody filled in.
+  /// Whether there is anything in the upload: a byte, or an empty file that has a name or was stored. If no file was
+  /// chosen, a form has a part with an empty file name (HTML §4.10.21.4). A field that was left blank is an empty text.
   fileprivate var holdsSomething: Bool {
     parts.contains { $0.size > 0 || $0.filename?.isEmpty == false || $0.storedAs != nil }
   }

@@ -366,7 +366,7 @@ extension FormParser {
   }
 
   /// Text before the first delimiter and after the last one is skipped, but never a part. The delimiter of such a part is
-  /// damaged or missing, or the part is behind the last delimiter.
+  /// damaged or missing, or the part comes after the last delimiter.
   private func refuseSkippedPart() throws(MultipartError) {
     guard let skippedPartOffset else { return }
     throw .malformed(

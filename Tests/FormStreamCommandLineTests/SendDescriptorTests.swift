@@ -18,8 +18,10 @@ import Testing
     -> Invocation
   {
     try shell(
-      "strace -f -o trace -e trace=openat2 -e inject=openat2:error=\(error):when=\(calls) \"$F\" send --json \(words)",
-      in: place)
+      """
+      export ASAN_OPTIONS=detect_leaks=0
+      strace -f -o trace -e trace=openat2 -e inject=openat2:error=\(error):when=\(calls) "$F" send --json \(words)
+      """, in: place)
   }
 
   private func outcomes(_ output: String) -> Set<String> {
@@ -87,6 +89,7 @@ import Testing
   @Test func `a directory that can't be opened for lack of descriptors is not left out`() throws {
     let run = try shell(
       """
+      export ASAN_OPTIONS=detect_leaks=0
       mkdir in/deep; echo deep > in/deep/f
       strace -o trace -e trace=openat "$F" plan -o m in; n=$(grep -n '"deep"' trace | cut -d : -f 1); rm m
       strace -o trace -e trace=openat -e inject=openat:error=EMFILE:when=$n+ "$F" plan -o m in; echo $?; ls

@@ -53,7 +53,7 @@ import Testing
   }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct SystemCallTests {
+@Suite struct SystemCallTests {
   @Test func `an interrupted call is repeated`() throws {
     var calls = 0
     let result = try retryingInterrupts { () -> Int in

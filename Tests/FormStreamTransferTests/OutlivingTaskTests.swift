@@ -19,6 +19,9 @@ import Testing
       }
     }
 
+    /// Ends the task.
+    func end() { order.finish() }
+
     func start(_ request: TransferRequest) async -> TransferTask? {
       order.yield(request)
       return await tasks.first { _ in true }
@@ -72,6 +75,7 @@ import Testing
     configuration.maximumConnectionsPerHost = 1
     let session = try TransferSession(configuration)
     let follower = Follower(session)
+    defer { follower.end() }
     let put = try request(server.url, running: code, follower)
     let result = await session.result(of: put)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")

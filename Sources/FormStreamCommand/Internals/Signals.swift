@@ -37,25 +37,28 @@ private let openLines = Atomic<Int>(0)
   openLines.store(count, ordering: .releasing)
 }
 
-/// How the terminal was before it stopped showing what is typed; nil if it shows it. Atomic, because a signal handler
-/// reads it.
-nonisolated(unsafe) private let shownTerminal = Atomic<UnsafeMutablePointer<termios>?>(nil)
+/// How the terminal was before it stopped showing what is typed. Never freed: a signal handler may read it at any time.
+nonisolated(unsafe) private let shownTerminal = {
+  let terminal = UnsafeMutablePointer<termios>.allocate(capacity: 1)
+  terminal.initialize(to: termios())
+  return terminal
+}()
+
+/// Whether the terminal does not show what is typed. Atomic, because a signal handler reads it.
+private let isTypingHidden = Atomic(false)
 
 /// Reads a line from the terminal that standard input is, and shows nothing of it. A signal that ends the program makes the
 /// terminal show what is typed again.
 ///
 /// C: `tcgetattr`, `tcsetattr`, `read`
 func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
-  let before = UnsafeMutablePointer<termios>.allocate(capacity: 1)
-  before.initialize(to: termios())
-  _ = try retryingInterrupts { tcgetattr(STDIN_FILENO, before) }
-  var hidden = before.pointee
+  _ = try retryingInterrupts { tcgetattr(STDIN_FILENO, shownTerminal) }
+  var hidden = shownTerminal.pointee
   hidden.c_lflag &= ~tcflag_t(ECHO)
-  shownTerminal.store(before, ordering: .releasing)
-  // Never freed: a signal handler may read it at any time.
+  isTypingHidden.store(true, ordering: .releasing)
   defer {
-    tcsetattr(STDIN_FILENO, TCSANOW, before)
-    shownTerminal.store(nil, ordering: .releasing)
+    tcsetattr(STDIN_FILENO, TCSANOW, shownTerminal)
+    isTypingHidden.store(false, ordering: .releasing)
   }
   _ = try retryingInterrupts { tcsetattr(STDIN_FILENO, TCSAFLUSH, &hidden) }
   var line: [UInt8] = []
@@ -81,8 +84,8 @@ private func endBySignal(_ number: CInt) -> Never {
     temporaryName = name.pointee.next
   }
   for _ in 0..<openLines.load(ordering: .acquiring) { _ = write(STDERR_FILENO, "\n", 1) }
-  if let terminal = shownTerminal.load(ordering: .acquiring) {
-    tcsetattr(STDIN_FILENO, TCSANOW, terminal)
+  if isTypingHidden.load(ordering: .acquiring) {
+    tcsetattr(STDIN_FILENO, TCSANOW, shownTerminal)
     _ = write(STDERR_FILENO, "\n", 1)
   }
   signal(number, SIG_DFL)
@@ -122,7 +125,7 @@ func prepareProcess() {
   // This initializes the globals: a signal handler must not do that.
   breakLinesOnSignal(0)
   _ = temporaryNames.load(ordering: .relaxed)
-  _ = shownTerminal.load(ordering: .relaxed)
+  _ = (shownTerminal, isTypingHidden.load(ordering: .relaxed))
   signal(SIGPIPE, SIG_IGN)
   signal(SIGXFSZ, SIG_IGN)
   for number in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {

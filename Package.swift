@@ -67,27 +67,27 @@ let package = Package(
     module("FormStreamURLSession", ["FormStream", "FormStreamPlatform"]),
     module(
       "FormStreamMediaTypes", ["CFormStreamMagic", "FormStreamMultipart", "FormStreamPlatform"]),
-    module("FormStreamRecords", ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform"]),
+    module("FormStreamJSON", ["FormStreamPlatform"]),
     module(
       "FormStreamTransfer",
       [
         "CFormStreamCurl", "CFormStreamSSL", "CFormStreamZlib", "FormStream", "FormStreamDigest",
-        "FormStreamPlatform",
+        "FormStreamJSON", "FormStreamPlatform",
       ]),
     module(
       "FormStreamBatch",
       [
-        "FormStream", "FormStreamDigest", "FormStreamMediaTypes", "FormStreamMultipart",
-        "FormStreamPlatform", "FormStreamRecords", "FormStreamTransfer",
+        "FormStream", "FormStreamDigest", "FormStreamJSON", "FormStreamMediaTypes",
+        "FormStreamMultipart", "FormStreamPlatform", "FormStreamTransfer",
       ]),
     module(
       "FormStreamIntake",
-      ["FormStreamDigest", "FormStreamMultipart", "FormStreamPlatform", "FormStreamRecords"]),
+      ["FormStreamDigest", "FormStreamJSON", "FormStreamMultipart", "FormStreamPlatform"]),
     module(
       "FormStreamReceiver",
       [
-        "CFormStreamMicroHTTPD", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
-        "FormStreamPlatform", "FormStreamRecords",
+        "CFormStreamMicroHTTPD", "FormStreamDigest", "FormStreamIntake", "FormStreamJSON",
+        "FormStreamMultipart", "FormStreamPlatform",
       ],
       // Files that the program contains: a copied resource would have to be installed beside it.
       resources: [
@@ -99,8 +99,8 @@ let package = Package(
       "FormStreamCommand",
       [
         "CFormStreamSystem", "FormStreamBatch", "FormStreamDigest", "FormStreamIntake",
-        "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform", "FormStreamReceiver",
-        "FormStreamRecords", "FormStreamTransfer",
+        "FormStreamJSON", "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform",
+        "FormStreamReceiver", "FormStreamTransfer",
       ]),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -116,7 +116,7 @@ let package = Package(
     probe("formstream-drain-probe", ["FormStream"], path: "Drain"),
     probe("formstream-digest-probe", ["FormStreamDigest"], path: "Digest"),
     probe(
-      "formstream-parse-probe", ["FormStreamIntake", "FormStreamMultipart", "FormStreamRecords"],
+      "formstream-parse-probe", ["FormStreamIntake", "FormStreamMultipart"],
       path: "Parse"),
     probe(
       "formstream-cancel-probe", ["FormStream", "FormStreamTestSupport", "FormStreamTransfer"],
@@ -134,32 +134,35 @@ let package = Package(
     tests(of: "FormStreamPlatform", ["FormStreamPlatform"]),
     tests(of: "FormStreamDigest", ["FormStreamDigest", "formstream-digest-probe"]),
     tests(of: "FormStreamMultipart", ["FormStreamMultipart", "FormStreamFuzzProperties"]),
-    tests(
-      of: "FormStreamRecords", ["FormStreamDigest", "FormStreamMultipart", "FormStreamRecords"]),
+    tests(of: "FormStreamJSON", ["FormStreamJSON"]),
     tests(
       of: "FormStreamMediaTypes", ["FormStreamMediaTypes", "FormStreamMultipart"],
       exclude: ["make-kinds.py"]),
     tests(
       of: "FormStreamIntake",
-      ["FormStreamDigest", "FormStreamIntake", "FormStreamMultipart", "FormStreamPlatform"]),
+      [
+        "FormStreamDigest", "FormStreamIntake", "FormStreamJSON", "FormStreamMultipart",
+        "FormStreamPlatform",
+      ]),
     tests(of: "FormStream", ["FormStream", "formstream-drain-probe"]),
     tests(of: "FormStreamURLSession", ["FormStreamURLSession"]),
     tests(
       of: "FormStreamTransfer",
       [
-        "FormStream", "FormStreamTransfer", "formstream-cancel-probe", "formstream-download-probe",
+        "FormStream", "FormStreamJSON", "FormStreamTransfer", "formstream-cancel-probe",
+        "formstream-download-probe",
       ]),
     tests(
       of: "FormStreamBatch",
       [
-        "FormStreamBatch", "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform",
-        "FormStreamRecords", "FormStreamTransfer",
+        "FormStreamBatch", "FormStreamJSON", "FormStreamMediaTypes", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamTransfer",
       ]),
     tests(
       of: "FormStreamReceiver",
       [
         "FormStream", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
-        "FormStreamPlatform", "FormStreamReceiver", "FormStreamRecords", "FormStreamTransfer",
+        "FormStreamPlatform", "FormStreamReceiver", "FormStreamTransfer",
       ]),
     tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
     // The built command, run in a fresh directory.

@@ -1,7 +1,7 @@
 import Foundation
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTestSupport
 import Testing
 
@@ -29,11 +29,11 @@ import Testing
   }
 
   private func record(_ offset: Int64, _ state: BatchState, path: LocalPath = "a") -> [UInt8] {
-    FileRecord(
-      manifest: "m", index: 0, offset: offset, path: path, size: 1, modified: 0, type: nil,
-      typeSource: nil, sha256: nil, url: "http://h/", status: nil, outcome: state.rawValue,
-      attempts: 1, maybeDuplicate: false, bytesSent: 0, seconds: 0, response: nil, error: nil
-    ).json.line()
+    FileResult(
+      file: BatchFile(path: path, size: 1, offset: offset), manifest: "m", type: nil, sha256: nil,
+      url: "http://h/", status: nil, state: state, attempts: 1, maybeDuplicate: false,
+      bytesSent: 0, duration: .zero, response: nil, error: nil
+    ).record.line()
   }
 
   private func index(boot: String = "b", sliceSize: Int64? = nil) throws -> JournalIndex {

@@ -1,6 +1,6 @@
 import Foundation
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTestSupport
 import Testing
 

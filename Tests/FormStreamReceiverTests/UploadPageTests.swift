@@ -1,13 +1,12 @@
-import FormStreamPlatform
 import FormStreamDigest
+import FormStreamPlatform
 import FormStreamMultipart
-import FormStreamRecords
 import Testing
 
 @testable import FormStreamReceiver
 
 @Suite struct UploadPageTests {
-  private let digest = SHA256.Digest([UInt8](repeating: 0xAB, count: 32))
+  private let digest = String(repeating: "ab", count: 32)
 
   @Test func `the policy allows only the page's own style and script`()
     throws
@@ -87,7 +86,7 @@ import Testing
   @Test func `the page of a failure says that nothing was stored, and why`() {
     let page = UploadPage.response(
       parts: [.init(index: 0, name: "file", filename: "a", size: 12)],
-      failure: RecordFailure(code: "body-incomplete", message: "It ends at \"<\"."))
+      failure: ReceivedForm.Failure(code: "body-incomplete", message: "It ends at \"<\"."))
     #expect(
       page.contains(
         "<h1>Nothing was stored</h1>\n<p class=\"bad\">It ends at &quot;&lt;&quot;.</p>"))
@@ -95,7 +94,7 @@ import Testing
   }
 
   @Test func `the page says if no file was chosen`() {
-    let none = ParsedPartRecord(index: 0, name: "file", filename: "", size: 0, sha256: digest)
+    let none = ReceivedPart(index: 0, name: "file", filename: "", size: 0, sha256: digest)
     let page = UploadPage.response(parts: [none], failure: nil)
     #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
     let other = UploadPage.response(

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-package import FormStreamRecords
+package import FormStreamJSON
 
 /// What a journal is about: its first line.
 package struct JournalHead: Hashable, Sendable {

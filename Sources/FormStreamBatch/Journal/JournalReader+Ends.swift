@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// The first and the last line of a journal, without the others.
 extension JournalReader {

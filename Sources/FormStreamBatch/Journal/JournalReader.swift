@@ -1,6 +1,6 @@
 package import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// A line of a journal.
 package enum JournalLine {
@@ -117,7 +117,7 @@ package enum JournalReader {
     line.contains(Array("\"error\":{\"code\":\"digest-mismatch\"".utf8))
   }
 
-  private static let recordStart = Array("{\"schema\":\"\(FileRecord.schema)\",".utf8)
+  private static let recordStart = Array("{\"schema\":\"\(FileResult.schema)\",".utf8)
 
   private static func text(
     after key: StaticString, in bytes: UnsafeRawBufferPointer, upTo end: Unicode.Scalar

@@ -1,5 +1,5 @@
 package import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// Writes a journal: one file for each start of a run, which no other run writes to.
 ///

@@ -1,6 +1,6 @@
 package import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// Reads the paths of a list one by one: a list may have no end.
 package final class PathListReader {

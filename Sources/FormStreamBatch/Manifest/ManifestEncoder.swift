@@ -1,5 +1,5 @@
 package import FormStreamMultipart
-import FormStreamRecords
+import FormStreamJSON
 
 /// Makes the lines of a manifest.
 package struct ManifestEncoder {
@@ -52,11 +52,11 @@ package struct ManifestEncoder {
     ManifestRecord(
       path: file.manifestPath,
       contents: file.problem.map {
-        .problem(RecordFailure(code: $0.code.rawValue, message: $0.description))
+        .problem(FileFailure($0))
       }
         ?? .file(size: file.size, modified: file.modified),
       type: file.type, sha256: file.sha256,
-      fields: file.fields.map { RecordHeader($0.name, $0.value) },
+      fields: file.fields,
       index: file.keptIndex, maybeDuplicate: file.maybeDuplicate
     ).json.line()
   }

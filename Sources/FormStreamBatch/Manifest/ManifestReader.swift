@@ -1,6 +1,6 @@
 public import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// Reads a manifest, or one shard of it: one record at a time, and nothing of the other shards. One thread uses it.
 public final class ManifestReader: BatchInput {
@@ -163,7 +163,7 @@ public final class ManifestReader: BatchInput {
     }
     file.type = record.type
     file.sha256 = record.sha256
-    file.fields = record.fields.map { BatchFile.Field(name: $0.name, value: $0.value) }
+    file.fields = record.fields
     file.maybeDuplicate = record.maybeDuplicate
     file.followsLinks = followsLinks
     file.index = count

@@ -1,6 +1,6 @@
 package import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// What became of each file of a manifest, over all journals of it.
 ///

@@ -1,7 +1,7 @@
 import FormStreamDigest
+import FormStreamJSON
 package import FormStreamMultipart
 import FormStreamPlatform
-package import FormStreamRecords
 package import FormStreamTransfer
 
 /// Sends the files of a batch: lists them on one thread, opens and sniffs them ahead on a few others, and has as many
@@ -58,17 +58,17 @@ package final class BatchRun: Sendable {
   let pace: RequestPace
   let state = Guarded(State())
   private let queue: FileQueue
-  private let report: @Sendable (FileRecord) throws -> Void
+  private let report: @Sendable (FileResult) throws -> Void
   private let rest: (@Sendable (BatchFile) throws -> Void)?
 
   /// - Parameters:
-  ///   - report: receives each record, on several threads. If it throws, the run ends.
+  ///   - report: receives the result of each file, on several threads. If it throws, the run ends.
   ///   - rest: receives each listed file that does not end `ok`, as it may be sent again, on several threads; at the end
   ///     of the run also those that were not begun. If it throws, the run ends.
   /// - Throws: the error of a session that can't be made.
   package init(
     _ plan: SendingPlan, journal: Journal?,
-    report: @escaping @Sendable (FileRecord) throws -> Void,
+    report: @escaping @Sendable (FileResult) throws -> Void,
     rest: (@Sendable (BatchFile) throws -> Void)? = nil
   ) throws(TransferError) {
     self.plan = plan
@@ -218,42 +218,42 @@ package final class BatchRun: Sendable {
     journal?.earlier.standing(of: file.offset) == .accepted
   }
 
-  /// Writes the records of files to the journal, then to the caller, and counts them. Those of one request are one write,
+  /// Writes the results of files to the journal, then to the caller, and counts them. Those of one request are one write,
   /// so that a run that goes on makes the same requests.
   func finish(_ endings: [FileEnding]) {
     if endings.isEmpty { return }
-    let records = endings.map { ending in
-      var record = ending.record(
+    let results = endings.map { ending in
+      var result = ending.result(
         manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
-      record.error = record.error.map {
-        RecordFailure(code: $0.code, message: plan.wording($0.message))
+      result.error = result.error.map {
+        FileFailure(code: $0.code, message: plan.wording($0.message))
       }
-      return record
+      return result
     }
-    endIfThrowing { try journal?.writer.append(records.flatMap { $0.json.line() }) }
+    endIfThrowing { try journal?.writer.append(results.flatMap { $0.record.line() }) }
     // The caller learns it even if the journal's disk is full.
-    endIfThrowing { for record in records { try report(record) } }
+    endIfThrowing { for result in results { try report(result) } }
     for ending in endings where ending.state != .ok {
       endIfThrowing { try passOn(ending.file, ending) }
     }
     state.withLock { state in
-      for (ending, record) in zip(endings, records) {
+      for (ending, result) in zip(endings, results) {
         state.unfinished[ending.file.index] = nil
-        state.totals.note(ending, record)
+        state.totals.note(ending, result)
       }
     }
   }
 }
 
 extension BatchTotals {
-  fileprivate mutating func note(_ ending: FileEnding, _ record: FileRecord) {
+  fileprivate mutating func note(_ ending: FileEnding, _ result: FileResult) {
     note(
       ending.state, size: ending.file.size, sent: ending.sentBytes,
       isUnreadable: ending.isUnreadable)
     // Those that are proven accepted have no ending.
     if ending.state == .skipped { skippedInDoubt += 1 }
-    guard let error = record.error else { return }
-    let status = record.status.map { " \($0)" } ?? ""
+    guard let error = result.error else { return }
+    let status = result.status.map { " \($0)" } ?? ""
     note(
       error: error.code + (error.code == "status-refused" ? status : ""), error.message)
   }

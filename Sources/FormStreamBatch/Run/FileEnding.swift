@@ -1,7 +1,7 @@
 import FormStreamDigest
+import FormStreamJSON
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamRecords
 import FormStreamTransfer
 
 /// What became of a file so far, over all its requests.
@@ -14,7 +14,7 @@ struct FileEnding {
   private var type: SniffedType?
   private var digest: SHA256.Digest?
   private var last: TransferResult?
-  private var error: RecordFailure?
+  private var error: FileFailure?
   private var url: String?
   private var attempts = 0
   private var duration = Duration.zero
@@ -34,7 +34,7 @@ struct FileEnding {
 
   mutating func skip() {
     state = .skipped
-    error = RecordFailure(
+    error = FileFailure(
       code: "maybe-duplicate",
       message:
         "The file \(file.path.description.quoted) may have been accepted in an earlier run, so it is not sent."
@@ -55,7 +55,7 @@ struct FileEnding {
       default: .failed
       }
     isUnreadable = state == .failed
-    self.error = RecordFailure(code: error.code.rawValue, message: error.description)
+    self.error = FileFailure(error)
   }
 
   /// The request can't be made for the file.
@@ -63,12 +63,12 @@ struct FileEnding {
     state = .failed
     switch error {
     case let error as MultipartError:
-      self.error = RecordFailure(error)
+      self.error = FileFailure(code: error.code.rawValue, message: error.description)
       if error.code == .sourceChanged { state = ofChange(of: error.file) }
       if error.isOutOfDescriptors { state = .retryable }
     case let error as BatchError:
-      self.error = RecordFailure(code: error.code.rawValue, message: error.description)
-    default: self.error = RecordFailure(code: "request-failed", message: "\(error)")
+      self.error = FileFailure(error)
+    default: self.error = FileFailure(code: "request-failed", message: "\(error)")
     }
     if isInDoubt { state = .unknown }
   }
@@ -79,7 +79,7 @@ struct FileEnding {
 
   /// Adds to the error why there is no other request.
   mutating func note(_ reason: String) {
-    error = error.map { RecordFailure(code: $0.code, message: "\($0.message) \(reason)") }
+    error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
 
   /// Compares what the server says with the file. If it is something else, the file is not accepted, and what the
@@ -93,7 +93,7 @@ struct FileEnding {
       let mismatch = check.mismatch(in: response, at: place, size: file.size, digest: digest)
     else { return }
     state = .failed
-    error = RecordFailure(
+    error = FileFailure(
       code: "digest-mismatch",
       message: "The server does not confirm the file \(file.path.description.quoted): \(mismatch).")
   }
@@ -126,7 +126,7 @@ struct FileEnding {
     self.sharers = sharers
     attempts += result.attempts
     duration += result.duration
-    error = result.error.map { RecordFailure(code: $0.code.rawValue, message: $0.description) }
+    error = result.error.map { FileFailure(code: $0.code.rawValue, message: $0.description) }
     switch result.outcome {
     case .ok:
       state = .ok
@@ -140,7 +140,7 @@ struct FileEnding {
     case .failed where result.isOutOfDescriptors:
       state = isInDoubt ? .unknown : .retryable
       error = error.map {
-        RecordFailure(code: BatchError.Code.tooManyOpenFiles.rawValue, message: $0.message)
+        FileFailure(code: BatchError.Code.tooManyOpenFiles.rawValue, message: $0.message)
       }
     case .failed: state = isInDoubt ? .unknown : .failed
     // A cancelled request was not carried out.
@@ -156,7 +156,7 @@ struct FileEnding {
   mutating func noteCutShort(by other: LocalPath) {
     state = isInDoubt ? .unknown : .retryable
     isUnreadable = false
-    error = RecordFailure(
+    error = FileFailure(
       code: BatchError.Code.requestCutShort.rawValue,
       message:
         "The request was not completed: another of its files, \(other.description.quoted), changed or could not be read."
@@ -166,7 +166,7 @@ struct FileEnding {
   /// The run was stopped before the next slice.
   mutating func noteStop(before slice: FileSlice) {
     state = .retryable
-    error = RecordFailure(
+    error = FileFailure(
       code: TransferError.Code.cancelled.rawValue,
       message:
         "The run was stopped after \(slice.index) of \(slice.count) slices of the file \(file.path.description.quoted)."
@@ -181,19 +181,15 @@ struct FileEnding {
     return min(file.size, max(0, last.bytesSent - rest))
   }
 
-  func record(manifest: String?, url: String) -> FileRecord {
-    let (seconds, attoseconds) = duration.components
-    // What all files of a request have in their records is cut, so that it doesn't grow with their number.
-    let responseLimit = max(256, FileRecord.Response.limit / max(1, sharers / 16))
-    return FileRecord(
-      manifest: manifest, index: file.index, offset: manifest == nil ? nil : file.offset,
-      path: file.path, size: file.size, modified: file.modified,
-      type: type?.type.description, typeSource: type?.source.rawValue, sha256: digest,
-      url: self.url ?? url, status: last?.status, outcome: state.rawValue, attempts: attempts,
-      maybeDuplicate: maybeDuplicate, bytesSent: last?.bytesSent ?? 0,
-      seconds: Double(seconds) + Double(attoseconds) / 1e18,
+  func result(manifest: String?, url: String) -> FileResult {
+    // What all files of a request have in their results is cut, so that it doesn't grow with their number.
+    let responseLimit = max(256, FileResult.Response.limit / max(1, sharers / 16))
+    return FileResult(
+      file: file, manifest: manifest, type: type, sha256: digest, url: self.url ?? url,
+      status: last?.status, state: state, attempts: attempts, maybeDuplicate: maybeDuplicate,
+      bytesSent: last?.bytesSent ?? 0, duration: duration,
       response: last?.response.map { response in
-        FileRecord.Response(
+        FileResult.Response(
           body: Array(response.body.prefix(responseLimit)),
           isTruncated: response.isTruncated || response.body.count > responseLimit)
       }, error: error)

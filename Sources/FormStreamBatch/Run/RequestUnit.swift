@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// What one request brings: a file, several files, or a slice of a file.

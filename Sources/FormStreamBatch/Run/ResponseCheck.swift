@@ -1,6 +1,6 @@
 import FormStreamDigest
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 
 /// Compares a value of the response, which is JSON, with the file's digest or size.
 package struct ResponseCheck: Sendable {

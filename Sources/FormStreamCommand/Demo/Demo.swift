@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamReceiver
-import FormStreamRecords
+import FormStreamJSON
 
 /// Runs `demo`: makes some files, sends them with `formstream post` to a receiver in this process, and compares the
 /// stored files with the originals.

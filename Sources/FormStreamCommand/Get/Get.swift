@@ -246,7 +246,7 @@ extension ResultReport {
       }
     }
     let stored = result.file.map {
-      StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)
+      TransferResult.StoredResponse(path: $0.path, sha256: $0.sha256, resumedFrom: $0.resumedFrom)
     }
     var ending = end(
       result.transfer, received: result.received + result.unstored, stored: stored, heads: heads,

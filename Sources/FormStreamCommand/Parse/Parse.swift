@@ -2,7 +2,6 @@ import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
 
 /// Runs `parse`. If the body fails in the middle, the parts before that are printed too.
 func parse(_ plan: ParsePlan) throws(Failure) {
@@ -27,16 +26,16 @@ func parse(_ plan: ParsePlan) throws(Failure) {
     }
     offset = parser.offset
   }
-  let record = ParsedRecord(
+  let form = ReceivedForm(
     bodyBytes: failure?.offset ?? offset, isComplete: failure == nil, parts: collector.parts,
-    error: failure?.record)
+    failure: failure?.reason)
   let output = try OutputFile(.standardOutput)
   if plan.printsJSON {
-    try output.write(record.line())
+    try output.write(form.recordLine())
   } else {
-    try output.write(PartTable.text(of: record))
+    try output.write(PartTable.text(of: form))
   }
-  if let failure { throw Failure(failure.exit, failure.record.message) }
+  if let failure { throw Failure(failure.exit, failure.reason.message) }
 }
 
 /// A body, and the parser for its boundary.
@@ -97,14 +96,15 @@ private struct BodyToParse {
 /// Why a body could not be read to its end.
 private struct BodyFailure {
   let exit: ExitCode
-  let record: RecordFailure
+  let reason: ReceivedForm.Failure
   /// The offset of the failure in the body. It does not depend on the pieces that the body arrived in.
   private(set) var offset: Int64?
 
   /// A body without a delimiter line.
   init(_ message: String) {
     exit = .failed
-    record = RecordFailure(code: MultipartError.Code.malformedBody.rawValue, message: message)
+    reason = ReceivedForm.Failure(
+      code: MultipartError.Code.malformedBody.rawValue, message: message)
   }
 
   /// - Parameter hint: what to add if no part was found.
@@ -140,7 +140,7 @@ private struct BodyFailure {
       exit = .bug
       (code, message) = ("bug", "\(plan.input) could not be read: \(error).")
     }
-    record = RecordFailure(code: code, message: message)
+    reason = ReceivedForm.Failure(code: code, message: message)
   }
 }
 

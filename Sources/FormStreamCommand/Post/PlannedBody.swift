@@ -1,6 +1,6 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamJSON
 
 /// The body of a request.
 enum PlannedBody {

@@ -148,11 +148,11 @@ final class ResponseOutput: Sendable {
   }
 
   /// The file that the response became; nil if it became none.
-  var stored: StoredResponse? {
+  var stored: TransferResult.StoredResponse? {
     guard case .path(let path) = target, file.isNamedAtEnd, state.withLock(\.isCommitted) else {
       return nil
     }
-    return StoredResponse(path: path, sha256: check?.digest?.description)
+    return TransferResult.StoredResponse(path: path, sha256: check?.digest?.description)
   }
 
   /// Whether a response that is held says why. The complete resource in place of a range does not. The rest of something is

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// Completes the output of a request, and prints its record.
@@ -103,7 +103,8 @@ struct ResultReport {
   ///   - delivered: how many bytes of the body were passed on; nil if as many as arrived.
   ///   - outputFailure: why the response is not where it should be.
   func end(
-    _ result: TransferResult, received: Int64, stored: StoredResponse?, heads: ReceivedHeads,
+    _ result: TransferResult, received: Int64, stored: TransferResult.StoredResponse?,
+    heads: ReceivedHeads,
     includesBody: Bool, delivered: Int64? = nil, _ outputFailure: Failure?,
     _ interruption: Interruption
   ) -> Ending {
@@ -112,12 +113,11 @@ struct ResultReport {
     if printing.setsTime, let stored, outputFailure == nil { setTime(of: stored.path, result) }
     // A usage error has no record: nothing was sent.
     if printsRecord, failure?.exit != .usage {
-      let record = ResultRecord(
-        result, received: received, stored: stored, includesBody: includesBody,
-        outputFailure: outputFailure, self)
+      let record = record(
+        of: result, received: received, stored: stored, includesBody: includesBody, outputFailure)
       do throws(Failure) {
         try interruption.performBlocking { () throws(Failure) in
-          try OutputFile(.standardOutput).write(record.json.line())
+          try OutputFile(.standardOutput).write(record.line())
         }
       } catch {
         outputFailure = outputFailure ?? error
@@ -148,6 +148,25 @@ struct ResultReport {
       failure: failureOfAll, verdict: result.verdict,
       refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
       note: isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
+  }
+
+  private func record(
+    of result: TransferResult, received: Int64, stored: TransferResult.StoredResponse?,
+    includesBody: Bool, _ outputFailure: Failure?
+  ) -> JSONValue {
+    let error: JSONValue =
+      if let error = result.error {
+        .failure(code: error.code.rawValue, naming(error.sentence(socket: socket)))
+      } else if let outputFailure {
+        .failure(code: outputFailure.code.rawValue, outputFailure.message)
+      } else {
+        .null
+      }
+    // A request that only reads has no success without its response.
+    let isLost = result.outcome == .ok && outputFailure != nil && result.method == .get
+    return result.record(
+      outcome: isLost ? .failed : result.outcome, received: received, stored: stored,
+      includesBody: includesBody, showsSetCookie: showsSetCookie, error: error)
   }
 
   /// Gives a file the time at which the server changed it last.
@@ -223,14 +242,7 @@ struct ResultReport {
   }
 }
 
-/// A file that a response became.
-struct StoredResponse {
-  let path: LocalPath
-  /// The digest of what was written; nil if it was not computed.
-  var sha256: String?
-  /// How many bytes an earlier run had left.
-  var resumedFrom: Int64 = 0
-
+extension TransferResult.StoredResponse {
   /// That the file may be incomplete; nil if it is not.
   fileprivate func noteOnEnd(of result: TransferResult) -> String? {
     // RFC 9112 §6.3: a response to HEAD ends with its head.

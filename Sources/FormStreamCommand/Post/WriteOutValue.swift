@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// A request that has ended, for `-w`.

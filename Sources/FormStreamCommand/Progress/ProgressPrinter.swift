@@ -1,4 +1,4 @@
-import FormStreamRecords
+import FormStreamJSON
 
 /// Decides when progress is written, in the style that was chosen, and writes it.
 struct ProgressPrinter {
@@ -66,9 +66,9 @@ struct ProgressPrinter {
     lastOutput.map { time - $0 >= interval } ?? true
   }
 
-  private mutating func write(_ record: ProgressRecord, at time: ContinuousClock.Instant) {
+  private mutating func write(_ record: JSONValue, at time: ContinuousClock.Instant) {
     lastOutput = time
     hasUnreportedChange = false
-    stream.write(record: record.json.line())
+    stream.write(record: record.line())
   }
 }

@@ -1,4 +1,4 @@
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
@@ -113,22 +113,21 @@ extension ProgressTrack.View {
 // MARK: For scripts
 
 extension ProgressTrack.View {
-  var record: ProgressRecord {
+  var record: JSONValue {
     let count = latest.parts.count
     let (current, isComplete, shown) = (track.cursor.current, track.isComplete, shown)
     let listedParts =
       count > ProgressDisplay.maximumParts ? current..<(current + 1) : 0..<count
-    return ProgressRecord(
+    return progressRecord(
       phase: latest.phase.rawValue, read: latest.read, handed: latest.handed,
       acknowledged: latest.acknowledged, total: latest.total, received: latest.received,
       responseTotal: latest.responseTotal,
       parts: listedParts.map { index in
         let part = latest.parts[index]
-        return ProgressRecord.Part(
-          name: part.name, sent: isComplete ? part.size ?? part.sent : part.sent, size: part.size)
+        return (part.name, isComplete ? part.size ?? part.sent : part.sent, part.size)
       },
       filesDone: count > 0 ? track.cursor.filesDone : track.file != nil && isComplete ? 1 : 0,
       filesTotal: count > 0 ? track.fileCount : track.isForm ? nil : track.file == nil ? 0 : 1,
-      rate: shown.rate ?? .nan, eta: shown.left.map { $0 / .seconds(1) })
+      rate: shown.rate, left: shown.left)
   }
 }

@@ -1,4 +1,4 @@
-import FormStreamRecords
+import FormStreamJSON
 
 /// What there is to show of something that goes on, in each style.
 protocol ProgressView: Sendable {
@@ -7,5 +7,5 @@ protocol ProgressView: Sendable {
   /// The state as a line of text.
   var heartbeat: String { get }
   /// The state as a record.
-  var record: ProgressRecord { get }
+  var record: JSONValue { get }
 }

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamReceiver
-import FormStreamRecords
+import FormStreamJSON
 
 /// Runs `receive`: listens until a signal or `--once` ends it, and reports each request.
 func receive(_ plan: ReceivePlan) throws(Failure) {
@@ -93,9 +93,15 @@ private func firstLines(_ plan: ReceivePlan, _ receiver: Receiver) -> [LogQueue.
     }
   }
   if plan.printsJSON {
-    lines.append(
-      .output(
-        ListeningRecord(url: receiver.url, urls: urls, directory: plan.directory).json.line()))
+    let directory = JSONValue.path(plan.directory)
+    let record: JSONValue = [
+      "schema": "formstream.listening/1",
+      "url": .string(receiver.url),
+      "urls": .array(urls.map(JSONValue.string)),
+      "directory": directory.text,
+      "directory_b64": directory.base64,
+    ]
+    lines.append(.output(record.line()))
   }
   return lines
 }

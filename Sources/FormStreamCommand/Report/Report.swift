@@ -1,7 +1,7 @@
-import FormStreamPlatform
 import FormStreamBatch
+import FormStreamJSON
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamPlatform
 
 /// Runs `report`.
 func report(_ plan: ReportPlan) throws(Failure) {
@@ -26,7 +26,8 @@ func report(_ plan: ReportPlan) throws(Failure) {
   try failed?.commit()
   let exit = report.exit
   if plan.printsRecord {
-    try OutputFile(.standardOutput).write(report.record(shard: plan.shard, exit: exit).json.line())
+    try OutputFile(.standardOutput).write(
+      report.record(shard: plan.shard, exit: Int(exit.rawValue)).line())
   } else {
     // Otherwise the manifest goes to standard output.
     let output = plan.failed.isStandardOutput ? nil : try OutputFile(.standardOutput)
@@ -72,16 +73,6 @@ extension BatchReport {
       (.retryable, count(.retryable) > 0 || missing > 0 || !isListed),
     ]
     return order.first { $0.applies }?.code ?? .ok
-  }
-
-  fileprivate func record(shard: Shard?, exit: ExitCode) -> ReportRecord {
-    ReportRecord(
-      manifest: manifest, shard: shard?.description, journals: journals,
-      openJournals: openJournals, damagedJournals: damagedJournals, isListed: isListed,
-      files: files, ok: count(.ok), failed: count(.failed),
-      retryable: count(.retryable), unknown: count(.unknown), sourceChanged: count(.sourceChanged),
-      missing: missing, duplicates: duplicates, maybeDuplicates: maybeDuplicates, bytes: bytes,
-      exit: Int(exit.rawValue))
   }
 
   /// The states in one sentence.

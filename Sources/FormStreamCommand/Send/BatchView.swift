@@ -1,5 +1,5 @@
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// The progress of a batch, as it is shown.
@@ -88,14 +88,14 @@ struct BatchView: ProgressView {
     return words.compactMap(\.self).joined(separator: ", ")
   }
 
-  var record: ProgressRecord {
-    ProgressRecord(
+  var record: JSONValue {
+    progressRecord(
       phase: progress.stage.rawValue, read: progress.read, handed: progress.handed,
-      acknowledged: progress.acknowledged, total: progress.total, received: 0, responseTotal: nil,
-      parts: progress.requests.prefix(ProgressDisplay.maximumParts).map { request in
-        ProgressRecord.Part(name: request.path, sent: request.handed, size: request.size)
+      acknowledged: progress.acknowledged, total: progress.total,
+      parts: progress.requests.prefix(ProgressDisplay.maximumParts).map {
+        ($0.path, $0.handed, $0.size)
       },
       filesDone: progress.done, filesTotal: progress.isListed ? progress.listed : nil,
-      rate: rate ?? .nan, eta: left.map { $0 / .seconds(1) })
+      rate: rate, left: left)
   }
 }

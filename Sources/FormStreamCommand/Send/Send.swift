@@ -1,6 +1,6 @@
 import FormStreamBatch
 import FormStreamPlatform
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTransfer
 
 /// Runs `send`.
@@ -38,11 +38,11 @@ func send(_ plan: SendPlan) throws(Failure) {
     } else {
       nil
     }
-  let report: @Sendable (FileRecord) throws -> Void = { record in
+  let report: @Sendable (FileResult) throws -> Void = { result in
     if let output {
-      try outputLock.withLock { _ in try output.write(record.json.line()) }
-    } else if let error = record.error, !plan.isQuiet {
-      StandardError.note("\(record.path): \(record.outcome): \(error.message)")
+      try outputLock.withLock { _ in try output.write(result.record.line()) }
+    } else if let error = result.error, !plan.isQuiet {
+      StandardError.note("\(result.file.path): \(result.state.rawValue): \(error.message)")
     }
   }
   let run = try interruption.performBlocking(orElse: unreadCookies) {
@@ -90,7 +90,7 @@ func send(_ plan: SendPlan) throws(Failure) {
     signal: signal, plan: plan, manifest: input.manifest,
     failedList: failedList)
   if let output {
-    do throws(Failure) { try output.write(summary.record.json.line()) } catch {
+    do throws(Failure) { try output.write(summary.record.line()) } catch {
       failure = failure ?? error
     }
   } else if !plan.isQuiet || summary.exit != .ok {

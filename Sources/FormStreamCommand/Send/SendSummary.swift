@@ -1,7 +1,7 @@
-import FormStreamPlatform
 import FormStreamBatch
+import FormStreamJSON
 import FormStreamMultipart
-import FormStreamRecords
+import FormStreamPlatform
 
 /// The end of `send`: how many files ended how, and the exit code.
 struct SendSummary {
@@ -55,14 +55,9 @@ struct SendSummary {
     return order.first { $0.applies }?.code ?? failure?.exit ?? .ok
   }
 
-  var record: SummaryRecord {
-    let (seconds, attoseconds) = duration.components
-    return SummaryRecord(
-      manifest: manifest, shard: plan.shard?.description, files: totals.listed, ok: totals[.ok],
-      failed: totals[.failed], retryable: totals[.retryable],
-      unknown: totals[.unknown], sourceChanged: totals[.sourceChanged],
-      skipped: totals[.skipped], bytes: totals.acceptedBytes,
-      seconds: Double(seconds) + Double(attoseconds) / 1e18, exit: Int(exit.rawValue))
+  var record: JSONValue {
+    totals.record(
+      manifest: manifest, shard: plan.shard, duration: duration, exit: Int(exit.rawValue))
   }
 
   /// The states in one sentence.

@@ -1,8 +1,8 @@
 import FormStreamBatch
+import FormStreamJSON
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
 
 /// Runs `sniff`. A file that can't be read is reported, and the next ones are sniffed.
 func sniff(_ plan: SniffPlan) throws(Failure) {
@@ -57,7 +57,7 @@ private func line(
 ) -> [UInt8] {
   switch format {
   case .records:
-    SniffedRecord(path: path, type: type.type.description, source: type.source.rawValue).json.line()
+    record(of: path, type).line()
   case .lines(let terminator):
     (isTerminal ? Array(visible(path.description).utf8) : path.bytes)
       + Array("\t\(type.type)\t\(type.source)".utf8) + [terminator]
@@ -114,4 +114,15 @@ private final class LineBuffer {
     defer { held.removeAll(keepingCapacity: true) }
     try output.write(held)
   }
+}
+
+private func record(of path: LocalPath, _ type: SniffedType) -> JSONValue {
+  let path = JSONValue.path(path)
+  return [
+    "schema": "formstream.sniffed/1",
+    "path": path.text,
+    "path_b64": path.base64,
+    "type": .string(type.type.description),
+    "source": .string(type.source.rawValue),
+  ]
 }

@@ -1,6 +1,5 @@
 import FormStreamDigest
 import FormStreamMultipart
-import FormStreamRecords
 
 /// A part while it is read. A short text field keeps its bytes; every other part passes them to a sink.
 package final class CollectedPart {
@@ -50,10 +49,10 @@ package final class CollectedPart {
     return 2048 + 8 * (headers + (part.name?.utf8.count ?? 0) + (value?.count ?? 0))
   }
 
-  func record(index: Int, keepsHeaders: Bool) -> ParsedPartRecord {
-    ParsedPartRecord(
+  func received(at index: Int, keepsHeaders: Bool) -> ReceivedPart {
+    ReceivedPart(
       index: index, name: part.name, filename: part.filename, contentType: part.contentType,
-      headers: keepsHeaders ? part.headers.map { RecordHeader($0.name, $0.value) } : [],
-      size: size, sha256: sha256, value: value, storedAs: sink?.storedAs)
+      headers: keepsHeaders ? part.headers : [],
+      size: size, sha256: sha256?.description, value: value, storedAs: sink?.storedAs)
   }
 }

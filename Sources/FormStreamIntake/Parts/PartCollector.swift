@@ -1,6 +1,5 @@
 import FormStreamDigest
 package import FormStreamMultipart
-package import FormStreamRecords
 
 /// Collects the parts of a body: keeps short text fields, passes all other bytes to an upload, and records each part.
 package final class PartCollector {
@@ -35,9 +34,9 @@ package final class PartCollector {
     remainingTextBytes = options.allTextFields
   }
 
-  /// The records of the parts that are complete.
-  package var parts: [ParsedPartRecord] {
-    completeParts.enumerated().map { $1.record(index: $0, keepsHeaders: options.keepsHeaders) }
+  /// The parts that are complete.
+  package var parts: [ReceivedPart] {
+    completeParts.enumerated().map { $1.received(at: $0, keepsHeaders: options.keepsHeaders) }
   }
 
   package func handle(_ event: FormParser.Event) throws {
@@ -81,6 +80,6 @@ package final class PartCollector {
   package func end<Result>(
     by body: (any Upload, [ReceivedPart]) throws -> Result
   ) rethrows -> Result {
-    try body(upload, parts.map(ReceivedPart.init))
+    try body(upload, parts)
   }
 }

@@ -1,35 +1,37 @@
-import FormStreamDigest
-package import FormStreamRecords
-
 /// A part that was received completely.
 public struct ReceivedPart: Sendable {
-  private var record: ParsedPartRecord
-
-  package init(_ record: ParsedPartRecord) {
-    self.record = record
-  }
-
   /// The part's position in the body, from 0.
-  public var index: Int { record.index }
+  public let index: Int
   /// The field's name; nil if the body is not a form.
-  public var name: String? { record.name }
+  public let name: String?
   /// The file name that the client sent.
-  public var filename: String? { record.filename }
+  public let filename: String?
   /// The media type that the client sent.
-  public var contentType: String? { record.contentType }
+  public let contentType: String?
   /// All headers of the part, in order.
-  public var headers: [PartDescription.Header] {
-    record.headers.map { PartDescription.Header($0.name, $0.value) }
-  }
+  public let headers: [PartDescription.Header]
   /// The number of bytes.
-  public var size: Int64 { record.size }
+  public let size: Int64
   /// The SHA-256 digest in hexadecimal digits; nil if no digests are made.
-  public var sha256: String? { record.sha256?.description }
+  public let sha256: String?
   /// The bytes of a short text field; nil if a sink received the bytes.
-  public var value: [UInt8]? { record.value }
+  public let value: [UInt8]?
   /// The name that the sink stored the part under; nil if it is not stored.
-  public package(set) var storedAs: String? {
-    get { record.storedAs }
-    set { record.storedAs = newValue }
+  public package(set) var storedAs: String?
+
+  package init(
+    index: Int, name: String? = nil, filename: String? = nil, contentType: String? = nil,
+    headers: [PartDescription.Header] = [], size: Int64, sha256: String? = nil,
+    value: [UInt8]? = nil, storedAs: String? = nil
+  ) {
+    self.index = index
+    self.name = name
+    self.filename = filename
+    self.contentType = contentType
+    self.headers = headers
+    self.size = size
+    self.sha256 = sha256
+    self.value = value
+    self.storedAs = storedAs
   }
 }

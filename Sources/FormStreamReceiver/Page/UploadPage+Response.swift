@@ -1,9 +1,11 @@
+package import FormStreamIntake
 import FormStreamPlatform
-package import FormStreamRecords
 
 extension UploadPage {
   /// The page that a browser without JavaScript shows after an upload: what arrived, or why nothing is kept.
-  package static func response(parts: [ParsedPartRecord], failure: RecordFailure?) -> String {
+  package static func response(
+    parts: [ReceivedPart], failure: ReceivedForm.Failure?
+  ) -> String {
     let isEmpty = !parts.isEmpty && parts.allSatisfy(isUnusedFileField)
     let title =
       failure == nil
@@ -19,11 +21,11 @@ extension UploadPage {
   }
 
   /// HTML §4.10.21.4: if no file was chosen, the part has an empty file name and no bytes.
-  private static func isUnusedFileField(_ part: ParsedPartRecord) -> Bool {
+  private static func isUnusedFileField(_ part: ReceivedPart) -> Bool {
     part.filename == "" && part.size == 0
   }
 
-  private static func row(of part: ParsedPartRecord) -> String {
+  private static func row(of part: ReceivedPart) -> String {
     let name = [part.filename, part.name].compactMap { $0 }.first { !$0.isEmpty } ?? "(no name)"
     var details = byteCount(part.size)
     if isUnusedFileField(part) {

@@ -2,7 +2,6 @@ import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamRecords
 
 /// A request while it is received: whether it is accepted, what its body contains, and the response.
 ///
@@ -58,12 +57,10 @@ final class IncomingRequest {
   private var announcedDigest: AnnouncedDigest?
   /// The digest of the body so far; nil if none was announced.
   private var bodyDigest: PartDigest?
-  private var failure: RecordFailure?
+  private var failure: ReceivedForm.Failure?
   private var cause: (any Error)?
-  /// The record in the response; nil until there is a response.
-  private var record: ReceivedRecord?
-  /// The record as JSON.
-  private var line: [UInt8] = []
+  /// What the record in the response says; nil until there is a response.
+  private var received: ReceivedRequest?
   private var status: Int?
   private var duration: Duration?
   /// Whether the response was sent without libmicrohttpd.
@@ -203,24 +200,23 @@ final class IncomingRequest {
     // A connection that is about to end is not one that waits for a request.
     defer { connection.enter(closesConnection ? .draining : .head) }
     guard head?.isUpload == true || failure != nil else { return }
-    if record == nil {
-      failure = RecordFailure(connection.cutReason ?? connectionLost)
+    if received == nil {
+      failure = ReceivedForm.Failure(connection.cutReason ?? connectionLost)
       makeRecord(isComplete: false, status: isCut ? statusOfCut : nil)
     } else if status == nil {
       // The client has received nothing of the response that was made.
-      record?.status = nil
-      line = record?.line() ?? []
+      received?.noteNoResponse()
     }
-    guard let record else { return }
+    guard var received else { return }
     if !isSentDirectly { status = isCut ? statusOfCut : isSent || isSentByLibrary ? status : nil }
     // Files of a failed upload are removed before the request is reported.
     state = .responded
     collector = nil
-    service.onRequest(
-      ReceivedRequest(
-        peer: connection.peer, method: record.method, target: target, status: status,
-        duration: duration ?? .now - began, underlying: cause, arrivedBytes: arrivedBytes,
-        record: record, line: line))
+    received.status = status
+    received.duration = duration ?? .now - began
+    received.underlying = cause
+    received.arrivedBytes = arrivedBytes
+    service.onRequest(received)
   }
 }
 
@@ -248,7 +244,7 @@ extension IncomingRequest {
       return letLibraryRespond(status)
     case .responded: return
     }
-    failure = RecordFailure(refusal)
+    failure = ReceivedForm.Failure(refusal)
     makeRecord(isComplete: false, status: connection.isTLS ? status : refusal.status)
     let response = response(to: refusal)
     note(response)
@@ -290,7 +286,7 @@ extension IncomingRequest {
   /// - Returns: nil if there is nothing to send.
   private func cutOff(_ refusal: UploadRefusal) -> (status: Int, bytes: [UInt8])? {
     guard case .body = state, !connection.isTLS else { return nil }
-    failure = RecordFailure(refusal)
+    failure = ReceivedForm.Failure(refusal)
     makeRecord(isComplete: false, status: refusal.status)
     status = refusal.status
     return (refusal.status, service.bytes(of: response(to: refusal)))
@@ -325,7 +321,7 @@ extension IncomingRequest {
     _ refusal: UploadRefusal, cause: (any Error)? = nil, isEndKnown: Bool = true,
     isRead: Bool = false
   ) -> Step {
-    failure = RecordFailure(refusal)
+    failure = ReceivedForm.Failure(refusal)
     if let offset = (cause as? MultipartError)?.offset { bodyBytes = offset }
     self.cause = cause
     if memory.isExceeded {
@@ -399,12 +395,12 @@ extension IncomingRequest {
   /// The response with the record that was made.
   private func response(status: Int) -> Response {
     let accepted = head?.values(of: "accept").joined(separator: ",") ?? ""
-    let asPage = accepted.utf8.firstRange(of: "text/html".utf8) != nil ? record?.body : nil
+    let isForPage = accepted.utf8.firstRange(of: "text/html".utf8) != nil
     var response: Response =
-      if let body = asPage {
-        .page(UploadPage.response(parts: body.parts, failure: body.error), status: status)
+      if isForPage, let form = received?.form {
+        .page(UploadPage.response(parts: form.parts, failure: form.failure), status: status)
       } else {
-        .json(line, status: status)
+        .json(received?.line ?? [], status: status)
       }
     response.closes = closesAfterResponse
     return response
@@ -414,13 +410,12 @@ extension IncomingRequest {
   ///
   /// - Parameter status: the status of the response; nil if there is none.
   private func makeRecord(isComplete: Bool, status: Int?) {
-    let record = ReceivedRecord(
-      body: ParsedRecord(
-        bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [], error: failure),
-      framing: (head?.framing ?? .none).rawValue, contentLength: head?.contentLength, time: time,
-      peer: connection.peer, method: head?.method ?? "-", target: target, status: status)
-    line = record.line()
-    self.record = record
+    received = ReceivedRequest(
+      peer: connection.peer, method: head?.method ?? "-", target: target, time: time,
+      framing: head?.framing ?? .none, contentLength: head?.contentLength, status: status,
+      form: ReceivedForm(
+        bodyBytes: bodyBytes, isComplete: isComplete, parts: collector?.parts ?? [],
+        failure: failure))
   }
 }
 

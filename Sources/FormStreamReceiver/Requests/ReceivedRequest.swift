@@ -1,5 +1,6 @@
 public import FormStreamIntake
-package import FormStreamRecords
+import FormStreamJSON
+import FormStreamMultipart
 
 /// A finished request: what was received, and the response.
 public struct ReceivedRequest: Sendable {
@@ -17,36 +18,71 @@ public struct ReceivedRequest: Sendable {
   public let method: String
   /// The target as the client sent it.
   public let target: String
+  /// When the head had arrived, as RFC 3339 writes it, in UTC.
+  public let time: String
+  /// How the end of the body was marked.
+  public let framing: UploadRequest.Framing
+  /// The announced length of the body; nil if none was announced.
+  public let contentLength: Int64?
   /// The response's status; nil if no complete response was sent.
-  public let status: Int?
+  public internal(set) var status: Int?
   /// The time from the request's head until its response was made.
-  public let duration: Duration
+  public internal(set) var duration = Duration.zero
   /// The error that the handler or the system threw. Its details are sent to the client only if it is an
   /// ``UploadRefusal``.
-  public let underlying: (any Error)?
+  public internal(set) var underlying: (any Error)?
   /// The bytes of the body that have arrived, whatever became of them.
-  package let arrivedBytes: Int64
-  package let record: ReceivedRecord
+  package internal(set) var arrivedBytes: Int64 = 0
   /// The record in one line, with a line feed at its end.
-  package let line: [UInt8]
+  package private(set) var line: [UInt8] = []
+  let form: ReceivedForm
 
-  /// When the head had arrived, as RFC 3339 writes it, in UTC.
-  public var time: String { record.time }
-  /// How the end of the body was marked.
-  public var framing: UploadRequest.Framing { .init(rawValue: record.framing) ?? .none }
-  /// The announced length of the body; nil if none was announced.
-  public var contentLength: Int64? { record.contentLength }
+  init(
+    peer: String, method: String, target: String, time: String, framing: UploadRequest.Framing,
+    contentLength: Int64?, status: Int?, form: ReceivedForm
+  ) {
+    self.peer = peer
+    self.method = method
+    self.target = target
+    self.time = time
+    self.framing = framing
+    self.contentLength = contentLength
+    self.status = status
+    self.form = form
+    writeRecord()
+  }
+
   /// The received bytes of the body; if the body is malformed, the offset of the flaw.
-  public var bodyBytes: Int64 { record.body.bodyBytes }
+  public var bodyBytes: Int64 { form.bodyBytes }
   /// Whether the complete body was received and accepted.
-  public var isComplete: Bool { record.body.isComplete }
+  public var isComplete: Bool { form.isComplete }
   /// The parts that were received completely.
-  public var parts: [ReceivedPart] { record.body.parts.map(ReceivedPart.init) }
+  public var parts: [ReceivedPart] { form.parts }
   /// Why the request was refused; nil if it was not.
   public var error: Failure? {
-    record.body.error.map { Failure(code: $0.code, message: $0.message) }
+    form.failure.map { Failure(code: $0.code, message: $0.message) }
   }
   /// The record of the request, which was also the response unless the client asked for HTML or the handler responded
   /// itself: one line of JSON, `formstream.received/2`.
   public var json: String { String(decoding: line, as: UTF8.self) }
+
+  /// Notes that the client has received no response.
+  mutating func noteNoResponse() {
+    status = nil
+    writeRecord()
+  }
+
+  private mutating func writeRecord() {
+    line = form.recordLine(
+      schema: "formstream.received/2",
+      appending: [
+        .init("framing", .string(framing.rawValue)),
+        .init("content_length", .integer(orNull: contentLength)),
+        .init("time", .string(time)),
+        .init("peer", .string(peer)),
+        .init("method", .string(method)),
+        .init("target", .string(target.hidingURLSecrets)),
+        .init("status", .integer(orNull: status.map(Int64.init))),
+      ])
+  }
 }

@@ -1,6 +1,5 @@
 import FormStreamIntake
 import FormStreamMultipart
-import FormStreamRecords
 
 extension UploadRefusal {
   /// The refusal that an error in the middle of a body leads to.
@@ -118,7 +117,7 @@ extension UploadRefusal.Code {
   }
 }
 
-extension RecordFailure {
+extension ReceivedForm.Failure {
   init(_ refusal: UploadRefusal) {
     self.init(code: refusal.code.rawValue, message: refusal.description)
   }

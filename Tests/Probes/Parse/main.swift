@@ -3,7 +3,6 @@
 
 import FormStreamIntake
 import FormStreamMultipart
-import FormStreamRecords
 
 let body = Array((CommandLine.arguments.dropFirst().first ?? "--B--\r\n").utf8)
 let parser = try FormParser(boundary: "B")

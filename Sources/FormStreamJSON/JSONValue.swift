@@ -1,9 +1,8 @@
-import FormStreamMultipart
-import FormStreamPlatform
+package import FormStreamPlatform
 
 /// A JSON value whose objects keep the order of their keys, which records promise.
 ///
-/// Record types decide how deep a value nests, and the reader limits it, so recursion over a value is safe.
+/// What is written decides how deep a value nests, and the reader limits it, so recursion over a value is safe.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)
@@ -14,7 +13,7 @@ package enum JSONValue: Hashable, Sendable {
   case array([JSONValue])
   case object([Member])
 
-  /// A key of an object and its value. The record types must not use a key twice.
+  /// A key of an object and its value. No key may be used twice.
   package struct Member: Hashable, Sendable {
     package var key: String
     package var value: JSONValue
@@ -58,7 +57,7 @@ extension JSONValue {
 extension JSONValue {
   /// The values of a key and of its `…_b64` key for some bytes: text and null if they are UTF-8, otherwise null and
   /// base 64. Both are null if there are no bytes.
-  static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
+  package static func textOrBase64(_ bytes: [UInt8]?) -> (text: JSONValue, base64: JSONValue) {
     guard let bytes else { return (.null, .null) }
     guard let text = String(validating: bytes, as: UTF8.self) else {
       return (.null, .string(FormStreamPlatform.base64(bytes)))
@@ -68,9 +67,23 @@ extension JSONValue {
 
   /// The values of a key and of its `…_b64` key for a path: always as text, for people, and exactly in base 64 if it is
   /// not UTF-8.
-  static func path(_ path: LocalPath?) -> (text: JSONValue, base64: JSONValue) {
-    guard let path else { return (.null, .null) }
-    return (.string(path.description), textOrBase64(path.bytes).base64)
+  package static func path(_ path: (some PathBytes)?) -> (text: JSONValue, base64: JSONValue) {
+    guard let bytes = path?.bytes else { return (.null, .null) }
+    return (.string(String(decoding: bytes, as: UTF8.self)), textOrBase64(bytes).base64)
+  }
+}
+
+// MARK: What several records have
+
+extension JSONValue {
+  /// An error: a code, and a full sentence for people.
+  package static func failure(code: String, _ message: String) -> JSONValue {
+    ["code": .string(code), "message": .string(message)]
+  }
+
+  /// Names and values. A list of pairs keeps order and repetition, which an object would lose.
+  package static func pairs(_ pairs: some Sequence<(String, String)>) -> JSONValue {
+    .array(pairs.map { [.string($0), .string($1)] })
   }
 }
 

@@ -1,3 +1,4 @@
+package import FormStreamJSON
 package import FormStreamMultipart
 import FormStreamPlatform
 
@@ -74,7 +75,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package enum Contents: Hashable, Sendable {
     case file(size: Int64, modified: Int64)
     /// Why the file can't be sent.
-    case problem(RecordFailure)
+    case problem(FileFailure)
   }
 
   /// The longest path that is read, in bytes. The system opens none of more than 4095, with as many for its root.
@@ -85,7 +86,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var type: MediaType?
   package var sha256: String?
   /// Names and values of text fields.
-  package var fields: [RecordHeader]
+  package var fields: [BatchFile.Field]
   /// The index that the file had in the run that did not accept it.
   package var index: Int?
   /// Whether the server may have accepted the file before.
@@ -93,7 +94,7 @@ package struct ManifestRecord: Hashable, Sendable {
 
   package init(
     path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: String? = nil,
-    fields: [RecordHeader] = [], index: Int? = nil, maybeDuplicate: Bool = false
+    fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false
   ) {
     self.path = path
     self.contents = contents
@@ -109,7 +110,7 @@ package struct ManifestRecord: Hashable, Sendable {
     var members = [
       JSONValue.Member("path", path.text), JSONValue.Member("path_b64", path.base64),
     ]
-    var failure: RecordFailure?
+    var failure: FileFailure?
     switch contents {
     case .file(let size, let modified):
       members.append(.init("size", .integer(size)))
@@ -120,10 +121,12 @@ package struct ManifestRecord: Hashable, Sendable {
     }
     if let type { members.append(.init("type", .string(type.description))) }
     if let sha256 { members.append(.init("sha256", .string(sha256))) }
-    if !fields.isEmpty { members.append(.init("fields", .array(fields.map(\.json)))) }
+    if !fields.isEmpty {
+      members.append(.init("fields", .pairs(fields.map { ($0.name, $0.value) })))
+    }
     if let index { members.append(.init("index", .integer(Int64(index)))) }
     if maybeDuplicate { members.append(.init("maybe_duplicate", true)) }
-    if let failure { members.append(.init("error", failure.json)) }
+    if let failure { members.append(.init("error", failure.record)) }
     return .object(members)
   }
 
@@ -140,7 +143,7 @@ package struct ManifestRecord: Hashable, Sendable {
       guard let code = failure["code"]?.text, let message = failure["message"]?.text else {
         throw RecordFormatError("its error has no code and message")
       }
-      contents = .problem(RecordFailure(code: code, message: message))
+      contents = .problem(FileFailure(code: code, message: message))
     } else {
       guard let size = json["size"]?.integer, size >= 0 else {
         throw RecordFormatError("its size is not a number of bytes")
@@ -179,7 +182,7 @@ package struct ManifestRecord: Hashable, Sendable {
       guard let pair = field.elements, pair.count == 2, let name = pair[0].text,
         let value = pair[1].text
       else { throw RecordFormatError("its fields are not a list of [name, value]") }
-      fields.append(RecordHeader(name, value))
+      fields.append(BatchFile.Field(name: name, value: value))
     }
   }
 }

@@ -1,4 +1,4 @@
-import FormStreamRecords
+import FormStreamJSON
 import FormStreamTestSupport
 import Testing
 

@@ -1,36 +1,35 @@
-import FormStreamDigest
+import FormStreamIntake
+import FormStreamJSON
 import FormStreamMultipart
-import FormStreamRecords
 import FormStreamTestSupport
 import Testing
 
-@Suite struct ParsedRecordTests {
+@Suite struct ReceivedFormRecordTests {
   @Test func `a form without parts has an empty list of parts`() {
-    let record = ParsedRecord(bodyBytes: 7, isComplete: true, parts: [])
+    let form = ReceivedForm(bodyBytes: 7, isComplete: true, parts: [], failure: nil)
     #expect(
-      String(decoding: record.line().dropLast(), as: UTF8.self)
+      String(decoding: form.recordLine().dropLast(), as: UTF8.self)
         == #"{"schema":"formstream.parsed/1","body_bytes":7,"complete":true,"parts":[],"error":null}"#
     )
   }
 
   @Test func `a form with a text field and a file has all members of both`() throws {
-    var digest = try SHA256()
-    try Array("abc".utf8).withUnsafeBytes { try digest.update($0) }
-    let record = ParsedRecord(
+    let digest = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+    let form = ReceivedForm(
       bodyBytes: 345, isComplete: true,
       parts: [
-        ParsedPartRecord(
+        ReceivedPart(
           index: 0, name: "title",
           headers: [.init("Content-Disposition", #"form-data; name="title""#)],
           size: 6, value: Array("zwölf".utf8)),
-        ParsedPartRecord(
+        ReceivedPart(
           index: 1, name: "file", filename: "a \"b\".txt", contentType: "text/plain",
           headers: [
             .init("content-disposition", "form-data"), .init("X-Note", "1"), .init("X-Note", "2"),
-          ], size: 3, sha256: try digest.finalize(), storedAs: "in/a _b_.txt"),
-      ])
+          ], size: 3, sha256: digest, storedAs: "in/a _b_.txt"),
+      ], failure: nil)
     #expect(
-      String(decoding: record.line().dropLast(), as: UTF8.self)
+      String(decoding: form.recordLine().dropLast(), as: UTF8.self)
         == #"{"schema":"formstream.parsed/1","body_bytes":345,"complete":true,"parts":["#
         + #"{"index":0,"name":"title","filename":null,"content_type":null,"#
         + #""headers":[["Content-Disposition","form-data; name=\"title\""]],"#
@@ -42,23 +41,15 @@ import Testing
   }
 
   @Test func `a form that was cut short is not complete`() {
-    let record = ParsedRecord(
-      bodyBytes: 12, isComplete: false, parts: [ParsedPartRecord(index: 0, size: 0)],
-      error: RecordFailure(code: "cut", message: "It ends at byte 12."))
+    let form = ReceivedForm(
+      bodyBytes: 12, isComplete: false, parts: [ReceivedPart(index: 0, size: 0)],
+      failure: .init(code: "cut", message: "It ends at byte 12."))
     #expect(
-      String(decoding: record.line().dropLast(), as: UTF8.self)
+      String(decoding: form.recordLine().dropLast(), as: UTF8.self)
         == #"{"schema":"formstream.parsed/1","body_bytes":12,"complete":false,"parts":["#
         + #"{"index":0,"name":null,"filename":null,"content_type":null,"headers":[],"size":0,"#
         + #""sha256":null,"value":null,"value_b64":null,"stored_as":null}],"#
         + #""error":{"code":"cut","message":"It ends at byte 12."}}"#)
-  }
-
-  @Test func `an error keeps its code and its message`() throws {
-    let error = try #require(failure { try Boundary("") })
-    #expect(
-      RecordFailure(error).json.description
-        == #"{"code":"invalid-boundary","message":"The boundary \"\" is empty: use 1 to 70 letters, "#
-        + #"digits or '()+_,-./:=? (spaces inside only)."}"#)
   }
 
   /// RFC 3629 §4: UTF-8 has no overlong forms, no surrogates and nothing above U+10FFFF.
@@ -76,8 +67,8 @@ import Testing
       ([0xF4, 0x90, 0x80, 0x80], #""value":null,"value_b64":"9JCAgA==""#),
     ] as [([UInt8], String)])
   func `a value is text if it is UTF-8, and base 64 otherwise`(value: [UInt8], members: String) {
-    let part = ParsedPartRecord(index: 0, size: Int64(value.count), value: value)
-    let json = part.json.description
+    let part = ReceivedPart(index: 0, size: Int64(value.count), value: value)
+    let json = part.record.description
     #expect(json.hasSuffix(#""sha256":null,\#(members),"stored_as":null}"#), "\(json)")
   }
 }

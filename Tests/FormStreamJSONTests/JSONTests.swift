@@ -1,4 +1,4 @@
-import FormStreamRecords
+import FormStreamJSON
 import Testing
 
 /// Compares the writer's output with lines written by hand. `JSONRoundTripTests` has another program read it.

@@ -31,7 +31,7 @@ extension JSONValue {
 
 extension JSONValue.Member {
   /// Appends the key, a colon and the value's JSON.
-  func write(to bytes: inout [UInt8]) {
+  package func write(to bytes: inout [UInt8]) {
     writeString(key, to: &bytes)
     bytes.append(UInt8(ascii: ":"))
     value.write(to: &bytes)

@@ -93,5 +93,5 @@ public func builtBinary(_ name: String) -> String {
 }
 
 /// The environment for a program that strace traces: the address sanitizer's leak search can't run in it, and would
-/// fail the program. A line of shell exports the same, without `/proc` too.
+/// fail the program.
 public let underStrace = ["ASAN_OPTIONS": "detect_leaks=0"]

@@ -30,19 +30,19 @@ struct RequestRun {
     report.follow(&request, heads)
     let task = session.start(request)
     interruption.onSignal { _ in task.cancel() }
-    let check = check
     let result = try display.follow(
-      task.progress,
-      until: {
-        let result = await task.result
-        guard result.outcome == .failed, result.error?.code == .statusRefused,
-          let response = result.response, check?.isEmptyRest(response) == true
-        else { return result }
-        return result.accepted()
-      }, hasSucceeded: { $0.error == nil })
+      task.progress, until: { accepting(await task.result) }, hasSucceeded: { $0.error == nil })
     return report.end(
       result, received: task.progress.current.received, output: output, heads: heads,
       check: check, interruption)
+  }
+
+  /// The result, which is a success as well if the server refused a range that begins at the end of the resource.
+  private func accepting(_ result: TransferResult) -> TransferResult {
+    guard result.outcome == .failed, result.error?.code == .statusRefused,
+      let response = result.response, check?.isEmptyRest(response) == true
+    else { return result }
+    return result.accepted()
   }
 }
 

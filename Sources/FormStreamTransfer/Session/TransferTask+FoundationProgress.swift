@@ -1,3 +1,4 @@
+import FormStreamPlatform
 public import Foundation
 
 extension TransferTask {
@@ -14,8 +15,14 @@ extension TransferTask {
     bridge.isPausable = true
     // The handlers keep the request within reach, so that it can be paused and cancelled by its progress alone.
     bridge.cancellationHandler = { [self] in cancel() }
-    bridge.pausingHandler = { [self] in pause() }
-    bridge.resumingHandler = { [self] in resume() }
+    // Foundation calls these handlers on other threads, in any order. So each passes on what the progress is now.
+    let passing = Guarded(())
+    let passOn: @Sendable () -> Void = { [self, weak bridge] in
+      passing.withLock { _ in
+        if bridge?.isPaused == true { pause() } else { resume() }
+      }
+    }
+    (bridge.pausingHandler, bridge.resumingHandler) = (passOn, passOn)
     let updates = progress
     let countsResponse = request.body == nil || !run.request.options.responseTarget.isMemory
     bridge.show(updates.current, countsResponse: countsResponse)

@@ -61,7 +61,12 @@ package final class JournalWriter: Sendable {
     try append(JournalMark.accepted(offset, slices).line())
   }
 
-  /// Appends the lines of records.
+  /// Appends the records of results, in one write.
+  func append(_ results: [FileResult]) throws(BatchError) {
+    try append(results.flatMap { $0.record.line() })
+  }
+
+  /// Appends lines.
   package func append(_ line: [UInt8]) throws(BatchError) {
     try state.withLock { state throws(BatchError) in
       if let failure = state.failure { throw failure }

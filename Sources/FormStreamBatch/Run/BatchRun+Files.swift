@@ -55,16 +55,16 @@ extension BatchRun {
   /// Opens a file. If too many are open, it waits until none of the requests on their way can close one, and then tries
   /// again as often as a request is sent.
   private func open(_ file: BatchFile) async throws(BatchError) -> OpenedBatchFile {
-    var attempt = 1
+    var loop = RetryLoop(plan.retry)
     while true {
       let problem: BatchError
       do throws(BatchError) { return try OpenedBatchFile(file, plan) } catch { problem = error }
       guard problem.code == .tooManyOpenFiles else { throw problem }
       var wait = Duration.milliseconds(50)
       if pace.active == 0 {
-        attempt += 1
-        guard attempt <= plan.retry.attempts else { throw problem }
-        wait = Backoff.wait(before: attempt, plan.retry)
+        loop.tries += 1
+        guard case .attempt(let delay) = loop.next() else { throw problem }
+        wait = delay
       }
       guard await pause(wait) else { throw problem }
     }

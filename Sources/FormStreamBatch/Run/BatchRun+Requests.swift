@@ -8,49 +8,57 @@ extension BatchRun {
   /// or, after a slice that was accepted, the next slice is the unit's. Returns false if the request was never begun.
   func deliver(_ unit: inout RequestUnit) async -> Bool {
     var request = layOut(&unit)
-    let start = ContinuousClock.now
-    for attempt in 1...max(1, plan.retry.attempts) {
-      guard let sent = request else { return true }
+    var loop = RetryLoop(plan.retry)
+    while let sent = request {
       guard await pace.enter() else {
-        if attempt > 1 { finish(unit.removeAll()) }
-        return attempt > 1
+        guard loop.tries > 0 else { return false }
+        finish(unit.removeAll())
+        return true
       }
       do { try noteStarted(&unit) } catch {
         pace.leave()
         end(because: error)
         return false
       }
+      loop.tries += 1
       let begun = ContinuousClock.now
       let result = await result(of: sent, unit)
       let leaving = unit.note(result, isIdempotent: plan.request.method.isIdempotent)
       unit.verify(plan.check, against: result)
-      var isRepeated =
-        attempt < plan.retry.attempts
-        && unit.mayBeRepeated(plan, after: result, isShrunk: !leaving.isEmpty)
-      if isRepeated,
-        let reason = Backoff.refusal(of: result.retryAfter, plan.retry, since: start)
-      {
-        isRepeated = false
-        unit.note(reason)
-      }
+      let wait = wait(after: result, &unit, isShrunk: !leaving.isEmpty, loop)
       // The journal has what is known before another request begins.
       finish(leaving)
-      if !isRepeated { conclude(&unit) }
+      if wait == nil { conclude(&unit) }
       notePace(result, begun: begun)
       noteReachability(result)
       noteRefusal(of: sent)
       pace.leave()
-      guard isRepeated else { return true }
+      guard let wait else { return true }
       if !leaving.isEmpty {
         // Others may have changed, too.
         await open(&unit)
         request = layOut(&unit)
       } else if !result.isOfOverload {
-        guard await pause(Backoff.wait(before: attempt + 1, plan.retry)) else { break }
+        guard await pause(wait), !loop.isOverdue else {
+          finish(unit.removeAll())
+          return true
+        }
       }
     }
-    finish(unit.removeAll())
     return true
+  }
+
+  /// How long the unit's next attempt waits; nil if there is none. After an overload, the pace says when it begins.
+  private func wait(
+    after result: TransferResult, _ unit: inout RequestUnit, isShrunk: Bool, _ loop: RetryLoop
+  ) -> Duration? {
+    guard unit.mayBeRepeated(plan, after: result, isShrunk: isShrunk) else { return nil }
+    switch loop.next(retryAfter: result.retryAfter) {
+    case .attempt(let wait): return wait
+    case .end(let reason):
+      if let reason { unit.note(reason) }
+      return nil
+    }
   }
 
   /// Finishes the files, or goes on to the next slice.

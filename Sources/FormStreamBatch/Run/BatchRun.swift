@@ -1,5 +1,4 @@
 import FormStreamDigest
-import FormStreamJSON
 package import FormStreamMultipart
 import FormStreamPlatform
 package import FormStreamTransfer
@@ -230,7 +229,7 @@ package final class BatchRun: Sendable {
       }
       return result
     }
-    endIfThrowing { try journal?.writer.append(results.flatMap { $0.record.line() }) }
+    endIfThrowing { try journal?.writer.append(results) }
     // The caller learns it even if the journal's disk is full.
     endIfThrowing { for result in results { try report(result) } }
     for ending in endings where ending.state != .ok {

@@ -1,5 +1,4 @@
 import FormStreamDigest
-import FormStreamJSON
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamTransfer
@@ -85,12 +84,12 @@ struct FileEnding {
   /// Compares what the server says with the file. If it is something else, the file is not accepted, and what the
   /// server has is not known.
   ///
-  /// - Parameters:
-  ///   - response: nil if it is not JSON, or too long.
-  ///   - place: the file's place in the request.
-  mutating func verify(_ check: ResponseCheck, _ response: JSONValue?, at place: Int) {
+  /// - Parameter place: the file's place in the request.
+  mutating func verify(
+    _ check: ResponseCheck, _ statement: ResponseCheck.Statement, at place: Int
+  ) {
     guard
-      let mismatch = check.mismatch(in: response, at: place, size: file.size, digest: digest)
+      let mismatch = check.mismatch(in: statement, at: place, size: file.size, digest: digest)
     else { return }
     state = .failed
     error = FileFailure(

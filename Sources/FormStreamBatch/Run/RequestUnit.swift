@@ -1,5 +1,4 @@
 import FormStreamMultipart
-import FormStreamJSON
 import FormStreamTransfer
 
 /// What one request brings: a file, several files, or a slice of a file.
@@ -63,8 +62,8 @@ struct RequestUnit {
     else {
       return
     }
-    let value = response.isTruncated ? nil : try? JSONValue(parsing: Array(response.body))
-    for place in members.indices { members[place].ending.verify(check, value, at: place) }
+    let statement = ResponseCheck.Statement(response)
+    for place in members.indices { members[place].ending.verify(check, statement, at: place) }
   }
 
   /// Removes the files for which no request can be laid out, or all if that is because of none of them, and returns them.
@@ -89,14 +88,11 @@ struct RequestUnit {
     _ plan: SendingPlan, after result: TransferResult, isShrunk: Bool
   ) -> Bool {
     if members.isEmpty { return false }
-    let isUnsafeAllowed = plan.retry.retriesUnsafe || plan.request.method.isIdempotent
-    // With other files it is another request, and has another idempotency key.
-    if isShrunk { return isUnsafeAllowed || members.allSatisfy { $0.ending.state == .retryable } }
-    return switch result.outcome {
-    case .retryable: true
-    case .unknown: isUnsafeAllowed || result.idempotencyKey != nil
-    case .failed: result.isOutOfDescriptors
-    case .ok, .sourceChanged, .cancelled: false
+    guard isShrunk else {
+      return result.mayBeSentAgain || result.outcome == .failed && result.isOutOfDescriptors
     }
+    // With other files it is another request, and has another idempotency key.
+    return plan.request.options.permitTwice(plan.request.method, getsKey: false)
+      || members.allSatisfy { $0.ending.state == .retryable }
   }
 }

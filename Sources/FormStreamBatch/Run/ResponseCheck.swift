@@ -1,9 +1,20 @@
 import FormStreamDigest
 import FormStreamPlatform
 import FormStreamJSON
+import FormStreamTransfer
 
 /// Compares a value of the response, which is JSON, with the file's digest or size.
 package struct ResponseCheck: Sendable {
+  /// What a server says of the files of a request.
+  struct Statement {
+    /// Nil if it is not JSON, or too long.
+    fileprivate let value: JSONValue?
+
+    init(_ response: TransferResponse) {
+      value = response.isTruncated ? nil : try? JSONValue(parsing: Array(response.body))
+    }
+  }
+
   private enum Step: Sendable {
     case key(String)
     case index(Int)
@@ -52,13 +63,11 @@ package struct ResponseCheck: Sendable {
   /// Why the response does not confirm the file; nil if it does. A text is compared with the digest, a number with the
   /// size.
   ///
-  /// - Parameters:
-  ///   - response: nil if it is not JSON, or too long.
-  ///   - place: the file's place in the request.
+  /// - Parameter place: the file's place in the request.
   func mismatch(
-    in response: JSONValue?, at place: Int, size: Int64, digest: SHA256.Digest?
+    in statement: Statement, at place: Int, size: Int64, digest: SHA256.Digest?
   ) -> String? {
-    guard var value = response else { return "the response is not JSON, or too long" }
+    guard var value = statement.value else { return "the response is not JSON, or too long" }
     let steps = namesPlace ? Self.steps(path, at: place) ?? steps : steps
     for step in steps {
       switch step {

@@ -211,13 +211,34 @@ extension Attempt {
   }
 
   /// Whether the server may carry out the request twice.
-  private var isSafeToRepeat: Bool { isHarmlessTwice || options.retry.retriesUnsafe }
+  private var isSafeToRepeat: Bool { options.permitTwice(method) }
 
   /// Whether a server that doesn't get the idempotency key may carry out the request twice.
-  var isSafeWithoutKey: Bool { method.isIdempotent || options.retry.retriesUnsafe }
+  var isSafeWithoutKey: Bool { options.permitTwice(method, getsKey: false) }
 }
 
 extension Attempt {
   /// Whether carrying out the request twice has the effect of carrying it out once.
   var isHarmlessTwice: Bool { method.isIdempotent || options.idempotencyKey != nil }
+}
+
+// The rule of safety. Batches ask it, too: they count the attempts themselves, because the files of a request can change.
+extension TransferOptions {
+  /// Whether a server may carry out a request twice.
+  ///
+  /// - Parameter getsKey: whether the server gets the idempotency key, if there is one.
+  package func permitTwice(_ method: HTTPMethod, getsKey: Bool = true) -> Bool {
+    method.isIdempotent || retry.retriesUnsafe || getsKey && idempotencyKey != nil
+  }
+
+  /// Whether a request that ended with an outcome may be sent again.
+  func permitRepetition(
+    of method: HTTPMethod, after outcome: TransferResult.Outcome, getsKey: Bool
+  ) -> Bool {
+    switch outcome {
+    case .retryable: true
+    case .unknown: permitTwice(method, getsKey: getsKey)
+    case .ok, .failed, .sourceChanged, .cancelled: false
+    }
+  }
 }

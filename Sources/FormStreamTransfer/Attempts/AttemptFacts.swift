@@ -87,21 +87,6 @@ package struct AttemptFacts: Sendable {
 }
 
 extension AttemptFacts {
-  /// The facts at the end of an attempt.
-  init(_ result: ExchangeResult) {
-    self.init(
-      response: result.response.map {
-        Response($0.status, $0.headers, isTruncated: $0.isTruncated)
-      },
-      failure: result.failure, isTransient: result.isTransient, stage: result.stage,
-      handedOverAtResponse: result.handedOverAtResponse ?? result.handedOver,
-      isResponseToCompleteRequest: result.isResponseToCompleteRequest,
-      isEncrypted: result.isEncrypted,
-      speaksHTTP10: result.response.map { Self.isHTTP10($0.version) } ?? false,
-      expectRejected: result.expectRejected,
-      repetition: result.repetition, demandedHTTP11: result.demandedHTTP11)
-  }
-
   /// The facts when a response's head has arrived, if everything goes well from there: the body arrives completely,
   /// and the response refers to the complete request.
   ///
@@ -113,14 +98,16 @@ extension AttemptFacts {
     sentExpect: Bool = false
   ) {
     self.init(
-      response: Response(status, headers), speaksHTTP10: Self.isHTTP10(version),
+      response: Response(status, headers), speaksHTTP10: version == "1.0",
       expectRejected: sentExpect && status == 417)
   }
-
-  private static func isHTTP10(_ version: String) -> Bool { version == "1.0" }
 }
 
 extension AttemptFacts.Response {
+  init(_ response: TransferResponse) {
+    self.init(response.status, response.headers, isTruncated: response.isTruncated)
+  }
+
   fileprivate init(_ status: Int, _ headers: HTTPHeaders, isTruncated: Bool = false) {
     self.init(
       status: status, location: headers.location, retryAfter: RetryAfter.duration(headers),

@@ -4,11 +4,10 @@ import Foundation
 
 /// The totals of a request's attempts so far, and the last response.
 struct AttemptHistory: Sendable {
-  let start = ContinuousClock.now
+  /// The attempts at the present URL, and when the request was started.
+  private(set) var loop: RetryLoop
   /// How often the request was sent, redirects that repeat it included.
   private(set) var attempts = 0
-  /// How often the request was sent to the present URL.
-  private(set) var tries = 0
   private(set) var redirects = 0
   /// Whether all attempts sent the request's idempotency key, if it has one.
   private(set) var sendsKey = true
@@ -36,6 +35,10 @@ struct AttemptHistory: Sendable {
   private var body: BodyLayout?
   private var hasBegunBody = false
 
+  init(_ loop: RetryLoop) {
+    self.loop = loop
+  }
+
   /// Notes the body that all attempts send.
   mutating func begin(_ body: BodyLayout?) {
     self.body = body
@@ -59,11 +62,11 @@ struct AttemptHistory: Sendable {
   mutating func note(_ result: ExchangeResult) {
     let count = max(result.requestCount, 1)
     attempts += count
-    tries += count
+    loop.tries += count
     response = result.response
     chosenTarget = result.chosenTarget
     isResponseHeld = result.isHeld
-    heldFailure = result.isHeld && result.response != nil ? result.failure : nil
+    heldFailure = result.isHeld && result.response != nil ? result.facts.failure : nil
     framing = result.framing
     bytesSent = result.handedOver
     wireBytes += result.handedOver
@@ -78,20 +81,20 @@ struct AttemptHistory: Sendable {
   /// Notes that the last attempt doesn't count as a try: it is repeated without `Expect: 100-continue`, or with
   /// credentials.
   mutating func noteRepetition() {
-    tries -= 1
+    loop.tries -= 1
   }
 
   /// Notes that the last attempt doesn't count: the server has not looked at it.
   mutating func noteNotLookedAt() {
     attempts -= 1
-    tries -= 1
+    loop.tries -= 1
   }
 
   /// - Parameter sendsKey: whether what is sent to the new URL has the idempotency key.
   mutating func noteRedirect(sendsKey: Bool) {
     self.sendsKey = sendsKey
     redirects += 1
-    tries = 0
+    loop.tries = 0
   }
 
   /// Replaces the response by the page that it named.

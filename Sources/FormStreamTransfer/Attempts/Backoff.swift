@@ -27,35 +27,4 @@ package enum Backoff {
     var generator = SystemRandomNumberGenerator()
     return wait(before: attempt, policy, using: &generator)
   }
-
-  /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
-  /// Nil if the wait is not too long, or the server named none.
-  package static func refusal(
-    of retryAfter: Duration?, _ policy: RetryPolicy, since start: ContinuousClock.Instant
-  ) -> String? {
-    guard let retryAfter, retryAfter > .zero else { return nil }
-    let asked = "It asks to come again in \(RetryAfter.text(retryAfter)) (Retry-After)"
-    if retryAfter > policy.maximumRetryAfter {
-      return
-        "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "
-        + "wait (\(SettingName.longestRetryAfter))."
-    }
-    if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter.bounded > limit {
-      return
-        "\(asked), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
-        + "one (\(SettingName.retryTimeLimit))."
-    }
-    return nil
-  }
-
-  /// How long to wait; nil if the next attempt would come too late.
-  static func wait(
-    before attempt: Int, _ policy: RetryPolicy, retryAfter: Duration? = nil,
-    since start: ContinuousClock.Instant
-  ) -> Duration? {
-    if let retryAfter, retryAfter > policy.maximumRetryAfter { return nil }
-    let wait = wait(before: attempt, policy, retryAfter: retryAfter)
-    if let limit = policy.timeLimit, start.duration(to: .now) + wait > limit { return nil }
-    return wait
-  }
 }

@@ -48,7 +48,7 @@ final class TransferRun: Sendable {
 
   /// Sends the request, as often as needed, and returns its result.
   func perform() async -> TransferResult {
-    var history = AttemptHistory()
+    var history = AttemptHistory(RetryLoop(request.options.retry, budget: session.budget))
     var next: NextAttempt
     do throws(TransferError) {
       let url = try request.checked(in: session.configuration)
@@ -109,31 +109,21 @@ final class TransferRun: Sendable {
         next.repeatOverHTTP11()
         publisher.update { $0.attempt = history.attempts + 1 }
       case .retry(let verdict, let retryAfter):
-        guard
-          let delay = Backoff.wait(
-            before: history.tries + 1, request.options.retry, retryAfter: retryAfter,
-            since: history.start),
-          session.budget.take()
-        else {
-          var verdict = verdict
-          let reason = Backoff.refusal(
-            of: retryAfter, request.options.retry, since: history.start)
-          if let reason { verdict.error = verdict.error?.adding(reason) }
-          return await conclude(history, verdict)
+        let (body, attempt) = (next.body, history.attempts + 1)
+        let wait = await history.loop.wait(after: verdict, retryAfter: retryAfter, control) {
+          connection.release()
+          tracer?.note("Trying again in \($0.inSeconds): \(verdict.error?.description ?? "")")
+          await control.announce(
+            TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
+            to: request.options.willRetry)
+          publisher.begin(body, phase: .retrying)
         }
-        connection.release()
-        tracer?.note("Trying again in \(delay.inSeconds): \(verdict.error?.description ?? "")")
-        await control.announce(
-          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1),
-          to: request.options.willRetry)
-        publisher.begin(next.body, phase: .retrying)
-        guard await control.sleep(delay) else {
-          return await conclude(history, .cancelled.after(history.doubt))
+        switch wait {
+        case .over: next.retry()
+        case .ended(let verdict): return await conclude(history, verdict)
+        case .cancelled: return await conclude(history, .cancelled.after(history.doubt))
         }
-        // The wait was longer if the process was stopped meanwhile.
-        guard mayBegin(after: history.start) else { return await conclude(history, verdict) }
-        next.retry()
-        publisher.update { $0.attempt = history.attempts + 1 }
+        publisher.update { $0.attempt = attempt }
       }
       publisher.begin(next.body, phase: .connecting)
     }
@@ -156,7 +146,7 @@ final class TransferRun: Sendable {
     let (options, sendsExpect) = (request.options, expectation.isSent)
     // A response to this attempt means that its body was begun, unless it came in place of a 100.
     let attempt = next.attempt(
-      tries: history.tries + 1, redirects: history.redirects,
+      tries: history.loop.tries + 1, redirects: history.redirects,
       hasUsedOneShot: next.body?.isReplayable == false && !sendsExpect,
       earlierDoubt: history.doubt, asksForCredentials: decisions.challenge != nil,
       isPassedOn: isPassedOn(next.url, proxy))
@@ -200,7 +190,7 @@ final class TransferRun: Sendable {
         connection.release()
         await control.waitWhilePaused()
       }
-      let limit = timeToBegin(after: history.start)
+      let limit = timeToBegin(history.loop)
       let waitStart = ContinuousClock.now
       var isQueued = false
       let patience = request.options.limits.stall
@@ -270,7 +260,8 @@ final class TransferRun: Sendable {
     _ next: NextAttempt, _ history: AttemptHistory, _ earlierDoubt: Doubt, _ result: ExchangeResult
   ) -> Attempt {
     var attempt = next.attempt(
-      tries: history.tries, redirects: history.redirects, hasUsedOneShot: history.hasUsedOneShot,
+      tries: history.loop.tries, redirects: history.redirects,
+      hasUsedOneShot: history.hasUsedOneShot,
       earlierDoubt: earlierDoubt, asksForCredentials: decisions.challenge != nil,
       isPassedOn: isPassedOn(next.url, try? proxy(for: next.url)))
     if let target = result.chosenTarget { attempt.options.responseTarget = target }
@@ -284,7 +275,7 @@ final class TransferRun: Sendable {
     if let question = result.trustQuestion {
       return await facts(of: result, decidedOn: question, next.url, history)
     }
-    var facts = AttemptFacts(result)
+    var facts = result.facts
     guard let host = result.unresolvedHost, facts.failure?.code == .hostNotFound else {
       return facts
     }
@@ -306,7 +297,7 @@ final class TransferRun: Sendable {
     of result: ExchangeResult, decidedOn question: ServerTrust, _ url: HTTPURL,
     _ history: AttemptHistory
   ) async -> AttemptFacts {
-    var facts = AttemptFacts(result)
+    var facts = result.facts
     facts.isTransient = false
     guard history.trustQuestions <= Self.maximumTrustQuestions else {
       facts.failure = .tooManyCertificates(url)
@@ -344,17 +335,17 @@ final class TransferRun: Sendable {
   private func learn(from result: ExchangeResult, _ next: NextAttempt) {
     let origin = next.url.origin
     if let proxy = try? proxy(for: next.url),
-      (result.failure?.underlying as? CurlFailure)?.areProxyCredentialsRefused == true
+      (result.facts.failure?.underlying as? CurlFailure)?.areProxyCredentialsRefused == true
         || result.response?.status == 407 && isPassedOn(next.url, proxy)
     {
       session.refusedCredentials.note(proxy)
     }
     if result.hasContinued {
       session.knownServers.note(origin, ignoresExpect: false)
-    } else if result.expectIgnored || result.expectRejected {
+    } else if result.expectIgnored || result.facts.expectRejected {
       session.knownServers.note(origin, ignoresExpect: true)
     }
-    if result.repetition == .overHTTP2 {
+    if result.facts.repetition == .overHTTP2 {
       session.knownServers.note(origin, refusesHTTP11: true)
     }
     if let response = result.response {
@@ -387,7 +378,7 @@ final class TransferRun: Sendable {
     next.fetchPage(url)
     pageHistory.noteRedirect(sendsKey: next.sendsOwnHeaders)
     while let result = try? await send(&next, pageHistory) {
-      var facts = AttemptFacts(result)
+      var facts = result.facts
       if let question = result.trustQuestion {
         pageHistory.note(result)
         facts = await self.facts(of: result, decidedOn: question, next.url, pageHistory)
@@ -423,7 +414,7 @@ final class TransferRun: Sendable {
 
   /// The result of a request that is not begun.
   func refuse(_ error: TransferError) async -> TransferResult {
-    await conclude(AttemptHistory(), .init(.failed, error))
+    await conclude(AttemptHistory(RetryLoop(request.options.retry)), .init(.failed, error))
   }
 
   /// Delivers a response that was held back from the caller's target. Returns why that failed.
@@ -497,32 +488,23 @@ final class TransferRun: Sendable {
       attempts: history.attempts, redirects: history.redirects,
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
-      duration: history.start.duration(to: .now), sha256: history.sha256?.description,
+      duration: history.loop.start.duration(to: .now), sha256: history.sha256?.description,
       isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
       newConnections: history.newConnections,
-      error: verdict.error?.ending(as: verdict.outcome, history.response))
+      error: verdict.error?.ending(as: verdict.outcome, history.response),
+      mayBeSentAgain: request.options.permitRepetition(
+        of: request.method, after: verdict.outcome, getsKey: history.sendsKey))
     if case .reader(let response) = request.options.responseTarget.kind { response.end(result) }
     return result
   }
 }
 
 extension TransferRun {
-  /// How long an attempt of a request that began then may wait, and the setting that says so; no limit if nil.
-  private func timeToBegin(
-    after start: ContinuousClock.Instant
-  ) -> (time: Duration, setting: SettingName)? {
+  /// How long an attempt may wait before it begins, and the setting that says so; no limit if nil.
+  private func timeToBegin(_ loop: RetryLoop) -> (time: Duration, setting: SettingName)? {
     let ofAttempt = time.left.map { (time: $0, setting: SettingName.attemptLimit) }
-    let ofRetries = request.options.retry.timeLimit.map {
-      (time: max($0 - start.duration(to: .now), .zero), setting: SettingName.retryTimeLimit)
-    }
+    let ofRetries = loop.timeLeft.map { (time: $0, setting: SettingName.retryTimeLimit) }
     return [ofAttempt, ofRetries].compactMap(\.self).min { $0.time < $1.time }
-  }
-}
-
-extension TransferRun {
-  /// Whether another attempt of a request that began then may begin now.
-  private func mayBegin(after start: ContinuousClock.Instant) -> Bool {
-    request.options.retry.timeLimit.map { start.duration(to: .now) <= $0 } ?? true
   }
 }
 

@@ -1,10 +1,10 @@
 /// The totals of a download's requests so far, and the last response.
 struct DownloadHistory: Sendable {
-  let start = ContinuousClock.now
+  /// The attempts since the file last became longer than it ever was, with the one that did it, and when the download was
+  /// started.
+  private(set) var loop: RetryLoop
   /// How often a request was sent.
   private(set) var attempts = 0
-  /// How many of them were made since the file last became longer than it ever was, with the one that did it.
-  private(set) var tries = 0
   private(set) var redirects = 0
   private(set) var restarts = 0
   private(set) var received: Int64 = 0
@@ -20,6 +20,10 @@ struct DownloadHistory: Sendable {
   /// How many connections were made.
   private(set) var newConnections = 0
   private var longest: Int64 = 0
+
+  init(_ loop: RetryLoop) {
+    self.loop = loop
+  }
 
   /// - Parameter size: the size of the partial file that was left.
   mutating func begin(_ size: Int64) {
@@ -37,7 +41,7 @@ struct DownloadHistory: Sendable {
     replaced before: Int64
   ) {
     attempts += result.attempts
-    tries += max(result.attempts - result.redirects, 0)
+    loop.tries += max(result.attempts - result.redirects, 0)
     redirects = result.redirects
     response = result.response ?? response
     lastAttempt = result.lastAttempt ?? lastAttempt
@@ -55,6 +59,6 @@ struct DownloadHistory: Sendable {
       restarts += 1
       resumedFrom = 0
     }
-    if size > longest { (longest, tries) = (size, 1) }
+    if size > longest { (longest, loop.tries) = (size, 1) }
   }
 }

@@ -59,7 +59,7 @@ final class DownloadRun: Sendable {
 
   func perform() async -> DownloadResult {
     publisher.begin(nil)
-    var history = DownloadHistory()
+    var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
     let partial: PartialDownload
     do throws(TransferError) {
       partial = try await prepare()
@@ -83,29 +83,23 @@ final class DownloadRun: Sendable {
         partial.startAgain()
       case .goOn: break
       case .retry(let verdict):
-        guard history.tries < request.options.retry.attempts,
-          let delay = Backoff.wait(
-            before: history.tries + 1, request.options.retry, since: history.start),
-          session.budget.take()
-        else { return await conclude(history, partial, verdict) }
-        note("Continuing in \(delay.inSeconds): \(verdict.error?.description ?? "")")
-        await control.announce(
-          TransferRetry(error: verdict.error, delay: delay, attempt: history.attempts + 1),
-          to: request.options.willRetry)
-        publisher.update { $0.phase = .retrying }
-        guard await control.sleep(delay) else {
+        let attempt = history.attempts + 1
+        let wait = await history.loop.wait(after: verdict, control) {
+          note("Continuing in \($0.inSeconds): \(verdict.error?.description ?? "")")
+          await control.announce(
+            TransferRetry(error: verdict.error, delay: $0, attempt: attempt),
+            to: request.options.willRetry)
+          publisher.update { $0.phase = .retrying }
+        }
+        switch wait {
+        case .over: break
+        case .ended(let verdict): return await conclude(history, partial, verdict)
+        case .cancelled:
           return await conclude(history, partial, .init(.cancelled, .cancelledDuringResponse))
         }
-        // The wait was longer if the process was stopped meanwhile.
-        if overdue(history.start) != nil { return await conclude(history, partial, verdict) }
       case .conclude(let verdict): return await conclude(history, partial, verdict)
       }
     }
-  }
-
-  /// The time in which attempts of a download that began then may begin, if it is over.
-  private func overdue(_ start: ContinuousClock.Instant) -> Duration? {
-    request.options.retry.timeLimit.flatMap { start.duration(to: .now) > $0 ? $0 : nil }
   }
 
   /// Checks the request, and takes a partial file that was left.
@@ -168,11 +162,7 @@ final class DownloadRun: Sendable {
           TransferRetry(error: retry.error, delay: retry.delay, attempt: before + retry.attempt))
       }
     }
-    let policy = request.options.retry
-    request.options.retry.attempts = max(policy.attempts - history.tries, 1)
-    request.options.retry.timeLimit = policy.timeLimit.map {
-      max($0 - history.start.duration(to: .now), .zero)
-    }
+    request.options.retry = history.loop.remainingPolicy
     let task = session.startRequest(ofDownload: request)
     sending.withLock { sending in
       sending = task
@@ -246,14 +236,16 @@ final class DownloadRun: Sendable {
     case .storing(let end):
       let verdict = AttemptDecision.Verdict(result.outcome, result.error)
       guard result.outcome == .ok, result.error == nil else {
-        return result.outcome == .retryable ? .retry(verdict) : .conclude(verdict)
+        return result.mayBeSentAgain ? .retry(verdict) : .conclude(verdict)
       }
       if let end, partial.size < end {
         return .retry(.init(.retryable, .rangeTooShort(partial.url, partial.size, of: end)))
       }
       // A server may send fewer bytes than it was asked for (RFC 9110 §14.2).
       if let total = partial.total, partial.size < total {
-        guard let limit = overdue(history.start) else { return .goOn }
+        guard history.loop.isOverdue, let limit = history.loop.policy.timeLimit else {
+          return .goOn
+        }
         return .conclude(
           .init(.retryable, .downloadOverdue(partial.url, partial.size, of: total, limit)))
       }
@@ -309,7 +301,7 @@ final class DownloadRun: Sendable {
 
   /// The result of a download that is not begun.
   func refuse(_ error: TransferError) async -> DownloadResult {
-    await conclude(DownloadHistory(), nil, .init(.failed, error))
+    await conclude(DownloadHistory(RetryLoop(request.options.retry)), nil, .init(.failed, error))
   }
 
   private func conclude(
@@ -340,7 +332,7 @@ final class DownloadRun: Sendable {
       url: request.url, method: request.method, outcome: verdict.outcome, response: response,
       idempotencyKey: nil, attempts: history.attempts, redirects: history.redirects,
       contentLength: nil, framing: .noBody, bytesSent: 0, wireBytes: 0,
-      duration: history.start.duration(to: .now), sha256: nil,
+      duration: history.loop.start.duration(to: .now), sha256: nil,
       isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
       newConnections: history.newConnections,
       error: error?.ending(as: verdict.outcome, response))

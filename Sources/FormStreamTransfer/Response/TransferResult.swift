@@ -72,6 +72,8 @@ public struct TransferResult: Sendable {
   package let newConnections: Int
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
+  /// Whether the same request may be sent again by those who count the attempts themselves.
+  package internal(set) var mayBeSentAgain = false
 
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }

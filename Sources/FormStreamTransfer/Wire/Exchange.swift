@@ -576,16 +576,20 @@ extension Exchange {
     tracer?.bodies(
       sent: request.announcesBody ? upload.handedOver : nil,
       received: collector.response == nil ? nil : collector.received)
+    let isComplete = atResponse?.isComplete ?? (stage == .sent)
     return ExchangeResult(
+      facts: AttemptFacts(
+        response: collector.response.map { AttemptFacts.Response($0) }, failure: error,
+        isTransient: isTransient, stage: stage,
+        handedOverAtResponse: isComplete ? upload.handedOver : atResponse?.handedOver ?? 0,
+        isResponseToCompleteRequest: stage == .sent && isComplete,
+        isEncrypted: request.isEncrypted, speaksHTTP10: collector.response?.version == "1.0",
+        expectRejected: sentExpect && upload.read == 0 && collector.status == 417,
+        repetition: repetition, demandedHTTP11: demandedHTTP11),
       response: collector.response, isHeld: collector.isHeld,
-      chosenTarget: collector.chosenTarget, failure: error,
-      isTransient: isTransient, stage: stage,
-      handedOverAtResponse: atResponse?.isComplete ?? (stage == .sent)
-        ? nil : atResponse?.handedOver ?? 0,
-      repetition: repetition, demandedHTTP11: demandedHTTP11, hasBegunBody: hasBegunBody,
+      chosenTarget: collector.chosenTarget, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
       sha256: stage == .sent && request.options.computesDigest ? upload.finishDigest() : nil,
-      isEncrypted: request.isEncrypted,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
       lastAttempt: easy.lastAttempt(firstByte: clock.timeToFirstByte),
@@ -595,8 +599,7 @@ extension Exchange {
       unresolvedHost: unresolvedHost,
       hasContinued: collector.hasContinued,
       expectIgnored: sentExpect && upload.read > 0 && !collector.hasContinued
-        && collector.status != 417,
-      expectRejected: sentExpect && upload.read == 0 && collector.status == 417)
+        && collector.status != 417)
   }
 
   /// Returns why there is no complete response, and whether another attempt may succeed.

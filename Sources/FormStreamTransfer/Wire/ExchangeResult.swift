@@ -2,30 +2,20 @@ import FormStreamDigest
 
 /// What is known at the end of an exchange.
 struct ExchangeResult: Sendable {
+  /// What decides the next step.
+  var facts: AttemptFacts
   /// The response; nil if its head didn't arrive completely.
   var response: TransferResponse?
   /// Whether the response's body was held back from the caller's target, because another response was expected.
   var isHeld: Bool
   /// The target that the program chose for the response; nil if it chose none.
   var chosenTarget: ResponseTarget?
-  /// Why there is no complete response.
-  var failure: TransferError?
-  /// Whether another attempt may succeed: the server wasn't reached, or the connection broke.
-  var isTransient: Bool
-  var stage: AttemptStage
-  /// How many bytes of the body were handed over when the response began; nil if the complete request was.
-  var handedOverAtResponse: Int64?
-  /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
-  var repetition: Repetition?
-  /// The server's demand for HTTP/1.1; nil if it demands nothing.
-  var demandedHTTP11: HTTP11Demand?
   /// Whether the body's source was read.
   var hasBegunBody: Bool
   var framing: TransferResult.Framing
   /// How many bytes of the body were handed over to the system.
   var handedOver: Int64
   var sha256: SHA256.Digest?
-  var isEncrypted: Bool
   /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
   var isServerVerified: Bool?
   /// How the attempt went on the network.
@@ -40,10 +30,4 @@ struct ExchangeResult: Sendable {
   var hasContinued: Bool
   /// Whether the body was sent although the server responded neither 100 nor 417 to `Expect: 100-continue`.
   var expectIgnored: Bool
-  /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
-  var expectRejected: Bool
-
-  /// Whether the complete request was handed over before the response began: only then can the response refer to
-  /// all of it.
-  var isResponseToCompleteRequest: Bool { stage == .sent && handedOverAtResponse == nil }
 }

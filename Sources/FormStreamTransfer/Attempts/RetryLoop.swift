@@ -1,0 +1,108 @@
+import FormStreamPlatform
+
+/// When a request is sent again, and how often: the state of its retry policy. It is asked once after each attempt.
+///
+/// `Attempt.decision` says whether the request may be sent again at all. Requests, downloads and batches, whose attempts
+/// differ, count them here.
+package struct RetryLoop: Sendable {
+  /// What follows an attempt that may be repeated.
+  package enum Next: Sendable, Equatable {
+    /// Another attempt, after a wait.
+    case attempt(after: Duration)
+    /// No attempt. The reason is a sentence for the error's message; nil if the error says enough.
+    case end(reason: String?)
+  }
+
+  package let policy: RetryPolicy
+  /// When the request was started.
+  package let start: ContinuousClock.Instant
+  /// How many attempts were made, of those that count: the last one included.
+  package var tries = 0
+  /// The repetitions that all requests of a session share; nil if there is no limit of that kind.
+  private let budget: RetryBudget?
+
+  package init(
+    _ policy: RetryPolicy, budget: RetryBudget? = nil, start: ContinuousClock.Instant = .now
+  ) {
+    (self.policy, self.budget, self.start) = (policy, budget, start)
+  }
+
+  /// What is left of the time in which attempts may begin; nil if it is not limited.
+  var timeLeft: Duration? { policy.timeLimit.map { max($0 - start.duration(to: .now), .zero) } }
+
+  /// Whether the time in which attempts may begin is over.
+  package var isOverdue: Bool { policy.timeLimit.map { start.duration(to: .now) > $0 } ?? false }
+
+  /// What is left of the policy, for a request that is one of several.
+  var remainingPolicy: RetryPolicy {
+    var rest = policy
+    rest.attempts = max(policy.attempts - tries, 1)
+    rest.timeLimit = timeLeft
+    return rest
+  }
+
+  /// What follows the last attempt, which may be repeated. Another attempt takes one repetition out of the session's budget.
+  ///
+  /// - Parameter retryAfter: how long the server asks to wait; nil if it doesn't say it.
+  package func next(retryAfter: Duration? = nil) -> Next {
+    guard tries < policy.attempts else { return .end(reason: nil) }
+    if let reason = refusal(of: retryAfter) { return .end(reason: reason) }
+    let wait = Backoff.wait(before: tries + 1, policy, retryAfter: retryAfter)
+    if let limit = policy.timeLimit, start.duration(to: .now) + wait > limit {
+      return .end(reason: nil)
+    }
+    guard budget?.take() ?? true else { return .end(reason: nil) }
+    return .attempt(after: wait)
+  }
+
+  /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
+  /// Nil if the wait is not too long, or the server named none.
+  private func refusal(of retryAfter: Duration?) -> String? {
+    guard let retryAfter, retryAfter > .zero else { return nil }
+    let asked = "It asks to come again in \(RetryAfter.text(retryAfter)) (Retry-After)"
+    if retryAfter > policy.maximumRetryAfter {
+      return
+        "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "
+        + "wait (\(SettingName.longestRetryAfter))."
+    }
+    if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter.bounded > limit {
+      return
+        "\(asked), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
+        + "one (\(SettingName.retryTimeLimit))."
+    }
+    return nil
+  }
+}
+
+extension RetryLoop {
+  /// How the wait for another attempt ends.
+  enum Wait {
+    /// Another attempt begins.
+    case over
+    /// There is none: the request ends with the verdict.
+    case ended(AttemptDecision.Verdict)
+    case cancelled
+  }
+
+  /// Waits until another attempt may begin.
+  ///
+  /// - Parameters:
+  ///   - verdict: the verdict if there is no other attempt.
+  ///   - announce: called before the wait, with its length.
+  func wait(
+    after verdict: AttemptDecision.Verdict, retryAfter: Duration? = nil,
+    _ control: TransferControl, announce: (Duration) async -> Void
+  ) async -> Wait {
+    switch next(retryAfter: retryAfter) {
+    case .end(let reason):
+      var verdict = verdict
+      if let reason { verdict.error = verdict.error?.adding(reason) }
+      return .ended(verdict)
+    case .attempt(let delay):
+      await announce(delay)
+      guard await control.sleep(delay) else { return .cancelled }
+      // The wait was longer if the process was stopped meanwhile.
+      return isOverdue ? .ended(verdict) : .over
+    }
+  }
+}

@@ -12,12 +12,12 @@ package let longestHTTP2Body: Int64 = 64 * 1024
 struct NextAttempt: Sendable {
   private enum DemandedVersion { case http11, http2 }
 
-  private let request: TransferRequest
+  let request: TransferRequest
   private(set) var method: HTTPMethod
   private(set) var url: HTTPURL
   private(set) var body: BodyLayout?
   /// The digest of the body that the headers announce; nil if they announce none.
-  private let digest: SHA256.Digest?
+  let digest: SHA256.Digest?
   /// Whether the server takes the body only with its length.
   private(set) var needsLength = false
   private let headers: HTTPHeaders
@@ -31,7 +31,8 @@ struct NextAttempt: Sendable {
   private(set) var authentications = 0
   /// Whether the request's own headers are sent; they are not sent to another origin.
   private(set) var sendsOwnHeaders = true
-  private var usesIdleConnection = true
+  /// Whether an idle connection may be used.
+  private(set) var usesIdleConnection = true
   /// The version of HTTP that the server demands; nil if it leaves the choice.
   private var demandedVersion: DemandedVersion?
   /// Whether `Expect: 100-continue` may be sent; not after the server rejected it.
@@ -61,7 +62,7 @@ struct NextAttempt: Sendable {
 
   /// RFC 9110 §8.6: "A user agent SHOULD send Content-Length in a request when the method defines a meaning
   /// for enclosed content and it is not sending Transfer-Encoding", even if it is 0.
-  private var announcesBody: Bool {
+  var announcesBody: Bool {
     sendsBody || !isPage && ["POST", "PUT", "PATCH"].contains(method.description)
   }
 
@@ -91,13 +92,14 @@ struct NextAttempt: Sendable {
     return body.isReplayable ? .measurable : .oneShot
   }
 
+  /// What the request line has in place of the URL's path and query; nil for these.
+  var target: String? { isRedirected ? nil : request.options.requestTarget }
+
   /// - Parameter refusesHTTP11: whether the server is known to refuse HTTP/1.1.
   func wireRequest(
     expectTimeout: Duration?, configuration: TransferSession.Configuration, refusesHTTP11: Bool,
     isFinal: @escaping @Sendable (Int, HTTPHeaders, String) -> Bool
   ) -> WireRequest {
-    var options = request.options
-    options.computesDigest = options.computesDigest && sendsBody
     var configuration = configuration
     configuration.version = configuration.version.resolved(for: url.origin.scheme)
     let prefersHTTP11 = prefersHTTP11(configuration.version) && !refusesHTTP11
@@ -105,12 +107,8 @@ struct NextAttempt: Sendable {
     // libcurl doesn't use a connection that was made with other settings.
     if !sendsOwnHeaders { configuration.tls.withholdCertificate() }
     return WireRequest(
-      method: method, url: url, headers: sentHeaders(userAgent: configuration.userAgent),
-      body: sendsBody ? body : nil, announcedDigest: sendsBody ? digest : nil,
-      announcesBody: announcesBody, expectTimeout: expectTimeout,
-      usesIdleConnection: usesIdleConnection,
-      target: isRedirected ? nil : options.requestTarget, options: options,
-      configuration: configuration,
+      attempt: self, headers: sentHeaders(userAgent: configuration.userAgent),
+      expectTimeout: expectTimeout, configuration: configuration,
       prefersHTTP11: prefersHTTP11, isFinal: isFinal)
   }
 

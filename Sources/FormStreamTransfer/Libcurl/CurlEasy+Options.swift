@@ -27,14 +27,15 @@ extension CurlEasy {
       _ = formstream_easy_set_long(handle, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
     }
     set(
-      CURLOPT_FRESH_CONNECT, request.usesIdleConnection && !request.hasPriorKnowledge ? 0 : 1)
+      CURLOPT_FRESH_CONNECT,
+      request.attempt.usesIdleConnection && !request.hasPriorKnowledge ? 0 : 1)
   }
 
   private func setTarget(_ request: WireRequest) {
     set(CURLOPT_URL, request.url.absoluteString)
     // What is to be removed from the path was removed when the URL was parsed.
     set(CURLOPT_PATH_AS_IS, 1)
-    if let target = request.target { set(CURLOPT_REQUEST_TARGET, target) }
+    if let target = request.attempt.target { set(CURLOPT_REQUEST_TARGET, target) }
     set(CURLOPT_PROTOCOLS_STR, "http,https")
     set(CURLOPT_FOLLOWLOCATION, 0)
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))

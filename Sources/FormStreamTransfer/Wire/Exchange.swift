@@ -98,7 +98,7 @@ final class Exchange: @unchecked Sendable {
       self, sendsBody: request.announcesBody,
       traces: tracer != nil || request.mayBeHTTP2 || request.isEncrypted)
     let announced = request.announcedDigest
-    if request.options.computesDigest || announced != nil, request.announcesBody {
+    if request.computesDigest || announced != nil, request.announcesBody {
       do {
         try upload.computeDigest(announced: announced)
       } catch {
@@ -589,7 +589,7 @@ extension Exchange {
       response: collector.response, isHeld: collector.isHeld,
       chosenTarget: collector.chosenTarget, hasBegunBody: hasBegunBody,
       framing: framing, handedOver: upload.handedOver,
-      sha256: stage == .sent && request.options.computesDigest ? upload.finishDigest() : nil,
+      sha256: stage == .sent && request.computesDigest ? upload.finishDigest() : nil,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
       lastAttempt: easy.lastAttempt(firstByte: clock.timeToFirstByte),

@@ -3,24 +3,14 @@ import FormStreamDigest
 
 /// The request that one exchange sends, and the settings that it follows.
 struct WireRequest: Sendable {
-  var method: HTTPMethod
-  var url: HTTPURL
+  /// What is sent, and what is known about it.
+  let attempt: NextAttempt
+  /// All headers, with those that depend on the settings and on the credentials.
   var headers: HTTPHeaders
-  /// The body; nil if there is none.
-  var body: BodyLayout?
-  /// The digest of the body that the head announces; nil if it announces none.
-  var announcedDigest: SHA256.Digest?
-  /// Whether the head announces a body; if `body` is nil, an empty one.
-  var announcesBody: Bool
   /// How long `Expect: 100-continue` waits for a response; nil if the body is sent at once.
   var expectTimeout: Duration?
   /// Whether the body is sent only if the server says that it may be.
   var requiresContinue = false
-  /// Whether an idle connection may be used.
-  var usesIdleConnection: Bool
-  /// What the request line has in place of the URL's path and query; nil for these.
-  var target: String?
-  var options: TransferOptions
   /// How long the attempt has waited already.
   var waited = Duration.zero
   /// The session's settings, but with the version that this request asks for.
@@ -45,6 +35,18 @@ struct WireRequest: Sendable {
   var chooseTarget: (@Sendable (TransferResponse) async throws -> ResponseTarget?)?
   /// Decides, when a response's head arrives, whether its body goes to the caller's target.
   var isFinal: @Sendable (_ status: Int, _ headers: HTTPHeaders, _ version: String) -> Bool
+
+  var method: HTTPMethod { attempt.method }
+  var url: HTTPURL { attempt.url }
+  /// The body; nil if there is none.
+  var body: BodyLayout? { attempt.sendsBody ? attempt.body : nil }
+  /// The digest of the body that the head announces; nil if it announces none.
+  var announcedDigest: SHA256.Digest? { attempt.sendsBody ? attempt.digest : nil }
+  /// Whether the head announces a body; if `body` is nil, an empty one.
+  var announcesBody: Bool { attempt.announcesBody }
+  /// Whether the result has the digest of the body.
+  var computesDigest: Bool { attempt.sendsBody && options.computesDigest }
+  var options: TransferOptions { attempt.request.options }
 
   /// The length of the body; nil if it can't be known.
   var bodyLength: Int64? { body == nil ? 0 : body?.contentLength }

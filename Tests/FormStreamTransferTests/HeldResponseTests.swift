@@ -162,7 +162,8 @@ import FormStreamTransfer
   @Test func `a request can be cancelled by its progress alone`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let session = try makeSession()
-    var task: TransferTask? = session.start(try request(server, into: ReceivedText()))
+    var task: TransferTask<TransferResult>? = session.start(
+      try request(server, into: ReceivedText()))
     let bridge = try #require(task?.makeFoundationProgress())
     let updates = try #require(task?.progress)
     task = nil

@@ -8,7 +8,7 @@ import Testing
   /// Starts requests when it is told to, in a task of the code that called `begin`.
   private final class Follower: Sendable {
     private let (orders, order) = AsyncStream<TransferRequest>.makeStream()
-    private let (tasks, started) = AsyncStream<TransferTask>.makeStream()
+    private let (tasks, started) = AsyncStream<TransferTask<TransferResult>>.makeStream()
     private let session: TransferSession
 
     init(_ session: TransferSession) { self.session = session }
@@ -22,7 +22,7 @@ import Testing
     /// Ends the task.
     func end() { order.finish() }
 
-    func start(_ request: TransferRequest) async -> TransferTask? {
+    func start(_ request: TransferRequest) async -> TransferTask<TransferResult>? {
       order.yield(request)
       return await tasks.first { _ in true }
     }

@@ -19,7 +19,7 @@ import FormStreamTransfer
 
   /// Sends other requests on the engine that drives `task`, and checks that nothing of `task` moves.
   private func expectStandstill(
-    _ task: TransferTask, _ server: ScriptedServer, _ session: TransferSession,
+    _ task: TransferTask<TransferResult>, _ server: ScriptedServer, _ session: TransferSession,
     sourceLocation: SourceLocation = #_sourceLocation
   ) async throws {
     // The engine carries out what it is told in order: after another request the pause has begun.
@@ -184,9 +184,9 @@ import FormStreamTransfer
 private final class TaskHolder: @unchecked Sendable {
   private let lock = NSLock()
   /// Guarded by `lock`.
-  private var held: TransferTask?
+  private var held: TransferTask<TransferResult>?
 
-  var task: TransferTask? {
+  var task: TransferTask<TransferResult>? {
     get { lock.withLock { held } }
     set { lock.withLock { held = newValue } }
   }

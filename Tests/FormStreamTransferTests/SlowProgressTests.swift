@@ -98,7 +98,7 @@ import Testing
     let request = try TransferRequest(.get, server.url, options: options)
     let settings = DownloadSettings(.file(place.path("file")))
     let waiting = Task(executorPreference: OwnThreads()) {
-      await session.downloadResult(of: request, settings, progress: closure.call)
+      await session.startDownload(request, settings).result(progress: closure.call)
     }
     #expect(await onNewThread { closure.begun.wait() })
     // Downloads are not among the session's tasks.

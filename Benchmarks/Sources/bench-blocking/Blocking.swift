@@ -6,7 +6,7 @@ import Measuring
 /// Starts a request and waits until it is blocked.
 func startBlocked(
   on session: TransferSession, _ url: String, file: String?
-) async throws -> TransferTask {
+) async throws -> TransferTask<TransferResult> {
   var request = try TransferRequest(
     file == nil ? .get : .post, url, body: file.map { .file(LocalPath($0)) })
   if file == nil { request.options.responseTarget = .stream { _ in while true { pause() } } }

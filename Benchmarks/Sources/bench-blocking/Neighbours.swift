@@ -24,7 +24,7 @@ struct Neighbours {
     print("{\"alone\": \(alone), \"file\": \(besideFile), \"response\": \(besideResponse)}")
   }
 
-  private func seconds(beside blocked: TransferTask? = nil) async throws -> Double {
+  private func seconds(beside blocked: TransferTask<TransferResult>? = nil) async throws -> Double {
     let request = try TransferRequest(.post, url, body: .file(LocalPath(file)))
     let begun = ContinuousClock.now
     let tasks = (0..<50).map { _ in session.start(request) }

@@ -19,7 +19,7 @@ func downloadNamed(
 }
 
 func continueLater(
-  _ task: DownloadTask, at place: URL, token: String, in session: TransferSession
+  _ task: TransferTask<DownloadResult>, at place: URL, token: String, in session: TransferSession
 ) async throws -> DownloadedFile {
   if let data = await task.cancelKeepingData() { try JSONEncoder().encode(data).write(to: place) }
   // Later:

@@ -12,7 +12,7 @@ final class Ending: @unchecked Sendable {
 final class ForwardedPart: PartSink {
   private let chunks: AsyncThrowingStream<[UInt8], any Error>.Continuation
   private let room = DispatchSemaphore(value: 0)
-  private let task: TransferTask
+  private let task: TransferTask<TransferResult>
 
   init(to url: String, in session: TransferSession) throws {
     let (stream, chunks) = AsyncThrowingStream.makeStream(of: [UInt8].self)

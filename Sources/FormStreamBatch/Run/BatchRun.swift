@@ -33,7 +33,7 @@ package final class BatchRun: Sendable {
     package let size: Int64
     /// How many bytes of the same file earlier requests have brought.
     package let sentBefore: Int64
-    package let task: TransferTask
+    package let task: TransferTask<TransferResult>
   }
 
   struct State {

@@ -48,3 +48,16 @@ public struct DownloadResult: Sendable {
   /// Why the outcome is not `ok`.
   public var error: TransferError? { transfer.error }
 }
+
+extension DownloadResult {
+  /// The file of a download that succeeded.
+  func confirmedFile() throws -> DownloadedFile {
+    guard let file else {
+      if outcome == .ok, let response = transfer.response {
+        throw TransferError.notChanged(transfer.url).ending(as: .ok, response)
+      }
+      try transfer.fail()
+    }
+    return file
+  }
+}

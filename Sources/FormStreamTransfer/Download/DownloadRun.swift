@@ -7,6 +7,8 @@ import Foundation
 /// A `TransferRun` sends one request, for everything or for the rest; a `DownloadSink` stores its response; this type
 /// decides what is asked for next.
 final class DownloadRun: Sendable {
+  /// The caller's request.
+  let originalRequest: TransferRequest
   let request: TransferRequest
   let publisher: ProgressPublisher
   /// Where the download's own task runs.
@@ -15,13 +17,13 @@ final class DownloadRun: Sendable {
   private let settings: DownloadSettings
   private let session: TransferSession
   /// The request that is being sent; nil between two.
-  private let sending = Guarded<TransferTask?>(nil)
+  private let sending = Guarded<TransferTask<TransferResult>?>(nil)
 
   init(
     _ request: TransferRequest, _ settings: DownloadSettings, session: TransferSession,
     engine: Engine
   ) {
-    (self.settings, self.session) = (settings, session)
+    (originalRequest, self.settings, self.session) = (request, settings, session)
     var request = request
     request.options = request.options.bounded
     self.request = request

@@ -17,7 +17,7 @@ extension TransferSession {
   ///   - settings: where and how the file is stored.
   public func startDownload(
     _ request: TransferRequest, _ settings: DownloadSettings
-  ) -> DownloadTask {
+  ) -> TransferTask<DownloadResult> {
     start(DownloadRun(request, settings, session: self, engine: engines[nextEngine()]))
   }
 
@@ -30,31 +30,10 @@ extension TransferSession {
   public func startDownload(
     resuming data: DownloadResumeData, headers: HTTPHeaders = [:], credentials: Credentials? = nil,
     options: TransferOptions = .download
-  ) throws(TransferError) -> DownloadTask {
+  ) throws(TransferError) -> TransferTask<DownloadResult> {
     let request = try TransferRequest(
       .get, data.url, headers: headers, credentials: credentials, options: options)
     return startDownload(request, data.settings)
-  }
-
-  /// Downloads a resource to a file and waits for the result, whether it succeeds or fails. If the waiting task is
-  /// cancelled, so is the download.
-  ///
-  /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
-  ///   the last time before this function returns.
-  public func downloadResult(
-    of request: TransferRequest, _ settings: DownloadSettings, progress: ProgressHandler? = nil
-  ) async -> DownloadResult {
-    let task = startDownload(request, settings)
-    return await withTaskCancellationHandler {
-      guard let progress else { return await task.result }
-      async let reports: Void = ProgressPublisher.pass(
-        task.progress, to: progress, of: task.run.control)
-      let result = await task.result
-      await reports
-      return result
-    } onCancel: {
-      task.cancel()
-    }
   }
 
   /// Downloads a resource to a file; see ``startDownload(_:_:)``.
@@ -69,7 +48,8 @@ extension TransferSession {
   ) async throws -> DownloadedFile {
     let request = try TransferRequest(
       .get, url, query: query, headers: headers, credentials: credentials, options: options)
-    return try await downloadResult(of: request, settings, progress: progress).confirmedFile()
+    let run = DownloadRun(request, settings, session: self, engine: engines[nextEngine()])
+    return try await result(of: run, progress: progress).confirmedFile()
   }
 
   /// Downloads a resource to a file, and replaces one of that name; see ``startDownload(_:_:)``.

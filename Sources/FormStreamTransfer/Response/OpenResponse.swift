@@ -24,7 +24,7 @@ public struct OpenResponse: Sendable {
   }
 
   /// The request, to pause and to cancel it, and for its progress.
-  public var task: TransferTask { body.reading.task }
+  public var task: TransferTask<TransferResult> { body.reading.task }
 
   /// The result of the request, after the response has ended. It waits until the body is read, or the request is
   /// cancelled. If the waiting task is cancelled, so is the request.

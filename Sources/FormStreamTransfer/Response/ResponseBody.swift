@@ -85,13 +85,15 @@ public struct ResponseLines: AsyncSequence, Sendable {
 
 /// Reads a response, and cancels its request if nothing can read it any more.
 final class ResponseReading: Sendable {
-  let task: TransferTask
+  let task: TransferTask<TransferResult>
   private let response: ArrivingResponse
   let options: TransferOptions
   /// The URL of the request.
   let url: HTTPURL
 
-  init(_ task: TransferTask, _ response: ArrivingResponse, _ request: TransferRequest) {
+  init(
+    _ task: TransferTask<TransferResult>, _ response: ArrivingResponse, _ request: TransferRequest
+  ) {
     (self.task, self.response) = (task, response)
     (options, url) = (request.options, request.url)
   }

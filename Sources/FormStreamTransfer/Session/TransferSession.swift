@@ -59,32 +59,38 @@ public final class TransferSession: Sendable {
   }
 
   /// Starts a request and returns at once.
-  public func start(_ request: TransferRequest) -> TransferTask {
+  public func start(_ request: TransferRequest) -> TransferTask<TransferResult> {
     start(TransferRun(request, session: self, engine: nextEngine()))
   }
 
   /// Starts a request whose response goes to those who read it.
-  func start(_ request: TransferRequest, readBy response: ArrivingResponse) -> TransferTask {
+  func start(
+    _ request: TransferRequest, readBy response: ArrivingResponse
+  ) -> TransferTask<TransferResult> {
     start(TransferRun(request, readBy: response, session: self, engine: nextEngine()))
   }
 
   /// The requests that have been started and have not ended, in the order of their start.
-  public var tasks: [TransferTask] {
+  public var tasks: [TransferTask<TransferResult>] {
+    allTasks.compactMap { $0 as? TransferTask<TransferResult> }
+  }
+
+  /// The requests and the downloads that have been started and have not ended, in the order of their start.
+  private var allTasks: [any StartedTask] {
     started.withLock { $0.tasks.values.sorted { $0.id < $1.id } }
   }
 
   /// Cancels all requests that have been started and have not ended.
   public func cancelAll() {
-    for download in started.withLock({ Array($0.downloads.values) }) { download.cancel() }
-    for task in tasks { task.cancel() }
+    // A download was started before its requests, so it starts no others.
+    for task in allTasks { task.cancel() }
   }
 
   /// Waits until all requests that have been started have ended, also those that wait for a connection. From here on the
   /// session starts no others: they fail with `sessionFinished`. If the waiting task is cancelled, the requests go on.
   public func finish() async {
     started.withLock { $0.areRefused = true }
-    for download in started.withLock({ Array($0.downloads.values) }) { await download.end() }
-    for task in tasks { await task.end() }
+    for task in allTasks { await task.end() }
   }
 
   /// Sends a request and waits for its result, whether it succeeds or fails. If the waiting task is cancelled, so is the
@@ -96,19 +102,17 @@ public final class TransferSession: Sendable {
   public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {
-    let run = TransferRun(request, session: self, engine: nextEngine())
-    // Created before the request starts, so that no update is missed.
-    let updates = progress.map { _ in run.publisher.updates() }
-    let task = start(run)
-    return await withTaskCancellationHandler {
-      guard let progress, let updates else { return await task.result }
-      async let reports: Void = ProgressPublisher.pass(updates, to: progress, of: run.control)
-      let result = await task.result
-      await reports
-      return result
-    } onCancel: {
-      task.cancel()
-    }
+    await result(
+      of: TransferRun(request, session: self, engine: nextEngine()), progress: progress)
+  }
+
+  func result<Work: TransferWork>(
+    of run: Work, progress: ProgressHandler?
+  ) async -> Work.Success {
+    guard let progress else { return await start(run).result }
+    // Requested before the start, so that no update is missed.
+    let updates = run.publisher.updates()
+    return await start(run).result(passing: updates, to: progress)
   }
 
   /// Sends a request and returns the response that confirms it.
@@ -141,28 +145,17 @@ public final class TransferSession: Sendable {
     }
   }
 
-  /// Starts a download, unless ``finish()`` was called.
-  func start(_ run: DownloadRun) -> DownloadTask {
-    started.withLock { started in
-      guard !started.areRefused else {
-        return DownloadTask(run) { await $0.refuse(.sessionFinished) }
-      }
-      let task = DownloadTask(run) { [started = self.started] run in
-        let result = await run.perform()
-        started.withLock { $0.downloads[ObjectIdentifier(run)] = nil }
-        return result
-      }
-      started.downloads[ObjectIdentifier(run)] = task
-      return task
-    }
-  }
-
   /// Starts a request of a download that has been started: also while the session finishes.
-  func startRequest(ofDownload request: TransferRequest) -> TransferTask {
+  func startRequest(ofDownload request: TransferRequest) -> TransferTask<TransferResult> {
     start(TransferRun(request, session: self, engine: nextEngine()), isWanted: true)
   }
 
-  private func start(_ run: TransferRun, isWanted: Bool = false) -> TransferTask {
+  /// Starts a request or a download, unless ``finish()`` was called.
+  ///
+  /// - Parameter isWanted: whether it is started in any case.
+  func start<Work: TransferWork>(
+    _ run: Work, isWanted: Bool = false
+  ) -> TransferTask<Work.Success> {
     started.withLock { started in
       guard isWanted || !started.areRefused else {
         return TransferTask(run) { await $0.refuse(.sessionFinished) }
@@ -187,13 +180,21 @@ public final class TransferSession: Sendable {
   }
 }
 
-/// The requests of a session that have not ended.
+/// The requests and the downloads of a session that have not ended.
 private struct StartedTasks {
-  var tasks: [ObjectIdentifier: TransferTask] = [:]
-  var downloads: [ObjectIdentifier: DownloadTask] = [:]
+  var tasks: [ObjectIdentifier: any StartedTask] = [:]
   /// Whether no others are started.
   var areRefused = false
 }
+
+/// A task, whatever its result is.
+private protocol StartedTask: Sendable {
+  var id: Int { get }
+  func cancel()
+  func end() async
+}
+
+extension TransferTask: StartedTask {}
 
 extension TransferResult {
   /// The response of a request that succeeded.

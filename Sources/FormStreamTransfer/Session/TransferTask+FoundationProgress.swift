@@ -1,7 +1,7 @@
 import FormStreamPlatform
 public import Foundation
 
-extension TransferTask {
+extension TransferTask where Success == TransferResult {
   /// Returns the progress as a `Foundation.Progress`. Cancelling, pausing and resuming it does the same to the request.
   ///
   /// It counts bytes: those of the request's body that were handed over, and, if the request has no body or the response

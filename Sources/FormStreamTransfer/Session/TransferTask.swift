@@ -1,31 +1,24 @@
 import FormStreamPlatform
 
-/// A request that was started, and that may have ended: something to hold on to, to show, and to cancel.
+/// A request or a download that was started, and that may have ended: something to hold on to, to show, and to cancel.
 ///
-/// It is a value. Two are equal if they stand for the same start of a request. Letting go of it doesn't end the request.
-public struct TransferTask: Sendable, Identifiable {
-  /// What a request is doing.
-  public enum State: String, CaseIterable, Sendable {
-    /// It waits for other requests to the same host; see
-    /// ``TransferSession/Configuration/maximumConnectionsPerHost``.
-    case waiting
-    /// It is being sent, or waits for its response or for the next attempt.
-    case running
-    /// It was paused.
-    case paused
-    /// It has ended.
-    case done
-  }
+/// ``TransferSession/start(_:)`` returns the task of a request, whose result is a ``TransferResult``;
+/// ``TransferSession/startDownload(_:_:)`` that of a download, whose result is a ``DownloadResult``.
+///
+/// It is a value. Two are equal if they stand for the same start. Letting go of it doesn't end the transfer.
+public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
+  /// What a request or a download is doing.
+  public typealias State = TransferState
 
   /// A number that no other task of the process has. It increases.
   public let id: Int
-  let run: TransferRun
-  private let work: Task<TransferResult, Never>
+  let run: any TransferWork<Success>
+  private let work: Task<Success, Never>
 
-  private static let lastID = Guarded(0)
-
-  init(_ run: TransferRun, perform: @escaping @Sendable (TransferRun) async -> TransferResult) {
-    id = Self.lastID.withLock { id in
+  init<Work: TransferWork<Success>>(
+    _ run: Work, perform: @escaping @Sendable (Work) async -> Success
+  ) {
+    id = lastID.withLock { id in
       id += 1
       return id
     }
@@ -36,18 +29,24 @@ public struct TransferTask: Sendable, Identifiable {
   /// The request.
   public var request: TransferRequest { run.originalRequest }
 
-  /// What the request is doing.
-  public var state: State {
-    State(run.publisher, run.control)
+  /// What the task is doing.
+  public var state: TransferState {
+    let phase = run.publisher.current.phase
+    if phase == .done { return .done }
+    if run.control.isPaused { return .paused }
+    return phase == .queued ? .waiting : .running
   }
 
-  /// The progress as a sequence: it begins with the current state, and ends with the request. It may be iterated any
-  /// number of times. It only watches: if the task that iterates is cancelled, the request goes on.
+  /// The progress as a sequence: it begins with the current state, and ends with the task. It may be iterated any
+  /// number of times. It only watches: if the task that iterates is cancelled, the transfer goes on.
+  ///
+  /// For a download, ``TransferProgress/received`` is the size of the file so far, with what an earlier download had left, and
+  /// ``TransferProgress/responseTotal`` the size that it will have. If the download starts again, it goes back to 0.
   public var progress: TransferProgressUpdates { TransferProgressUpdates(publisher: run.publisher) }
 
-  /// The result, after the request has ended. If the waiting task is cancelled, so is the request. That holds for every
-  /// call that waits for one request.
-  public var result: TransferResult {
+  /// The result, after the transfer has ended. If the waiting task is cancelled, so is the transfer. That holds for every
+  /// call that waits for one transfer.
+  public var result: Success {
     get async {
       await withTaskCancellationHandler {
         await work.value
@@ -57,9 +56,53 @@ public struct TransferTask: Sendable, Identifiable {
     }
   }
 
+  /// Waits for the result, whether the transfer succeeds or fails. If the waiting task is cancelled, so is the transfer.
+  ///
+  /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
+  ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
+  ///   ``ProgressPace``.
+  public func result(progress: @escaping TransferSession.ProgressHandler) async -> Success {
+    await result(passing: run.publisher.updates(), to: progress)
+  }
+
+  /// The same, with updates that may have been requested before the start.
+  func result(
+    passing updates: some AsyncSequence<TransferProgress, Never> & Sendable,
+    to progress: @escaping TransferSession.ProgressHandler
+  ) async -> Success {
+    await withTaskCancellationHandler {
+      async let reports: Void = ProgressPublisher.pass(updates, to: progress, of: run.control)
+      let result = await work.value
+      await reports
+      return result
+    } onCancel: {
+      cancel()
+    }
+  }
+
   /// Waits for the end, whatever becomes of the waiting task.
   func end() async { _ = await work.value }
 
+  /// Pauses the transfer: no byte of a body is sent or received until `resume`. A request that waits for others lets those
+  /// behind it go first.
+  ///
+  /// The connection is kept, and counts as one to its host; the server may close it meanwhile. A download then continues over
+  /// another, as after any break. To give the connection of a download up, use ``cancelKeepingData()``.
+  public func pause() { run.pause() }
+
+  /// Continues after a pause.
+  public func resume() { run.resume() }
+
+  /// Cancels the transfer. The result of a request says how many bytes had been sent. What has arrived of a download stays in
+  /// the partial file, and ``DownloadResult/resumeData`` continues it; a download whose last byte has been written can't be
+  /// cancelled any more.
+  public func cancel() {
+    work.cancel()
+    run.cancel()
+  }
+}
+
+extension TransferTask where Success == TransferResult {
   /// The response that confirms the request, after it has ended. If the waiting task is cancelled, so is the request.
   ///
   /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError``, or `CancellationError` if the
@@ -67,37 +110,30 @@ public struct TransferTask: Sendable, Identifiable {
   public var response: TransferResponse {
     get async throws { try await result.confirmingResponse() }
   }
+}
 
-  /// Pauses the request: no byte of a body is sent or received until `resume`. The server may close the connection
-  /// meanwhile. A request that waits for others lets those behind it go first.
-  public func pause() {
-    run.control.pause()
+extension TransferTask where Success == DownloadResult {
+  /// The file, after the download has ended. If the waiting task is cancelled, so is the download.
+  ///
+  /// - Throws: a ``TransferError`` if the outcome is not `ok`, `CancellationError` if the download was cancelled.
+  public var file: DownloadedFile {
+    get async throws { try await result.confirmedFile() }
   }
 
-  /// Continues after a pause.
-  public func resume() {
-    run.control.resume()
-  }
-
-  /// Cancels the request. The result says how many bytes had been sent.
-  public func cancel() {
-    work.cancel()
-    run.control.cancel()
+  /// Cancels the download, and returns what continues it; nil if it is complete, or can't be continued.
+  public func cancelKeepingData() async -> DownloadResumeData? {
+    cancel()
+    return await result.resumeData
   }
 }
 
 extension TransferTask: Hashable {
-  /// Whether both stand for the same start of a request.
+  /// Whether both stand for the same start.
   public static func == (one: TransferTask, other: TransferTask) -> Bool { one.id == other.id }
 
   /// Hashes the `id`.
   public func hash(into hasher: inout Hasher) { hasher.combine(id) }
 }
 
-extension TransferTask.State {
-  init(_ publisher: ProgressPublisher, _ control: TransferControl) {
-    let phase = publisher.current.phase
-    self =
-      phase == .done ? .done : control.isPaused ? .paused : phase == .queued ? .waiting : .running
-  }
-}
+/// The id of the task that was started last.
+private let lastID = Guarded(0)

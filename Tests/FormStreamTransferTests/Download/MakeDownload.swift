@@ -27,3 +27,12 @@ func sha256(_ bytes: [UInt8]) throws -> String {
   let output = try run(program: "/usr/bin/sha256sum", [path.description])
   return String(output.output.prefix(64))
 }
+
+extension TransferSession {
+  /// Starts a download and waits for its result.
+  func downloadResult(
+    of request: TransferRequest, _ settings: DownloadSettings
+  ) async -> DownloadResult {
+    await startDownload(request, settings).result
+  }
+}

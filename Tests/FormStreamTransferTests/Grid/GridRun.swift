@@ -59,7 +59,7 @@ struct GridRunner: Sendable {
   func run(_ cell: GridCell, index: Int, limit: Duration) async throws -> GridEvidence {
     let host = "127.\(77 + index / 50_000).\(index / 250 % 200).\(index % 250 + 1)"
     let isDirect = [.connect, .handshake].contains(cell.first.moment)
-    let task = Guarded<TransferTask?>(nil)
+    let task = Guarded<TransferTask<TransferResult>?>(nil)
     let port = cell.transport.isEncrypted && !isDirect ? tls?.serverPort ?? 0 : 0
     let isIdlePlay = cell.first.moment == .idle
     let server = try GridServer(
@@ -132,7 +132,7 @@ struct GridRunner: Sendable {
     }
     let result: TransferResult
     do {
-      let started = task.withLock { task -> TransferTask? in
+      let started = task.withLock { task -> TransferTask<TransferResult>? in
         task = session?.start(request)
         return task
       }

@@ -7,7 +7,7 @@ import Foundation
 
 let arguments = CommandLine.arguments
 let session = try TransferSession()
-let task: DownloadTask
+let task: TransferTask<DownloadResult>
 if arguments[1] == "--resume" {
   let data = try Data(contentsOf: URL(fileURLWithPath: arguments[2]))
   task = try session.startDownload(

@@ -29,6 +29,31 @@ extension JSONValue {
   }
 }
 
+extension JSONValue {
+  /// The value's JSON in lines for people: each member of an object has its own.
+  package func indentedLines() -> [UInt8] {
+    var bytes: [UInt8] = []
+    writeIndented(by: 0, to: &bytes)
+    bytes.append(UInt8(ascii: "\n"))
+    return bytes
+  }
+
+  private func writeIndented(by width: Int, to bytes: inout [UInt8]) {
+    guard case .object(let members) = self, !members.isEmpty else { return write(to: &bytes) }
+    bytes.append(UInt8(ascii: "{"))
+    for (index, member) in members.enumerated() {
+      bytes += (index == 0 ? "\n" : ",\n").utf8
+      bytes += repeatElement(UInt8(ascii: " "), count: width + 2)
+      writeString(member.key, to: &bytes)
+      bytes += " : ".utf8
+      member.value.writeIndented(by: width + 2, to: &bytes)
+    }
+    bytes.append(UInt8(ascii: "\n"))
+    bytes += repeatElement(UInt8(ascii: " "), count: width)
+    bytes.append(UInt8(ascii: "}"))
+  }
+}
+
 extension JSONValue.Member {
   /// Appends the key, a colon and the value's JSON.
   package func write(to bytes: inout [UInt8]) {

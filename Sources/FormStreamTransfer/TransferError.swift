@@ -1,5 +1,4 @@
 import FormStreamMultipart
-public import Foundation
 
 /// Why a transfer failed: the kind of failure, its subject, and a sentence that says what to do.
 public struct TransferError: Error, Sendable {
@@ -163,18 +162,12 @@ public struct TransferError: Error, Sendable {
   }
 
   /// The same error as that of a request that has ended.
-  func ending(as outcome: TransferResult.Outcome, _ response: TransferResponse?) -> TransferError {
+  package func ending(
+    as outcome: TransferResult.Outcome, _ response: TransferResponse?
+  ) -> TransferError {
     var error = self
     error.ending = Ending(outcome, response)
     return error
-  }
-
-  /// Decodes the body of the response that refused the request as JSON: many servers explain a refusal in one. Nil if no
-  /// response arrived, or if it is something else; ``TransferResponse/decoded(as:decoder:)`` says why.
-  public func decodedError<Value: Decodable>(
-    as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
-  ) -> Value? {
-    try? response?.decoded(as: type, decoder: decoder)
   }
 
   /// A failure of the body, with the encoder's code and description. If a source of the caller failed, its error is the
@@ -192,8 +185,3 @@ public struct TransferError: Error, Sendable {
 }
 
 extension TransferError: CustomStringConvertible {}
-
-extension TransferError: LocalizedError {
-  /// The description.
-  public var errorDescription: String? { description }
-}

@@ -60,7 +60,7 @@ import FormStreamTransfer
     ] as [(String, Int?)])
   func `Retry-After is read in all its forms`(text: String, seconds: Int?) throws {
     // 1994-11-06 08:49:00.
-    let now = Date(timeIntervalSince1970: 784_111_740)
+    let now = Duration.seconds(784_111_740)
     var headers = HTTPHeaders()
     headers.append("retry-after", text)
     #expect(RetryAfter.duration(headers, now: now) == seconds.map { .seconds($0) })

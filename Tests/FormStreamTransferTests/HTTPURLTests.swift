@@ -35,6 +35,7 @@ import FormStreamTransfer
     ),
     ("http://b%C3%BCcher.test", "http://xn--bcher-kva.test/", "http://xn--bcher-kva.test:80"),
     ("http://me:p@☃.test/", "http://xn--n3h.test/", "http://xn--n3h.test:80"),
+    ("http://straße.de/", "http://xn--strae-oqa.de/", "http://xn--strae-oqa.de:80"),
     (
       "http://xn--bcher-kva.example/", "http://xn--bcher-kva.example/",
       "http://xn--bcher-kva.example:80"

@@ -78,7 +78,7 @@ import Testing
       #expect(trust.problem?.contains(says) == true, "\(String(describing: trust.problem))")
       #expect(trust.certificates.count == 1)
       // DER: a SEQUENCE.
-      #expect(trust.certificates.first?.prefix(1) == Data([0x30]))
+      #expect(trust.certificates.first?.first == 0x30)
     }
     #expect(server.faults.isEmpty)
   }

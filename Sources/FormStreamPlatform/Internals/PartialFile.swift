@@ -86,23 +86,35 @@ package final class PartialFile: Sendable {
   package var size: Int64 { get throws(SystemError) { Int64(try status.st_size) } }
 
   /// A time of the file system.
-  package struct Time: Codable, Equatable, Sendable {
+  package struct Time: Equatable, Sendable {
     package let seconds: Int64
     package let nanoseconds: Int64
+
+    package init(seconds: Int64, nanoseconds: Int64) {
+      (self.seconds, self.nanoseconds) = (seconds, nanoseconds)
+    }
   }
 
   /// What no other file of the file system has, also none that is made after this one was removed.
-  package struct Identity: Codable, Equatable, Sendable {
+  package struct Identity: Equatable, Sendable {
     package let inode: UInt64
     /// When the file was made; nil if the file system doesn't say. Without it, the inode may be one that is used again.
     package let birth: Time?
+
+    package init(inode: UInt64, birth: Time?) {
+      (self.inode, self.birth) = (inode, birth)
+    }
   }
 
   /// What is another after any change of the file.
-  package struct Condition: Codable, Equatable, Sendable {
+  package struct Condition: Equatable, Sendable {
     package let size: Int64
     /// When the contents or the attributes were changed. A program can set the time of the contents, but not this one.
     package let changed: Time
+
+    package init(size: Int64, changed: Time) {
+      (self.size, self.changed) = (size, changed)
+    }
   }
 
   /// C: `fstat`, `statx`

@@ -1,5 +1,5 @@
 import FormStreamPlatform
-import FormStream
+import FormStreamMultipart
 
 extension Attempt {
   /// Decides what follows.

@@ -1,6 +1,5 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamDigest
-import Foundation
 
 /// The totals of a request's attempts so far, and the last response.
 struct AttemptHistory: Sendable {

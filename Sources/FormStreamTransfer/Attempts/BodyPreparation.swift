@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 
 /// What is done to a body before an attempt sends it.
 enum BodyPreparation: Sendable {

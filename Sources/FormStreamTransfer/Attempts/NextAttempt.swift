@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamDigest
 
 /// The longest body that is sent over HTTP/2, if the version is chosen automatically.

@@ -1,18 +1,21 @@
 import FormStreamPlatform
-package import Foundation
 
 /// How long a server asks the client to wait with `Retry-After`.
 package enum RetryAfter {
   /// RFC 9110 §10.2.3: Retry-After = HTTP-date / delay-seconds. Nil if the header is missing or
   /// malformed.
-  package static func duration(_ headers: HTTPHeaders, now: Date = Date()) -> Duration? {
+  ///
+  /// - Parameter now: the time since 1970.
+  package static func duration(
+    _ headers: HTTPHeaders, now: Duration = timeSince1970()
+  ) -> Duration? {
     guard let value = headers["Retry-After"] else { return nil }
     if value.isASCIIDigits {
       // A number that overflows is longer than any client waits.
       return min(.seconds(Int64(value) ?? .max), longest)
     }
-    guard let date = HTTPDate.date(value) else { return nil }
-    return .milliseconds(Int64(min(max(date.timeIntervalSince(now), 0), 1e9) * 1000))
+    guard let date = HTTPDate.strictSeconds(value) else { return nil }
+    return min(max(.seconds(date) - now, .zero), longest)
   }
 
   /// What is made of all longer ones: more than 30 years.

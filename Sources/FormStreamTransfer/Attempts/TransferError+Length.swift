@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 
 /// Failures of servers that take only bodies whose length is announced.
 extension TransferError {

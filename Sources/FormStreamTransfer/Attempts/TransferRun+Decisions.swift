@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 
 /// What is asked of the program between two attempts. The request has no connection meanwhile: what the program sends to
 /// decide may need it.

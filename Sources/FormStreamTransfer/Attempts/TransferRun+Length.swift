@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Bodies of unknown length: they are read ahead, stored, or read once more, so that they can be sent with a

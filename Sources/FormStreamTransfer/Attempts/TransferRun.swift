@@ -1,6 +1,5 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamDigest
-import Foundation
 
 /// A request from its first attempt to its result.
 ///

@@ -1,6 +1,5 @@
 public import FormStreamMultipart
 import FormStreamPlatform
-import Foundation
 
 /// A file of cookies, in the format of Netscape's browser.
 enum CookieFile {
@@ -40,7 +39,7 @@ enum CookieFile {
     let fields = line.split(separator: 0x09, maxSplits: 5, omittingEmptySubsequences: false)
     guard fields.count == 6, let end = Int64(String(decoding: fields[4], as: UTF8.self)), end != 0
     else { return false }
-    return end < Int64(Date().timeIntervalSince1970)
+    return end < timeSince1970().components.seconds
   }
 
   /// Also an empty line is one.

@@ -1,5 +1,3 @@
-public import Foundation
-
 /// The certificates that a server shows, and what the platform's check says of them: what a program decides on by
 /// ``TransferSession/Configuration/serverTrust``.
 public struct ServerTrust: Sendable, Hashable {
@@ -14,7 +12,7 @@ public struct ServerTrust: Sendable, Hashable {
   /// The server that the request is for.
   public let origin: HTTPURL.Origin
   /// The certificates as the server sent them, in DER, its own first.
-  public let certificates: [Data]
+  public let certificates: [[UInt8]]
   /// Why the platform's check refuses the certificates for this host, in words for people; nil if it trusts them.
   public let problem: String?
 
@@ -24,7 +22,7 @@ public struct ServerTrust: Sendable, Hashable {
   /// What the platform's check says.
   public var platformDecision: Decision { isVerified ? .trust : .refuse }
 
-  init(_ origin: HTTPURL.Origin, _ certificates: [Data], problem: String?) {
+  init(_ origin: HTTPURL.Origin, _ certificates: [[UInt8]], problem: String?) {
     self.origin = origin
     self.certificates = certificates
     self.problem = problem

@@ -1,6 +1,5 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import Foundation
 
 /// A download from its first request to its result.
 ///

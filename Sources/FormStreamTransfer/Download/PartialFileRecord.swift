@@ -1,10 +1,10 @@
 import FormStreamDigest
+import FormStreamJSON
 import FormStreamPlatform
-import Foundation
 
 /// What is written beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
 /// before the first byte of the partial file.
-struct PartialFileRecord: Codable, Sendable {
+struct PartialFileRecord: Sendable {
   /// The schema of this format.
   private static let schema = "formstream.download/1"
   /// The longest record that is read.
@@ -28,12 +28,6 @@ struct PartialFileRecord: Codable, Sendable {
   /// The start of the system that the rest was written after: it is in memory or on the disk until the system ends.
   var boot: String?
 
-  private enum CodingKeys: String, CodingKey {
-    case schema, url, file, left, version, synchronized, boot
-    case urlDigest = "url_sha256"
-    case serverName = "name"
-  }
-
   init(
     _ url: HTTPURL, _ file: PartialFile.Identity, boot: String?, version: ResourceVersion,
     serverName: String?
@@ -46,8 +40,7 @@ struct PartialFileRecord: Codable, Sendable {
 
   /// Reads a record of this URL; nil if it is something else.
   init?(_ bytes: [UInt8], of url: HTTPURL) {
-    guard let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes)),
-      record.schema == Self.schema, record.synchronized >= 0,
+    guard let record = PartialFileRecord(bytes), record.schema == Self.schema, record.synchronized >= 0,
       record.version.length ?? 0 >= 0,
       let digest = try? SHA256.digest(of: url.absoluteString).description,
       record.urlDigest == digest
@@ -73,8 +66,7 @@ struct PartialFileRecord: Codable, Sendable {
 
   /// Whether a file is a record, of whatever it may be.
   static func isRecord(_ bytes: [UInt8]) -> Bool {
-    let record = try? JSONDecoder().decode(PartialFileRecord.self, from: Data(bytes))
-    return record?.schema == schema
+    PartialFileRecord(bytes)?.schema == schema
   }
 
   /// How many of a partial file's bytes can be relied on, if the system was started at `boot`.
@@ -82,11 +74,112 @@ struct PartialFileRecord: Codable, Sendable {
     boot != nil && boot == self.boot ? size : min(size, synchronized)
   }
 
-  var bytes: [UInt8] {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      return Array(try encoder.encode(self)) + [UInt8(ascii: "\n")]
-    }
+  var bytes: [UInt8] { json.indentedLines() }
+}
+
+// MARK: JSON
+
+extension PartialFileRecord {
+  /// Reads a record of any URL; nil if it is something else.
+  private init?(_ bytes: [UInt8]) {
+    guard let json = try? JSONValue(parsing: bytes), let schema = json["schema"]?.text,
+      let url = json["url"]?.text, let urlDigest = json["url_sha256"]?.text,
+      let file = json["file"].flatMap(PartialFile.Identity.init),
+      let left = json.optional("left", PartialFile.Condition.init),
+      let version = json["version"].flatMap(ResourceVersion.init),
+      let serverName = json.optional("name", \.text),
+      let synchronized = json["synchronized"]?.integer, let boot = json.optional("boot", \.text)
+    else { return nil }
+    (self.schema, self.url, self.urlDigest, self.file) = (schema, url, urlDigest, file)
+    (self.left, self.version, self.serverName) = (left, version, serverName)
+    (self.synchronized, self.boot) = (synchronized, boot)
+  }
+
+  /// In the order of the keys.
+  private var json: JSONValue {
+    .object(present: [
+      ("boot", boot.map(JSONValue.string)), ("file", file.json), ("left", left?.json),
+      ("name", serverName.map(JSONValue.string)), ("schema", .string(schema)),
+      ("synchronized", .integer(synchronized)), ("url", .string(url)),
+      ("url_sha256", .string(urlDigest)), ("version", version.json),
+    ])
+  }
+}
+
+extension ResourceVersion {
+  fileprivate init?(_ json: JSONValue) {
+    guard let entityTag = json.optional("etag", \.text),
+      let lastModified = json.optional("last_modified", \.text),
+      let date = json.optional("date", \.text),
+      let encoding = json.optional("content_encoding", \.text),
+      let source = json["source_sha256"]?.text,
+      let completeSource = json["source_with_query_sha256"]?.text,
+      let length = json.optional("length", \.integer)
+    else { return nil }
+    self.init(
+      entityTag: entityTag, lastModified: lastModified, date: date, encoding: encoding,
+      source: source, completeSource: completeSource, length: length)
+  }
+
+  fileprivate var json: JSONValue {
+    .object(present: [
+      ("content_encoding", encoding.map(JSONValue.string)), ("date", date.map(JSONValue.string)),
+      ("etag", entityTag.map(JSONValue.string)),
+      ("last_modified", lastModified.map(JSONValue.string)),
+      ("length", length.map(JSONValue.integer)), ("source_sha256", .string(source)),
+      ("source_with_query_sha256", .string(completeSource)),
+    ])
+  }
+}
+
+extension PartialFile.Identity {
+  fileprivate init?(_ json: JSONValue) {
+    guard let inode = json["inode"]?.integer,
+      let birth = json.optional("birth", PartialFile.Time.init)
+    else { return nil }
+    self.init(inode: UInt64(bitPattern: inode), birth: birth)
+  }
+
+  /// An inode that is no 64-bit integer with a sign is written as the negative number with the same bits.
+  fileprivate var json: JSONValue {
+    .object(present: [("birth", birth?.json), ("inode", .integer(Int64(bitPattern: inode)))])
+  }
+}
+
+extension PartialFile.Condition {
+  fileprivate init?(_ json: JSONValue) {
+    guard let size = json["size"]?.integer,
+      let changed = json["changed"].flatMap(PartialFile.Time.init)
+    else { return nil }
+    self.init(size: size, changed: changed)
+  }
+
+  fileprivate var json: JSONValue { ["changed": changed.json, "size": .integer(size)] }
+}
+
+extension PartialFile.Time {
+  fileprivate init?(_ json: JSONValue) {
+    guard let seconds = json["seconds"]?.integer, let nanoseconds = json["nanoseconds"]?.integer
+    else { return nil }
+    self.init(seconds: seconds, nanoseconds: nanoseconds)
+  }
+
+  fileprivate var json: JSONValue {
+    ["nanoseconds": .integer(nanoseconds), "seconds": .integer(seconds)]
+  }
+}
+
+extension JSONValue {
+  /// An object without the members that have no value.
+  fileprivate static func object(present members: [(key: String, value: JSONValue?)]) -> JSONValue {
+    .object(members.compactMap { member in member.value.map { Member(member.key, $0) } })
+  }
+
+  /// The value of a key that may be missing or null. The outer optional is nil if it is something else.
+  fileprivate func optional<Value>(
+    _ key: String, _ read: (JSONValue) -> Value?
+  ) -> Value?? {
+    guard let value = self[key], value != .null else { return .some(nil) }
+    return read(value).map { .some($0) }
   }
 }

@@ -1,9 +1,8 @@
 import FormStreamDigest
 import FormStreamMultipart
-import Foundation
 
 /// What a server says of the version of a resource, so that it can be recognized later.
-struct ResourceVersion: Codable, Equatable, Sendable {
+struct ResourceVersion: Equatable, Sendable {
   /// The `ETag`, with its quotes; several are joined, and prove nothing then.
   let entityTag: String?
   let lastModified: String?
@@ -18,14 +17,13 @@ struct ResourceVersion: Codable, Equatable, Sendable {
   /// The complete length; nil if it isn't known.
   var length: Int64?
 
-  private enum CodingKeys: String, CodingKey {
-    case entityTag = "etag"
-    case lastModified = "last_modified"
-    case date
-    case encoding = "content_encoding"
-    case source = "source_sha256"
-    case completeSource = "source_with_query_sha256"
-    case length
+  init(
+    entityTag: String?, lastModified: String?, date: String?, encoding: String?, source: String,
+    completeSource: String, length: Int64?
+  ) {
+    (self.entityTag, self.lastModified, self.date) = (entityTag, lastModified, date)
+    (self.encoding, self.source, self.completeSource) = (encoding, source, completeSource)
+    self.length = length
   }
 
   /// - Parameter length: the length that the response announces for the complete resource.
@@ -66,10 +64,10 @@ struct ResourceVersion: Codable, Equatable, Sendable {
   /// RFC 9110 §8.8.2.2: Last-Modified is strong if there is "a Date value which is at least one second after the
   /// Last-Modified value": within one second, a resource may change twice.
   private var isDateStrong: Bool {
-    guard let lastModified = lastModified.flatMap(HTTPDate.date),
-      let date = date.flatMap(HTTPDate.date)
+    guard let lastModified = lastModified.flatMap(HTTPDate.strictSeconds),
+      let date = date.flatMap(HTTPDate.strictSeconds)
     else { return false }
-    return date.timeIntervalSince(lastModified) >= 1
+    return date > lastModified
   }
 
   /// Why a response of status 206 that was asked for with `validator` doesn't continue this version; nil if it does. A

@@ -1,4 +1,4 @@
-public import FormStream
+public import FormStreamMultipart
 
 extension TransferSession {
   /// Starts a download and returns at once.

@@ -1,5 +1,4 @@
 import FormStreamPlatform
-import Foundation
 
 /// A thread that drives exchanges, and that runs the tasks that decide what follows them: a request proceeds even if
 /// the threads that all tasks of the program share are busy.

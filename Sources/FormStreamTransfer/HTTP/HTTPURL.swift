@@ -1,4 +1,3 @@
-public import Foundation
 import FormStreamMultipart
 
 /// An absolute `http` or `https` URL: the target of a request.
@@ -51,13 +50,6 @@ public struct HTTPURL: Hashable, Sendable {
   /// Parses a URL whose path is requested as it is, with the `.` and `..` in it.
   package init(withPathAsIs text: String) throws(TransferError) {
     try self.init(CurlURL(parsing: text, keepsPath: true), subject: text)
-  }
-
-  /// Converts a Foundation URL.
-  ///
-  /// - Throws: `invalidURL`.
-  public init(_ url: URL) throws(TransferError) {
-    try self.init(url.absoluteString)
   }
 
   /// Resolves a reference that this URL's server sent, such as a `Location` (RFC 9110 §10.2.2).

@@ -1,6 +1,4 @@
-public import Foundation
-
-/// What a request can be sent to: an ``HTTPURL``, a text, or a URL of Foundation.
+/// What a request can be sent to: an ``HTTPURL``, a text, or, with `FormStreamTransfer`, a URL of Foundation.
 public protocol HTTPURLConvertible: Sendable {
   /// The URL to request.
   ///
@@ -17,12 +15,5 @@ extension String: HTTPURLConvertible {
   /// The URL that this text is.
   ///
   /// - Throws: `invalidURL`.
-  public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
-}
-
-extension URL: HTTPURLConvertible {
-  /// The same URL.
-  ///
-  /// - Throws: `invalidURL` unless it is one of http or https.
   public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
 }

@@ -1,5 +1,4 @@
 import CFormStreamSSL
-import Foundation
 
 /// The check of the certificates in one TLS handshake: that of the system, and what the program decides after it.
 ///

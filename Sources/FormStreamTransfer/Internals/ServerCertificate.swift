@@ -1,6 +1,5 @@
 import CFormStreamSSL
 import FormStreamPlatform
-import Foundation
 import Glibc
 
 /// A certificate that a server has sent, during the handshake.
@@ -17,7 +16,7 @@ struct ServerCertificate {
   /// The certificates as they were sent, in DER.
   ///
   /// C: `X509_STORE_CTX_get0_untrusted`, `i2d_X509`
-  static func chain(in store: OpaquePointer) -> [Data] {
+  static func chain(in store: OpaquePointer) -> [[UInt8]] {
     let chain = X509_STORE_CTX_get0_untrusted(store)
     return (0..<max(formstream_certificate_count(chain), 0)).compactMap { index in
       guard let certificate = formstream_certificate_at(chain, index) else { return nil }
@@ -25,7 +24,7 @@ struct ServerCertificate {
       let count = i2d_X509(certificate, &bytes)
       guard count > 0, let bytes else { return nil }
       defer { CRYPTO_free(bytes, nil, 0) }
-      return Data(bytes: bytes, count: Int(count))
+      return Array(UnsafeBufferPointer(start: bytes, count: Int(count)))
     }
   }
 

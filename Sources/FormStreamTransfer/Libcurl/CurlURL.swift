@@ -1,7 +1,6 @@
 import CFormStreamCurl
 import FormStreamMultipart
 import FormStreamPlatform
-import Foundation
 
 /// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
 final class CurlURL {
@@ -72,11 +71,8 @@ final class CurlURL {
   /// C: `curl_url_set`
   private func encodeHost(_ subject: String) throws(TransferError) {
     guard let host = text(.host), !host.utf8.allSatisfy({ $0 < 0x80 }) else { return }
-    var components = URLComponents()
-    components.host = host
     // What is mapped to characters that end a host, such as a full-width slash, libcurl refuses.
-    // What is no name of a host is percent-encoded.
-    if let encoded = components.encodedHost, !encoded.isEmpty,
+    if let encoded = InternationalName.encoded(host), !encoded.isEmpty,
       encoded.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
       curl_url_set(handle, CURLUPART_HOST, encoded, 0) == CURLUE_OK
     {

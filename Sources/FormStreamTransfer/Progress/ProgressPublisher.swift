@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Holds a request's progress, and reports it to any number of listeners.

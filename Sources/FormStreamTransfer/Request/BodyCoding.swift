@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 
 /// How the body of a request is coded while it is sent (RFC 9110 §8.4).
 public struct BodyCoding: Hashable, Sendable {

@@ -1,5 +1,4 @@
 import FormStreamPlatform
-public import Foundation
 
 /// A response whose head has arrived, and whose body is read as it arrives; see ``TransferSession/open(_:progress:)``.
 ///
@@ -42,12 +41,12 @@ public struct OpenResponse: Sendable {
   public func accepted() async throws -> OpenResponse {
     if isAccepted { return self }
     let limit = 1024 * 1024
-    var data = Data()
+    var bytes: [UInt8] = []
     var isTruncated = false
     do {
       for try await chunk in body {
-        isTruncated = chunk.count > limit - data.count
-        data.append(contentsOf: chunk.prefix(limit - data.count))
+        isTruncated = chunk.count > limit - bytes.count
+        bytes.append(contentsOf: chunk.prefix(limit - bytes.count))
         if isTruncated { break }
       }
     } catch is TransferError {
@@ -59,26 +58,26 @@ public struct OpenResponse: Sendable {
     let outcome = await body.reading.outcomeOfHead
     throw TransferError(
       .statusRefused, on: url.description, "The server at \(url) responded \(status)."
-    ).ending(as: outcome, response(with: data, isTruncated: isTruncated))
+    ).ending(as: outcome, response(with: bytes, isTruncated: isTruncated))
   }
 
   /// The complete body.
   ///
   /// - Throws: `responseTooLarge` if it has more than `limit` bytes; the request is then cancelled. What reading the body
   ///   throws.
-  public func collect(upTo limit: Int = 1024 * 1024) async throws -> Data {
-    var data = Data()
+  public func collect(upTo limit: Int = 1024 * 1024) async throws -> [UInt8] {
+    var bytes: [UInt8] = []
     for try await chunk in body {
-      guard chunk.count <= limit - data.count else {
+      guard chunk.count <= limit - bytes.count else {
         task.cancel()
         throw TransferError.responseTooLarge(
           url, "has a body of more than \(counted(limit, "byte", "bytes"))"
         )
-        .ending(as: await outcomeWithoutRest, response(with: data, isTruncated: true))
+        .ending(as: await outcomeWithoutRest, response(with: bytes, isTruncated: true))
       }
-      data.append(contentsOf: chunk)
+      bytes.append(contentsOf: chunk)
     }
-    return data
+    return bytes
   }
 
   /// The complete body as text, with malformed UTF-8 replaced.
@@ -86,21 +85,6 @@ public struct OpenResponse: Sendable {
   /// - Throws: as ``collect(upTo:)``.
   public func text(upTo limit: Int = 1024 * 1024) async throws -> String {
     String(decoding: try await collect(upTo: limit), as: UTF8.self)
-  }
-
-  /// Decodes the complete body as JSON.
-  ///
-  /// - Throws: `invalidJSON`; otherwise as ``collect(upTo:)``.
-  public func decoded<Value: Decodable>(
-    as type: Value.Type = Value.self, upTo limit: Int = 1024 * 1024,
-    decoder: JSONDecoder = JSONDecoder()
-  ) async throws -> Value {
-    let complete = response(with: try await collect(upTo: limit), isTruncated: false)
-    do {
-      return try complete.decoded(as: type, decoder: decoder)
-    } catch {
-      throw error.ending(as: await result.outcome, complete)
-    }
   }
 
   /// The outcome after reading was given up. That doesn't change what the head has said, but whether a body was sent completely
@@ -112,9 +96,9 @@ public struct OpenResponse: Sendable {
     }
   }
 
-  private func response(with data: Data, isTruncated: Bool) -> TransferResponse {
+  package func response(with body: [UInt8], isTruncated: Bool) -> TransferResponse {
     TransferResponse(
-      status: status, version: version, url: url, headers: headers, body: data,
+      status: status, version: version, url: url, headers: headers, body: body,
       isTruncated: isTruncated)
   }
 }

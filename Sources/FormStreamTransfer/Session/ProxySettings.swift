@@ -1,6 +1,5 @@
 public import FormStreamMultipart
 import FormStreamPlatform
-import Foundation
 
 /// Which proxy requests go through, and which go directly to their servers.
 ///
@@ -63,9 +62,9 @@ public struct ProxySettings: Sendable, Hashable {
   ///
   /// - Parameter variables: the variables; if nil, those of this process.
   public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {
-    let variables = variables ?? ProcessInfo.processInfo.environment
     func value(_ name: String) -> (name: String, value: String)? {
-      variables[name].flatMap { $0.isEmpty ? nil : (name, $0) }
+      let text = if let variables { variables[name] } else { environmentVariable(name) }
+      return text.flatMap { $0.isEmpty ? nil : (name, $0) }
     }
     let all = value("all_proxy") ?? value("ALL_PROXY")
     let found = [

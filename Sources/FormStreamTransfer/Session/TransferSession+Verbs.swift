@@ -1,4 +1,4 @@
-public import FormStream
+public import FormStreamMultipart
 
 // The commonest requests in a line. Each verb has one function for each body that it usually has, and `body:` for all
 // others. All throw what `send(_:progress:)` throws, and `invalidURL`.
@@ -41,18 +41,6 @@ extension TransferSession {
     return try await send(request, progress: progress)
   }
 
-  /// Posts a value as JSON.
-  @discardableResult
-  public func post(
-    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
-    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
-    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
-  ) async throws -> TransferResponse {
-    let request = try TransferRequest(
-      .post, url, headers: headers, body: .json(value), credentials: credentials, options: options)
-    return try await send(request, progress: progress)
-  }
-
   /// Posts names and values as browsers send a form without files: `application/x-www-form-urlencoded`.
   @discardableResult
   public func post(
@@ -90,18 +78,6 @@ extension TransferSession {
     return try await send(request, progress: progress)
   }
 
-  /// Puts a value as JSON.
-  @discardableResult
-  public func put(
-    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
-    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
-    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
-  ) async throws -> TransferResponse {
-    let request = try TransferRequest(
-      .put, url, headers: headers, body: .json(value), credentials: credentials, options: options)
-    return try await send(request, progress: progress)
-  }
-
   /// Puts a body of any kind.
   @discardableResult
   public func put(
@@ -111,18 +87,6 @@ extension TransferSession {
   ) async throws -> TransferResponse {
     let request = try TransferRequest(
       .put, url, headers: headers, body: body, credentials: credentials, options: options)
-    return try await send(request, progress: progress)
-  }
-
-  /// Patches a resource with a value as JSON.
-  @discardableResult
-  public func patch(
-    _ url: some HTTPURLConvertible, json value: some Encodable & Sendable,
-    headers: HTTPHeaders = [:], credentials: Credentials? = nil,
-    options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
-  ) async throws -> TransferResponse {
-    let request = try TransferRequest(
-      .patch, url, headers: headers, body: .json(value), credentials: credentials, options: options)
     return try await send(request, progress: progress)
   }
 

@@ -29,6 +29,9 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// The request.
   public var request: TransferRequest { run.originalRequest }
 
+  /// Whether the body of the response goes to a file or a function, and not to memory.
+  package var deliversResponse: Bool { !run.originalRequest.options.responseTarget.isMemory }
+
   /// What the task is doing.
   public var state: TransferState {
     let phase = run.publisher.current.phase

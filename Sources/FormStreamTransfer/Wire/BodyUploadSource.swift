@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Reads a body without ever making the engine wait.

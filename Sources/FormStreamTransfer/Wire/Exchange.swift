@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamDigest
 import FormStreamPlatform
 

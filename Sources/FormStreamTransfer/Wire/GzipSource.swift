@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 
 /// Reads a body, and compresses it.
 final class GzipSource: ByteSource {

@@ -1,5 +1,4 @@
 import FormStreamMultipart
-import Foundation
 
 /// Collects a response as it arrives: heads line by line, bodies piece by piece.
 ///
@@ -19,7 +18,7 @@ final class ResponseCollector {
   private(set) var status: Int?
   private(set) var version = ""
   private(set) var headers = HTTPHeaders()
-  private(set) var body = Data()
+  private(set) var body: [UInt8] = []
   private(set) var isTruncated = false
   /// The length that the final response announces for its body; nil if there is none.
   private(set) var announcedLength: Int64?
@@ -102,7 +101,7 @@ final class ResponseCollector {
     guard let status, !isInHead else { return nil }
     return TransferResponse(
       status: status, version: version, url: url, headers: headers,
-      body: writer == nil ? body : Data(),
+      body: writer == nil ? body : [],
       isTruncated: isTruncated)
   }
 
@@ -209,7 +208,7 @@ final class ResponseCollector {
       failure ?? (failed.error as? ResponseDecoder.Failure)?.error ?? notStored(failed.error)
     isTruncated = true
     // If the target could not be opened, the response keeps what explains its status.
-    if failed.wasOpen { body = Data() }
+    if failed.wasOpen { body = [] }
     return failed.wasOpen
   }
 
@@ -251,7 +250,7 @@ final class ResponseCollector {
     status = nil
     headers = HTTPHeaders()
     hasHiddenLength = false
-    body = Data()
+    body = []
     (received, isTruncated, announcedLength) = (0, false, nil)
     statusLine = line
     isInHead = true

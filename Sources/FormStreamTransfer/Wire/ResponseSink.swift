@@ -1,6 +1,5 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import Foundation
 
 /// A file or a closure, open for the body of a response. Everything may block.
 enum ResponseSink {

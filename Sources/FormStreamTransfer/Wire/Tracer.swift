@@ -1,6 +1,5 @@
 import FormStreamPlatform
 import FormStreamMultipart
-import Foundation
 
 /// Reports the traffic to the caller's trace hook, with secrets masked.
 final class Tracer: Sendable {

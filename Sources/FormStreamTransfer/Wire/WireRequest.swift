@@ -1,4 +1,4 @@
-import FormStream
+import FormStreamMultipart
 import FormStreamDigest
 
 /// The request that one exchange sends, and the settings that it follows.

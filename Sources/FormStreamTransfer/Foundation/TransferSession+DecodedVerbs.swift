@@ -1,4 +1,4 @@
-public import FormStream
+public import FormStreamMultipart
 
 // The same as in `TransferSession+Verbs.swift`, with the response decoded. They throw what
 // `send(_:as:progress:)` throws.

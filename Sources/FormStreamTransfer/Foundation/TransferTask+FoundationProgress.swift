@@ -24,7 +24,7 @@ extension TransferTask where Success == TransferResult {
     }
     (bridge.pausingHandler, bridge.resumingHandler) = (passOn, passOn)
     let updates = progress
-    let countsResponse = request.body == nil || !run.request.options.responseTarget.isMemory
+    let countsResponse = request.body == nil || deliversResponse
     bridge.show(updates.current, countsResponse: countsResponse)
     Task {
       for await step in updates { bridge.show(step, countsResponse: countsResponse) }

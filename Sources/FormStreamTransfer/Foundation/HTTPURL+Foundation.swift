@@ -1,0 +1,17 @@
+public import Foundation
+
+extension HTTPURL {
+  /// Converts a Foundation URL.
+  ///
+  /// - Throws: `invalidURL`.
+  public init(_ url: URL) throws(TransferError) {
+    try self.init(url.absoluteString)
+  }
+}
+
+extension URL: HTTPURLConvertible {
+  /// The same URL.
+  ///
+  /// - Throws: `invalidURL` unless it is one of http or https.
+  public func httpURL() throws(TransferError) -> HTTPURL { try HTTPURL(self) }
+}

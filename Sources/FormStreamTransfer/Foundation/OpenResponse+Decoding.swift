@@ -1,0 +1,18 @@
+public import Foundation
+
+extension OpenResponse {
+  /// Decodes the complete body as JSON.
+  ///
+  /// - Throws: `invalidJSON`; otherwise as ``collect(upTo:)``.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, upTo limit: Int = 1024 * 1024,
+    decoder: JSONDecoder = JSONDecoder()
+  ) async throws -> Value {
+    let complete = response(with: try await collect(upTo: limit), isTruncated: false)
+    do {
+      return try complete.decoded(as: type, decoder: decoder)
+    } catch {
+      throw error.ending(as: await result.outcome, complete)
+    }
+  }
+}

@@ -1,0 +1,60 @@
+public import FormStream
+public import Foundation
+
+extension TransferBody {
+  /// A value as JSON. If it can't be encoded, the request fails before anything is sent.
+  public static func json(
+    _ value: some Encodable, encoder: JSONEncoder = JSONEncoder()
+  ) -> TransferBody {
+    do {
+      return .bytes(try encoder.encode(value), type: "application/json")
+    } catch {
+      return TransferBody(
+        failing: TransferError(
+          .invalidJSON, on: "\(type(of: value))",
+          "A value of type \(type(of: value)) can't be encoded as JSON: \(error).",
+          underlying: error)
+      )
+    }
+  }
+
+  /// The bytes of an `InputStream`.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes in the stream; nil if it is unknown. A stream with fewer or more bytes fails the
+  ///     request; no byte over the announced length is sent.
+  ///   - replay: whether `make` returns the same bytes each time.
+  ///   - make: creates a stream; called for each attempt.
+  public static func stream(
+    length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .repeatable,
+    _ make: @escaping @Sendable () -> InputStream?
+  ) -> TransferBody {
+    .part(.inputStream(length: length, replay: replay, make), type: type)
+  }
+
+  /// Bytes that a function writes while they are sent: the alternative to a source that is asked for them.
+  ///
+  /// ```swift
+  /// request.body = .writing(type: "text/csv") { writer in
+  ///   for try await row in rows { try await writer.write("\(row.id),\(row.price)\n") }
+  /// }
+  /// ```
+  ///
+  /// It runs in a task of its own, and waits in `write` while the server or the network is slower. If the transfer ends,
+  /// the task is cancelled. If it throws, the request fails, and ``TransferError/underlying`` is its error. When it
+  /// returns, the body is complete: other tasks that it started can't write any more.
+  ///
+  /// - Parameters:
+  ///   - length: the number of bytes; nil if it is unknown. If fewer or more are written, the request fails; no byte over
+  ///     the announced length is sent.
+  ///   - replay: whether the body can be sent again, in a retry or to the target of a redirect. Choose `.repeatable` if
+  ///     `write` writes the same bytes each time it is called. It can't if it goes through a sequence that can be
+  ///     iterated once.
+  ///   - write: writes the bytes; called for each attempt.
+  public static func writing(
+    length: Int64? = nil, type: MediaType = .octetStream, replay: Replay = .once,
+    _ write: @escaping @Sendable (BodyWriter) async throws -> Void
+  ) -> TransferBody {
+    .part(.writing(length: length, replay: replay, write), type: type)
+  }
+}

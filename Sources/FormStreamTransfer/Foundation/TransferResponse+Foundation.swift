@@ -1,0 +1,42 @@
+import FormStreamPlatform
+public import Foundation
+
+extension TransferResponse {
+  /// The body as `Data`: a copy of ``body``.
+  public var data: Data { Data(body) }
+
+  /// Decodes the body as JSON.
+  ///
+  /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept.
+  public func decoded<Value: Decodable>(
+    as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
+  ) throws(TransferError) -> Value {
+    guard !isTruncated else {
+      throw TransferError(
+        .responseTooLarge, on: url.description,
+        "Only the first \(counted(body.count, "byte", "bytes")) of the response from \(url) \(body.count == 1 ? "was" : "were") kept: raise the limit of "
+          + "the response's target to decode it.")
+    }
+    // A response without a body, such as a 204, has nothing to decode.
+    if body.isEmpty, let type = Value.self as? any OptionalValue.Type,
+      let none = type.none as? Value
+    {
+      return none
+    }
+    do {
+      return try decoder.decode(type, from: data)
+    } catch {
+      throw TransferError(
+        .invalidJSON, on: url.description,
+        "The response from \(url) can't be decoded from JSON as \(type): \(error).",
+        underlying: error)
+    }
+  }
+}
+
+/// An optional type, whatever it wraps.
+private protocol OptionalValue {
+  static var none: Self { get }
+}
+
+extension Optional: OptionalValue {}

@@ -1,0 +1,38 @@
+import Glibc
+
+/// The names of hosts beyond ASCII.
+enum InternationalName {
+  /// The name that is looked up and sent (RFC 5890 §2.3.2.1: its A-label), such as `xn--bcher-kva.example`. Nil if the text is
+  /// no name, or if this libcurl can't convert names either.
+  ///
+  /// C: `idn2_lookup_u8`, `idn2_free`
+  static func encoded(_ name: String) -> String? {
+    guard let library, !name.utf8.contains(0) else { return nil }
+    // As libcurl does: by the rules of today (Unicode Technical Standard 46, nontransitional), or else by those that also know
+    // symbols (transitional).
+    for rules: CInt in [8, 4] {
+      var encoded: UnsafeMutablePointer<CChar>?
+      guard library.lookUp(name, &encoded, rules) == 0, let encoded else { continue }
+      defer { library.free(encoded) }
+      return String(cString: encoded)
+    }
+    return nil
+  }
+
+  private typealias LookUp =
+    @convention(c) (
+      UnsafePointer<CChar>, UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>, CInt
+    ) -> CInt
+  private typealias Free = @convention(c) (UnsafeMutableRawPointer) -> Void
+
+  /// libidn2, if libcurl uses it. So it is no dependency of its own.
+  ///
+  /// C: `dlsym`
+  private static let library: (lookUp: LookUp, free: Free)? = {
+    guard let lookUp = dlsym(nil, "idn2_lookup_u8"), let free = dlsym(nil, "idn2_free") else {
+      return nil
+    }
+    // The address of a function is as wide as a C function pointer, and the types are those of the manual.
+    return (unsafeBitCast(lookUp, to: LookUp.self), unsafeBitCast(free, to: Free.self))
+  }()
+}

@@ -46,6 +46,7 @@ let package = Package(
     product("FormStream"),
     product("FormStreamURLSession"),
     product("FormStreamMediaTypes"),
+    product("FormStreamHTTP"),
     product("FormStreamTransfer"),
     product("FormStreamReceiver"),
     .executable(name: "formstream", targets: ["formstream"]),
@@ -69,16 +70,17 @@ let package = Package(
       "FormStreamMediaTypes", ["CFormStreamMagic", "FormStreamMultipart", "FormStreamPlatform"]),
     module("FormStreamJSON", ["FormStreamPlatform"]),
     module(
-      "FormStreamTransfer",
+      "FormStreamHTTP",
       [
-        "CFormStreamCurl", "CFormStreamSSL", "CFormStreamZlib", "FormStream", "FormStreamDigest",
-        "FormStreamJSON", "FormStreamPlatform",
+        "CFormStreamCurl", "CFormStreamSSL", "CFormStreamZlib", "FormStreamDigest",
+        "FormStreamJSON", "FormStreamMultipart", "FormStreamPlatform",
       ]),
+    module("FormStreamTransfer", ["FormStream", "FormStreamHTTP", "FormStreamPlatform"]),
     module(
       "FormStreamBatch",
       [
-        "FormStream", "FormStreamDigest", "FormStreamJSON", "FormStreamMediaTypes",
-        "FormStreamMultipart", "FormStreamPlatform", "FormStreamTransfer",
+        "FormStreamDigest", "FormStreamHTTP", "FormStreamJSON", "FormStreamMediaTypes",
+        "FormStreamMultipart", "FormStreamPlatform",
       ]),
     module(
       "FormStreamIntake",
@@ -98,9 +100,9 @@ let package = Package(
     module(
       "FormStreamCommand",
       [
-        "CFormStreamSystem", "FormStreamBatch", "FormStreamDigest", "FormStreamIntake",
-        "FormStreamJSON", "FormStreamMediaTypes", "FormStreamMultipart", "FormStreamPlatform",
-        "FormStreamReceiver", "FormStreamTransfer",
+        "CFormStreamSystem", "FormStreamBatch", "FormStreamDigest", "FormStreamHTTP",
+        "FormStreamIntake", "FormStreamJSON", "FormStreamMediaTypes", "FormStreamMultipart",
+        "FormStreamPlatform", "FormStreamReceiver",
       ]),
     .executableTarget(
       name: "formstream", dependencies: ["FormStreamCommand"], swiftSettings: house),
@@ -149,14 +151,14 @@ let package = Package(
     tests(
       of: "FormStreamTransfer",
       [
-        "FormStream", "FormStreamJSON", "FormStreamTransfer", "formstream-cancel-probe",
-        "formstream-download-probe",
+        "FormStream", "FormStreamHTTP", "FormStreamJSON", "FormStreamTransfer",
+        "formstream-cancel-probe", "formstream-download-probe",
       ]),
     tests(
       of: "FormStreamBatch",
       [
         "FormStreamBatch", "FormStreamJSON", "FormStreamMediaTypes", "FormStreamMultipart",
-        "FormStreamPlatform", "FormStreamTransfer",
+        "FormStreamHTTP", "FormStreamPlatform",
       ]),
     tests(
       of: "FormStreamReceiver",
@@ -164,7 +166,7 @@ let package = Package(
         "FormStream", "FormStreamDigest", "FormStreamIntake", "FormStreamMultipart",
         "FormStreamPlatform", "FormStreamReceiver", "FormStreamTransfer",
       ]),
-    tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamTransfer"]),
+    tests(of: "FormStreamCommand", ["FormStreamCommand", "FormStreamHTTP"]),
     // The built command, run in a fresh directory.
     tests(
       of: "FormStreamCommandLine",

@@ -22,10 +22,7 @@ let package = Package(
       dependencies: [.product(name: "FormStreamReceiver", package: "FormStream")]),
     .executableTarget(
       name: "first-upload",
-      dependencies: [
-        .product(name: "FormStream", package: "FormStream"),
-        .product(name: "FormStreamTransfer", package: "FormStream"),
-      ]),
+      dependencies: [.product(name: "FormStreamTransfer", package: "FormStream")]),
     // The examples of docs/library.md.
     .target(
       name: "library-guide",

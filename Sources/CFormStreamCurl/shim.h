@@ -1,4 +1,4 @@
-// libcurl, as the directory FormStreamTransfer/Libcurl uses it.
+// libcurl, as the directory FormStreamHTTP/Libcurl uses it.
 //
 // Swift can't call variadic C functions: here is one function for each type of argument.
 #ifndef FORMSTREAM_CCURL_H

@@ -1,4 +1,4 @@
-// libssl, and the certificates and keys of libcrypto. Only FormStreamTransfer/Internals/CertificateCheck.swift,
+// libssl, and the certificates and keys of libcrypto. Only FormStreamHTTP/Internals/CertificateCheck.swift,
 // ServerCertificate.swift and PublicKeyFile.swift use them. Here are the macros, which Swift can't call.
 #ifndef FORMSTREAM_CSSL_H
 #define FORMSTREAM_CSSL_H

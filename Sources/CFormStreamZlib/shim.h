@@ -1,4 +1,4 @@
-// zlib, as FormStreamTransfer/Internals uses it.
+// zlib, as FormStreamHTTP/Internals uses it.
 //
 // Swift can't call zlib's macros: here is a function for each.
 #ifndef FORMSTREAM_CZLIB_H

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Why the command fails: a sentence for people and an exit code for scripts.
 struct Failure: Error {

@@ -1,5 +1,5 @@
 import FormStreamBatch
-import FormStreamTransfer
+import FormStreamHTTP
 import Testing
 
 /// How many requests are allowed at the same time.

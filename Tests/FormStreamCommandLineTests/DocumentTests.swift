@@ -61,7 +61,7 @@ import FormStreamTestSupport
     let run = try shell(
       """
       cd '\(root.joined(separator: "/"))/Sources'
-      grep -rhoE '(environmentVariable|environment|value)\\("[A-Za-z_]+"\\)' FormStreamCommand FormStreamTransfer/Session \
+      grep -rhoE '(environmentVariable|environment|value)\\("[A-Za-z_]+"\\)' FormStreamCommand FormStreamHTTP/Session \
         | grep -oE '"[^"]+"' | tr -d '"' | sort -u
       """)
     let names = run.output.split(separator: "\n")

@@ -203,7 +203,7 @@ import Testing
   /// Regression: a message named `maximumConnectionsPerHost`, which the command has another name for.
   @Test func `messages of transfers name settings by SettingName`() throws {
     for (file, line) in try Self.codeLines()
-    where file.hasPrefix("FormStreamTransfer/") && !file.hasSuffix("/SettingName.swift") {
+    where file.hasPrefix("FormStreamHTTP/") && !file.hasSuffix("/SettingName.swift") {
       if line.contains(
         /"[^"]*(^|[^A-Za-z])(Configuration|TransferOptions|RetryPolicy|TimeLimits|TLSSettings|ProxySettings|RedirectPolicy)\.[a-z][^"]*"/
       ) {

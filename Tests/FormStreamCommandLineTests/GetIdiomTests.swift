@@ -38,6 +38,7 @@ import Testing
     ("12 Dec 1999 14:00:00 +0200", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
     ("1999-12-12", "If-Modified-Since: Sun, 12 Dec 1999 00:00:00 GMT"),
     ("1999-12-12T12:00:00Z", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
+    ("1999-12-12t14:00:00.25+02:00", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
     ("19991212 12:00:00", "If-Modified-Since: Sun, 12 Dec 1999 12:00:00 GMT"),
     ("-1 Jan 1970", "If-Unmodified-Since: Thu, 01 Jan 1970 00:00:00 GMT"),
     ("old", "If-Modified-Since: Tue, 01 Feb 2000 10:00:00 GMT"),

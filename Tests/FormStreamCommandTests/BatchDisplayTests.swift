@@ -1,5 +1,5 @@
 import FormStreamCommand
-import FormStreamTransfer
+import FormStreamHTTP
 import Testing
 
 @Suite struct BatchDisplayTests {

@@ -1,6 +1,6 @@
 import FormStreamCommand
 import Testing
-import FormStreamTransfer
+import FormStreamHTTP
 
 @Suite struct ProgressBarTests {
   private static let photo = ShownProgress(

@@ -1,6 +1,6 @@
 import FormStreamCommand
 import Testing
-import FormStreamTransfer
+import FormStreamHTTP
 
 @Suite struct ProgressDisplayTests {
   private let page = Page()

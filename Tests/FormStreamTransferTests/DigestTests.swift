@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamTestSupport
 import Testing
 
-@testable import FormStreamTransfer
+@testable import FormStreamHTTP
 
 /// How challenges are read, and how Digest answers them.
 @Suite struct DigestTests {

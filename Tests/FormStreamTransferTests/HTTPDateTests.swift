@@ -6,14 +6,16 @@ import Testing
 /// Dates as HTTP writes them, of any time that a server or a file may name.
 @Suite struct HTTPDateTests {
   /// RFC 9110 §5.6.7: day-name "," SP day SP month SP year SP hour ":" minute ":" second SP GMT
-  @Test(arguments: [
-    (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
-    (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
-    (-2_203_891_201, "Wed, 28 Feb 1900 23:59:59 GMT"),
-    (-2_203_891_200, "Thu, 01 Mar 1900 00:00:00 GMT"),
-    (978_307_199, "Sun, 31 Dec 2000 23:59:59 GMT"), (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"),
-    (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
-  ] as [(Int64, String)])
+  @Test(
+    arguments: [
+      (784_111_777, "Sun, 06 Nov 1994 08:49:37 GMT"), (0, "Thu, 01 Jan 1970 00:00:00 GMT"),
+      (-1, "Wed, 31 Dec 1969 23:59:59 GMT"), (951_782_400, "Tue, 29 Feb 2000 00:00:00 GMT"),
+      (-2_203_891_201, "Wed, 28 Feb 1900 23:59:59 GMT"),
+      (-2_203_891_200, "Thu, 01 Mar 1900 00:00:00 GMT"),
+      (978_307_199, "Sun, 31 Dec 2000 23:59:59 GMT"),
+      (-62_135_596_800, "Mon, 01 Jan 0001 00:00:00 GMT"),
+      (253_402_300_799, "Fri, 31 Dec 9999 23:59:59 GMT"),
+    ] as [(Int64, String)])
   func `a moment is written in twenty-nine characters`(seconds: Int64, text: String) {
     #expect(HTTPDate.text(ofSeconds: seconds) == text)
   }

@@ -175,7 +175,7 @@ private final class FetchedSource: ByteSource {
     let (done, body) = (DispatchSemaphore(value: 0), Guarded<[UInt8]>([]))
     Task {
       let response = try? await session.send(get)
-      body.withLock { $0 = Array(response?.body ?? Data()) }
+      body.withLock { $0 = response?.body ?? [] }
       done.signal()
     }
     done.wait()

@@ -1,7 +1,7 @@
 import Foundation
 import FormStreamJSON
 import FormStreamMultipart
-@testable import FormStreamTransfer
+@testable import FormStreamHTTP
 import Testing
 
 @Suite struct ResultRecordTests {
@@ -25,7 +25,7 @@ import Testing
   ) throws -> TransferResponse {
     TransferResponse(
       status: 201, version: version, url: try HTTPURL("http://h/"), headers: headers,
-      body: Data(body), isTruncated: isTruncated)
+      body: body, isTruncated: isTruncated)
   }
 
   @Test func `a success at the second attempt has all members`() throws {

@@ -1,7 +1,7 @@
 import FormStream
 import Testing
 
-@testable import FormStreamTransfer
+@testable import FormStreamHTTP
 
 /// What an upload guarantees whatever its source does. The encoder's readers keep to their length already, so these
 /// sources do what no reader does.

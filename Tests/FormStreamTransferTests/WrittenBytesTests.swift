@@ -1,7 +1,7 @@
 import FormStreamTestSupport
 import Testing
 
-@testable import FormStreamTransfer
+@testable import FormStreamHTTP
 
 /// What the system says about the bytes on their way.
 @Suite struct WrittenBytesTests {

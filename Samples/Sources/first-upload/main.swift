@@ -1,4 +1,3 @@
-import FormStream
 import FormStreamTransfer
 
 let form = Form {

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// What only a report asks of a journal. Records are searched and not parsed: there may be ten million. In a JSON string
 /// each quotation mark has a backslash before it, so the texts that are searched for are never inside one.

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// How requests are sent and repeated.
 extension BatchRun {

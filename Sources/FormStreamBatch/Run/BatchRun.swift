@@ -1,7 +1,7 @@
 import FormStreamDigest
 package import FormStreamMultipart
 import FormStreamPlatform
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// Sends the files of a batch: lists them on one thread, opens and sniffs them ahead on a few others, and has as many
 /// requests on their way as the plan allows.

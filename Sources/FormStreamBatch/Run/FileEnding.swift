@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// What became of a file so far, over all its requests.
 struct FileEnding {

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension MultipartError {
   /// Whether a file could not be opened because this process or the system has too many open. That says nothing about the

@@ -1,5 +1,5 @@
 import FormStreamPlatform
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// Decides when the next request may begin: how many there are at the same time, how many a second, and how long all
 /// wait when the server is overloaded.

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// What one request brings: a file, several files, or a slice of a file.
 struct RequestUnit {

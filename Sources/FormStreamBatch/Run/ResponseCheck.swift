@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamPlatform
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Compares a value of the response, which is JSON, with the file's digest or size.
 package struct ResponseCheck: Sendable {

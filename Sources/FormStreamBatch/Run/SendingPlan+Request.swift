@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension SendingPlan {
   /// The request that brings files or a slice. Its body is laid out here, so that the files are measured once.

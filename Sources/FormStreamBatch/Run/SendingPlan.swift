@@ -1,6 +1,6 @@
 package import FormStreamMediaTypes
 package import FormStreamMultipart
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// How the files of a batch are sent.
 package struct SendingPlan: Sendable {

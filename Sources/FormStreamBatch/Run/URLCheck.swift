@@ -1,7 +1,7 @@
 import FormStreamDigest
 package import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Finds two files of a batch that would be sent to one URL, before anything is sent: by sorting the URLs, in bounded
 /// memory.

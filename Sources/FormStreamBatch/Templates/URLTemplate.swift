@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamMultipart
 import FormStreamPlatform
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// The URL of each file of a batch that is sent by PUT: values are percent-encoded, and stay in the path or the query.
 package struct URLTemplate: Sendable {

@@ -231,8 +231,30 @@ extension Argument {
       return true
     }
     guard let text else { return false }
-    // RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]
-    return ["true", "false", "null"].contains(text)
-      || text.wholeMatch(of: /-?[0-9]+(\.[0-9]+)?([eE][-+]?[0-9]+)?/) != nil
+    return ["true", "false", "null"].contains(text) || isNumber
+  }
+
+  /// RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ], with zeros before it, too.
+  private var isNumber: Bool {
+    var rest = bytes[...]
+    /// Takes one of some bytes, if it is the next.
+    func take(_ wanted: String) -> Bool {
+      guard let first = rest.first, wanted.utf8.contains(first) else { return false }
+      rest.removeFirst()
+      return true
+    }
+    func takeDigits() -> Bool {
+      let count = rest.prefix(while: \.isASCIIDigit).count
+      rest.removeFirst(count)
+      return count > 0
+    }
+    _ = take("-")
+    guard takeDigits() else { return false }
+    if take("."), !takeDigits() { return false }
+    if take("eE") {
+      _ = take("-+")
+      guard takeDigits() else { return false }
+    }
+    return rest.isEmpty
   }
 }

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags for bodies that are not forms.
 extension Flag {

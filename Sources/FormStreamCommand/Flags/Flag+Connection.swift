@@ -1,5 +1,5 @@
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about the connection to the server.
 extension Flag {

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about cookies.
 extension Flag {

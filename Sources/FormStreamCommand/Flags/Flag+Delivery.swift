@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about retries, time limits, speed and redirects.
 extension Flag {

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about the length of bodies: of pipes, and of files that grow.
 extension Flag {

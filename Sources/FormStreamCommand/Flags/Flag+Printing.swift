@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about what is printed besides the body of the response, and what is not.
 extension Flag {

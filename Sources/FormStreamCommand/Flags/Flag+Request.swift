@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The flags about the method, the URL and the headers of a request.
 extension Flag {

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The arguments about a request: its body, its delivery and its response.
 struct RequestArguments {

@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Runs `get`: one URL after another, over the same connections. A failure ends none of the others.
 func get(_ plan: GetPlan) throws(Failure) {

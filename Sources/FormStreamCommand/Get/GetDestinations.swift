@@ -1,7 +1,7 @@
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Where the responses of `get` go.
 extension LowArguments {
@@ -101,11 +101,24 @@ extension LowArguments {
     for source in sources {
       // What a pattern stands for is there already.
       guard case .file(let name)? = source.output,
-        let mark = name.shown.firstMatch(of: /#[0-9]+/)?.output
+        let mark = name.shown.firstPlaceholder
       else { continue }
       return "\(mark) stands for itself, because the URL has no such pattern; \(remedy)"
     }
     return remedy
+  }
+}
+
+extension String {
+  /// The first `#` with a number after it, such as `#1`; nil if there is none.
+  fileprivate var firstPlaceholder: String? {
+    for piece in utf8.split(separator: UInt8(ascii: "#"), omittingEmptySubsequences: false)
+      .dropFirst()
+    {
+      let number = piece.prefix(while: \.isASCIIDigit)
+      if !number.isEmpty { return "#\(Substring(number))" }
+    }
+    return nil
   }
 }
 

@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamIntake
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The checked arguments of `get`.
 struct GetPlan {

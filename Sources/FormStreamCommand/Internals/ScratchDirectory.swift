@@ -16,13 +16,13 @@ struct ScratchDirectory: Sendable {
   /// C: `mkdtemp`
   init() throws(Failure) {
     let parent = temporaryDirectory
-    var template = (parent + Array("/formstream-XXXXXX".utf8) + [0]).map(CChar.init(bitPattern:))
+    var template = (parent.bytes + Array("/formstream-XXXXXX".utf8) + [0]).map(
+      CChar.init(bitPattern:))
     do throws(SystemError) {
       _ = try retryingInterrupts { mkdtemp(&template) == nil ? -1 : 0 }
     } catch {
       let cause = error.isPathMissing ? "does not exist" : "is not writable, or is full"
-      let name = LocalPath(bytes: parent)
-      throw Failure(.inputOutput, "The directory \"\(name)\" \(cause). \(Self.remedy)")
+      throw Failure(.inputOutput, "The directory \"\(parent)\" \(cause). \(Self.remedy)")
     }
     location = template.dropLast().map(UInt8.init(bitPattern:))
   }

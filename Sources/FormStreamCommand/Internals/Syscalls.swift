@@ -247,13 +247,6 @@ func sizeOfStandardError() -> TerminalSize? {
     columns: Int(size.ws_col), rows: size.ws_row > 0 ? Int(size.ws_row) : 24)
 }
 
-/// The value of an environment variable; nil if it is not set.
-///
-/// C: `getenv`
-func environmentVariable(_ name: String) -> String? {
-  getenv(name).map { String(cString: $0) }
-}
-
 /// The name of the user that the process acts as; nil if the system knows none.
 ///
 /// C: `geteuid`, `getpwuid_r`

@@ -1,5 +1,6 @@
+import FormStreamPlatform
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// A file that a command writes, and the flag that names it.
 struct NamedOutput {

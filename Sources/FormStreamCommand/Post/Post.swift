@@ -1,6 +1,6 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Runs `post` and `put`: one request after another, over the same connections. A failure ends none of the others.
 func post(_ plans: [PostPlan]) throws(Failure) {

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension PostPlan {
   /// What would be sent: the request line, the headers with secrets masked, and the body's outline.

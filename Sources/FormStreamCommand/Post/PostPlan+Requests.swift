@@ -1,6 +1,6 @@
 import FormStreamPlatform
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension LowArguments {
   /// The plans of the requests, in their order.

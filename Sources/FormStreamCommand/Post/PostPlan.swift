@@ -1,7 +1,7 @@
 import FormStreamIntake
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The checked arguments of `post` and `put`.
 struct PostPlan {

@@ -1,6 +1,6 @@
 import FormStreamBatch
 import FormStreamMultipart
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// The progress of a batch at a moment. Bytes are those of files: without the rest of the forms that bring them.
 package struct BatchSnapshot: Sendable {

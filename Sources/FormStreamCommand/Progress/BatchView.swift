@@ -1,6 +1,6 @@
 import FormStreamPlatform
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The progress of a batch, as it is shown.
 struct BatchView: ProgressView {

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Progress as lines of text, for logs and other outputs that are not a terminal.
 package enum Heartbeat {

@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Progress as one line of a terminal: `photo (2 of 3)   42 %  [=====>     ]  123 MiB of 1.2 GiB  35 MiB/s`.
 package enum ProgressBar {

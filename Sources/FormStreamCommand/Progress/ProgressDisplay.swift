@@ -1,5 +1,5 @@
 import FormStreamPlatform
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// Shows the progress of a request on standard error.
 ///

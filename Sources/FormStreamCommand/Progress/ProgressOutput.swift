@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// The value of `--progress`.
 package enum ProgressMode: String, CaseIterable, CustomStringConvertible, Sendable {
   case auto, bar, json, none

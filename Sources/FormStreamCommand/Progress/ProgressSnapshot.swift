@@ -1,4 +1,4 @@
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// The progress of a transfer, as the display needs it.
 package struct ProgressSnapshot: Sendable {

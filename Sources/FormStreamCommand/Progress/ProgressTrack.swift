@@ -1,5 +1,5 @@
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
 struct ProgressTrack: Sendable {

@@ -1,4 +1,4 @@
-package import FormStreamTransfer
+package import FormStreamHTTP
 
 /// What the bar and the heartbeat show of a transfer.
 package struct ShownProgress: Sendable {

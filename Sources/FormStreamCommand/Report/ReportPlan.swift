@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamBatch
 import FormStreamMultipart
 

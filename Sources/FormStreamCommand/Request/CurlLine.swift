@@ -1,6 +1,6 @@
 import FormStreamIntake
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// A request as a curl command line for sh, with the same method, URL, headers and body. Differences in what curl does
 /// are listed; a request that curl can't send is an error.

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// A header of a request as it was typed.
 struct HeaderLine {

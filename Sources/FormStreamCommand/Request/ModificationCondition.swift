@@ -1,4 +1,5 @@
-import FormStreamTransfer
+import FormStreamHTTP
+import FormStreamPlatform
 
 /// The value of `-z`: what is wanted is newer than a moment, or older.
 struct ModificationCondition: Hashable, Sendable {
@@ -39,14 +40,26 @@ struct ModificationCondition: Hashable, Sendable {
 
   /// A date of ISO 8601 without what libcurl does not read: `19941106 08:49:37 +0200` for `1994-11-06T08:49:37+02:00`.
   private static func inOneWord(_ text: String) -> String {
-    guard
-      let match = text.wholeMatch(
-        of: /([0-9]{4})-([0-9]{2})-([0-9]{2})(?:[Tt ]([0-9:]+)(?:\.[0-9]+)?(.*))?/)
-    else { return text }
-    let (_, year, month, day, time, zone) = match.output
-    let shortZone = (zone ?? "").replacing(":", with: "")
+    let date = text.utf8.prefix(10)
+    let fields = date.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+    guard fields.map(\.count) == [4, 2, 2], fields.joined().allSatisfy(\.isASCIIDigit) else {
+      return text
+    }
+    var rest = text.utf8.dropFirst(10)
+    var time: Substring.UTF8View = Substring().utf8
+    if let mark = rest.popFirst() {
+      time = rest.prefix { $0.isASCIIDigit || $0 == UInt8(ascii: ":") }
+      guard "Tt ".utf8.contains(mark), !time.isEmpty else { return text }
+      rest = rest.dropFirst(time.count)
+      // Parts of a second count for nothing.
+      let fraction = rest.dropFirst().prefix(while: \.isASCIIDigit)
+      if rest.first == UInt8(ascii: "."), !fraction.isEmpty {
+        rest = rest.dropFirst(1 + fraction.count)
+      }
+    }
+    let shortZone = String(decoding: rest.filter { $0 != UInt8(ascii: ":") }, as: UTF8.self)
     let knownZone = ["z", "Z"].contains(shortZone) ? "GMT" : shortZone
-    return "\(year)\(month)\(day) \(time ?? "") \(knownZone)"
+    return "\(String(decoding: fields.joined(), as: UTF8.self)) \(Substring(time)) \(knownZone)"
   }
 
   var header: (name: String, value: String) {

@@ -1,4 +1,5 @@
-import FormStreamTransfer
+import FormStreamPlatform
+import FormStreamHTTP
 
 extension LowArguments {
   /// The settings of the session that sends a request to a URL. Warnings about files that hold secrets are added to

@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension LowArguments {
   /// Adds the cookies of `-b` to the headers, as curl does: what has `=` in it is sent as it is.

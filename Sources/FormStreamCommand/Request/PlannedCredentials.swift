@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension LowArguments {
   /// Sets the credentials of a request, and the netrc file of its session. Warnings about files that hold secrets are added to

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension LowArguments {
   /// The headers of the request. Warnings about files that hold secrets are added to `notes`.

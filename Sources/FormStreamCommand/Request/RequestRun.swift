@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Sends one request, shows its progress, and prints its response or its record.
 struct RequestRun {

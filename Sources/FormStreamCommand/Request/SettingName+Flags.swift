@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension String {
   /// A message of a library, with the command's flags in place of the settings that it names.

@@ -1,5 +1,6 @@
+import FormStreamPlatform
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension TLSSettings {
   /// The variables that can name a file of authorities.

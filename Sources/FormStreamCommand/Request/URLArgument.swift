@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The URL as it was typed, or as it stands in the file of `--url-file`.
 struct URLArgument: Hashable {

@@ -1,6 +1,6 @@
 import FormStreamDigest
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// What a response must be beyond its status. It sees what is written, from one thread at a time.
 final class ExpectedResponse: @unchecked Sendable {

@@ -1,5 +1,5 @@
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension Failure {
   /// The failure for an error before anything was sent.

@@ -1,6 +1,6 @@
 import FormStreamDigest
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Where the body of a response goes while it arrives.
 final class ResponseOutput: Sendable {

@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Completes the output of a request, and prints its record.
 struct ResultReport {

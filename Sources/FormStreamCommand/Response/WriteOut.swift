@@ -1,4 +1,4 @@
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The format of `-w`: text, and values that are known when a request has ended.
 struct WriteOut {

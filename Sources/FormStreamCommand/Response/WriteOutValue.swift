@@ -1,6 +1,6 @@
 import FormStreamMultipart
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// A request that has ended, for `-w`.
 struct EndedRequest {

@@ -1,7 +1,7 @@
 import FormStreamBatch
 import FormStreamPlatform
 import FormStreamJSON
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// Runs `send`.
 func send(_ plan: SendPlan) throws(Failure) {

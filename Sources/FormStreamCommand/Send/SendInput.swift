@@ -1,7 +1,7 @@
 import FormStreamBatch
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The files that `send` sends, and the journal that it keeps.
 struct SendInput {

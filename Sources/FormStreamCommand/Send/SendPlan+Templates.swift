@@ -1,6 +1,6 @@
 import FormStreamBatch
 import FormStreamMultipart
-import FormStreamTransfer
+import FormStreamHTTP
 
 extension LowArguments {
   /// The values of parts in which values of the file may stand, by the indices of the parts.

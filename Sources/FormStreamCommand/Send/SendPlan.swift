@@ -2,7 +2,7 @@ import FormStreamBatch
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamPlatform
-import FormStreamTransfer
+import FormStreamHTTP
 
 /// The checked arguments of `send`.
 struct SendPlan {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A variable of this process's environment; nil if there is none of this name.
+/// The value of an environment variable; nil if it is not set.
 ///
 /// C: `getenv`
 package func environmentVariable(_ name: String) -> String? {

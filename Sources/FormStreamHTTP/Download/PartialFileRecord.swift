@@ -40,7 +40,8 @@ struct PartialFileRecord: Sendable {
 
   /// Reads a record of this URL; nil if it is something else.
   init?(_ bytes: [UInt8], of url: HTTPURL) {
-    guard let record = PartialFileRecord(bytes), record.schema == Self.schema, record.synchronized >= 0,
+    guard let record = PartialFileRecord(bytes), record.schema == Self.schema,
+      record.synchronized >= 0,
       record.version.length ?? 0 >= 0,
       let digest = try? SHA256.digest(of: url.absoluteString).description,
       record.urlDigest == digest

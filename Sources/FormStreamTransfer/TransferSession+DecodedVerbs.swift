@@ -1,5 +1,3 @@
-public import FormStreamMultipart
-
 // The same as in `TransferSession+Verbs.swift`, with the response decoded. They throw what
 // `send(_:as:progress:)` throws.
 

@@ -14,7 +14,7 @@ public struct URLEncodedField: Sendable, Hashable {
   }
 
   /// The fields with these names and values.
-  static func list(_ pairs: KeyValuePairs<String, String>) -> [URLEncodedField] {
+  package static func list(_ pairs: KeyValuePairs<String, String>) -> [URLEncodedField] {
     pairs.map { URLEncodedField($0, $1) }
   }
 

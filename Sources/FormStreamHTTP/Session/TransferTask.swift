@@ -30,7 +30,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   public var request: TransferRequest { run.originalRequest }
 
   /// Whether the body of the response goes to a file or a function, and not to memory.
-  package var deliversResponse: Bool { !run.originalRequest.options.responseTarget.isMemory }
+  package var deliversResponse: Bool { !run.request.options.responseTarget.isMemory }
 
   /// What the task is doing.
   public var state: TransferState {

@@ -1,0 +1,2 @@
+// Users of FormStreamHTTP need the form model too: one import is enough.
+@_exported public import FormStreamMultipart

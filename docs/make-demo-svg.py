@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records `formstream demo` in a terminal and writes the recording as an SVG: docs/demo.svg.
+"""Records `Samples/demo` in a terminal and writes the recording as an SVG: docs/demo.svg.
 
     docs/make-demo-svg.py .build/debug/formstream > docs/demo.svg
 
@@ -19,7 +19,8 @@ from fcntl import ioctl
 
 COLUMNS, ROWS = 92, 24
 CELL, LINE, MARGIN = 8.4, 19, 14  # in pixels; monospace letters of 14 px are 8.4 px wide
-PROMPT = "$ formstream demo"
+PROMPT = "$ make demo"
+SCRIPT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../Samples/demo")
 LONGEST_PAUSE = 1.2  # seconds: a longer one of the run is shortened to this
 
 
@@ -30,7 +31,7 @@ def record(program):
         os.environ.update(TERM="xterm-256color", COLUMNS=str(COLUMNS), LANG="C.UTF-8")
         # The parent sets the size of the terminal first.
         sys.stdin.readline()
-        os.execv(program, [program, "demo"])
+        os.execv(SCRIPT, [SCRIPT, program])
     ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
     settings = termios.tcgetattr(terminal)
     settings[3] &= ~termios.ECHO
@@ -94,7 +95,7 @@ def svg(texts):
     height = (max(row for _, _, row, _ in texts) + 2) * LINE + 2 * MARGIN
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:.0f} {height:.0f}" '
-        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="A run of formstream demo">'
+        f'width="{width:.0f}" height="{height:.0f}" role="img" aria-label="A run of make demo">'
     )
     yield (
         "<style>text{font:14px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;"

@@ -22,7 +22,6 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     case .plan(let plan): try makeManifest(plan)
     case .report(let plan): try report(plan)
     case .receive(let plan): try receive(plan)
-    case .demo: try demo()
     case .sniff(let plan): try sniff(plan)
     }
     return .ok

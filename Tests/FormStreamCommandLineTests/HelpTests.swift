@@ -42,7 +42,7 @@ import Testing
   @Test(arguments: DocumentTests.verbs)
   func `the text of a flag can be read without the flag before it`(_ verb: String) throws {
     let summaries = try Self.summaries(of: verb)
-    #expect(verb == "demo" || summaries.count > 5)
+    #expect(summaries.count > 5)
     for (flag, summary) in summaries {
       #expect(summary.first?.isUppercase == true || summary.hasPrefix("-"), "\(flag): \(summary)")
       for start in ["The same", "Its ", "Also ", "Only ", "No "] {
@@ -157,7 +157,6 @@ import Testing
       (66, "parse missing"), (74, "parse --boundary B body > /dev/full"),
     ],
     "sniff": [(0, "sniff f"), (64, "sniff"), (66, "sniff missing"), (74, "sniff f > /dev/full")],
-    "demo": [(64, "demo x")],
   ]
 
   /// The codes of a command that sends requests.
@@ -174,7 +173,6 @@ import Testing
   /// Codes that no line above leads to, because they need a server or a file that fails in the middle.
   private static let others: [String: Set<Int32>] = [
     "post": [3], "put": [3], "get": [3], "send": [3], "report": [0, 1, 3], "receive": [0],
-    "demo": [0, 1, 3, 66, 74, 75],
   ]
 
   @Test(arguments: codes.keys.sorted())

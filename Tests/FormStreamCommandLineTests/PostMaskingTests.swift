@@ -202,7 +202,7 @@ import Testing
     ["post", "-F", "a=b", "--part-header", "can ary: canary", "http://h/"],
     ["post", "{\"canary\":1}"], ["canary"], ["https://canary.example/?canary"],
     ["encode", "canary"],
-    ["receive", "canary"], ["receive", ":8canary"], ["demo", "canary"],
+    ["receive", "canary"], ["receive", ":8canary"],
     ["--canary=x y", "post"], ["--\u{E9}canary"], ["post", "--can ary"],
     ["parse", "--content-type", "canary", "x"],
   ]

@@ -83,7 +83,6 @@ import Testing
     BadInput(64, "is not a flag of \"post\"", "post", "--once", "http://h/"),
     BadInput(64, "--into DIR names the directory", "receive", "kept"),
     BadInput(64, "--listen ADDR:PORT sets", "receive", ":8080"),
-    BadInput(64, "demo takes no arguments", "demo", "extra"),
     BadInput(64, "--listen ADDR:PORT", "receive", "--port", "8080"),
     BadInput(64, "--listen ADDR:PORT", "receive", "--host=::"),
     BadInput(64, "--listen ADDR:PORT", "receive", "-p", "8080"),

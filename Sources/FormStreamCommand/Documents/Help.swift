@@ -35,7 +35,7 @@ extension Document {
       Usage: \(verb.usage)
       \(section("Common flags", common, of: verb))
       Examples:
-      \(text(of: verb.examples))\(verb.note.map { "\n\($0)\n" } ?? "")\
+      \(text(of: verb.examples))\
       \(groups(of: verb) { $0.isKnown(to: verb) && !$0.common.contains(verb) })
       Exit codes:
       \(verb.exitCodes.map { HelpText.row("\($0.rawValue)", $0.meaning(for: verb), column: narrow) }.joined())\

@@ -68,7 +68,7 @@ extension Document {
   }
 
   private static func synopsis(of verb: Verb) -> String {
-    let flags = verb == .demo ? "" : " [\(Roff.italic("FLAG"))]..."
+    let flags = " [\(Roff.italic("FLAG"))]..."
     let operand = verb.operand.map { " \(Roff.italic($0.usage))" } ?? ""
     return "\(Roff.bold("formstream \(verb.rawValue)"))\(flags)\(operand)\n"
   }

@@ -36,7 +36,7 @@ struct ManualEntry: Sendable {
       "The number of the task, for --shard auto: the first of them that is set.",
       of: [.send, .report]),
     ManualEntry(
-      "TMPDIR", "The directory of temporary files, in place of /tmp.", of: [.plan, .demo]),
+      "TMPDIR", "The directory of temporary files, in place of /tmp.", of: [.plan]),
     ManualEntry(
       "MAGIC", "libmagic's database, in place of the system's, unless --magic-file names one.",
       of: detecting),

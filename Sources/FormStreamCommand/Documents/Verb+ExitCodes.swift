@@ -3,7 +3,7 @@ extension Verb {
   /// The codes that the command can have, in their order.
   var exitCodes: [ExitCode] {
     switch self {
-    case .post, .put, .get, .send, .report, .demo: ExitCode.documented
+    case .post, .put, .get, .send, .report: ExitCode.documented
     case .parse: ExitCode.documented.filter { ![.unknown, .retryable].contains($0) }
     case .plan, .receive, .encode, .sniff:
       ExitCode.documented.filter { ![.failed, .unknown, .retryable].contains($0) }
@@ -25,7 +25,6 @@ extension ExitCode {
     case (.post, .failed), (.put, .failed), (.get, .failed):
       "The request failed, and the same request would fail again"
     case (.send, .failed): "A request failed, and the same request would fail again"
-    case (.demo, .failed): "What arrived is not what was sent"
     default: meaning
     }
   }

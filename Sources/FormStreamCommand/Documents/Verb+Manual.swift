@@ -78,10 +78,6 @@ extension Verb {
       [
         "Prints a line for each file: its path, its media type, and what decided it. The first 64 KiB of a file are read."
       ]
-    case .demo:
-      [
-        "Sends files of several kinds to a receiver on this machine, and compares what has arrived with what was sent."
-      ] + (note.map { [$0] } ?? [])
     }
   }
 
@@ -98,7 +94,6 @@ extension Verb {
     case .encode: [.parse, .post, .sniff]
     case .parse: [.encode, .receive]
     case .sniff: [.encode]
-    case .demo: [.post, .receive]
     }
   }
 

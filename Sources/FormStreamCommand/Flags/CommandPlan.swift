@@ -10,7 +10,6 @@ enum CommandPlan {
   case plan(ManifestPlan)
   case report(ReportPlan)
   case receive(ReceivePlan)
-  case demo
 }
 
 extension LowArguments {
@@ -42,7 +41,6 @@ extension LowArguments {
     case .plan: return .plan(try manifestPlan())
     case .report: return .report(try reportPlan())
     case .receive: return .receive(try receivePlan())
-    case .demo: return .demo
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" lists them.")

@@ -170,7 +170,6 @@ extension Verb {
         isPlace
         ? "--listen ADDR:PORT sets the address and port" : "--into DIR names the directory"
       return "\(subject) is not a flag, and receive takes only flags: \(meaning)."
-    case .demo: return "\(subject) is one too many: demo takes no arguments."
     default:
       return
         "\(subject) is not a flag, and \(rawValue) takes only flags: -F NAME=CONTENT and --file NAME=PATH "

@@ -147,8 +147,6 @@ extension Verb {
           purpose: "set the type of files that can't be detected",
           line: "formstream sniff --type-for '*.dat=application/x-measurements' a.dat"),
       ]
-    case .demo:
-      [Example(purpose: "see that everything works, and how fast", line: "formstream demo")]
     }
   }
 }

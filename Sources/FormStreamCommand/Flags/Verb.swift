@@ -10,7 +10,6 @@ enum Verb: String, CaseIterable, Sendable {
   case encode
   case parse
   case sniff
-  case demo
 
   /// Whether the command sends one request with a body.
   var sends: Bool { self == .post || self == .put }
@@ -39,15 +38,6 @@ enum Verb: String, CaseIterable, Sendable {
     case .encode: "Write the body of a form, its headers, or an outline of it"
     case .parse: "Read the body of a form: list its parts, store its files"
     case .sniff: "Detect the media types of files"
-    case .demo: "Send some files to a receiver on this machine, and compare them"
-    }
-  }
-
-  /// What the user should know before running the command.
-  var note: String? {
-    switch self {
-    case .demo: "The demo needs about 1 GiB in TMPDIR, or in /tmp, for some seconds."
-    default: nil
     }
   }
 
@@ -69,7 +59,7 @@ enum Verb: String, CaseIterable, Sendable {
   /// Nil if the command takes only flags.
   var operand: Operand? {
     switch self {
-    case .encode, .receive, .demo: nil
+    case .encode, .receive: nil
     case .parse: Operand(placeholder: "FILE", canBeRepeated: false)
     case .sniff, .plan: Operand(placeholder: "PATH", canBeRepeated: true)
     case .report: Operand(placeholder: "DIR", canBeRepeated: true)
@@ -83,7 +73,6 @@ enum Verb: String, CaseIterable, Sendable {
 
   /// How the command is called: `formstream post [FLAG]... URL`.
   var usage: String {
-    "formstream \(rawValue)" + (self == .demo ? "" : " [FLAG]...")
-      + (operand.map { " \($0.usage)" } ?? "")
+    "formstream \(rawValue) [FLAG]..." + (operand.map { " \($0.usage)" } ?? "")
   }
 }

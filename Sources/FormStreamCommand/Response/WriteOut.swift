@@ -13,10 +13,16 @@ struct WriteOut {
     case standardOutput, standardError
   }
 
+  /// A piece that is not about the place of others, and its own place.
+  private struct PlacedPiece {
+    let piece: Piece
+    let isOnStandardOutput: Bool
+  }
+
   /// A larger file is a mistake.
   private static let maximumSize = 1024 * 1024
 
-  private let pieces: [Piece]
+  private let pieces: [PlacedPiece]
 
   /// Reads the format, or the file that the argument names.
   init(_ argument: Argument) throws(Failure) {
@@ -28,7 +34,7 @@ struct WriteOut {
       format = Argument(
         bytes: contents.filter { $0 != 0x0A && $0 != 0x0D && $0 != 0 }, from: argument)
     }
-    pieces = try Self.pieces(try format.text(for: "-w"), format.named("-w"))
+    pieces = Self.placed(try Self.pieces(try format.text(for: "-w"), format.named("-w")))
   }
 
   // MARK: Reading
@@ -90,38 +96,40 @@ struct WriteOut {
         + Suggestion.text(for: name, among: known))
   }
 
-  // MARK: Writing
-
-  /// Whether anything of it may go to standard output.
-  var isOnStandardOutput: Bool {
+  /// The pieces with their places: that of each is the one that was named last before it.
+  private static func placed(_ pieces: [Piece]) -> [PlacedPiece] {
     var isOnOutput = true
+    var placed: [PlacedPiece] = []
     for piece in pieces {
       switch piece {
       case .standardOutput: isOnOutput = true
       case .standardError: isOnOutput = false
-      case .onError: continue
-      case .text, .value, .header: if isOnOutput { return true }
+      case .text, .value, .header, .onError:
+        placed.append(PlacedPiece(piece: piece, isOnStandardOutput: isOnOutput))
       }
     }
-    return false
+    return placed
+  }
+
+  // MARK: Writing
+
+  /// Whether anything of it may go to standard output.
+  var isOnStandardOutput: Bool {
+    pieces.contains { $0.isOnStandardOutput && $0.piece != .onError }
   }
 
   func write(_ request: EndedRequest) throws(Failure) {
     var (output, errors) = ("", "")
-    var isOnOutput = true
-    pieces: for piece in pieces {
+    pieces: for placed in pieces {
       let text: String
-      switch piece {
-      case .standardOutput, .standardError:
-        isOnOutput = piece == .standardOutput
-        continue
+      switch placed.piece {
       case .onError where request.exit == .ok: break pieces
-      case .onError: continue
+      case .onError, .standardOutput, .standardError: continue
       case .text(let plain): text = plain
       case .value(let value): text = value.text(of: request)
       case .header(let name): text = request.result.response?.headers[name] ?? ""
       }
-      if isOnOutput { output += text } else { errors += text }
+      if placed.isOnStandardOutput { output += text } else { errors += text }
     }
     MessageStream.standardError.write(record: Array(errors.utf8))
     guard isOnStandardOutput else { return }

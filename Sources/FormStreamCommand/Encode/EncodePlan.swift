@@ -27,24 +27,26 @@ struct EncodePlan {
   }
 }
 
-extension LowArguments {
-  func encodePlan() throws(Failure) -> EncodePlan {
-    if printsHeaders, isDryRun {
+extension EncodePlan {
+  init(_ arguments: LowArguments) throws(Failure) {
+    if arguments.printsHeaders, arguments.isDryRun {
       throw .usage("--headers and --dry-run print two different things: choose one of them.")
     }
-    let target = try encodeTarget()
-    let form = try plannedForm().growing(growth)
-    return EncodePlan(
-      form: form, sniffer: form.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
-      product: printsHeaders ? .headers : isDryRun ? .outline : .body, target: target, notes: notes,
-      isQuiet: request.isQuiet)
+    target = try Self.target(of: arguments)
+    form = try PlannedForm(arguments).growing(arguments.growth)
+    sniffer = form.needsTypes ? MediaTypeSniffer(arguments) : nil
+    verifiesBoundary = arguments.verifiesBoundary
+    product = arguments.printsHeaders ? .headers : arguments.isDryRun ? .outline : .body
+    notes = Self.notes(on: arguments)
+    isQuiet = arguments.request.isQuiet
   }
 
-  private var notes: [String] {
-    var notes: [String] = []
-    notes += notesOnParts
-    if parts.isEmpty { notes.append("The form has no parts: -F, --field and --file add them.") }
-    if printsHeaders, boundary == nil {
+  private static func notes(on arguments: LowArguments) -> [String] {
+    var notes = arguments.parts.notes
+    if arguments.parts.isEmpty {
+      notes.append("The form has no parts: -F, --field and --file add them.")
+    }
+    if arguments.printsHeaders, arguments.boundary == nil {
       notes.append(
         "This boundary is for this run only: give the same --boundary here and where the body is made."
       )
@@ -52,9 +54,9 @@ extension LowArguments {
     return notes
   }
 
-  private func encodeTarget() throws(Failure) -> OutputTarget {
-    if let target = try outputTarget() { return target }
-    if !printsHeaders, !isDryRun, isTerminal(.output) {
+  private static func target(of arguments: LowArguments) throws(Failure) -> OutputTarget {
+    if let output = arguments.output { return try OutputTarget(output) }
+    if !arguments.printsHeaders, !arguments.isDryRun, isTerminal(.output) {
       throw .usage(
         "The body may hold any bytes, and standard output is a terminal: add -o FILE; or -o - to print it "
           + "anyway; or --dry-run to see what it consists of.")

@@ -31,16 +31,16 @@ extension LowArguments {
     // The requests of the others have outputs that only their plans know.
     if let verb, !verb.isLikeCurl { try checkOutputs() }
     switch verb {
-    case .encode: return .encode(try encodePlan())
-    case .parse: return .parse(try parsePlan())
-    case .sniff: return .sniff(try sniffPlan())
+    case .encode: return .encode(try EncodePlan(self))
+    case .parse: return .parse(try ParsePlan(self))
+    case .sniff: return .sniff(try SniffPlan(self))
     case .post: return .post(try postPlans(.post))
     case .put: return .post(try postPlans(.put))
     case .get: return .get(try getPlan())
     case .send: return .send(try sendPlan())
-    case .plan: return .plan(try manifestPlan())
-    case .report: return .report(try reportPlan())
-    case .receive: return .receive(try receivePlan())
+    case .plan: return .plan(try ManifestPlan(self))
+    case .report: return .report(try ReportPlan(self))
+    case .receive: return .receive(try ReceivePlan(self))
     case nil:
       throw .usage(
         "Name a command, such as \"formstream encode\"; \"formstream --help\" lists them.")

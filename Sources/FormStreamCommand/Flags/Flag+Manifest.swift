@@ -59,19 +59,19 @@ private func number(
   return number
 }
 
-extension LowArguments {
+extension ManifestArguments {
   /// The shard that is meant; nil if it is the complete manifest.
   ///
   /// - Parameter environment: the value of an environment variable.
-  func shard(environment: (String) -> String?) throws(Failure) -> Shard? {
-    guard let argument = manifest.shard else {
-      if manifest.shardCount != nil || manifest.shardBase != nil {
+  func chosenShard(environment: (String) -> String?) throws(Failure) -> Shard? {
+    guard let argument = self.shard else {
+      if shardCount != nil || shardBase != nil {
         throw .usage("--shards and --shard-base are for --shard auto: add it.")
       }
       return nil
     }
     if argument.shown == "auto" {
-      guard let count = manifest.shardCount else {
+      guard let count = shardCount else {
         throw .usage(
           "--shard auto needs --shards N. The scheduler's own count is not used: it is smaller if only some tasks run "
             + "again, and then the last shards would not be sent.")
@@ -79,10 +79,10 @@ extension LowArguments {
       var variables: [String: String] = [:]
       for name in Shard.variables { variables[name] = environment(name) }
       return try convertingErrors { () throws(BatchError) in
-        try Shard(fromSchedulerOf: count, base: manifest.shardBase ?? 0, in: variables)
+        try Shard(fromSchedulerOf: count, base: shardBase ?? 0, in: variables)
       }
     }
-    if manifest.shardBase != nil {
+    if shardBase != nil {
       throw .usage("--shard-base is for --shard auto: K is from 1 to N in any case.")
     }
     guard let shard = Shard(text: argument.shown) else {
@@ -90,36 +90,39 @@ extension LowArguments {
         "\(argument.named("--shard")) is not a part: write K/N with K from 1 to N, such as 3/64, or auto."
       )
     }
-    guard manifest.shardCount ?? shard.count == shard.count else {
+    guard shardCount ?? shard.count == shard.count else {
       throw .usage(
         "--shard \(shard) and --shards name different numbers of parts: leave out --shards.")
     }
     return shard
   }
+}
 
+extension ListingOptions {
   /// Which files are listed.
-  func listingOptions() throws(Failure) -> ListingOptions {
+  init(_ listing: ListingArguments, _ manifest: ManifestArguments) throws(Failure) {
     if manifest.manifest != nil, listing.choosesFiles {
       throw .usage(
         "--include, --exclude, --hidden and --keep-going choose what is listed, and --manifest names the files: give "
           + "them to plan.")
     }
-    var options = ListingOptions()
-    options.temporaryDirectory = temporaryDirectory
-    for argument in listing.includes { options.includes.append(try argument.namePattern()) }
-    for argument in listing.excludes { options.excludes.append(try argument.namePattern()) }
-    options.includesHidden = listing.includesHidden
-    options.followsLinks = listing.followsLinks
-    options.keepsGoing = listing.keepsGoing
-    return options
+    self.init()
+    temporaryDirectory = FormStreamCommand.temporaryDirectory
+    for argument in listing.includes { includes.append(try argument.namePattern()) }
+    for argument in listing.excludes { excludes.append(try argument.namePattern()) }
+    includesHidden = listing.includesHidden
+    followsLinks = listing.followsLinks
+    keepsGoing = listing.keepsGoing
   }
+}
 
+extension [PathList] {
   /// The lists that are named, as sources of a listing.
-  func listSources() throws(Failure) -> [BatchSource] {
-    if pathLists.count(where: \.file.isDash) > 1 {
+  func sources() throws(Failure) -> [BatchSource] {
+    if count(where: \.file.isDash) > 1 {
       throw .usage("Standard input is named twice: it can be read once.")
     }
-    return pathLists.map { list in
+    return map { list in
       let input = NamedInput(list.file)
       return .list(name: input.description, ending: list.ending) { () throws(BatchError) in
         do throws(Failure) {

@@ -71,7 +71,7 @@ extension LowArguments {
     var (planned, configuration) = try plannedRequest(
       request.asksForHead ? .head : .get, to: resolved[0], .none, &notes)
     planned.options = try getOptions()
-    if let stated = try statedLength(), stated > 0 {
+    if let stated = try request.headers.statedLength(), stated > 0 {
       throw .usage(
         "-H states a Content-Length of \(stated), and get sends no body: leave the header out.")
     }
@@ -119,7 +119,7 @@ extension LowArguments {
           number: index, request: request, destination: destination,
           expectedDigest: digests.isEmpty ? nil : digests[index]))
     }
-    let printing = try plannedPrinting()
+    let printing = try PlannedPrinting(self)
     try checkFiles(items, sources)
     return GetPlan(
       items: items, configuration: configuration, cookieJar: self.request.cookieJar?.path,

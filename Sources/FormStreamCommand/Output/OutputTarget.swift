@@ -48,10 +48,3 @@ extension OutputTarget {
     self = .path(output.path)
   }
 }
-
-extension LowArguments {
-  /// What `-o` names; nil if it was not given.
-  func outputTarget() throws(Failure) -> OutputTarget? {
-    try output.map { (output) throws(Failure) in try OutputTarget(output) }
-  }
-}

@@ -12,29 +12,34 @@ struct ParsePlan {
   let isQuiet: Bool
 }
 
-extension LowArguments {
-  func parsePlan() throws(Failure) -> ParsePlan {
-    guard let operand = operands.first, !operand.bytes.isEmpty else {
+extension ParsePlan {
+  init(_ arguments: LowArguments) throws(Failure) {
+    guard let operand = arguments.operands.first, !operand.bytes.isEmpty else {
       throw .usage("Name the file that holds the body, or - for standard input.")
     }
-    if let directory, directory.bytes.isEmpty {
+    if let directory = arguments.directory, directory.bytes.isEmpty {
       throw .usage("--into needs the name of a directory.")
     }
     var options = FormParser.Options()
-    options.allowsBareLF = allowsBareLF
-    options.escaping = escaping
-    options.limits = limits
-    return ParsePlan(
-      input: NamedInput(operand), boundary: try boundaryOfBody(&options), options: options,
-      directory: directory?.path, printsJSON: printsJSON, isQuiet: request.isQuiet)
+    options.allowsBareLF = arguments.allowsBareLF
+    options.escaping = arguments.escaping
+    options.limits = arguments.limits
+    input = NamedInput(operand)
+    boundary = try Self.boundary(arguments.boundary, in: arguments.contentType, &options)
+    self.options = options
+    directory = arguments.directory?.path
+    printsJSON = arguments.printsJSON
+    isQuiet = arguments.request.isQuiet
   }
 
-  private func boundaryOfBody(_ options: inout FormParser.Options) throws(Failure) -> String? {
+  private static func boundary(
+    _ boundary: String?, in contentType: String?, _ options: inout FormParser.Options
+  ) throws(Failure) -> String? {
     switch (boundary, contentType) {
     case (let boundary?, nil):
       return boundary
     case (nil, let contentType?):
-      let type = Self.fieldValue(in: contentType)
+      let type = fieldValue(in: contentType)
       guard let boundary = FormParser.boundary(inContentType: type) else {
         throw .usage(
           "--content-type names no boundary: give the request's complete header, such "

@@ -13,28 +13,32 @@ struct ManifestPlan {
   let output: OutputTarget
 }
 
-extension LowArguments {
-  func manifestPlan() throws(Failure) -> ManifestPlan {
-    if operands.isEmpty, pathLists.isEmpty {
+extension ManifestPlan {
+  init(_ arguments: LowArguments) throws(Failure) {
+    if arguments.operands.isEmpty, arguments.pathLists.isEmpty {
       throw .usage(
         "Name the files or directories, or a list of them with --files-from or --files-from0.")
     }
-    if let dash = operands.first(where: \.isDash) {
+    if let dash = arguments.operands.first(where: \.isDash) {
       throw .usage(
         "\(dash.named("A path")) is -, and plan reads only lists from standard input: --files-from -, or ./- for a "
           + "file of that name.")
     }
-    if !listing.detectsTypes, areTypeFlagsGiven {
+    if !arguments.listing.detectsTypes, Self.areTypeFlagsGiven(in: arguments) {
       throw .usage("--sniff, --type-for, --charset and --magic-file are for --with-type: add it.")
     }
-    return ManifestPlan(
-      sources: operands.map { .path($0.path) } + (try listSources()),
-      listing: try listingOptions(), isSorted: listing.sorts,
-      sniffer: listing.detectsTypes ? sniffer() : nil, hasDigests: listing.computesDigests,
-      output: try outputTarget() ?? .standardOutput)
+    sources = arguments.operands.map { .path($0.path) } + (try arguments.pathLists.sources())
+    listing = try ListingOptions(arguments.listing, arguments.manifest)
+    isSorted = arguments.listing.sorts
+    sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments) : nil
+    hasDigests = arguments.listing.computesDigests
+    output =
+      try arguments.output.map { (file) throws(Failure) in try OutputTarget(file) }
+      ?? .standardOutput
   }
 
-  private var areTypeFlagsGiven: Bool {
-    sniffing != .auto || !typeOverrides.isEmpty || detectsCharset || magicFile != nil
+  private static func areTypeFlagsGiven(in arguments: LowArguments) -> Bool {
+    arguments.sniffing != .auto || !arguments.typeOverrides.isEmpty || arguments.detectsCharset
+      || arguments.magicFile != nil
   }
 }

@@ -1,3 +1,4 @@
+import FormStreamMediaTypes
 import FormStreamPlatform
 import FormStreamMultipart
 import FormStreamHTTP
@@ -45,7 +46,7 @@ extension LowArguments {
       configuration.retryBudget, planned.options.retry.attempts - 1)
     try checkKey(of: urls.count)
     let outputs = responseOutputs(for: urls.count, &notes)
-    let printing = try plannedPrinting()
+    let printing = try PlannedPrinting(self)
     let responseTargets = try responseTargets(of: urls, outputs)
     try check(responseTargets, outputs, targets)
     var requests: [TransferRequest] = []
@@ -55,11 +56,14 @@ extension LowArguments {
       plans.append(
         PostPlan(
           number: index, request: requests[index], body: body, configuration: configuration,
-          sniffer: body.needsTypes ? sniffer() : nil, verifiesBoundary: verifiesBoundary,
+          sniffer: body.needsTypes ? MediaTypeSniffer(self) : nil,
+          verifiesBoundary: verifiesBoundary,
           product: isDryRun
             ? .outline
             : request.printsCurlLine
-              ? .curlLine(curlArguments(targets[index].upload, outputs[index])) : .response,
+              ? .curlLine(
+                CurlArguments(self, upload: targets[index].upload, output: outputs[index]))
+              : .response,
           printsRecord: printsJSON, cookieJar: request.cookieJar?.path,
           responseTarget: responseTargets[index],
           madeDirectory: downloading.makesDirectories ? responseTargets[index]?.directory : nil,
@@ -67,7 +71,7 @@ extension LowArguments {
           responseLimit: request.responseLimit ?? 1024 * 1024, notes: notes,
           isQuiet: request.isQuiet, progress: usableProgress))
     }
-    if let stated = try statedLength() {
+    if let stated = try request.headers.statedLength() {
       for plan in plans { try check(stated, of: plan) }
     }
     return plans

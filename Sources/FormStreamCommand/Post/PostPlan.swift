@@ -179,7 +179,7 @@ extension LowArguments {
   }
 
   func notes(on body: PlannedBody, for verb: Verb) -> [String] {
-    var notes = notesOnParts
+    var notes = parts.notes
     let method = request.method?.text.flatMap(HTTPMethod.init(parsing:)) ?? .post
     if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead,
       method.announcesEmptyBody
@@ -272,13 +272,13 @@ extension LowArguments {
     if options.redirects.allowsOtherOrigins { options.redirects.limit = 50 }
     if let limit = request.redirectLimit { options.redirects.limit = limit }
     let isExpectGiven = request.expectation != .auto
-    switch try isExpectGiven ? request.expectation : expectationInHeaders() ?? .auto {
+    switch try isExpectGiven ? request.expectation : request.headers.expectation() ?? .auto {
     case .auto: options.expectation = .automatic
     case .always: options.expectation = .always
     case .never: options.expectation = .never
     }
     options.readAhead = request.readAhead
-    options.sendsChunks = try asksForChunks()
+    options.sendsChunks = try request.headers.asksForChunks()
     options.requestTarget = try requestTarget()
     if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
     if !isKeyTaken, let key = request.idempotencyKey {

@@ -18,27 +18,30 @@ struct ReceivePlan {
   let notes: [String]
 }
 
-extension LowArguments {
-  func receivePlan() throws(Failure) -> ReceivePlan {
+extension ReceivePlan {
+  init(_ arguments: LowArguments) throws(Failure) {
+    let (receiving, limits) = (arguments.receiving, arguments.limits)
     var notes: [String] = []
-    if let directory, directory.bytes.isEmpty {
+    if let directory = arguments.directory, directory.bytes.isEmpty {
       throw .usage("--into needs the name of a directory.")
     }
-    if directory == nil, receiving.keepsPaths || receiving.overwrites || receiving.synchronizes {
+    if arguments.directory == nil,
+      receiving.keepsPaths || receiving.overwrites || receiving.synchronizes
+    {
       throw .usage(
         "--keep-paths, --overwrite and --sync need --into DIR: without it, nothing is stored.")
     }
-    try checkOverwriting()
+    try arguments.checkOverwriting()
     var configuration = Receiver.Configuration()
-    (configuration.address, configuration.port) = try listeningAddress()
-    configuration.tls = try tlsIdentity()
+    (configuration.address, configuration.port) = try receiving.listeningAddress()
+    configuration.tls = try receiving.tlsIdentity()
     if let key = receiving.key, isReadableByOthers(key.path) {
       notes.append(
         "Other users can read the private key in \"\(key.shown)\" (--tls-key): prevent that with chmod 600."
       )
     }
-    if case .tokenFile(let file) = request.credentials {
-      let secrets = try secretFile(file, for: "--token-file")
+    if case .tokenFile(let file) = arguments.request.credentials {
+      let secrets = try arguments.secretFile(file, for: "--token-file")
       notes += secrets.warnings
       configuration.token = try secrets.token()
     }
@@ -49,8 +52,10 @@ extension LowArguments {
     // A record of a request may take less memory than the record of a file that parse reads.
     let allHeaders = configuration.limits.form.allHeaders
     configuration.limits.form = limits
-    if !givenLimits.contains(.allHeaders) { configuration.limits.form.allHeaders = allHeaders }
-    configuration.escaping = escaping
+    if !arguments.givenLimits.contains(.allHeaders) {
+      configuration.limits.form.allHeaders = allHeaders
+    }
+    configuration.escaping = arguments.escaping
     configuration.limits.body = limits.totalBytes
     if let limit = limits.totalBytes { configuration.limits.urlEncodedBody = limit }
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
@@ -58,7 +63,7 @@ extension LowArguments {
     if let time = receiving.responseTime { configuration.limits.responseTime = time }
     if let count = receiving.connections { configuration.limits.connections = count }
     configuration.limits.connectionsPerAddress = receiving.connectionsPerAddress
-    if directory == nil {
+    if arguments.directory == nil {
       notes.append("Nothing is stored: --into DIR names a directory for the files.")
     }
     if !configuration.isLoopbackOnly, configuration.token == nil {
@@ -70,16 +75,19 @@ extension LowArguments {
         "The token is sent without encryption: --tls-cert and --tls-key encrypt it, and the files."
       )
     }
-    return ReceivePlan(
-      configuration: configuration, directory: directory?.path, keepsPaths: receiving.keepsPaths,
-      overwrites: receiving.overwrites, synchronizes: receiving.synchronizes,
-      isOnce: receiving.isOnce, response: receiving.response, printsJSON: printsJSON,
-      isQuiet: request.isQuiet, isVerbose: request.isVerbose, notes: notes)
+    self.init(
+      configuration: configuration, directory: arguments.directory?.path,
+      keepsPaths: receiving.keepsPaths, overwrites: receiving.overwrites,
+      synchronizes: receiving.synchronizes, isOnce: receiving.isOnce, response: receiving.response,
+      printsJSON: arguments.printsJSON, isQuiet: arguments.request.isQuiet,
+      isVerbose: arguments.request.isVerbose, notes: notes)
   }
+}
 
-  private func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
-    let text = try receiving.listen.text(for: "--listen")
-    let subject = receiving.listen.named("--listen")
+extension ReceivingArguments {
+  fileprivate func listeningAddress() throws(Failure) -> (address: String, port: UInt16) {
+    let text = try listen.text(for: "--listen")
+    let subject = listen.named("--listen")
     let colon = text.utf8.lastIndex(of: UInt8(ascii: ":"))
     let host = colon.map { text[..<$0] } ?? "127.0.0.1"
     let digits = colon.map { text[text.utf8.index(after: $0)...] } ?? text[...]
@@ -102,8 +110,8 @@ extension LowArguments {
     return (host.filter { $0 != "[" && $0 != "]" }, port)
   }
 
-  private func tlsIdentity() throws(Failure) -> Receiver.TLSIdentity? {
-    switch (receiving.certificate, receiving.key) {
+  fileprivate func tlsIdentity() throws(Failure) -> Receiver.TLSIdentity? {
+    switch (certificate, key) {
     case (nil, nil): return nil
     case (let certificate?, let key?):
       return Receiver.TLSIdentity(

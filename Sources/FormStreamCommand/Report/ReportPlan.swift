@@ -14,19 +14,23 @@ struct ReportPlan {
   let printsRecord: Bool
 }
 
-extension LowArguments {
-  func reportPlan() throws(Failure) -> ReportPlan {
-    guard !operands.isEmpty else {
+extension ReportPlan {
+  init(_ arguments: LowArguments) throws(Failure) {
+    guard !arguments.operands.isEmpty else {
       throw .usage("Name the directories with the journals: those of send's --journal.")
     }
-    return ReportPlan(
-      manifest: manifest.manifest?.path, shard: try shard(environment: environmentVariable),
-      directories: operands.map(\.path), failed: try failedTarget(), printsRecord: printsJSON)
+    manifest = arguments.manifest.manifest?.path
+    shard = try arguments.manifest.chosenShard(environment: environmentVariable)
+    directories = arguments.operands.map(\.path)
+    failed = try arguments.manifest.failedTarget(besideRecords: arguments.printsJSON)
+    printsRecord = arguments.printsJSON
   }
+}
 
+extension ManifestArguments {
   /// What `--failed` names; nil if it was not given.
-  func failedTarget() throws(Failure) -> OutputTarget? {
-    guard let failed = manifest.failed else { return nil }
+  func failedTarget(besideRecords printsJSON: Bool) throws(Failure) -> OutputTarget? {
+    guard let failed else { return nil }
     if failed.isDash {
       guard !printsJSON else {
         throw .usage(

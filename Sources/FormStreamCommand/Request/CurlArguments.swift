@@ -15,13 +15,14 @@ struct CurlArguments {
   let growth: FileGrowth
 }
 
-extension LowArguments {
-  func curlArguments(
-    _ upload: PlannedTarget.Upload?, _ output: DownloadArguments.Output?
-  ) -> CurlArguments {
-    CurlArguments(
-      parts: parts, boundary: boundary, escaping: escaping ?? .browser, browserText: browserText,
-      request: request, upload: upload, output: output, downloading: downloading,
-      growth: growth)
+extension CurlArguments {
+  init(
+    _ arguments: LowArguments, upload: PlannedTarget.Upload?, output: DownloadArguments.Output?
+  ) {
+    self.init(
+      parts: arguments.parts, boundary: arguments.boundary,
+      escaping: arguments.escaping ?? .browser, browserText: arguments.browserText,
+      request: arguments.request, upload: upload, output: output,
+      downloading: arguments.downloading, growth: arguments.growth)
   }
 }

@@ -1,9 +1,9 @@
 import FormStreamPlatform
 
-extension LowArguments {
+extension [PartArguments] {
   /// What may not be meant in the parts of a form.
-  var notesOnParts: [String] {
-    let parts = parts.flatMap(\.withDescendants)
+  var notes: [String] {
+    let parts = flatMap(\.withDescendants)
     return parts.compactMap(\.noteOnMissingMark) + parts.compactMap(\.noteOnList)
   }
 }

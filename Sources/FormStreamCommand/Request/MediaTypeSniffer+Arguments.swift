@@ -1,11 +1,11 @@
 import FormStreamMediaTypes
 
-extension LowArguments {
+extension MediaTypeSniffer {
   /// A sniffer that follows the flags. If its database can't be used, it warns and detects types by extension.
-  func sniffer() -> MediaTypeSniffer {
-    MediaTypeSniffer(
-      policy: sniffing, overrides: typeOverrides, database: magicFile?.path,
-      includesCharset: detectsCharset)
+  convenience init(_ arguments: LowArguments) {
+    self.init(
+      policy: arguments.sniffing, overrides: arguments.typeOverrides,
+      database: arguments.magicFile?.path, includesCharset: arguments.detectsCharset)
   }
 }
 

@@ -74,7 +74,7 @@ extension LowArguments {
         "\(kinds[0]) and \(kinds[1]) make two different bodies, and a request has one: leave one out."
       )
     }
-    if !parts.isEmpty { return .form(try plannedForm()) }
+    if !parts.isEmpty { return .form(try PlannedForm(self)) }
     if let upload { return .raw(try body(of: upload)) }
     if !request.json.isEmpty { return .raw(try json()) }
     if !request.data.isEmpty, !request.putsDataIntoURL {
@@ -126,7 +126,7 @@ extension LowArguments {
     let hasNoType = isCurls && type == nil && !asksForTypes
     if path.isDash {
       // As with curl, the length of a pipe may be stated: it fails if that is not true.
-      let length = try asksForChunks() ? nil : statedLength()
+      let length = try request.headers.asksForChunks() ? nil : request.headers.statedLength()
       let body = try StandardInput.body(length: length, for: spelling)
       return PlannedBytes(
         body: body, type: type ?? (hasNoType ? .octetStream : nil), filename: "-",

@@ -12,12 +12,13 @@ struct PlannedForm {
   let subject: String?
 }
 
-extension LowArguments {
-  func plannedForm() throws(Failure) -> PlannedForm {
-    guard openParts == 0 else {
+extension PlannedForm {
+  init(_ arguments: LowArguments) throws(Failure) {
+    let parts = arguments.parts
+    guard arguments.openParts == 0 else {
       throw .usage("A part that =( opened is not complete: add -F '=)' after its last part.")
     }
-    let boundary = try self.boundary.map { (text) throws(Failure) in
+    let boundary = try arguments.boundary.map { (text) throws(Failure) in
       try convertingErrors { () throws(MultipartError) in try Boundary(text) }
     }
     let leaves = parts.flatMap(\.leaves)
@@ -27,10 +28,11 @@ extension LowArguments {
         "Standard input is named twice, last for part \"\(last.name)\": it can be read once.")
     }
     var form = Form(
-      boundary: boundary ?? .random(), escaping: escaping ?? .browser, browserText: browserText)
+      boundary: boundary ?? .random(), escaping: arguments.escaping ?? .browser,
+      browserText: arguments.browserText)
     var count = 0
-    for arguments in parts { form.append(try arguments.part(in: form, after: &count)) }
-    return PlannedForm(
+    for part in parts { form.append(try part.part(in: form, after: &count)) }
+    self.init(
       form: form, origins: parts.map(\.origin), needsTypes: leaves.contains(where: \.needsType),
       subject: Self.subject(of: leaves))
   }

@@ -67,7 +67,7 @@ extension LowArguments {
     }
     var needed = ["Host", "Content-Length"]
     // A body whose length is stated is not sent in chunks.
-    if try statedLength() == nil { needed.append("Transfer-Encoding") }
+    if try request.headers.statedLength() == nil { needed.append("Transfer-Encoding") }
     if let name = needed.first(where: { name.isSameHeaderName(as: $0) }) {
       throw .usage(
         "\(argument.named("-H")) can't leave out \(name): without it, the server can't read the request."
@@ -117,37 +117,6 @@ extension LowArguments {
     return true
   }
 
-  /// Whether `-H 'Transfer-Encoding: chunked'` asks for a body in chunks.
-  func asksForChunks() throws(Failure) -> Bool {
-    for case .line(let argument) in request.headers where try HeaderLine(argument).asksForChunks {
-      return true
-    }
-    return false
-  }
-
-  /// The length of the body as `-H 'Content-Length: N'` states it; nil if it doesn't.
-  func statedLength() throws(Failure) -> Int64? {
-    var length: Int64?
-    for case .line(let argument) in request.headers {
-      guard let stated = try HeaderLine(argument).statedLength else { continue }
-      if let length, length != stated {
-        throw .usage("-H states two lengths of the body: leave out Content-Length.")
-      }
-      length = stated
-    }
-    return length
-  }
-
-  /// What `-H` says of `Expect`; nil if nothing.
-  func expectationInHeaders() throws(Failure) -> ExpectMode? {
-    var mode: ExpectMode?
-    for case .line(let argument) in request.headers {
-      let line = try HeaderLine(argument)
-      if line.name.isSameHeaderName(as: "Expect") { mode = line.leavesOut ? .never : .always }
-    }
-    return mode
-  }
-
   /// Adds the form's boundary to a Content-Type of a form without one, as curl does: documentation of services has such
   /// headers.
   private func fitContentType(
@@ -190,5 +159,39 @@ extension LowArguments {
             + "sent: write Name: value, and no header about the body's length or framing.")
       }
     }
+  }
+}
+
+/// What header lines say of the body.
+extension [HeaderArgument] {
+  /// Whether `-H 'Transfer-Encoding: chunked'` asks for a body in chunks.
+  func asksForChunks() throws(Failure) -> Bool {
+    for case .line(let argument) in self where try HeaderLine(argument).asksForChunks {
+      return true
+    }
+    return false
+  }
+
+  /// The length of the body as `-H 'Content-Length: N'` states it; nil if it doesn't.
+  func statedLength() throws(Failure) -> Int64? {
+    var length: Int64?
+    for case .line(let argument) in self {
+      guard let stated = try HeaderLine(argument).statedLength else { continue }
+      if let length, length != stated {
+        throw .usage("-H states two lengths of the body: leave out Content-Length.")
+      }
+      length = stated
+    }
+    return length
+  }
+
+  /// What `-H` says of `Expect`; nil if nothing.
+  func expectation() throws(Failure) -> ExpectMode? {
+    var mode: ExpectMode?
+    for case .line(let argument) in self {
+      let line = try HeaderLine(argument)
+      if line.name.isSameHeaderName(as: "Expect") { mode = line.leavesOut ? .never : .always }
+    }
+    return mode
   }
 }

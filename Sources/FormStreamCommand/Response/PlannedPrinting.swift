@@ -36,17 +36,20 @@ struct PlannedPrinting {
   var needsHeads: Bool { includesHeads || headTarget != nil || writeOut != nil }
 }
 
-extension LowArguments {
-  func plannedPrinting() throws(Failure) -> PlannedPrinting {
+extension PlannedPrinting {
+  init(_ arguments: LowArguments) throws(Failure) {
+    let (request, downloading) = (arguments.request, arguments.downloading)
     let writeOut = try request.writeOut.map { (format) throws(Failure) in
-      if DataOrFile(format, of: "-w").file?.isDash == true { announceKeyboard() }
+      if DataOrFile(format, of: "-w").file?.isDash == true {
+        arguments.announceKeyboard()
+      }
       return try WriteOut(format)
     }
     let printed = [
       (request.includesHeads, request.asksForHead ? "-I" : "-i"),
       (request.headFile?.isDash == true, "-D -"), (writeOut?.isOnStandardOutput == true, "-w"),
     ].first(where: \.0)?.1
-    if printsJSON, let printed {
+    if arguments.printsJSON, let printed {
       let remedy =
         printed == "-w" ? "begin the format with %{stderr}, or leave one out" : "leave one out"
       throw .usage(
@@ -58,8 +61,8 @@ extension LowArguments {
         "-f prints no response of a refused request, and --output-any-status stores it: leave one out."
       )
     }
-    let headTarget = try headTarget()
-    return PlannedPrinting(
+    let headTarget = try Self.headTarget(request.headFile)
+    self.init(
       includesHeads: request.includesHeads,
       hidesBodies: request.asksForHead && request.method != nil, setsTime: downloading.setsTime,
       headTarget: headTarget,
@@ -69,8 +72,8 @@ extension LowArguments {
       hidesFailures: request.isSilent && !request.showsErrors)
   }
 
-  private func headTarget() throws(Failure) -> OutputTarget? {
-    guard let file = request.headFile else { return nil }
+  private static func headTarget(_ file: Argument?) throws(Failure) -> OutputTarget? {
+    guard let file else { return nil }
     if file.isDash { return .standardOutput }
     guard !file.bytes.isEmpty, !file.bytes.contains(0) else {
       throw .usage("-D needs the name of a file, or - for standard output.")

@@ -1,33 +1,32 @@
 import FormStreamBatch
 
-extension LowArguments {
+extension SendingArguments {
   /// How many files a request brings.
   func packing() throws(Failure) -> Packing {
-    let arguments = sending
-    let isLimited = arguments.filesPerRequest != nil || arguments.bytesPerRequest != nil
-    if arguments.sendsTogether, isLimited {
+    let isLimited = filesPerRequest != nil || bytesPerRequest != nil
+    if sendsTogether, isLimited {
       throw .usage(
         "--together sends all files in one request: leave out --per-request and --per-request-bytes."
       )
     }
     let packing: Packing =
-      if arguments.sendsTogether {
+      if sendsTogether {
         .together
       } else if isLimited {
         .upTo(
-          files: arguments.filesPerRequest ?? Packing.maximumFiles,
-          bytes: arguments.bytesPerRequest ?? .max)
+          files: filesPerRequest ?? Packing.maximumFiles,
+          bytes: bytesPerRequest ?? .max)
       } else {
         .single
       }
-    let flag = arguments.sendsTogether ? "--together" : "--per-request"
-    if arguments.puts, packing.isShared {
+    let flag = sendsTogether ? "--together" : "--per-request"
+    if puts, packing.isShared {
       throw .usage("--put sends each file as it is, in a request of its own: leave out \(flag).")
     }
-    if arguments.sliceSize != nil, packing.isShared {
+    if sliceSize != nil, packing.isShared {
       throw .usage("--slice sends a file in several requests: leave out \(flag).")
     }
-    if arguments.puts, arguments.sliceSize != nil {
+    if puts, sliceSize != nil {
       throw .usage("--slice sends forms, and --put sends files as they are: leave one out.")
     }
     return packing
@@ -44,8 +43,8 @@ extension LowArguments {
   }
 
   /// The name of the file's field. It is literal unless a request has several files, or a slice.
-  func fieldName(_ packing: Packing) throws(Failure) -> FileTemplate {
-    let name = sending.fieldName ?? "file"
+  func fieldNameTemplate(_ packing: Packing) throws(Failure) -> FileTemplate {
+    let name = fieldName ?? "file"
     let values = fieldNameValues(packing)
     guard !values.isEmpty else { return FileTemplate(literal: name) }
     return try Argument(name).template(for: "--as", of: values)
@@ -56,12 +55,12 @@ extension LowArguments {
   }
 
   private var sliceValues: [FileTemplate.Value] {
-    sending.sliceSize == nil ? [] : FileTemplate.Value.ofSlice
+    sliceSize == nil ? [] : FileTemplate.Value.ofSlice
   }
 
   /// What is compared with each file.
   func responseCheck(_ packing: Packing) throws(Failure) -> ResponseCheck? {
-    guard let path = sending.check else { return nil }
+    guard let path = self.check else { return nil }
     guard let check = path.text.flatMap(ResponseCheck.init) else {
       throw .usage(
         "\(path.named("--verify")) is not a path of names and indices: write it like files[0].sha256."

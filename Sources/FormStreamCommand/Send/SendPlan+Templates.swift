@@ -12,7 +12,7 @@ extension LowArguments {
     for (index, part) in parts.enumerated() where part.spelling != "--field" {
       guard case .value(let value) = part.content else { continue }
       templates[index] = try value.template(
-        for: part.spelling, of: fieldValues(packing), remedy: remedy)
+        for: part.spelling, of: sending.fieldValues(packing), remedy: remedy)
     }
     return templates
   }

@@ -35,14 +35,14 @@ extension LowArguments {
       throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
     }
     let sources = try fileSources()
-    let shard = try shard(environment: environmentVariable)
+    let shard = try manifest.chosenShard(environment: environmentVariable)
     if shard != nil, manifest.manifest == nil {
       throw .usage(
         "--shard is a part of a manifest: add --manifest FILE, which formstream plan makes.")
     }
-    let failed = try failedTarget()
+    let failed = try manifest.failedTarget(besideRecords: printsJSON)
     return SendPlan(
-      sending: sending, sources: sources, listing: try listingOptions(),
+      sending: sending, sources: sources, listing: try ListingOptions(self.listing, manifest),
       manifest: manifest.manifest?.path, shard: shard, journal: self.sending.journal?.path,
       skipsDoubtful: self.sending.skipsDoubtful, failed: failed,
       cookieJar: request.cookieJar?.path, printsRecords: printsJSON, progress: usableProgress,
@@ -74,12 +74,12 @@ extension LowArguments {
         "Name the files to send after the URL, or a list of them with --files-from, --files-from0 or --manifest."
       )
     }
-    return files.map { .path($0.path) } + (try listSources())
+    return files.map { .path($0.path) } + (try pathLists.sources())
   }
 
   private func sendingPlan(_ notes: inout [String]) throws(Failure) -> SendingPlan {
-    let packing = try packing()
-    let form = try plannedForm()
+    let packing = try sending.packing()
+    let form = try PlannedForm(self)
     if let part = parts.flatMap(\.leaves).first(where: \.isStandardInput) {
       throw .usage(
         "Part \"\(part.name)\" is standard input, which can be read once, and send makes many forms: name a file."
@@ -109,14 +109,14 @@ extension LowArguments {
       request.options.maximumRate = max(1, rate / Int64(concurrency))
     }
     var plan = SendingPlan(
-      request: request, session: session, form: form.form, sniffer: sniffer())
+      request: request, session: session, form: form.form, sniffer: MediaTypeSniffer(self))
     plan.wording = \.namingFlags
     plan.isBoundaryGiven = boundary != nil
     plan.verifiesBoundary = verifiesBoundary
-    plan.fieldName = try fieldName(packing)
+    plan.fieldName = try sending.fieldNameTemplate(packing)
     plan.fieldTemplates = try fieldTemplates(packing)
     plan.filename = try sending.filename.map { (text) throws(Failure) in
-      try text.template(for: "--filename", of: filenameValues(packing))
+      try text.template(for: "--filename", of: sending.filenameValues(packing))
     }
     plan.urls = urls
     plan.packing = packing
@@ -127,7 +127,7 @@ extension LowArguments {
     if !self.request.isRetryGiven { plan.retry.attempts = 3 }
     plan.computesDigest = self.request.options.computesDigest
     plan.sendsIdempotencyKeys = try sendsIdempotencyKeys()
-    plan.check = try responseCheck(packing)
+    plan.check = try sending.responseCheck(packing)
     return plan
   }
 

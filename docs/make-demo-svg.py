@@ -67,7 +67,7 @@ def screens(pieces):
             elif token == "\n":
                 lines.append("")
                 column = 0
-            elif token.endswith("K") and token.startswith("\x1b"):
+            elif token[-1] in "KJ" and token.startswith("\x1b"):
                 lines[-1] = lines[-1][:column] if token[2:-1] in ("", "0") else ""
             elif not token.startswith("\x1b"):
                 old = lines[-1].ljust(column)

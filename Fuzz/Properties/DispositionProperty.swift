@@ -58,7 +58,7 @@ extension MultipartError {
       8 * (part.name.utf8.count + (part.filename ?? "").utf8.count)
         + 4 * (part.type?.description ?? "").utf8.count
         + part.headers.reduce(256) { $0 + $1.name.utf8.count + $1.value.utf8.count }
-        > PartHeaders.maximumBlockSize
+        > Part.maximumHeaderBlockSize
     default: false
     }
   }

@@ -99,8 +99,8 @@ private func checkLimits(_ run: ParserRun, _ limits: FormParser.Limits) throws {
   for part in run.parts {
     sum += Int64(part.body.count)
     try hold(part.body.count <= limits.partBytes ?? .max, "\(part.body.count) bytes in a part")
-    try hold(part.head.fields.count <= limits.headersPerPart, "\(part.head.fields.count) headers")
-    let block = part.head.fields.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count + 1 }
+    try hold(part.head.headers.count <= limits.headersPerPart, "\(part.head.headers.count) headers")
+    let block = part.head.headers.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count + 1 }
     try hold(block <= limits.headerBlock, "\(block) bytes of headers")
     headers += Int64(block)
   }

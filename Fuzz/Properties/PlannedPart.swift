@@ -56,9 +56,9 @@ struct PlannedPart {
 
   /// Nil if a header or the contents are not valid.
   func part() throws -> Part? {
-    let headers = PartHeaders(self.headers)
+    let headers = HTTPHeaders(self.headers)
     do {
-      try headers.check()
+      try headers.checkOfPart()
     } catch {
       try hold(error.code == .invalidHeader, "\(self.headers): \(error)")
       return nil
@@ -89,7 +89,7 @@ struct PlannedPart {
       "\(self) by \(escaping) came as \(read)")
     try hold(read.isComplete, "not whole: \(read)")
 
-    let extra = read.head.fields.filter {
+    let extra = read.head.headers.filter {
       !["Content-Disposition", "Content-Type"].contains($0.name)
     }
     try hold(

@@ -6,7 +6,7 @@ extension Part {
   /// - Throws: `notEncodable` if the value can't be encoded.
   public static func json(
     _ name: String = "", _ value: some Encodable, filename: String? = nil,
-    headers: PartHeaders = [:], encoder: JSONEncoder = JSONEncoder()
+    headers: HTTPHeaders = [:], encoder: JSONEncoder = JSONEncoder()
   ) throws(MultipartError) -> Part {
     let bytes: Data
     do {

@@ -39,7 +39,7 @@ public struct BatchFile: Hashable, Sendable {
   /// The media type, if the manifest has one.
   public var type: MediaType?
   /// The SHA-256 in lowercase hexadecimal digits, if the manifest has one.
-  public var sha256: String?
+  public var sha256: SHA256Digest?
   /// The text fields that the manifest has for the file.
   public var fields: [Field]
   /// Whether the manifest says that the server may have accepted the file before: a report found that no journal tells.
@@ -59,7 +59,7 @@ public struct BatchFile: Hashable, Sendable {
     path: LocalPath, root: LocalPath? = nil, relative: LocalPath? = nil,
     manifestPath: LocalPath? = nil, size: Int64 = 0, modified: Int64 = 0,
     identity: FileIdentity? = nil, type: MediaType? = nil,
-    sha256: String? = nil, fields: [Field] = [], index: Int = 0, offset: Int64 = 0,
+    sha256: SHA256Digest? = nil, fields: [Field] = [], index: Int = 0, offset: Int64 = 0,
     problem: BatchError? = nil
   ) {
     self.path = path

@@ -1,2 +1,2 @@
-/// Exports `SystemError`, the only public type of that module: errors of this module contain it.
+/// Exports `SystemError`, which errors of this module contain, and `SHA256Digest`: the only public types of that module.
 @_exported public import FormStreamPlatform

@@ -32,7 +32,7 @@ import Testing
         == #"{"path":"a/b.jpg","path_b64":null,"size":12,"mtime_ns":1700000000000000001}"# + "\n")
     file.manifestPath = LocalPath(bytes: [0xFF, 0x0A])
     file.type = "image/jpeg"
-    file.sha256 = String(repeating: "0a", count: 32)
+    file.sha256 = SHA256Digest(String(repeating: "0a", count: 32))
     file.fields = [.init(name: "a", value: "b"), .init(name: "a", value: "")]
     #expect(encoder.offset == Int64(Self.header.utf8.count + first.count))
     #expect(
@@ -59,7 +59,7 @@ import Testing
     #expect(files.map(\.index) == [0, 1])
     #expect(files[0].offset == Int64(Self.header.utf8.count))
     #expect(files[1].type == "text/plain")
-    #expect(files[1].sha256 == String(repeating: "ab", count: 32))
+    #expect(files[1].sha256 == SHA256Digest(String(repeating: "ab", count: 32)))
     #expect(files[1].fields == [.init(name: "n", value: "v")])
     #expect(files[1].modified == -5)
   }
@@ -230,7 +230,9 @@ import Testing
         "touched source-changed", "written source-changed",
       ])
     #expect(files[3].type == "application/octet-stream")
-    #expect(files[3].sha256 == "ff646650bc064e5981d37e75caf62e8551f146dff3b8967dd9cf36d263480e3a")
+    #expect(
+      files[3].sha256?.description
+        == "ff646650bc064e5981d37e75caf62e8551f146dff3b8967dd9cf36d263480e3a")
   }
 
   private func shell(_ line: String) throws -> String {

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 import FormStreamTestSupport
 import Testing
@@ -105,20 +106,20 @@ import Testing
 
   @Test func `a digest has 32 bytes, and its text contains all of them`() throws {
     let bytes = (0..<32).map { UInt8($0 * 8 + 7) }
-    let digest = try #require(SHA256.Digest(bytes))
+    let digest = try #require(SHA256Digest(bytes: bytes))
     #expect(digest.bytes == bytes)
     #expect(
       digest.description == "070f171f272f373f474f575f676f777f878f979fa7afb7bfc7cfd7dfe7eff7ff")
-    #expect(SHA256.Digest([]) == nil)
-    #expect(SHA256.Digest(Array(bytes.dropLast())) == nil)
-    #expect(SHA256.Digest(bytes + [0]) == nil)
+    #expect(SHA256Digest(bytes: []) == nil)
+    #expect(SHA256Digest(bytes: Array(bytes.dropLast())) == nil)
+    #expect(SHA256Digest(bytes: bytes + [0]) == nil)
   }
 
   @Test func `only 64 hexadecimal digits are the text of a digest`() {
     let text = String(repeating: "0aF9", count: 16)
-    #expect(SHA256.Digest(hexadecimal: text)?.description == text.lowercased())
+    #expect(SHA256Digest(text)?.description == text.lowercased())
     for other in ["", String(text.dropLast()), text + "0", text + "z", "-" + text, "é" + text] {
-      #expect(SHA256.Digest(hexadecimal: other) == nil, "\(other)")
+      #expect(SHA256Digest(other) == nil, "\(other)")
     }
   }
 

@@ -5,7 +5,7 @@ import FormStreamTestSupport
 import Testing
 
 @Suite struct PartDigestTests {
-  private static func digest(of bytes: [UInt8], inPiecesOf size: Int) throws -> SHA256.Digest? {
+  private static func digest(of bytes: [UInt8], inPiecesOf size: Int) throws -> SHA256Digest? {
     let digest = try PartDigest()
     for start in stride(from: 0, to: bytes.count, by: size) {
       try bytes[start...].prefix(size).withUnsafeBytes { try digest.update($0) }
@@ -13,7 +13,7 @@ import Testing
     return try digest.finalize()
   }
 
-  private static func expected(_ bytes: [UInt8]) throws -> SHA256.Digest {
+  private static func expected(_ bytes: [UInt8]) throws -> SHA256Digest {
     var digest = try SHA256()
     try bytes.withUnsafeBytes { try digest.update($0) }
     return try digest.finalize()

@@ -20,13 +20,13 @@ import Testing
       parts: [
         ReceivedPart(
           index: 0, name: "title",
-          headers: [.init("Content-Disposition", #"form-data; name="title""#)],
+          headers: ["Content-Disposition": #"form-data; name="title""#],
           size: 6, value: Array("zwölf".utf8)),
         ReceivedPart(
           index: 1, name: "file", filename: "a \"b\".txt", contentType: "text/plain",
           headers: [
-            .init("content-disposition", "form-data"), .init("X-Note", "1"), .init("X-Note", "2"),
-          ], size: 3, sha256: digest, storedAs: "in/a _b_.txt"),
+            "content-disposition": "form-data", "X-Note": "1", "X-Note": "2",
+          ], size: 3, sha256: SHA256Digest(digest), storedAs: "in/a _b_.txt"),
       ], failure: nil)
     #expect(
       String(decoding: form.recordLine().dropLast(), as: UTF8.self)

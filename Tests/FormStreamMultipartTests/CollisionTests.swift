@@ -93,7 +93,7 @@ import Testing
   }
 
   @Test func `header lines are searched too`() throws {
-    var headers = PartHeaders()
+    var headers = HTTPHeaders()
     headers.append("--frontier", "1")
     let part = Part(name: "a", headers: headers, body: .text(""))
     #expect(

@@ -88,7 +88,7 @@ import Testing
   }
 
   @Test func `extra headers follow the derived ones in order`() throws {
-    var headers = PartHeaders()
+    var headers = HTTPHeaders()
     headers.append("X-One", "1; a=\"b\"")
     headers.append("x-two", "")
     headers.append("X-One", "é\tz")

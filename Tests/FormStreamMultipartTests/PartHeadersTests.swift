@@ -7,7 +7,7 @@ import Testing
     failure { try layout([name: value]) }
   }
 
-  private func layout(_ headers: PartHeaders) throws -> BodyLayout {
+  private func layout(_ headers: HTTPHeaders) throws -> BodyLayout {
     try Form { Part.text("a", "b", headers: headers) }.layout()
   }
 
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test func `a part can have 32 headers, including derived ones`() throws {
-    var headers = PartHeaders((1...30).map { ("X-\($0)", "\($0)") })
+    var headers = HTTPHeaders((1...30).map { ("X-\($0)", "\($0)") })
     #expect(headers.map(\.name).first == "X-1")
     #expect(headers.count == 30)
     _ = try layout(headers)
@@ -57,7 +57,7 @@ import Testing
   }
 
   @Test func `headers keep their order and repeats until they are set or removed`() {
-    var headers: PartHeaders = ["X-A": "1", "X-B": "2", "x-a": "3", "X-C": "4"]
+    var headers: HTTPHeaders = ["X-A": "1", "X-B": "2", "x-a": "3", "X-C": "4"]
     #expect(headers.map(\.value) == ["1", "2", "3", "4"])
     #expect(headers["x-A"] == "1")
     headers["X-a"] = "5"
@@ -75,14 +75,14 @@ import Testing
   @Test func `headers from a dictionary are in the order of their names`() {
     let pairs = (10..<40).map { ("X-\($0)", "\($0)") }
     let dictionary = Dictionary(uniqueKeysWithValues: pairs)
-    #expect(PartHeaders(dictionary) == PartHeaders(pairs))
-    #expect(PartHeaders([String: String]()) == [:])
+    #expect(HTTPHeaders(dictionary) == HTTPHeaders(pairs))
+    #expect(HTTPHeaders([String: String]()) == [:])
   }
 
   @Test func `each kind of part takes headers`() throws {
     let place = try TemporaryDirectory()
     let file = try place.write("a.txt", "a")
-    let headers: PartHeaders = ["X-Kind": "any"]
+    let headers: HTTPHeaders = ["X-Kind": "any"]
     let form = Form {
       Part.text("1", "a", headers: headers)
       Part.file("2", file, headers: headers)

@@ -70,7 +70,7 @@ import Testing
       parts: [
         .init(
           index: 0, name: "file", filename: "<b onclick='x'>&\"\u{202E}\u{0}", size: 1_234_567,
-          sha256: digest, storedAs: "_b_.txt"),
+          sha256: SHA256Digest(digest), storedAs: "_b_.txt"),
         .init(index: 1, name: "a&b", size: 3, value: Array("<i>".utf8)),
         .init(index: 2, name: "file", filename: "", size: 1),
       ], failure: nil)
@@ -94,7 +94,8 @@ import Testing
   }
 
   @Test func `the page says if no file was chosen`() {
-    let none = ReceivedPart(index: 0, name: "file", filename: "", size: 0, sha256: digest)
+    let none = ReceivedPart(
+      index: 0, name: "file", filename: "", size: 0, sha256: SHA256Digest(digest))
     let page = UploadPage.response(parts: [none], failure: nil)
     #expect(page.contains("<h1>No file was chosen</h1>\n<p><a href=\"/\">Send files</a></p>"))
     let other = UploadPage.response(

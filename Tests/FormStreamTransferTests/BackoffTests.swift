@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import Foundation
 import FormStreamTestSupport
 import Testing

@@ -71,7 +71,7 @@ struct BlockingFileTests {
     request.options.limits.stall = .milliseconds(100)
     let task = try makeSession().start(request)
     try await onNewThread { try file.waitUntilBlocked() }
-    if operation == .read { try await Task.sleep(for: .milliseconds(300)) }
+    if operation == .read { try await waitForStall(longerThan: .milliseconds(100)) }
     file.release()
     let result = await task.result
     #expect(result.outcome == .ok)

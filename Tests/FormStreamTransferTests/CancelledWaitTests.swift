@@ -48,7 +48,7 @@ import Testing
     #expect(await eventually { reached.isOpen })
     waiting.cancel()
     #expect(await waiting.value)
-    #expect(session.tasks.isEmpty)
+    #expect(await eventually { session.tasks.isEmpty })
     #expect(!goOn.isOpen)
   }
 

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamDigest
 import FormStreamTestSupport
 import Testing

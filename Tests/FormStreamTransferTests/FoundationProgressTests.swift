@@ -69,7 +69,7 @@ import FormStreamTransfer
 
   /// Regression: Foundation calls both handlers on other threads, in any order. If it paused the request last, the request
   /// remained paused.
-  @Test(.timeLimit(.minutes(1))) func `pausing and resuming the progress does so to the request`()
+  @Test(.timeLimit(.minutes(5))) func `pausing and resuming the progress does so to the request`()
     async throws
   {
     let server = try ScriptedServer { _ in .good() }

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamTransfer
 import Testing
 

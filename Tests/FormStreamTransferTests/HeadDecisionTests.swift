@@ -106,7 +106,7 @@ import Testing
     let server = try ScriptedServer { _ in .good(body: "the body") }
     var decisions = Decisions()
     decisions.responseHead = { _ in
-      try await Task.sleep(for: .milliseconds(400))
+      try await waitForStall(longerThan: .milliseconds(50))
       return nil
     }
     var request = try makeRequest(server.url)

@@ -9,7 +9,7 @@ import Testing
     _ url: String, _ method: HTTPMethod = .post, _ response: TransferResponse? = nil,
     attempts: Int = 3, contentLength: Int64? = nil,
     framing: TransferResult.Framing = .chunked, bytesSent: Int64 = 0, wireBytes: Int64 = 0,
-    duration: Duration = .nanoseconds(2_000_000_400), sha256: String? = nil,
+    duration: Duration = .nanoseconds(2_000_000_400), sha256: SHA256Digest? = nil,
     key: IdempotencyKey? = nil
   ) throws -> TransferResult {
     TransferResult(
@@ -37,11 +37,12 @@ import Testing
       "https://example.com/in?a=1", .post, response(headers, Array("zwölf\n".utf8)), attempts: 2,
       contentLength: 5_000_000_000, framing: .contentLength, bytesSent: 5_000_000_000,
       wireBytes: 5_000_065_536, duration: .nanoseconds(12_345_678_900),
-      sha256: String(repeating: "ba", count: 32), key: IdempotencyKey("key"))
+      sha256: SHA256Digest(String(repeating: "ba", count: 32)), key: IdempotencyKey("key"))
     let record = result.record(
       outcome: .ok, received: 7,
       stored: .init(
-        path: LocalPath(bytes: [0x61, 0xFF]), sha256: String(repeating: "ab", count: 32),
+        path: LocalPath(bytes: [0x61, 0xFF]),
+        sha256: SHA256Digest(String(repeating: "ab", count: 32)),
         resumedFrom: 3),
       includesBody: true, showsSetCookie: false, error: nil)
     #expect(

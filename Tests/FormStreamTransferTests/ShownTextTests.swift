@@ -83,14 +83,6 @@ import Testing
     ),
     ("netrc", { _ = try Netrc(parsing: "machine a login b password c \($0) d") }),
     (
-      "a digest",
-      { text in
-        var settings = DownloadSettings(.file("/nonexistent/a"))
-        settings.expectedSHA256 = text
-        try await TransferSession().download("http://127.0.0.1:1/", settings)
-      }
-    ),
-    (
       "a place for a download",
       { text in
         try await TransferSession().download("http://127.0.0.1:1/", to: "/nonexistent/" + text)

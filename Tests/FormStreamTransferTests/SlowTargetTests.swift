@@ -67,13 +67,16 @@ import FormStreamTransfer
     let received = ReceivedText()
     var request = try makeRequest(.get, server.url, nil)
     request.options.limits.stall = .milliseconds(200)
-    request.options.responseTarget = .stream { [reached] bytes in
-      // Longer than the limit, once.
-      if !reached.isOpen { Thread.sleep(forTimeInterval: 1) }
+    request.options.responseTarget = .stream { [reached, goOn] bytes in
       reached.open()
+      _ = goOn.wait()
       received.append(bytes)
     }
-    let result = try await makeSession().result(of: request)
+    let task = try makeSession().start(request)
+    try await reached.opened()
+    try await waitForStall(longerThan: .milliseconds(200))
+    goOn.open()
+    let result = await task.result
     #expect(result.outcome == .ok)
     #expect(result.error == nil)
     #expect(received.text.utf8.count == Self.large)

@@ -8,7 +8,7 @@ func downloadFilm(_ url: HTTPURL, in session: TransferSession) async throws {
 }
 
 func downloadNamed(
-  _ url: String, digest: String, in session: TransferSession
+  _ url: String, digest: SHA256Digest, in session: TransferSession
 ) async throws -> DownloadResult {
   var settings = DownloadSettings(.directory("films", named: .server))  // or .file(…), or .url
   settings.expectedSHA256 = digest

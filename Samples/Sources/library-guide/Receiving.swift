@@ -17,7 +17,7 @@ func respond() throws -> some UploadHandler {
       return try UploadResponse(status: 422, text: "The title is missing.")
     }
     try upload.store()  // now each part has the name that it is stored under
-    return try UploadResponse(status: 201, headers: [.init("Location", "/photos/1")])
+    return try UploadResponse(status: 201, headers: ["Location": "/photos/1"])
   }
   return handler
 }

@@ -94,17 +94,5 @@ enum JournalMark {
 
 extension JournalHead {
   /// What names the current start of this machine's system; empty if that is not known.
-  package static func currentBoot() -> String {
-    guard let source = try? DescriptorSource(opening: "/proc/sys/kernel/random/boot_id") else {
-      return ""
-    }
-    defer { source.close() }
-    var bytes = [UInt8](repeating: 0, count: 64)
-    let count = (try? bytes.withUnsafeMutableBytes { try source.read(into: $0) }) ?? 0
-    return String(decoding: bytes.prefix(count), as: UTF8.self).trimmingLineFeed
-  }
-}
-
-extension String {
-  fileprivate var trimmingLineFeed: String { last == "\n" ? String(dropLast()) : self }
+  package static var currentBoot: String { bootID() ?? "" }
 }

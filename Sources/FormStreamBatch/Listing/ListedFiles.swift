@@ -47,7 +47,7 @@ private struct StoredFile {
     stored.add(Array((file.problem?.subject ?? "").utf8))
     stored.add(Array((file.problem?.description ?? "").utf8))
     stored.add(Array((file.type?.description ?? "").utf8))
-    stored.add(Array((file.sha256 ?? "").utf8))
+    stored.add(file.sha256?.bytes ?? [])
     stored.add(Int64(file.fields.count))
     for field in file.fields {
       for text in [field.name, field.value] { stored.add(Array(text.utf8)) }
@@ -77,9 +77,8 @@ private struct StoredFile {
     if !code.isEmpty {
       file.problem = BatchError(BatchError.Code(rawValue: code), on: subject, description)
     }
-    let (type, sha256) = (stored.text(), stored.text())
-    file.type = MediaType(type)
-    file.sha256 = sha256.isEmpty ? nil : sha256
+    file.type = MediaType(stored.text())
+    file.sha256 = SHA256Digest(bytes: stored.list())
     for _ in 0..<max(0, stored.number()) {
       file.fields.append(BatchFile.Field(name: stored.text(), value: stored.text()))
     }

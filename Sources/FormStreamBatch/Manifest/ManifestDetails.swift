@@ -25,7 +25,7 @@ package struct ManifestDetails: Sendable {
       let opened = try OpenedBatchFile(
         file, sniffer: sniffer, computesDigest: hasDigests, staysOpen: true)
       if hasTypes { file.type = opened.type.type }
-      if hasDigests { file.sha256 = opened.digest?.description }
+      if hasDigests { file.sha256 = opened.digest }
     } catch {
       file.problem = error
     }

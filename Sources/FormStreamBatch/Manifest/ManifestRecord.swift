@@ -84,7 +84,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var path: LocalPath
   package var contents: Contents
   package var type: MediaType?
-  package var sha256: String?
+  package var sha256: SHA256Digest?
   /// Names and values of text fields.
   package var fields: [BatchFile.Field]
   /// The index that the file had in the run that did not accept it.
@@ -93,7 +93,7 @@ package struct ManifestRecord: Hashable, Sendable {
   package var maybeDuplicate: Bool
 
   package init(
-    path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: String? = nil,
+    path: LocalPath, contents: Contents, type: MediaType? = nil, sha256: SHA256Digest? = nil,
     fields: [BatchFile.Field] = [], index: Int? = nil, maybeDuplicate: Bool = false
   ) {
     self.path = path
@@ -120,7 +120,7 @@ package struct ManifestRecord: Hashable, Sendable {
       failure = problem
     }
     if let type { members.append(.init("type", .string(type.description))) }
-    if let sha256 { members.append(.init("sha256", .string(sha256))) }
+    if let sha256 { members.append(.init("sha256", .string(sha256.description))) }
     if !fields.isEmpty {
       members.append(.init("fields", .pairs(fields.map { ($0.name, $0.value) })))
     }
@@ -160,10 +160,10 @@ package struct ManifestRecord: Hashable, Sendable {
       return type
     }
     sha256 = try json.optionalText("sha256").map { text throws(RecordFormatError) in
-      let isDigest =
-        text.utf8.count == 64 && text.utf8.allSatisfy { Hexadecimal.value(of: $0) != nil }
-      guard isDigest else { throw RecordFormatError("its sha256 is not 64 hexadecimal digits") }
-      return text.lowercased()
+      guard let digest = SHA256Digest(text) else {
+        throw RecordFormatError("its sha256 is not 64 hexadecimal digits")
+      }
+      return digest
     }
     if let value = json["index"], value != .null {
       guard let number = value.integer.flatMap(Int.init(exactly:)), number >= 0 else {

@@ -53,7 +53,7 @@ package struct BatchReport: Sendable {
   ///   - rest: receives each file that was not accepted, as it may be sent again: if the file has changed, as it is now.
   package init<Failure: Error>(
     on manifest: LocalPath, shard: Shard? = nil, in directories: [LocalPath],
-    boot: String = JournalHead.currentBoot(), window: Int64 = BatchReport.window,
+    boot: String = JournalHead.currentBoot, window: Int64 = BatchReport.window,
     begin: (any BatchInput) throws(Failure) -> Void, rest: (BatchFile) throws(Failure) -> Void
   ) throws {
     isListed = !RecordedListing.isPartial(manifest)

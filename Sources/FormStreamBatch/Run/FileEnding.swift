@@ -11,7 +11,7 @@ struct FileEnding {
   /// Whether the file is missing or can't be read, or a file that TLS needs can't be used.
   private(set) var isUnreadable = false
   private var type: SniffedType?
-  private var digest: SHA256.Digest?
+  private var digest: SHA256Digest?
   private var last: TransferResult?
   private var error: FileFailure?
   private var url: String?

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 import FormStreamMediaTypes
 
@@ -36,7 +37,7 @@ package struct FileResult: Sendable {
   /// The media type that was sent, and how it was found; nil if the file was not sent.
   let type: SniffedType?
   /// The digest of the file, if one was made.
-  let sha256: SHA256.Digest?
+  let sha256: SHA256Digest?
   let url: String
   package let status: Int?
   package let state: BatchState

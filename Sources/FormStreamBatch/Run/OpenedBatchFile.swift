@@ -8,7 +8,7 @@ struct OpenedBatchFile: Sendable {
   let file: BatchFile
   let identity: FileIdentity
   let type: SniffedType
-  let digest: SHA256.Digest?
+  let digest: SHA256Digest?
   private let contents: Contents
 
   private enum Contents {
@@ -54,7 +54,7 @@ struct OpenedBatchFile: Sendable {
       }
     }
     digest = computesDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
-    if let listed = file.sha256, let digest, listed != digest.description {
+    if let listed = file.sha256, let digest, listed != digest {
       throw file.changed("its contents are not those of the manifest")
     }
     // Type and digest must be those of the file that was listed.
@@ -108,7 +108,7 @@ struct OpenedBatchFile: Sendable {
     }
   }
 
-  private static func digest(of pinned: PinnedFile) throws(BatchError) -> SHA256.Digest {
+  private static func digest(of pinned: PinnedFile) throws(BatchError) -> SHA256Digest {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
     defer { buffer.deallocate() }
     do {

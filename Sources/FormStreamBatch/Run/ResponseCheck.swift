@@ -65,7 +65,7 @@ package struct ResponseCheck: Sendable {
   ///
   /// - Parameter place: the file's place in the request.
   func mismatch(
-    in statement: Statement, at place: Int, size: Int64, digest: SHA256.Digest?
+    in statement: Statement, at place: Int, size: Int64, digest: SHA256Digest?
   ) -> String? {
     guard var value = statement.value else { return "the response is not JSON, or too long" }
     let steps = namesPlace ? Self.steps(path, at: place) ?? steps : steps

@@ -69,7 +69,7 @@ package final class URLCheck {
         "{index} counts from 0 in each shard and in each manifest, so files of two runs would have one URL: write {path} or "
           + "{relative} in its place.")
     }
-    let (url, digest): (HTTPURL?, SHA256.Digest?)
+    let (url, digest): (HTTPURL?, SHA256Digest?)
     if template.needsContents {
       let opened = try open(file)
       (url, digest) = (opened.flatMap { try? template.url(for: $0) }, opened?.digest)

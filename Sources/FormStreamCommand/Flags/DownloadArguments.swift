@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 
 /// The arguments of `get` about where responses go.
@@ -39,7 +40,7 @@ struct DownloadArguments {
   /// Whether what has arrived of a file is removed if the download fails.
   var removesOnError = false
   /// For the first URL, the second, and so on.
-  var digests: [SHA256.Digest] = []
+  var digests: [SHA256Digest] = []
   /// The words that were typed for the digests.
   var digestArguments: [Argument] = []
 }

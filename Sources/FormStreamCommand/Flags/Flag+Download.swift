@@ -119,7 +119,7 @@ extension Flag {
         Standard output can't be taken back: there, the exit code says it.
         """
     ) { (arguments, argument) throws(Failure) in
-      guard let digest = argument.text.flatMap(SHA256.Digest.init(line:)) else {
+      guard let digest = argument.text.flatMap(SHA256Digest.init(line:)) else {
         throw .usage(
           "\(argument.named("--sha256")) is not a digest: write 64 hexadecimal digits, as sha256sum does."
         )
@@ -130,7 +130,7 @@ extension Flag {
   ]
 }
 
-extension SHA256.Digest {
+extension SHA256Digest {
   /// Reads a digest, or the line in which sha256sum writes one: with the name after it, or, as with --tag, before it. Nil if
   /// the text is something else.
   fileprivate init?(line: String) {
@@ -138,6 +138,6 @@ extension SHA256.Digest {
     let isTagged = words.first == "SHA256" && words.dropLast().last == "="
     // A line whose name is escaped begins with a backslash.
     guard let word = isTagged ? words.last : words.first else { return nil }
-    self.init(hexadecimal: String(word.first == "\\" ? word.dropFirst() : word))
+    self.init(String(word.first == "\\" ? word.dropFirst() : word))
   }
 }

@@ -1,4 +1,5 @@
 import FormStreamBatch
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// The flags about a manifest and its shards.
@@ -107,7 +108,7 @@ extension ListingOptions {
           + "them to plan.")
     }
     self.init()
-    temporaryDirectory = FormStreamCommand.temporaryDirectory
+    temporaryDirectory = LocalPath(bytes: FormStreamPlatform.temporaryDirectory)
     for argument in listing.includes { includes.append(try argument.namePattern()) }
     for argument in listing.excludes { excludes.append(try argument.namePattern()) }
     includesHidden = listing.includesHidden

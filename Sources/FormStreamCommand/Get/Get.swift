@@ -147,7 +147,7 @@ extension GetPlan {
     settings.resumesPartialFile = resumes
     settings.keepsPartialFile = !removesOnError
     settings.numbersAtEnd = keepsExisting
-    settings.expectedSHA256 = item.expectedDigest?.description
+    settings.expectedSHA256 = item.expectedDigest
     let report = report(on: item)
     var request = item.request
     report.follow(&request, heads)

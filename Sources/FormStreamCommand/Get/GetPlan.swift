@@ -12,7 +12,7 @@ struct GetPlan {
     let number: Int
     let request: TransferRequest
     let destination: Destination
-    let expectedDigest: SHA256.Digest?
+    let expectedDigest: SHA256Digest?
   }
 
   /// Where a response goes.

@@ -11,7 +11,7 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
     try FileListing(plan.sources, plan.listing)
   }
   try output.begin(root: listing.root, hasOneRoot: listing.hasOneRoot)
-  let sorter = plan.isSorted ? ManifestSorter(in: temporaryDirectory) : nil
+  let sorter = plan.isSorted ? ManifestSorter(in: LocalPath(bytes: temporaryDirectory)) : nil
   let details =
     plan.sniffer != nil || plan.hasDigests
     ? ManifestDetails(types: plan.sniffer, hasDigests: plan.hasDigests) : nil
@@ -47,11 +47,6 @@ func makeManifest(_ plan: ManifestPlan) throws(Failure) {
 
 private func nextFile(of listing: FileListing) throws(Failure) -> BatchFile? {
   try convertingErrors { () throws(BatchError) in try listing.next() }
-}
-
-/// The directory for temporary files.
-var temporaryDirectory: LocalPath {
-  LocalPath(environmentVariable("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp")
 }
 
 /// Says which entries can't be sent, up to a number of them.

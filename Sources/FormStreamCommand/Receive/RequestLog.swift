@@ -46,13 +46,9 @@ final class RequestLog: Sendable {
   func report(head: UploadRequest) {
     guard isVerbose, !queue.isStalled else { return }
     let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)"
-    let headers = head.headers.map { header in
-      SecretNames.contains(header.name.utf8)
-        ? "\(header.name): ***" : "\(header.name): \(header.value.hidingURLSecrets)"
-    }
     queue.add(
       .trace(
-        ["\(recordTime()) \(head.peer) > \(first)"] + headers.map { "\(head.peer) > \($0)" }))
+        ["\(recordTime()) \(head.peer) > \(first)"] + head.headers.map { "\(head.peer) > \($0)" }))
   }
 
   /// How much of the body has arrived: `body: 100 of 291 bytes`.

@@ -54,7 +54,7 @@ struct HeaderLine {
   func add(to headers: inout HTTPHeaders) throws(Failure) {
     headers.append(name, value, isSecret: isSecret)
     // Reported before anything else is done.
-    try convertingErrors(headers.check)
+    try convertingErrors(headers.checkOfRequest)
   }
 
   /// The name and the value; the value is nil if nothing follows the colon. Nil if there is neither a colon nor a

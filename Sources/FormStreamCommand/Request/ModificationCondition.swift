@@ -1,4 +1,5 @@
 import FormStreamHTTP
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// The value of `-z`: what is wanted is newer than a moment, or older.

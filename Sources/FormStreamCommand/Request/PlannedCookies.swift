@@ -16,7 +16,7 @@ extension LowArguments {
       throw .usage("\(typed[0].named("-b")) has a control character in it: write NAME=VALUE.")
     }
     headers.append("Cookie", pieces.joined(separator: "; "), isSecret: true)
-    try convertingErrors(headers.check)
+    try convertingErrors(headers.checkOfRequest)
   }
 
   /// Whether the session keeps cookies, and which file it begins with.

@@ -140,7 +140,7 @@ extension PartArguments {
     )
   }
 
-  private func add(_ line: String, to headers: inout PartHeaders) throws(Failure) {
+  private func add(_ line: String, to headers: inout HTTPHeaders) throws(Failure) {
     let bytes = line.utf8
     guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else {
       throw .usage("A header of part \"\(name)\" has no colon in it: write \"Name: value\".")
@@ -154,6 +154,6 @@ extension PartArguments {
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
     headers.append(String(Substring(bytes[..<colon])), String(value))
     // Reported before anything else is done.
-    try convertingErrors(headers.check)
+    try convertingErrors(headers.checkOfPart)
   }
 }

@@ -1,10 +1,11 @@
+import FormStreamMultipart
 import FormStreamDigest
 import FormStreamPlatform
 import FormStreamHTTP
 
 /// What a response must be beyond its status. It sees what is written, from one thread at a time.
 final class ExpectedResponse: @unchecked Sendable {
-  private let expectedDigest: SHA256.Digest?
+  private let expectedDigest: SHA256Digest?
   private let range: RequestedRange?
   /// Whether the range is the rest of what somebody has (`-C N`), who wants nothing else.
   let isRest: Bool
@@ -13,12 +14,12 @@ final class ExpectedResponse: @unchecked Sendable {
   /// The digest of what was written so far; nil if none is expected, or if it is finished.
   private var running: SHA256?
   /// The digest of all that was written; nil before its end, or if none is expected.
-  private(set) var digest: SHA256.Digest?
+  private(set) var digest: SHA256Digest?
   /// How many bytes were written.
   private var written: Int64 = 0
 
   init(
-    expectedDigest: SHA256.Digest?, range: RequestedRange?, isRest: Bool = false,
+    expectedDigest: SHA256Digest?, range: RequestedRange?, isRest: Bool = false,
     hidesRefused: Bool = false
   ) throws(Failure) {
     (self.expectedDigest, self.range, self.isRest) = (expectedDigest, range, isRest)

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamDigest
 import FormStreamPlatform
 import FormStreamHTTP
@@ -152,7 +153,7 @@ final class ResponseOutput: Sendable {
     guard case .path(let path) = target, file.isNamedAtEnd, state.withLock(\.isCommitted) else {
       return nil
     }
-    return TransferResult.StoredResponse(path: path, sha256: check?.digest?.description)
+    return TransferResult.StoredResponse(path: path, sha256: check?.digest)
   }
 
   /// Whether a response that is held says why. The complete resource in place of a range does not. The rest of something is

@@ -1,4 +1,5 @@
 import FormStreamHTTP
+import FormStreamMultipart
 
 /// The format of `-w`: text, and values that are known when a request has ended.
 struct WriteOut {

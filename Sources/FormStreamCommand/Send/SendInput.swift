@@ -66,7 +66,7 @@ struct SendInput {
     self.files = files
     let head = JournalHead(
       manifest: id, shard: plan.shard?.description,
-      url: plan.sending.request.url.description, boot: JournalHead.currentBoot(),
+      url: plan.sending.request.url.description, boot: JournalHead.currentBoot,
       isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize,
       manifestBytes: extent?.records?.upperBound, template: try Self.template(plan, id))
     journal = PlannedJournal(
@@ -80,7 +80,7 @@ struct SendInput {
     guard let extent else { return JournalIndex() }
     let earlier = try convertingErrors { () throws(BatchError) in
       try JournalIndex(
-        of: extent, shard: plan.shard, in: path, boot: JournalHead.currentBoot(),
+        of: extent, shard: plan.shard, in: path, boot: JournalHead.currentBoot,
         sliceSize: plan.sending.sliceSize)
     }
     let url = plan.sending.request.url.description

@@ -1,7 +1,7 @@
 // The files of this folder are the only ones of this module that call libcrypto. The others never see `EVP` or a
 // status code.
 
-import FormStreamPlatform
+package import FormStreamPlatform
 import CFormStreamCrypto
 
 /// Computes the SHA-256 digest (FIPS 180-4 §6.2) of bytes that arrive in pieces.
@@ -38,7 +38,7 @@ package struct SHA256: ~Copyable {
   }
 
   /// The digest of a text in UTF-8.
-  package static func digest(of text: String) throws -> Digest {
+  package static func digest(of text: String) throws -> SHA256Digest {
     var digest = try SHA256()
     try Array(text.utf8).withUnsafeBytes { try digest.update($0) }
     return try digest.finalize()
@@ -47,20 +47,22 @@ package struct SHA256: ~Copyable {
   /// Returns the digest of all the bytes, and consumes the state.
   ///
   /// C: `EVP_DigestFinal_ex`
-  package consuming func finalize() throws(DigestError) -> Digest {
+  package consuming func finalize() throws(DigestError) -> SHA256Digest {
     let context = context
     var status: CInt = 0
     // `EVP_DigestFinal_ex` writes exactly the bytes of the digest.
-    let bytes = [UInt8](unsafeUninitializedCapacity: Digest.byteCount) { buffer, count in
+    let bytes = [UInt8](unsafeUninitializedCapacity: SHA256Digest.byteCount) { buffer, count in
       status = EVP_DigestFinal_ex(context, buffer.baseAddress, nil)
-      count = status == 1 ? Digest.byteCount : 0
+      count = status == 1 ? SHA256Digest.byteCount : 0
     }
-    guard status == 1, let digest = Digest(bytes) else { throw Self.failure(to: "finish") }
+    guard status == 1, let digest = SHA256Digest(bytes: bytes) else {
+      throw Self.failure(to: "finish")
+    }
     return digest
   }
 
   /// The digest of bytes in memory.
-  package static func digest(of bytes: [UInt8]) throws(DigestError) -> Digest {
+  package static func digest(of bytes: [UInt8]) throws(DigestError) -> SHA256Digest {
     let state = try SHA256()
     guard EVP_DigestUpdate(state.context, bytes, bytes.count) == 1 else {
       throw failure(to: "add \(counted(bytes.count, "byte", "bytes"))")

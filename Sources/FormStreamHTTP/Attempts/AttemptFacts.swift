@@ -1,3 +1,5 @@
+package import FormStreamMultipart
+
 /// What is known about an attempt, and decides the next step.
 package struct AttemptFacts: Sendable {
   /// The properties of the final response that decide the next step.

@@ -22,7 +22,7 @@ struct AttemptHistory: Sendable {
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
   private(set) var wireBytes: Int64 = 0
-  private(set) var sha256: SHA256.Digest?
+  private(set) var sha256: SHA256Digest?
   /// Whether the platform's check trusted the server's certificates in the last attempt; nil without encryption.
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.

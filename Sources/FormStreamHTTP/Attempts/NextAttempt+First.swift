@@ -12,7 +12,7 @@ extension NextAttempt {
     let (request, options) = (run.request, run.request.options)
     var headers = request.headers
     var layout: BodyLayout?
-    var digest: SHA256.Digest?
+    var digest: SHA256Digest?
     if let body = request.body {
       let measured =
         if body.isAtHand {
@@ -65,7 +65,7 @@ extension TransferRequest {
         .invalidSetting, on: "HEAD",
         "A HEAD request can't have a body: remove the body, or use GET or POST.")
     }
-    try headers.check()
+    try headers.checkOfRequest()
     try options.responseTarget.check()
   }
 
@@ -132,7 +132,7 @@ private func isLoopback(_ host: String) -> Bool {
 
 extension HTTPHeaders {
   fileprivate mutating func append(
-    contentTypeOf layout: BodyLayout, isOmitted: Bool, digest: SHA256.Digest?
+    contentTypeOf layout: BodyLayout, isOmitted: Bool, digest: SHA256Digest?
   ) throws(TransferError) {
     try checkContentType(of: layout.form)
     if !isOmitted, !contains("Content-Type") { append("Content-Type", layout.contentType) }
@@ -181,7 +181,7 @@ extension BodyLayout {
   }
 
   /// Reads the complete body once, and returns its digest.
-  fileprivate func digest() throws(TransferError) -> SHA256.Digest {
+  fileprivate func digest() throws(TransferError) -> SHA256Digest {
     guard isReplayable else {
       throw TransferError(
         .notReplayable, on: "the body",

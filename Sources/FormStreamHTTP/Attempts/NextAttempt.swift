@@ -17,7 +17,7 @@ struct NextAttempt: Sendable {
   private(set) var url: HTTPURL
   private(set) var body: BodyLayout?
   /// The digest of the body that the headers announce; nil if they announce none.
-  let digest: SHA256.Digest?
+  let digest: SHA256Digest?
   /// Whether the server takes the body only with its length.
   private(set) var needsLength = false
   private let headers: HTTPHeaders
@@ -48,7 +48,7 @@ struct NextAttempt: Sendable {
   ///   - digest: the digest of the body, if the headers announce it.
   init(
     _ request: TransferRequest, to url: HTTPURL, headers: HTTPHeaders, body: BodyLayout?,
-    digest: SHA256.Digest?
+    digest: SHA256Digest?
   ) {
     self.request = request
     self.url = url
@@ -134,7 +134,7 @@ struct NextAttempt: Sendable {
       sent.append("Authorization", authorization.value, isSecret: true)
     }
     if !sent.contains("User-Agent"), !request.options.omits("User-Agent") {
-      sent.appendUnchanged(name: "User-Agent", value: userAgent)
+      sent.append("User-Agent", bytes: Array(userAgent.utf8))
     }
     return isPage ? sent.withoutContent : sent
   }
@@ -238,7 +238,7 @@ extension HTTPHeaders {
     if request.options.responseTarget.isDownload { names += ["range", "if-range"] }
     var rest = HTTPHeaders()
     for field in fields where names.contains(field.name.lowercased()) {
-      rest.appendUnchanged(field)
+      rest.append(field)
     }
     return rest
   }
@@ -250,7 +250,7 @@ extension HTTPHeaders {
     where !field.name.lowercased().hasPrefix("content-")
       && !field.name.isSameHeaderName(as: "Idempotency-Key")
     {
-      rest.appendUnchanged(field)
+      rest.append(field)
     }
     return rest
   }

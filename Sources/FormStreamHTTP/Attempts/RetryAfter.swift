@@ -1,3 +1,4 @@
+package import FormStreamMultipart
 import FormStreamPlatform
 
 /// How long a server asks the client to wait with `Retry-After`.

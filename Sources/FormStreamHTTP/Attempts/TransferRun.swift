@@ -487,7 +487,7 @@ final class TransferRun: Sendable {
       attempts: history.attempts, redirects: history.redirects,
       contentLength: history.announcedLength, framing: history.framing,
       bytesSent: history.bytesSent, wireBytes: history.wireBytes,
-      duration: history.loop.start.duration(to: .now), sha256: history.sha256?.description,
+      duration: history.loop.start.duration(to: .now), sha256: history.sha256,
       isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
       newConnections: history.newConnections,
       error: verdict.error?.ending(as: verdict.outcome, history.response),

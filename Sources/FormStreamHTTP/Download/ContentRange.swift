@@ -1,4 +1,4 @@
-import FormStreamMultipart
+package import FormStreamMultipart
 import FormStreamPlatform
 
 /// Which bytes a response has, and how many there are: the header `Content-Range`.

@@ -8,7 +8,7 @@ public struct DownloadedFile: Sendable {
   public let size: Int64
   /// The SHA-256 digest of what was written, as 64 hexadecimal digits; nil unless ``DownloadSettings/computesDigest``
   /// or ``DownloadSettings/expectedSHA256`` is set.
-  public let sha256: String?
+  public let sha256: SHA256Digest?
   /// How many of the bytes an earlier download had left; 0 if the file was requested from its beginning.
   public let resumedFrom: Int64
   /// Whether the server said where the file ends: by a length, by chunks, by frames, or by the end of encryption.

@@ -26,7 +26,7 @@ public struct DownloadResumeData: Codable, Hashable, Sendable {
   let destination: [UInt8]
   let nameSource: DownloadDestination.NameSource?
   let existingFile: DownloadDestination.ExistingFile
-  let expectedSHA256: String?
+  let expectedSHA256: SHA256Digest?
   let computesDigest: Bool
   let synchronizes: Bool
 

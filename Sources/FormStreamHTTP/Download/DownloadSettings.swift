@@ -1,5 +1,5 @@
 import FormStreamDigest
-import FormStreamPlatform
+public import FormStreamPlatform
 
 /// How a file is downloaded.
 ///
@@ -16,9 +16,9 @@ public struct DownloadSettings: Sendable {
   /// A partial file is continued only if it can be proven to be of the version that the server has now. Within one
   /// download, a response that is cut short is continued in either case.
   public var resumesPartialFile = true
-  /// The SHA-256 digest of the complete file as 64 hexadecimal digits. A file with another digest is removed, and the
+  /// The SHA-256 digest of the complete file. A file with another digest is removed, and the
   /// download fails with `digest-mismatch`.
-  public var expectedSHA256: String?
+  public var expectedSHA256: SHA256Digest?
   /// Whether the file is hashed while it is written; see ``DownloadedFile/sha256``. It always is if a digest is
   /// expected.
   public var computesDigest = false
@@ -48,11 +48,6 @@ public struct DownloadSettings: Sendable {
         .invalidSetting, on: "destination",
         "A download can't replace a file whose name the server chooses: refuse names that are taken, or number them."
       )
-    }
-    if let digest = expectedSHA256, SHA256.Digest(hexadecimal: digest) == nil {
-      throw TransferError(
-        .invalidSetting, on: "expectedSHA256",
-        "\(digest.quoted) is not a SHA-256 digest: write 64 hexadecimal digits.")
     }
   }
 }

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import FormStreamPlatform
 
 /// Where the response to one request of a download goes: to the partial file, if it is what was asked for.

@@ -302,7 +302,7 @@ final class PartialDownload: Sendable {
   struct Stored: Sendable {
     let path: LocalPath
     let size: Int64
-    let sha256: String?
+    let sha256: SHA256Digest?
   }
 
   /// A partial file that was left.
@@ -327,10 +327,10 @@ final class PartialDownload: Sendable {
           throw TransferError.contradictoryLength(url, length, size)
         }
         let sha256 = try state.digest?.finalize()
-        if let expected = settings.expectedSHA256?.lowercased(), expected != sha256 {
+        if let expected = settings.expectedSHA256, expected != sha256 {
           files.remove(file)
           state = State()
-          throw TransferError.digestMismatch(url, expected, sha256 ?? "none")
+          throw TransferError.digestMismatch(url, expected, sha256)
         }
         if settings.synchronizes { try synchronize(file, &state) } else { try file.flush() }
         let wanted = names.final(state.record?.serverName)

@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 
 /// The digest of bytes that are still being written.
@@ -8,6 +9,6 @@ final class RunningDigest {
 
   func update(_ bytes: UnsafeRawBufferPointer) throws(DigestError) { try digest?.update(bytes) }
 
-  /// The digest of all bytes as text. It can be asked for once.
-  func finalize() throws(DigestError) -> String? { try digest.take()?.finalize().description }
+  /// The digest of all bytes. It can be asked for once.
+  func finalize() throws(DigestError) -> SHA256Digest? { try digest.take()?.finalize() }
 }

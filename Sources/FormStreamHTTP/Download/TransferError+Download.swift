@@ -56,11 +56,11 @@ extension TransferError {
   }
 
   static func digestMismatch(
-    _ url: HTTPURL, _ expected: String, _ found: String
+    _ url: HTTPURL, _ expected: SHA256Digest, _ found: SHA256Digest?
   ) -> TransferError {
     TransferError(
       .digestMismatch, on: url.description,
-      "The download of \(url) has the SHA-256 digest \(found), and \(expected) was expected. It was removed."
+      "The download of \(url) has the SHA-256 digest \(found?.description ?? "none"), and \(expected) was expected. It was removed."
     )
   }
 

@@ -24,14 +24,3 @@ extension HTTPHeaders {
 
   private static let namesOfURLs = ["Location", "Content-Location", "Link", "Refresh", "Referer"]
 }
-
-extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
-  /// The value for people, with secrets masked.
-  package var shownValue: String { isSecret ? "***" : value.hidingURLSecrets }
-
-  /// The line, with secrets masked.
-  public var description: String { "\(name): \(shownValue)" }
-
-  /// The line with secrets masked, for `dump` and debuggers.
-  public var customMirror: Mirror { Mirror(self, children: ["name": name, "value": shownValue]) }
-}

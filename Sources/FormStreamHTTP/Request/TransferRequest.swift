@@ -1,3 +1,5 @@
+public import FormStreamMultipart
+
 /// A request: method, URL, headers, body and options. It is a value that can be sent any number of times; its body is
 /// opened only when it is sent.
 ///

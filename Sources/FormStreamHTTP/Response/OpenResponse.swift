@@ -1,3 +1,4 @@
+public import FormStreamMultipart
 import FormStreamPlatform
 
 /// A response whose head has arrived, and whose body is read as it arrives; see ``TransferSession/open(_:progress:)``.

@@ -1,3 +1,5 @@
+public import FormStreamMultipart
+
 /// A server's response.
 public struct TransferResponse: Sendable {
   /// The status, such as 200.

@@ -6,11 +6,11 @@ extension TransferResult {
   package struct StoredResponse {
     package var path: LocalPath
     /// The digest of what was written; nil if it was not computed.
-    package var sha256: String?
+    package var sha256: SHA256Digest?
     /// How many bytes an earlier run had left.
     package var resumedFrom: Int64
 
-    package init(path: LocalPath, sha256: String? = nil, resumedFrom: Int64 = 0) {
+    package init(path: LocalPath, sha256: SHA256Digest? = nil, resumedFrom: Int64 = 0) {
       (self.path, self.sha256, self.resumedFrom) = (path, sha256, resumedFrom)
     }
   }
@@ -42,13 +42,13 @@ extension TransferResult {
       "bytes_sent": .integer(bytesSent),
       "wire_bytes": .integer(wireBytes),
       "seconds": .fraction(rounding: duration / .seconds(1)),
-      "sha256": .string(orNull: sha256),
+      "sha256": .string(orNull: sha256?.description),
       "idempotency_key": .string(orNull: idempotencyKey?.value),
       "bytes_received": .integer(received),
       "resumed_from": .integer(orNull: stored?.resumedFrom),
       "stored_as": storedPath.text,
       "stored_as_b64": storedPath.base64,
-      "stored_sha256": .string(orNull: stored?.sha256),
+      "stored_sha256": .string(orNull: stored?.sha256?.description),
       "response": response?.record(to: method, includesBody, showsSetCookie) ?? .null,
       "error": error,
     ]

@@ -1,3 +1,5 @@
+public import FormStreamPlatform
+
 /// The result of a request.
 public struct TransferResult: Sendable {
   /// Whether the request succeeded, and if not, whether the server may have acted on it.
@@ -61,7 +63,7 @@ public struct TransferResult: Sendable {
   public let duration: Duration
   /// The SHA-256 digest of the body as 64 hexadecimal digits; nil unless ``TransferOptions/computesDigest`` is set and
   /// the complete body was sent.
-  public let sha256: String?
+  public let sha256: SHA256Digest?
   /// Whether the platform's check trusts the certificates of the server that the last attempt was sent to. False if they were
   /// not verified (``TLSSettings/verifiesServer``), or if the program trusts them nevertheless
   /// (``TransferSession/Configuration/serverTrust``); nil if nothing was sent, or without TLS.

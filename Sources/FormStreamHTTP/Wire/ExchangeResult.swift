@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 
 /// What is known at the end of an exchange.
@@ -15,7 +16,7 @@ struct ExchangeResult: Sendable {
   var framing: TransferResult.Framing
   /// How many bytes of the body were handed over to the system.
   var handedOver: Int64
-  var sha256: SHA256.Digest?
+  var sha256: SHA256Digest?
   /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
   var isServerVerified: Bool?
   /// How the attempt went on the network.

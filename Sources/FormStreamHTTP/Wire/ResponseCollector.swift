@@ -273,7 +273,7 @@ final class ResponseCollector {
     if !name.isLengthName, letters.isLengthName { hasHiddenLength = true }
     headers.append(
       name,
-      received: Array(line[(colon + 1)...].trimmingBlanks()))
+      bytes: Array(line[(colon + 1)...].trimmingBlanks()))
   }
 
   /// The head for people, with secrets masked.

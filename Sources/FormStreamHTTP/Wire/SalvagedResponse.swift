@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// A response that was still unread in a socket when writing to the socket failed. A server that refuses a body early
 /// responds and closes the connection, and a client that is sending notices the closing first.
 enum SalvagedResponse {

@@ -20,9 +20,9 @@ struct Upload: ~Copyable {
   private var source: (any UploadSource)?
   private var digest: SHA256?
   /// The digest of what was read, after all of it was.
-  private var finishedDigest: SHA256.Digest?
+  private var finishedDigest: SHA256Digest?
   /// The digest that the head announces; nil if it announces none.
-  private var announcedDigest: SHA256.Digest?
+  private var announcedDigest: SHA256Digest?
 
   init(total: Int64?) {
     self.total = total
@@ -30,7 +30,7 @@ struct Upload: ~Copyable {
 
   /// Hashes the bytes that are read from now on. If a digest was announced, the end of a body with another is never
   /// returned.
-  mutating func computeDigest(announced: SHA256.Digest? = nil) throws(DigestError) {
+  mutating func computeDigest(announced: SHA256Digest? = nil) throws(DigestError) {
     digest = try SHA256()
     announcedDigest = announced
   }
@@ -172,11 +172,11 @@ struct Upload: ~Copyable {
   }
 
   /// Ends the hashing, and returns the digest; nil if there is none.
-  mutating func finishDigest() -> SHA256.Digest? {
+  mutating func finishDigest() -> SHA256Digest? {
     try? finish()
   }
 
-  private mutating func finish() throws(DigestError) -> SHA256.Digest? {
+  private mutating func finish() throws(DigestError) -> SHA256Digest? {
     if let digest = digest.take() { finishedDigest = try digest.finalize() }
     return finishedDigest
   }

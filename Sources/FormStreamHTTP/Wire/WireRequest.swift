@@ -41,7 +41,7 @@ struct WireRequest: Sendable {
   /// The body; nil if there is none.
   var body: BodyLayout? { attempt.sendsBody ? attempt.body : nil }
   /// The digest of the body that the head announces; nil if it announces none.
-  var announcedDigest: SHA256.Digest? { attempt.sendsBody ? attempt.digest : nil }
+  var announcedDigest: SHA256Digest? { attempt.sendsBody ? attempt.digest : nil }
   /// Whether the head announces a body; if `body` is nil, an empty one.
   var announcesBody: Bool { attempt.announcesBody }
   /// Whether the result has the digest of the body.

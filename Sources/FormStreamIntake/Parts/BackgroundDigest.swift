@@ -53,7 +53,7 @@ final class BackgroundDigest {
   }
 
   /// Waits for the digest of all bytes.
-  func finalize() throws(DigestError) -> SHA256.Digest? {
+  func finalize() throws(DigestError) -> SHA256Digest? {
     work.add(&buffer)
     work.end()
     return try work.result().get()
@@ -68,7 +68,7 @@ private final class DigestWork: Sendable {
     var filled: [[UInt8]] = []
     /// Whether no more bytes will be added.
     var isOver = false
-    var result: Result<SHA256.Digest?, DigestError>?
+    var result: Result<SHA256Digest?, DigestError>?
   }
 
   private let state: Guarded<State>
@@ -100,7 +100,7 @@ private final class DigestWork: Sendable {
     state.withLock { $0.isOver = true }
   }
 
-  func result() -> Result<SHA256.Digest?, DigestError> {
+  func result() -> Result<SHA256Digest?, DigestError> {
     state.waitUntil({ $0.result != nil }) { $0.result ?? .success(nil) }
   }
 

@@ -11,7 +11,7 @@ package final class CollectedPart {
   private let upload: any Upload
   private let limit: Int
   private let digest: PartDigest?
-  private var sha256: SHA256.Digest?
+  private var sha256: SHA256Digest?
   private var sink: (any PartSink)?
 
   /// - Parameter limit: the most bytes kept of a text field; nil if the part is not a text field.
@@ -45,14 +45,14 @@ package final class CollectedPart {
   ///
   /// Each text is here and in the record, and its JSON takes up to six bytes for one.
   var memory: Int {
-    let headers = part.headers.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count + 64 }
+    let headers = part.headers.reduce(0) { $0 + $1.name.utf8.count + $1.bytes.count + 64 }
     return 2048 + 8 * (headers + (part.name?.utf8.count ?? 0) + (value?.count ?? 0))
   }
 
   func received(at index: Int, keepsHeaders: Bool) -> ReceivedPart {
     ReceivedPart(
       index: index, name: part.name, filename: part.filename, contentType: part.contentType,
-      headers: keepsHeaders ? part.headers : [],
-      size: size, sha256: sha256?.description, value: value, storedAs: sink?.storedAs)
+      headers: keepsHeaders ? part.headers : [:],
+      size: size, sha256: sha256, value: value, storedAs: sink?.storedAs)
   }
 }

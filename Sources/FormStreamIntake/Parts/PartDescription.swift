@@ -1,4 +1,4 @@
-package import FormStreamMultipart
+public import FormStreamMultipart
 
 /// What the client says about a part before its bytes: about a part of a form, a field of a URL-encoded body, or a
 /// body that is not a form and counts as one part.
@@ -6,20 +6,6 @@ package import FormStreamMultipart
 /// Nothing here is checked. A file name may contain any text, such as `../` or control characters. Bytes that are not
 /// UTF-8 are replaced by U+FFFD.
 public struct PartDescription: Hashable, Sendable {
-  /// A header of a part or of a request.
-  public struct Header: Hashable, Sendable {
-    /// The name as the client wrote it.
-    public let name: String
-    /// The value. Bytes that are not UTF-8 are replaced by U+FFFD.
-    public let value: String
-
-    /// Creates a header.
-    public init(_ name: String, _ value: String) {
-      self.name = name
-      self.value = value
-    }
-  }
-
   /// The field's name; nil if the body is not a form.
   public var name: String?
   /// The file name, which makes the part a file. For a PUT it is the decoded path.
@@ -27,7 +13,7 @@ public struct PartDescription: Hashable, Sendable {
   /// The media type as the client wrote it.
   public var contentType: String?
   /// All headers of the part, in order.
-  public var headers: [Header] = []
+  public var headers: HTTPHeaders = [:]
 
   /// Creates a description.
   public init(name: String? = nil, filename: String? = nil, contentType: String? = nil) {
@@ -38,6 +24,6 @@ public struct PartDescription: Hashable, Sendable {
 
   package init(_ head: PartHead) {
     self.init(name: head.name, filename: head.filename, contentType: head.contentType)
-    headers = head.fields.map { Header($0.name, $0.value) }
+    headers = head.headers
   }
 }

@@ -1,3 +1,4 @@
+package import FormStreamPlatform
 package import FormStreamDigest
 
 /// The SHA-256 of bytes that arrive in pieces. If they are many, it is computed on a thread of its own.
@@ -23,7 +24,7 @@ package final class PartDigest {
   }
 
   /// The digest of all bytes. It can be asked for once.
-  package func finalize() throws(DigestError) -> SHA256.Digest? {
+  package func finalize() throws(DigestError) -> SHA256Digest? {
     if let background { return try background.finalize() }
     return try digest.take()?.finalize()
   }

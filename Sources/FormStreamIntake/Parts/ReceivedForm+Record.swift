@@ -1,3 +1,5 @@
+import FormStreamMultipart
+import FormStreamPlatform
 package import FormStreamJSON
 
 extension ReceivedForm {
@@ -46,7 +48,7 @@ extension ReceivedPart {
       "content_type": .string(orNull: contentType),
       "headers": .pairs(headers.map { ($0.name, $0.value) }),
       "size": .integer(size),
-      "sha256": .string(orNull: sha256),
+      "sha256": .string(orNull: sha256?.description),
       "value": value.text,
       "value_b64": value.base64,
       "stored_as": .string(orNull: storedAs),

@@ -1,3 +1,5 @@
+public import FormStreamMultipart
+
 /// A part that was received completely.
 public struct ReceivedPart: Sendable {
   /// The part's position in the body, from 0.
@@ -9,11 +11,11 @@ public struct ReceivedPart: Sendable {
   /// The media type that the client sent.
   public let contentType: String?
   /// All headers of the part, in order.
-  public let headers: [PartDescription.Header]
+  public let headers: HTTPHeaders
   /// The number of bytes.
   public let size: Int64
-  /// The SHA-256 digest in hexadecimal digits; nil if no digests are made.
-  public let sha256: String?
+  /// The SHA-256 digest; nil if no digests are made.
+  public let sha256: SHA256Digest?
   /// The bytes of a short text field; nil if a sink received the bytes.
   public let value: [UInt8]?
   /// The name that the sink stored the part under; nil if it is not stored.
@@ -21,7 +23,7 @@ public struct ReceivedPart: Sendable {
 
   package init(
     index: Int, name: String? = nil, filename: String? = nil, contentType: String? = nil,
-    headers: [PartDescription.Header] = [], size: Int64, sha256: String? = nil,
+    headers: HTTPHeaders = [:], size: Int64, sha256: SHA256Digest? = nil,
     value: [UInt8]? = nil, storedAs: String? = nil
   ) {
     self.index = index

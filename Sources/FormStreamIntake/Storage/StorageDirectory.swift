@@ -23,8 +23,8 @@ package final class StorageDirectory: Sendable {
   private let descriptor: DirectoryDescriptor
   /// Nil if the file system does not support it.
   private let use: DirectoryUse?
-  private let numbers = LastNumbers()
-  private let directoryNumbers = DirectoryNumbers()
+  private let numbers = LastNumbers<SafePath>()
+  private let directoryNumbers = LastNumbers<LocalPath>()
   private let renamedFiles = RenamedFiles()
   private let replaceLock = Guarded(())
 

@@ -22,9 +22,9 @@ final class StoreTransaction {
   }
 
   private let root: DirectoryDescriptor
-  private let numbers: LastNumbers
+  private let numbers: LastNumbers<SafePath>
   private let renamedFiles: RenamedFiles
-  private let directoryNumbers: DirectoryNumbers
+  private let directoryNumbers: LastNumbers<LocalPath>
   private let conflict: StorageDirectory.NameConflict
   /// Held while a file is replaced, and while a roll-back removes one.
   private let replaceLock: Guarded<Void>
@@ -40,7 +40,8 @@ final class StoreTransaction {
   private var identities: Set<FileKey> = []
 
   init(
-    in root: DirectoryDescriptor, numbers: LastNumbers, directoryNumbers: DirectoryNumbers,
+    in root: DirectoryDescriptor, numbers: LastNumbers<SafePath>,
+    directoryNumbers: LastNumbers<LocalPath>,
     renamedFiles: RenamedFiles, ifTaken conflict: StorageDirectory.NameConflict,
     replaceLock: Guarded<Void>
   ) {

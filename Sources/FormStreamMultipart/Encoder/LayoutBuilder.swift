@@ -132,7 +132,7 @@ private struct LayoutBuilder {
   private mutating func addHeaders(
     of part: Part, type: MediaType?, in form: Form
   ) throws(MultipartError) -> Range<Int> {
-    try part.headers.check()
+    try part.headers.checkOfPart()
     let start = literals.count
     try HeaderBlock.append(part, type: type, in: form, to: &literals)
     let range = start..<literals.count

@@ -42,14 +42,14 @@ enum HeaderBlock {
       appendLine("Content-Disposition", disposition, to: &bytes)
     }
     if let type { appendLine("Content-Type", type.description.utf8, to: &bytes) }
-    for field in part.headers { appendLine(field.name, field.value.utf8, to: &bytes) }
+    for field in part.headers { appendLine(field.name, field.bytes, to: &bytes) }
     bytes.append(contentsOf: [0x0D, 0x0A])
 
-    guard bytes.count - start <= PartHeaders.maximumBlockSize else {
+    guard bytes.count - start <= Part.maximumHeaderBlockSize else {
       throw MultipartError(
         .headersTooLarge, on: part.name,
         "The headers of part \(part.name.quoted) have \(counted(bytes.count - start, "byte", "bytes")); at most "
-          + "\(PartHeaders.maximumBlockSize) are allowed, and many receivers accept less. Shorten its name, file name or "
+          + "\(Part.maximumHeaderBlockSize) are allowed, and many receivers accept less. Shorten its name, file name or "
           + "extra headers."
       )
     }

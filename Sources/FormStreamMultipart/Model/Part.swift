@@ -25,7 +25,13 @@ public struct Part: Sendable {
   /// A part without a file name has no `Content-Type`.
   public var type: MediaType?
   /// Headers in addition to the derived ones.
-  public var headers: PartHeaders
+  public var headers: HTTPHeaders
+
+  /// The maximum number of bytes in the header block of a part, including derived headers.
+  /// Receivers accept 16 KiB or less (Django: 1 KiB).
+  public static let maximumHeaderBlockSize = 16 * 1024
+  /// The maximum number of headers of a part, including derived ones.
+  public static let maximumHeaderCount = 32
   /// Where the bytes come from.
   public var body: PartBody
 
@@ -33,7 +39,7 @@ public struct Part: Sendable {
   /// profile decides which can be written.
   public init(
     name: String = "", filename: String? = nil, type: MediaType? = nil,
-    headers: PartHeaders = [:], body: PartBody
+    headers: HTTPHeaders = [:], body: PartBody
   ) {
     self.name = name
     self.filename = filename
@@ -44,7 +50,7 @@ public struct Part: Sendable {
 
   /// A text field.
   public static func text(
-    _ name: String, _ text: String, type: MediaType? = nil, headers: PartHeaders = [:]
+    _ name: String, _ text: String, type: MediaType? = nil, headers: HTTPHeaders = [:]
   ) -> Part {
     Part(name: name, type: type, headers: headers, body: .text(text))
   }
@@ -52,7 +58,7 @@ public struct Part: Sendable {
   /// A number, a Boolean, or another value that has an exact text, such as `12` or `true`.
   public static func text(
     _ name: String, _ value: some LosslessStringConvertible, type: MediaType? = nil,
-    headers: PartHeaders = [:]
+    headers: HTTPHeaders = [:]
   ) -> Part {
     .text(name, String(value), type: type, headers: headers)
   }
@@ -66,7 +72,7 @@ public struct Part: Sendable {
   ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
   public static func file(
     _ name: String, _ path: some LocalPathConvertible, filename: String? = nil,
-    type: MediaType? = nil, headers: PartHeaders = [:], range: FileRange? = nil,
+    type: MediaType? = nil, headers: HTTPHeaders = [:], range: FileRange? = nil,
     mayGrow growth: FileGrowth = false, provenance: FileProvenance = .named
   ) -> Part {
     var part = Part(
@@ -79,14 +85,14 @@ public struct Part: Sendable {
   /// Bytes in memory: a file part if `filename` is given.
   public static func bytes<Bytes: Collection & Sendable>(
     _ name: String, _ bytes: Bytes, filename: String? = nil, type: MediaType? = nil,
-    headers: PartHeaders = [:]
+    headers: HTTPHeaders = [:]
   ) -> Part where Bytes.Element == UInt8 {
     Part(name: name, filename: filename, type: type, headers: headers, body: .bytes(bytes))
   }
 
   /// A stream; see ``PartBody/stream(length:replay:_:)``.
   public static func stream(
-    _ name: String, filename: String? = nil, type: MediaType? = nil, headers: PartHeaders = [:],
+    _ name: String, filename: String? = nil, type: MediaType? = nil, headers: HTTPHeaders = [:],
     length: Int64? = nil, replay: Replay = .repeatable,
     _ open: @escaping @Sendable () throws -> any ByteSource
   ) -> Part {
@@ -96,7 +102,7 @@ public struct Part: Sendable {
   }
 
   /// A form inside the form.
-  public static func form(_ name: String, _ form: Form, headers: PartHeaders = [:]) -> Part {
+  public static func form(_ name: String, _ form: Form, headers: HTTPHeaders = [:]) -> Part {
     Part(name: name, headers: headers, body: .form(form))
   }
 }

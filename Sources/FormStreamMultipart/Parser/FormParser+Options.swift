@@ -22,9 +22,9 @@ extension FormParser {
     public var boundary = Boundary.maximumLength
     /// The maximum number of bytes in the header block of a part, which is kept in memory, and in
     /// the white space after a delimiter.
-    public var headerBlock = PartHeaders.maximumBlockSize
+    public var headerBlock = Part.maximumHeaderBlockSize
     /// The maximum number of headers in a part.
-    public var headersPerPart = PartHeaders.maximumCount
+    public var headersPerPart = Part.maximumHeaderCount
     /// The maximum number of bytes in the header blocks of all parts together. Callers often keep
     /// them.
     public var allHeaders: Int64 = 16 * 1024 * 1024

@@ -1,4 +1,4 @@
-/// Divides the header block of a part into fields.
+/// Divides the header block of a part into headers.
 enum HeaderBlockReader {
   /// Why a block can't be read.
   struct Flaw: Error {
@@ -11,9 +11,9 @@ enum HeaderBlockReader {
 
   /// - Parameters:
   ///   - block: the lines, including the empty one at the end; each ends with CRLF or LF.
-  ///   - limit: the maximum number of fields.
-  static func fields(in block: [UInt8], limit: Int) throws(Flaw) -> [PartHead.Field] {
-    var fields: [PartHead.Field] = []
+  ///   - limit: the maximum number of headers.
+  static func headers(in block: [UInt8], limit: Int) throws(Flaw) -> HTTPHeaders {
+    var headers = HTTPHeaders()
     var start = 0
     while let end = block[start...].firstIndex(of: 0x0A) {
       var line = block[start..<end]
@@ -27,26 +27,23 @@ enum HeaderBlockReader {
       guard let first = line.first else { break }
       if first.isBlank {
         // RFC 822 §3.1.1: a line that begins with white space continues the line before.
-        guard !fields.isEmpty else {
+        guard !headers.isEmpty else {
           throw Flaw(offset: line.startIndex, what: "the first header begins with white space")
         }
-        let more = line.trimmingBlanks()
-        let hasText = !fields[fields.count - 1].bytes.isEmpty
-        if hasText && !more.isEmpty { fields[fields.count - 1].bytes.append(0x20) }
-        fields[fields.count - 1].bytes += more
+        headers.continueLastLine(line)
         continue
       }
-      guard fields.count < limit else {
+      guard headers.count < limit else {
         throw Flaw(
           offset: line.startIndex, what: "A part has more than \(limit.counting("header"))",
           isOverLimit: true)
       }
-      fields.append(try field(line))
+      headers.append(try field(line))
     }
-    return fields
+    return headers
   }
 
-  private static func field(_ line: ArraySlice<UInt8>) throws(Flaw) -> PartHead.Field {
+  private static func field(_ line: ArraySlice<UInt8>) throws(Flaw) -> HTTPHeaders.Field {
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")) else {
       throw Flaw(offset: line.startIndex, what: "a header has no colon")
     }
@@ -54,7 +51,7 @@ enum HeaderBlockReader {
     guard HTTPSyntax.isToken(name) else {
       throw Flaw(offset: line.startIndex, what: "the name of a header is not a token")
     }
-    return PartHead.Field(
+    return HTTPHeaders.Field(
       name: String(decoding: name, as: UTF8.self),
       bytes: Array(line[(colon + 1)...].trimmingBlanks()))
   }

@@ -1,18 +1,7 @@
 /// The headers of a parsed part.
 public struct PartHead: Hashable, Sendable {
-  /// One header line, unfolded.
-  public struct Field: Hashable, Sendable {
-    /// The name, as it was written.
-    public let name: String
-    /// The bytes of the value, without the white space at both ends.
-    public internal(set) var bytes: [UInt8]
-
-    /// The value as text; bytes that are not UTF-8 become U+FFFD.
-    public var value: String { String(decoding: bytes, as: UTF8.self) }
-  }
-
-  /// The header lines in order.
-  public let fields: [Field]
+  /// The headers in order, each on one line.
+  public let headers: HTTPHeaders
   /// The parsed `Content-Disposition` header; nil if there is none, or it is malformed.
   public let disposition: ContentDisposition?
 
@@ -21,12 +10,10 @@ public struct PartHead: Hashable, Sendable {
   /// The file name; a part that has one is a file part.
   public var filename: String? { disposition?.filename }
   /// The media type, as it was written; nil if there is none.
-  public var contentType: String? { self["Content-Type"]?.value }
+  public var contentType: String? { self["Content-Type"] }
 
-  /// The first header with this name. Case does not matter.
-  public subscript(name: String) -> Field? {
-    fields.first { $0.name.isSameHeaderName(as: name) }
-  }
+  /// The value of the first header of this name, ignoring case; nil if there is none.
+  public subscript(name: String) -> String? { headers[name] }
 }
 
 extension PartHead {
@@ -34,12 +21,12 @@ extension PartHead {
   init(
     reading block: [UInt8], options: FormParser.Options
   ) throws(HeaderBlockReader.Flaw) {
-    let fields = try HeaderBlockReader.fields(in: block, limit: options.limits.headersPerPart)
-    let dispositions = fields.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
+    let headers = try HeaderBlockReader.headers(in: block, limit: options.limits.headersPerPart)
+    let dispositions = headers.filter { $0.name.isSameHeaderName(as: "Content-Disposition") }
     let disposition = dispositions.first.flatMap {
       ContentDisposition(parsing: $0.bytes, escaping: options.escaping)
     }
-    self.init(fields: fields, disposition: disposition)
+    self.init(headers: headers, disposition: disposition)
     guard options.requiresNames else { return }
 
     let flaw: String? =

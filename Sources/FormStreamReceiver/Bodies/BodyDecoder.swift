@@ -33,7 +33,7 @@ enum BodyDecoder {
       var rest = bytes
       while let event = try parser.next(&rest) {
         if case .partBegan(let head) = event,
-          head.fields.contains(where: { $0.name.isSameHeaderName(as: "Content-Range") })
+          head["Content-Range"] != nil
         {
           throw UploadRefusal.partialUpload("Content-Range")
         }

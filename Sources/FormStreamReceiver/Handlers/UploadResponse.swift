@@ -1,4 +1,4 @@
-public import FormStreamIntake
+import FormStreamIntake
 public import FormStreamMultipart
 import FormStreamPlatform
 
@@ -7,7 +7,7 @@ public struct UploadResponse: Hashable, Sendable {
   /// The status, from 200 to 599.
   public let status: Int
   /// The headers, in order.
-  public let headers: [PartDescription.Header]
+  public let headers: HTTPHeaders
   /// The body.
   public let body: [UInt8]
   /// Whether the receiver's own body is sent.
@@ -25,11 +25,14 @@ public struct UploadResponse: Hashable, Sendable {
   ///   - body: the bytes of the body.
   /// - Throws: `invalidResponse`.
   public init(
-    status: Int, headers: [PartDescription.Header] = [], type: MediaType? = nil,
+    status: Int, headers: HTTPHeaders = [:], type: MediaType? = nil,
     body: some Sequence<UInt8> = []
   ) throws(ReceiverError) {
     self.status = status
-    self.headers = (type.map { [.init("Content-Type", $0.description)] } ?? []) + headers
+    var all: HTTPHeaders = [:]
+    if let type { all.append("Content-Type", type.description) }
+    for header in headers { all.append(header) }
+    self.headers = all
     self.body = Array(body)
     if let flaw {
       throw ReceiverError(
@@ -42,7 +45,7 @@ public struct UploadResponse: Hashable, Sendable {
   ///
   /// - Throws: `invalidResponse`.
   public init(
-    status: Int, headers: [PartDescription.Header] = [],
+    status: Int, headers: HTTPHeaders = [:],
     type: MediaType = "text/plain; charset=utf-8", text: String
   ) throws(ReceiverError) {
     try self.init(status: status, headers: headers, type: type, body: text.utf8)
@@ -72,7 +75,7 @@ public struct UploadResponse: Hashable, Sendable {
       guard HTTPSyntax.isToken(header.name.utf8) else {
         return "the header name \(header.name.quoted) is not valid"
       }
-      guard HTTPSyntax.isFieldValue(header.value.utf8) else {
+      guard HTTPSyntax.isFieldValue(header.bytes) else {
         return "the value of the header \(header.name.quoted) contains a control character"
       }
       if Self.derived.contains(where: header.name.isSameHeaderName) {

@@ -121,9 +121,9 @@ struct AccessControl: Sendable {
   }
 
   /// RFC 9110 §11.6.1: the authentication schemes that a client may use.
-  static let challenges = [
-    PartDescription.Header("WWW-Authenticate", "Basic realm=\"FormStream\", charset=\"UTF-8\""),
-    PartDescription.Header("WWW-Authenticate", "Bearer realm=\"FormStream\""),
+  static let challenges: HTTPHeaders = [
+    "WWW-Authenticate": "Basic realm=\"FormStream\", charset=\"UTF-8\"",
+    "WWW-Authenticate": "Bearer realm=\"FormStream\"",
   ]
 
   private func isTokenSent(_ token: [UInt8], in head: RequestHead) -> Bool {

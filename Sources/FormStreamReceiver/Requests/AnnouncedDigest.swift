@@ -1,3 +1,4 @@
+import FormStreamPlatform
 import FormStreamDigest
 
 /// The SHA-256 that a client announces of its body (RFC 9530): by `Content-Digest` of the bytes that it sends, by
@@ -25,7 +26,7 @@ struct AnnouncedDigest {
       }
       switch field.values["sha-256"] {
       case nil: continue
-      case .bytes(let bytes) where bytes.count == SHA256.Digest.byteCount: digests.insert(bytes)
+      case .bytes(let bytes) where bytes.count == SHA256Digest.byteCount: digests.insert(bytes)
       default:
         throw UploadRefusal(
           .badRequest, status: 400,
@@ -38,7 +39,7 @@ struct AnnouncedDigest {
   }
 
   /// Throws a refusal if a body is not the announced one.
-  func check(_ body: SHA256.Digest) throws(UploadRefusal) {
+  func check(_ body: SHA256Digest) throws(UploadRefusal) {
     guard digests != [body.bytes] else { return }
     throw UploadRefusal(
       .digestMismatch, status: 400,

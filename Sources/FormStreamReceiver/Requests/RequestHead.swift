@@ -14,7 +14,7 @@ struct RequestHead {
   /// The target as the client sent it.
   let target: String
   let version: String
-  let fields: [PartDescription.Header]
+  let fields: HTTPHeaders
   /// Whether the head consists of these elements only, one on each line, with CR LF at each line's end.
   let isPlain: Bool
 
@@ -79,7 +79,7 @@ extension RequestHead {
     }
     if let flaw { return UploadRefusal(.badRequest, status: 400, "\(flaw).") }
     let size = fields.reduce(method.utf8.count + target.utf8.count) {
-      $0 + $1.name.utf8.count + $1.value.utf8.count + 4
+      $0 + $1.name.utf8.count + $1.bytes.count + 4
     }
     guard size <= limit else {
       return UploadRefusal(
@@ -107,7 +107,7 @@ extension RequestHead {
       return
         "A line of the head ends in LF alone, is continued on the next line, or contains a NUL or an extra space"
     }
-    if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.value.utf8) }) {
+    if let field = fields.first(where: { !HTTPSyntax.isFieldValue($0.bytes) }) {
       return "The value of the header \(field.name.quoted) contains a control character"
     }
     // RFC 9112 §3.2: "No whitespace is allowed in the request-target." libmicrohttpd takes all words between the method

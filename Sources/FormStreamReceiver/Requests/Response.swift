@@ -1,9 +1,9 @@
-import FormStreamIntake
+import FormStreamMultipart
 
 /// A response of the receiver.
 struct Response: Sendable {
   var status: Int
-  var headers: [PartDescription.Header]
+  var headers: HTTPHeaders
   var body: [UInt8]
   /// Whether the connection is closed after it.
   var closes = false
@@ -12,8 +12,7 @@ struct Response: Sendable {
     self.status = status
     self.body = body
     headers = [
-      .init("Content-Type", type), .init("X-Content-Type-Options", "nosniff"),
-      .init("Cache-Control", "no-store"),
+      "Content-Type": type, "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store",
     ]
   }
 
@@ -21,10 +20,8 @@ struct Response: Sendable {
   static func page(_ html: String, status: Int = 200) -> Response {
     var response = Response(
       status: status, type: "text/html; charset=utf-8", body: Array(html.utf8))
-    response.headers += [
-      .init("Content-Security-Policy", UploadPage.contentSecurityPolicy),
-      .init("Referrer-Policy", "same-origin"),
-    ]
+    response.headers.append("Content-Security-Policy", UploadPage.contentSecurityPolicy)
+    response.headers.append("Referrer-Policy", "same-origin")
     return response
   }
 
@@ -49,10 +46,10 @@ struct Response: Sendable {
   /// Adds the headers that tell the client what to do about the refusal.
   mutating func addHeaders(of refusal: UploadRefusal) {
     switch refusal.status {
-    case 401: headers += AccessControl.challenges
-    case 405: headers.append(.init("Allow", "GET, HEAD, POST, PUT"))
+    case 401: for challenge in AccessControl.challenges { headers.append(challenge) }
+    case 405: headers.append("Allow", "GET, HEAD, POST, PUT")
     // RFC 9110 §10.2.3: "how long the service is expected to be unavailable", in seconds.
-    case 503: headers.append(.init("Retry-After", refusal.code == .stopping ? "5" : "1"))
+    case 503: headers.append("Retry-After", refusal.code == .stopping ? "5" : "1")
     default: break
     }
   }

@@ -1,5 +1,5 @@
-public import FormStreamIntake
-import FormStreamMultipart
+import FormStreamIntake
+public import FormStreamMultipart
 
 /// The head of a request. Handlers get those of requests that upload something.
 public struct UploadRequest: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct UploadRequest: Hashable, Sendable {
   /// The path, percent-decoded. It may contain anything, such as `..`. Bytes that are not UTF-8 are replaced by U+FFFD.
   public let path: String
   /// The headers in order, with their names as the client wrote them.
-  public let headers: [PartDescription.Header]
+  public let headers: HTTPHeaders
   /// How the body is framed.
   public let framing: Framing
   /// The announced length of the body; nil if none was announced.
@@ -37,7 +37,7 @@ public struct UploadRequest: Hashable, Sendable {
   /// Creates a head, for tests of a handler.
   public init(
     peer: String = "127.0.0.1:1", method: String = "POST", target: String = "/",
-    version: String = "HTTP/1.1", path: String = "/", headers: [PartDescription.Header] = [],
+    version: String = "HTTP/1.1", path: String = "/", headers: HTTPHeaders = [:],
     framing: Framing = .none,
     contentLength: Int64? = nil
   ) {
@@ -52,7 +52,5 @@ public struct UploadRequest: Hashable, Sendable {
   }
 
   /// The value of the first header with that name, ignoring case.
-  public subscript(name: String) -> String? {
-    headers.first { $0.name.isSameHeaderName(as: name) }?.value
-  }
+  public subscript(name: String) -> String? { headers[name] }
 }

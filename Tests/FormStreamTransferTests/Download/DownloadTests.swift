@@ -27,7 +27,7 @@ import FormStreamTransfer
     }
     var settings = DownloadSettings(.file(place.path("file")))
     let digest = try sha256(Self.bytes)
-    settings.expectedSHA256 = digest.uppercased()
+    settings.expectedSHA256 = SHA256Digest(digest.uppercased())
     let task = try makeSession().startDownload(try downloadRequest(server.url), settings)
     #expect(await onNewThread { first.wait() })
     #expect(await eventually { (place.bytes("file.part")?.count ?? 0) > 0 })
@@ -38,7 +38,7 @@ import FormStreamTransfer
     let file = try await task.file
     #expect(file.path.description == place.path("file"))
     #expect(file.size == 3_000_000)
-    #expect(file.sha256 == digest)
+    #expect(file.sha256?.description == digest)
     #expect(file.isEndKnown)
     #expect(file.resumedFrom == 0)
     #expect(place.bytes("file") == Self.bytes)
@@ -65,7 +65,7 @@ import FormStreamTransfer
     try place.write("file", "old")
     let server = try server()
     var settings = DownloadSettings(.file(place.path("file")))
-    settings.expectedSHA256 = String(repeating: "0", count: 64)
+    settings.expectedSHA256 = SHA256Digest(String(repeating: "0", count: 64))
     let result = try await makeSession().downloadResult(
       of: try downloadRequest(server.url), settings)
     #expect(result.outcome == .failed)
@@ -81,7 +81,7 @@ import FormStreamTransfer
     let file = VersionedFile()
     let server = try ScriptedServer { file.steps(for: $0) }
     var settings = DownloadSettings(.file(place.path("file")))
-    settings.expectedSHA256 = try sha256(VersionedFile.original)
+    settings.expectedSHA256 = SHA256Digest(try sha256(VersionedFile.original))
     let session = try makeSession()
     _ = await session.downloadResult(of: try downloadRequest(server.url, attempts: 1), settings)
     if isDamaged {
@@ -286,10 +286,6 @@ import FormStreamTransfer
       let result = try await makeSession().downloadResult(of: request, settings)
       #expect(result.error?.code == .invalidSetting)
     }
-    var other = settings
-    other.expectedSHA256 = "abc"
-    let result = try await makeSession().downloadResult(of: downloadRequest(server.url), other)
-    #expect(result.error?.code == .invalidSetting)
     #expect(server.connections.isEmpty)
   }
 

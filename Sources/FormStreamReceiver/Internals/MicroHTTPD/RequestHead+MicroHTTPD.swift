@@ -1,5 +1,5 @@
 import CFormStreamMicroHTTPD
-import FormStreamIntake
+import FormStreamMultipart
 
 extension RequestHead {
   /// Reads a head from libmicrohttpd.
@@ -36,7 +36,7 @@ extension RequestHead {
 private let lineEnd = 2
 
 private final class HeaderList {
-  var fields: [PartDescription.Header] = []
+  var fields: HTTPHeaders = [:]
   /// Where the next header begins if the head is plain.
   var next: UnsafePointer<CChar>
   var isPlain = true
@@ -49,7 +49,10 @@ private final class HeaderList {
     _ name: UnsafePointer<CChar>?, _ nameSize: Int, _ value: UnsafePointer<CChar>?,
     _ valueSize: Int
   ) {
-    fields.append(PartDescription.Header(Self.text(name, nameSize), Self.text(value, valueSize)))
+    // With its blanks: other servers may read some headers differently if there are any.
+    fields.append(
+      String(decoding: Self.bytes(name, nameSize), as: UTF8.self),
+      bytes: Array(Self.bytes(value, valueSize)))
     if let name, let value, name == next {
       next = value + valueSize + lineEnd
     } else {
@@ -57,9 +60,9 @@ private final class HeaderList {
     }
   }
 
-  private static func text(_ start: UnsafePointer<CChar>?, _ size: Int) -> String {
-    String(
-      decoding: UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : size),
-      as: UTF8.self)
+  private static func bytes(
+    _ start: UnsafePointer<CChar>?, _ size: Int
+  ) -> UnsafeRawBufferPointer {
+    UnsafeRawBufferPointer(start: start, count: start == nil ? 0 : size)
   }
 }

@@ -1,3 +1,4 @@
+import FormStreamMultipart
 import CFormStreamMicroHTTPD
 import FormStreamIntake
 

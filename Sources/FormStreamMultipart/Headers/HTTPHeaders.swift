@@ -1,6 +1,4 @@
-import FormStreamMultipart
-
-/// The headers of a request or a response, in order, including repeated ones (RFC 9110 §5).
+/// The headers of a request, a response or a part, in order, including repeated ones (RFC 9110 §5, RFC 7578 §4.8).
 ///
 /// ```swift
 /// var headers: HTTPHeaders = ["Accept": "application/json", "X-Trace": "1"]
@@ -8,37 +6,26 @@ import FormStreamMultipart
 /// headers.append("Authorization", "Key \(key)", isSecret: true)
 /// ```
 ///
-/// Those of a request are checked when it is sent. It fails with `invalidHeader`, and nothing is sent, if a name isn't a
-/// token, if a value contains control characters (RFC 9110 §5.5) or is too long, or if a header describes the framing of
-/// the message, such as `Content-Length`: those are derived from the body, so that they are always true.
+/// They are checked when they are used: those of a part when the form is laid out, those of a request when it is sent. A
+/// name that isn't a token and a value with a control character (RFC 9110 §5.5) are errors then. So are headers that are
+/// derived, so that they are always true: `Content-Length` and others that describe how a message is framed, and the
+/// `Content-Disposition` and `Content-Type` of a part, which come from its name, file name and type.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header line.
   public struct Field: Sendable, Hashable {
     /// The name, as it was written.
     public let name: String
-    /// The value.
-    public let value: String
+    /// The bytes of the value.
+    public internal(set) var bytes: [UInt8]
     /// Whether the caller said that the value is a secret.
     let isMarkedSecret: Bool
-    /// The value as it was received, if that is not UTF-8; nil otherwise.
-    let undecodable: [UInt8]?
 
-    init(name: String, value: String, isMarkedSecret: Bool = false) {
-      (self.name, self.value, self.isMarkedSecret) = (name, value, isMarkedSecret)
-      undecodable = nil
+    package init(name: String, bytes: [UInt8], isMarkedSecret: Bool = false) {
+      (self.name, self.bytes, self.isMarkedSecret) = (name, bytes, isMarkedSecret)
     }
 
-    /// A line that was received. The value's text is repaired if it is not UTF-8.
-    init(name: String, received bytes: [UInt8]) {
-      let text = String(validating: bytes, as: UTF8.self)
-      (self.name, value, isMarkedSecret) = (
-        name, text ?? String(decoding: bytes, as: UTF8.self), false
-      )
-      undecodable = text == nil ? bytes : nil
-    }
-
-    /// The value as it was received.
-    var bytes: [UInt8] { undecodable ?? Array(value.utf8) }
+    /// The value as text; bytes that are not UTF-8 become U+FFFD.
+    public var value: String { String(decoding: bytes, as: UTF8.self) }
     /// Whether the value is a secret: a trace shows the name, and masks the value. Found out when it is asked for: most
     /// headers are never shown.
     public var isSecret: Bool { isMarkedSecret || SecretNames.contains(name.utf8) }
@@ -46,11 +33,6 @@ public struct HTTPHeaders: Sendable, Hashable {
 
   /// The lines.
   public private(set) var fields: [Field] = []
-
-  /// The maximum number of lines that a request may be given.
-  public static let maximumCount = 200
-  /// The maximum length of a value, in bytes.
-  public static let maximumValueSize = 64 * 1024
 
   /// Creates an empty list.
   public init() {}
@@ -71,7 +53,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   ///   are always masked.
   public mutating func append(_ name: String, _ value: String, isSecret: Bool = false) {
     fields.append(
-      Field(name: name, value: String(value.trimmingBlanks()), isMarkedSecret: isSecret))
+      Field(name: name, bytes: Array(value.utf8.trimmingBlanks()), isMarkedSecret: isSecret))
   }
 
   /// Replaces all lines with this name by one, at the place of the first; appends it if there is none.
@@ -97,7 +79,7 @@ public struct HTTPHeaders: Sendable, Hashable {
   }
 
   /// All values of a header in one, as RFC 9110 §5.2 joins them; nil if there is none.
-  func joined(_ name: String) -> String? {
+  package func joined(_ name: String) -> String? {
     let values = fields.filter { $0.name.isSameHeaderName(as: name) }.map(\.value)
     return values.isEmpty ? nil : values.joined(separator: ", ")
   }
@@ -105,40 +87,34 @@ public struct HTTPHeaders: Sendable, Hashable {
   /// Whether there is a line with this name.
   public func contains(_ name: String) -> Bool { self[name] != nil }
 
-  /// Appends to the value of the last line, which a server continued in the next one; ignored if there is none.
-  mutating func continueLastLine(_ bytes: some BidirectionalCollection<UInt8>) {
-    guard let last = fields.popLast() else { return }
-    let value = last.bytes + [0x20] + bytes.trimmingBlanks()
-    fields.append(Field(name: last.name, received: Array(value.trimmingBlanks())))
+  /// Appends to the value of the last line, which was continued in the next one; ignored if there is none.
+  package mutating func continueLastLine(_ bytes: some BidirectionalCollection<UInt8>) {
+    guard let last = fields.indices.last else { return }
+    let more = bytes.trimmingBlanks()
+    if !fields[last].bytes.isEmpty, !more.isEmpty { fields[last].bytes.append(0x20) }
+    fields[last].bytes += more
   }
 
   /// Appends a line as it is.
-  mutating func appendUnchanged(name: String, value: String) {
-    fields.append(Field(name: name, value: value))
-  }
-
-  /// Appends a line as it was received.
-  mutating func append(_ name: String, received bytes: [UInt8]) {
-    fields.append(Field(name: name, received: bytes))
-  }
-
-  /// The first `Location`. What is not UTF-8 in it is percent-encoded byte by byte, so that it names the same URL.
-  var location: String? {
-    guard let field = fields.first(where: { $0.name.isSameHeaderName(as: "Location") }) else {
-      return nil
-    }
-    guard let bytes = field.undecodable else { return field.value }
-    let encoded = bytes.flatMap { byte in
-      byte < 0x80
-        ? [byte]
-        : [UInt8(ascii: "%"), Hexadecimal.digit(byte >> 4), Hexadecimal.digit(byte & 0x0F)]
-    }
-    return String(decoding: encoded, as: UTF8.self)
-  }
-
-  mutating func appendUnchanged(_ field: Field) {
+  package mutating func append(_ field: Field) {
     fields.append(field)
   }
+
+  /// Appends a line whose value is these bytes.
+  package mutating func append(_ name: String, bytes: [UInt8]) {
+    fields.append(Field(name: name, bytes: bytes))
+  }
+}
+
+extension HTTPHeaders.Field: CustomStringConvertible, CustomReflectable {
+  /// The value for people, with secrets masked.
+  package var shownValue: String { isSecret ? "***" : value.hidingURLSecrets }
+
+  /// The line, with secrets masked.
+  public var description: String { "\(name): \(shownValue)" }
+
+  /// The line with secrets masked, for `dump` and debuggers.
+  public var customMirror: Mirror { Mirror(self, children: ["name": name, "value": shownValue]) }
 }
 
 extension HTTPHeaders: ExpressibleByDictionaryLiteral {

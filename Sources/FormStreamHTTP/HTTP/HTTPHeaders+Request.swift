@@ -1,11 +1,16 @@
-import FormStreamMultipart
+public import FormStreamMultipart
 
 extension HTTPHeaders {
-  /// Checks the lines that the caller wrote.
+  /// The maximum number of headers that a request may be given.
+  public static let maximumCount = 200
+  /// The maximum length of a value in a request, in bytes.
+  public static let maximumValueSize = 64 * 1024
+
+  /// Checks the headers that the caller gave a request.
   ///
   /// - Throws: `invalidHeader`.
-  package func check() throws(TransferError) {
-    for field in fields { try check(field) }
+  package func checkOfRequest() throws(TransferError) {
+    for field in fields { try checkOfRequest(field) }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
     throw TransferError(
       .invalidHeader, on: last.name,
@@ -13,7 +18,7 @@ extension HTTPHeaders {
     )
   }
 
-  private func check(_ field: Field) throws(TransferError) {
+  private func checkOfRequest(_ field: Field) throws(TransferError) {
     let name = field.name
     guard HTTPSyntax.isToken(name.utf8) else {
       throw TransferError(
@@ -24,8 +29,8 @@ extension HTTPHeaders {
       throw TransferError(
         .invalidHeader, on: name, "The header \(name.quoted) can't be set by hand: \(reason).")
     }
-    guard HTTPSyntax.isFieldValue(field.value.utf8),
-      field.value.utf8.count <= Self.maximumValueSize
+    guard HTTPSyntax.isFieldValue(field.bytes),
+      field.bytes.count <= Self.maximumValueSize
     else {
       throw TransferError(
         .invalidHeader, on: name,

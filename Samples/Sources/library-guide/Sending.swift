@@ -47,7 +47,7 @@ func watch(_ request: TransferRequest, in session: TransferSession) async {
   print(await task.result.outcome)
 }
 
-func makeSession(trusting known: Data) throws -> TransferSession {
+func makeSession(trusting known: [UInt8]) throws -> TransferSession {
   var configuration = TransferSession.Configuration()
   configuration.tls.authorities = "authority.pem"  // in place of the system's; or LocalPath(text)
   configuration.proxy = try .proxy("socks5h://proxy.example:1080", except: "localhost")

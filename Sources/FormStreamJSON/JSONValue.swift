@@ -2,7 +2,7 @@ package import FormStreamPlatform
 
 /// A JSON value whose objects keep the order of their keys, which records promise.
 ///
-/// What is written decides how deep a value nests, and the reader limits it, so recursion over a value is safe.
+/// Recursion over a value is safe: our own records nest a few levels, and the reader limits how deep a text may nest.
 package enum JSONValue: Hashable, Sendable {
   case null
   case boolean(Bool)

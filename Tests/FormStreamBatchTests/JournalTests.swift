@@ -296,12 +296,6 @@ import Testing
     #expect(mode.output == "600\n")
   }
 
-  @Test func `the name of an idempotency key has one UUID`() throws {
-    // printf 'a' | sha256sum begins with ca978112ca1bbdcafac231b39a23dc4d.
-    #expect(try UUIDText.named("a") == "ca978112-ca1b-8dca-bac2-31b39a23dc4d")
-    #expect(UUIDText.random() != UUIDText.random())
-  }
-
   /// Regression: the page left out a key.
   @Test func `the page of the records has all keys of a journal's first line`() throws {
     let root = #filePath.split(separator: "/", omittingEmptySubsequences: false).dropLast(3)

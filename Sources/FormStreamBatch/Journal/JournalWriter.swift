@@ -1,3 +1,4 @@
+import FormStreamDigest
 package import FormStreamPlatform
 import FormStreamJSON
 

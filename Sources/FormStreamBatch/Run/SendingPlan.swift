@@ -1,3 +1,4 @@
+import FormStreamDigest
 package import FormStreamMediaTypes
 package import FormStreamMultipart
 package import FormStreamHTTP

@@ -1,4 +1,5 @@
-// The command's calls of the C library, except those for signals and processes: see Signals.swift and Processes.swift.
+// The command's calls of the C library, except those for signals: see Signals.swift. They are in one file, however long it
+// is, so that the others never see an errno.
 
 import CFormStreamSystem
 import Glibc

@@ -2,7 +2,7 @@ import FormStreamJSON
 
 /// Makes the record of a state: `formstream.progress/2`, one line per report.
 ///
-/// The bytes are those of the body. Headers and the framing of chunks are not counted.
+/// Only the bytes of the body are counted, without headers and the framing of chunks.
 ///
 /// - Parameters:
 ///   - read: how many bytes were read from their sources.

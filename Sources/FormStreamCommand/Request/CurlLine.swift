@@ -4,6 +4,8 @@ import FormStreamHTTP
 
 /// A request as a curl command line for sh, with the same method, URL, headers and body. Differences in what curl does
 /// are listed; a request that curl can't send is an error.
+///
+/// It is longer than 400 lines because the flags of a line depend on each other: each is added where others are known.
 struct CurlLine {
   /// The words, quoted for sh.
   private(set) var words: [[UInt8]] = [Array("curl".utf8)]

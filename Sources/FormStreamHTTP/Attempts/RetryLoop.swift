@@ -27,13 +27,13 @@ package struct RetryLoop: Sendable {
     (self.policy, self.budget, self.start) = (policy, budget, start)
   }
 
-  /// What is left of the time in which attempts may begin; nil if it is not limited.
+  /// How much longer attempts may begin; nil if there is no limit.
   var timeLeft: Duration? { policy.timeLimit.map { max($0 - start.duration(to: .now), .zero) } }
 
   /// Whether the time in which attempts may begin is over.
   package var isOverdue: Bool { policy.timeLimit.map { start.duration(to: .now) > $0 } ?? false }
 
-  /// What is left of the policy, for a request that is one of several.
+  /// The policy for the next of several requests: with the attempts and the time that are left.
   var remainingPolicy: RetryPolicy {
     var rest = policy
     rest.attempts = max(policy.attempts - tries, 1)

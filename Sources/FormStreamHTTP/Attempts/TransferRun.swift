@@ -6,6 +6,8 @@ import FormStreamDigest
 /// An `Exchange` sends one attempt, an `Attempt` decides what follows it, and this type carries that out. It waits for a
 /// connection before the body is measured: requests begin in the order in which they were started, and files of requests
 /// that still wait may change.
+///
+/// It is longer than 400 lines because all steps of a request use the same private state: its connection, time and trace.
 final class TransferRun: Sendable {
   /// The caller's request.
   let originalRequest: TransferRequest

@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamJSON
 import FormStreamPlatform
 
-/// What is written beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
+/// A record beside a partial file, so that a later download can continue it: `NAME.part.json`. It is there
 /// before the first byte of the partial file.
 struct PartialFileRecord: Sendable {
   /// The schema of this format.

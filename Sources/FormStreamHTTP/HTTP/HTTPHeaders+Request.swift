@@ -10,7 +10,12 @@ extension HTTPHeaders {
   ///
   /// - Throws: `invalidHeader`.
   package func checkOfRequest() throws(TransferError) {
-    for field in fields { try checkOfRequest(field) }
+    for field in fields {
+      guard let flaw = field.flaw(derived: Self.derived, maximumSize: Self.maximumValueSize) else {
+        continue
+      }
+      throw TransferError(.invalidHeader, on: field.name, flaw)
+    }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
     throw TransferError(
       .invalidHeader, on: last.name,
@@ -18,28 +23,7 @@ extension HTTPHeaders {
     )
   }
 
-  private func checkOfRequest(_ field: Field) throws(TransferError) {
-    let name = field.name
-    guard HTTPSyntax.isToken(name.utf8) else {
-      throw TransferError(
-        .invalidHeader, on: name,
-        "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
-    }
-    if let (_, reason) = Self.derived.first(where: { name.isSameHeaderName(as: $0.name) }) {
-      throw TransferError(
-        .invalidHeader, on: name, "The header \(name.quoted) can't be set by hand: \(reason).")
-    }
-    guard HTTPSyntax.isFieldValue(field.bytes),
-      field.bytes.count <= Self.maximumValueSize
-    else {
-      throw TransferError(
-        .invalidHeader, on: name,
-        "The value of the header \(name.quoted) contains a control character or has more than "
-          + "\(Self.maximumValueSize) bytes: remove line breaks and NULs.")
-    }
-  }
-
-  /// The headers that can't be set by hand, and why.
+  /// The headers of a request that can't be given, and why.
   private static let derived = [
     (name: "Content-Length", reason: "it is derived from the body"),
     (name: "Transfer-Encoding", reason: "it depends on whether the body's length is known"),

@@ -1,4 +1,4 @@
-import Glibc
+import FormStreamPlatform
 
 /// The names of hosts beyond ASCII.
 enum InternationalName {
@@ -26,13 +26,10 @@ enum InternationalName {
   private typealias Free = @convention(c) (UnsafeMutableRawPointer) -> Void
 
   /// libidn2, if libcurl uses it. So it is no dependency of its own.
-  ///
-  /// C: `dlsym`
   private static let library: (lookUp: LookUp, free: Free)? = {
-    guard let lookUp = dlsym(nil, "idn2_lookup_u8"), let free = dlsym(nil, "idn2_free") else {
-      return nil
-    }
-    // The address of a function is as wide as a C function pointer, and the types are those of the manual.
-    return (unsafeBitCast(lookUp, to: LookUp.self), unsafeBitCast(free, to: Free.self))
+    guard let lookUp: LookUp = loadedFunction(named: "idn2_lookup_u8"),
+      let free: Free = loadedFunction(named: "idn2_free")
+    else { return nil }
+    return (lookUp, free)
   }()
 }

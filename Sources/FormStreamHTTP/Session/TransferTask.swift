@@ -2,8 +2,8 @@ import FormStreamPlatform
 
 /// A request or a download that was started, and that may have ended: something to hold on to, to show, and to cancel.
 ///
-/// ``TransferSession/start(_:)`` returns the task of a request, whose result is a ``TransferResult``;
-/// ``TransferSession/startDownload(_:_:)`` that of a download, whose result is a ``DownloadResult``.
+/// ``TransferSession/start(_:)`` returns the task of a request, whose result is a ``TransferResult``.
+/// ``TransferSession/startDownload(_:_:)`` returns the task of a download, whose result is a ``DownloadResult``.
 ///
 /// It is a value. Two are equal if they stand for the same start. Letting go of it doesn't end the transfer.
 public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
@@ -86,8 +86,8 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// Waits for the end, whatever becomes of the waiting task.
   func end() async { _ = await work.value }
 
-  /// Pauses the transfer: no byte of a body is sent or received until `resume`. A request that waits for others lets those
-  /// behind it go first.
+  /// Pauses the transfer: no byte of a body is sent or received until `resume`. A request that waits in the queue of
+  /// its host lets later requests go first.
   ///
   /// The connection is kept, and counts as one to its host; the server may close it meanwhile. A download then continues over
   /// another, as after any break. To give the connection of a download up, use ``cancelKeepingData()``.

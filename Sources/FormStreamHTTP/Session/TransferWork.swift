@@ -4,7 +4,7 @@ protocol TransferWork<Success>: AnyObject, Sendable {
 
   /// The caller's request.
   var originalRequest: TransferRequest { get }
-  /// The same as it is sent: with settings that are in bounds, and the target of its response.
+  /// The request as it is sent: its settings are in bounds, and its response has a target.
   var request: TransferRequest { get }
   var publisher: ProgressPublisher { get }
   var control: TransferControl { get }
@@ -12,7 +12,7 @@ protocol TransferWork<Success>: AnyObject, Sendable {
   var engine: Engine { get }
 
   func perform() async -> Success
-  /// The result of what is not begun.
+  /// Ends the work before it begins, with an error.
   func refuse(_ error: TransferError) async -> Success
 
   // From any thread.

@@ -2,7 +2,8 @@ import FormStreamMultipart
 
 /// Collects a response as it arrives: heads line by line, bodies piece by piece.
 ///
-/// It is used on the engine's thread only.
+/// It is used on the engine's thread only. It is one file because its state is private: each line of a head
+/// and each piece of a body changes it.
 final class ResponseCollector {
   /// The limit for all heads of one response: informational ones, the final one and trailers.
   private static let maximumHeadSize = 256 * 1024

@@ -3,7 +3,7 @@ import FormStreamDigest
 
 /// The request that one exchange sends, and the settings that it follows.
 struct WireRequest: Sendable {
-  /// What is sent, and what is known about it.
+  /// The attempt that this request is.
   let attempt: NextAttempt
   /// All headers, with those that depend on the settings and on the credentials.
   var headers: HTTPHeaders

@@ -3,7 +3,10 @@ extension HTTPHeaders {
   ///
   /// - Throws: `invalidHeader`; `headersTooLarge` if there are more than ``Part/maximumHeaderCount``.
   package func checkOfPart() throws(MultipartError) {
-    for field in fields { try checkOfPart(field) }
+    for field in fields {
+      guard let flaw = field.flaw(derived: Self.derivedOfPart) else { continue }
+      throw MultipartError(.invalidHeader, on: field.name, flaw)
+    }
     // Two are reserved for Content-Disposition and Content-Type.
     guard let last = fields.last, fields.count > Part.maximumHeaderCount - 2 else { return }
     throw MultipartError(
@@ -12,32 +15,13 @@ extension HTTPHeaders {
     )
   }
 
-  private func checkOfPart(_ field: Field) throws(MultipartError) {
-    let name = field.name
-    guard HTTPSyntax.isToken(name.utf8) else {
-      throw MultipartError(
-        .invalidHeader, on: name,
-        "The header name \(name.quoted) is not valid: use letters, digits and hyphens only.")
-    }
-    if let (_, remedy) = Self.derivedOfPart.first(where: { name.isSameHeaderName(as: $0.name) }) {
-      throw MultipartError(
-        .invalidHeader, on: name,
-        "The header \(name.quoted) can't be set by hand: \(remedy).")
-    }
-    guard HTTPSyntax.isFieldValue(field.bytes) else {
-      throw MultipartError(
-        .invalidHeader, on: name,
-        "The value of the header \(name.quoted) contains a control character: remove line breaks and "
-          + "NULs.")
-    }
-  }
-
+  /// The headers of a part that can't be given, and why.
   private static let derivedOfPart = [
     (
       name: "Content-Disposition",
-      remedy: "it is derived from the name and file name of the part; set those"
+      reason: "it is derived from the name and file name of the part; set those"
     ),
-    (name: "Content-Type", remedy: "it is derived from the type of the part; set that"),
-    (name: "Content-Length", remedy: "parts have no Content-Length"),
+    (name: "Content-Type", reason: "it is derived from the type of the part; set that"),
+    (name: "Content-Length", reason: "parts have no Content-Length"),
   ]
 }

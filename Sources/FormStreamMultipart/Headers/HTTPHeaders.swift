@@ -6,10 +6,10 @@
 /// headers.append("Authorization", "Key \(key)", isSecret: true)
 /// ```
 ///
-/// They are checked when they are used: those of a part when the form is laid out, those of a request when it is sent. A
-/// name that isn't a token and a value with a control character (RFC 9110 §5.5) are errors then. So are headers that are
-/// derived, so that they are always true: `Content-Length` and others that describe how a message is framed, and the
-/// `Content-Disposition` and `Content-Type` of a part, which come from its name, file name and type.
+/// The headers of a part are checked when the form is laid out, the headers of a request when it is sent. A name that isn't
+/// a token and a value with a control character (RFC 9110 §5.5) are errors. Some headers are derived, so that they are always
+/// true, and are errors if they are given: `Content-Length` and others that describe how a message is framed, and the
+/// `Content-Disposition` and `Content-Type` of a part.
 public struct HTTPHeaders: Sendable, Hashable {
   /// One header line.
   public struct Field: Sendable, Hashable {

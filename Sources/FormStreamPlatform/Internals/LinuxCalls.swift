@@ -4,7 +4,7 @@
 import Glibc
 
 /// C: `renameat2`; nil if the C library has none.
-let renameAt2: RenameAt2? = function(named: "renameat2")
+let renameAt2: RenameAt2? = loadedFunction(named: "renameat2")
 typealias RenameAt2 =
   @convention(c) (
     CInt, UnsafePointer<CChar>, CInt, UnsafePointer<CChar>, CUnsignedInt
@@ -14,14 +14,14 @@ typealias RenameAt2 =
 let renameWithoutReplacing: CUnsignedInt = 1
 
 /// C: `fallocate`; nil if the C library has none.
-let fileAllocate: FileAllocate? = function(named: "fallocate")
+let fileAllocate: FileAllocate? = loadedFunction(named: "fallocate")
 typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
 
 /// `FALLOC_FL_KEEP_SIZE`: the file's size stays.
 let allocateBehindTheEnd: CInt = 1
 
 /// C: `statx`; nil if the C library has none.
-let statx: Statx? = function(named: "statx")
+let statx: Statx? = loadedFunction(named: "statx")
 typealias Statx =
   @convention(c) (
     CInt, UnsafePointer<CChar>, CInt, CUnsignedInt, UnsafeMutableRawPointer
@@ -37,10 +37,12 @@ let birthOfFile: (mask: CUnsignedInt, size: Int, foundOffset: Int, timeOffset: I
 /// `O_TMPFILE`: opens a new file without a name in a directory.
 let openUnnamed: CInt = 0o20_000_000 | O_DIRECTORY
 
+/// A function of a library that is loaded, by its name; nil if there is none. `Function` is its C type.
+///
 /// The cast can't fail: the address of a function is as wide as a C function pointer, and no data from outside is in it.
-/// The types above are those of the manual pages.
+/// The types are those in the manual pages.
 ///
 /// C: `dlsym`
-private func function<Function>(named name: String) -> Function? {
+package func loadedFunction<Function>(named name: String) -> Function? {
   dlsym(nil, name).map { unsafeBitCast($0, to: Function.self) }
 }

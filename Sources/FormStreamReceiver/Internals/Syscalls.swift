@@ -1,4 +1,5 @@
-// This file and NetworkInterfaces.swift are the only ones of this module that call the C library.
+// This file and NetworkInterfaces.swift are the only ones of this module that call the C library: it is long so that the
+// others never see an errno.
 
 // libmicrohttpd's header includes the C library's socket functions. Which of the two modules the compiler considers
 // their owner changes from build to build, so both are imported.

@@ -1,4 +1,3 @@
-package import FormStreamDigest
 import FormStreamPlatform
 
 /// UUIDs as text (RFC 9562), in lowercase.
@@ -6,22 +5,19 @@ package enum UUIDText {
   /// A random UUID: version 4.
   package static func random() -> String {
     var generator = SystemRandomNumberGenerator()
+    return random(using: &generator)
+  }
+
+  package static func random(using generator: inout some RandomNumberGenerator) -> String {
     let bytes = (0..<2).flatMap { _ in
-      withUnsafeBytes(of: generator.next() as UInt64, Array.init)
+      withUnsafeBytes(of: (generator.next() as UInt64).bigEndian, Array.init)
     }
     return text(bytes, version: 4)
   }
 
   /// The UUID of a name, the same each time: version 8, made from its SHA-256.
   package static func named(_ name: String) throws(DigestError) -> String {
-    let digest = Array(name.utf8).withUnsafeBytes { bytes in
-      Result { () throws(DigestError) in
-        var hash = try SHA256()
-        try hash.update(bytes)
-        return try hash.finalize()
-      }
-    }
-    return text(try digest.get().bytes, version: 8)
+    text(try SHA256.digest(of: Array(name.utf8)).bytes, version: 8)
   }
 
   /// RFC 9562 §4: four bits for the version, and two for the variant.

@@ -33,7 +33,7 @@ private func checkRewritten(_ read: ContentDisposition, _ escaping: EscapingProf
   let form = Form(boundary: try Boundary("Z"), escaping: escaping, parts: [part])
   let layout: BodyLayout
   do {
-    layout = try form.layout(guessing: NoGuess())
+    layout = try form.layout(detector: NoDetection())
   } catch {
     try hold(error.isJustified(by: part, escaping), "\(error) of \(read)")
     return

@@ -13,7 +13,7 @@ func checkRoundTrip(_ choices: inout Choices) throws {
 
   let layout: BodyLayout
   do {
-    layout = try form.layout(guessing: NoGuess(), verify: true)
+    layout = try form.layout(detector: NoDetection(), verify: true)
   } catch {
     try hold(plan.justifies(error), "\(error) of \(plan)")
     return

@@ -35,12 +35,12 @@ public final class FormInputStream: InputStream {
   }
 
   /// Lays out a form and creates a stream of its body. See
-  /// ``FormStreamMultipart/Form/layout(guessing:verify:)``.
+  /// ``FormStreamMultipart/Form/layout(detector:verify:)``.
   public convenience init(
-    _ form: Form, guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn,
+    _ form: Form, detector: any MediaTypeDetector = ExtensionTable.builtIn,
     verify: Bool = false
   ) throws(MultipartError) {
-    self.init(try form.layout(guessing: guesser, verify: verify))
+    self.init(try form.layout(detector: detector, verify: verify))
   }
 
   /// The exact number of bytes in the body; nil if it is not known.

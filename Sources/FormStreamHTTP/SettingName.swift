@@ -28,7 +28,7 @@ package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendabl
   case spooling = "TransferOptions.spoolsBody"
   case bodyCoding = "TransferOptions.bodyCoding"
   case maximumResponseSize = "TransferOptions.maximumResponseSize"
-  case decompressionLimit = "Decompression.limit"
+  case responseCompressionLimit = "ResponseCompression.limit"
   case idempotencyKey = "TransferOptions.idempotencyKey"
 
   package var description: String { rawValue }

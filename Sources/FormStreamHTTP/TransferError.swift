@@ -63,13 +63,13 @@ public struct TransferError: Error, Sendable {
     /// No byte was sent or received for too long.
     public static let stalled = Code(rawValue: "stalled")
     /// The body was sent, and no response arrived in time.
-    public static let responseTimedOut = Code(rawValue: "answer-timed-out")
+    public static let responseTimedOut = Code(rawValue: "response-timed-out")
     /// The attempt exceeded its time limit.
     public static let timedOut = Code(rawValue: "timed-out")
     /// The response's status is not one of the accepted ones.
     public static let statusRefused = Code(rawValue: "status-refused")
     /// The server reported success before it had the complete body.
-    public static let respondedEarly = Code(rawValue: "answered-early")
+    public static let respondedEarly = Code(rawValue: "responded-early")
     /// The server takes only bodies whose length is announced; see ``TransferOptions/spoolsBody``.
     public static let lengthRequired = Code(rawValue: "length-required")
     /// The server redirected the request, and the redirect was not followed.
@@ -79,13 +79,13 @@ public struct TransferError: Error, Sendable {
     /// The body can be read once, and would have to be sent again.
     public static let notReplayable = Code(rawValue: "not-replayable")
     /// The response is not HTTP, or its framing is not valid.
-    public static let malformedResponse = Code(rawValue: "malformed-answer")
+    public static let malformedResponse = Code(rawValue: "malformed-response")
     /// The response's headers, or its body, exceed a limit.
-    public static let responseTooLarge = Code(rawValue: "answer-too-large")
-    /// The response can't be decompressed; see ``Decompression``.
+    public static let responseTooLarge = Code(rawValue: "response-too-large")
+    /// The response can't be decompressed; see ``ResponseCompression``.
     public static let decompressionFailed = Code(rawValue: "decompression-failed")
     /// The response could not be stored.
-    public static let responseNotStored = Code(rawValue: "answer-not-stored")
+    public static let responseNotStored = Code(rawValue: "response-not-stored")
     /// The destination of a download is taken.
     public static let destinationExists = Code(rawValue: "destination-exists")
     /// A download doesn't have the expected digest.

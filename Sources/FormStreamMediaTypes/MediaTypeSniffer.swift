@@ -180,7 +180,7 @@ extension SniffedType {
   fileprivate static let unknown = SniffedType(type: .octetStream, source: .default)
 }
 
-extension MediaTypeSniffer: MediaTypeGuessing {
+extension MediaTypeSniffer: MediaTypeDetector {
   /// The type of a part; nil if none was detected.
   public func mediaType(of part: UntypedPart) -> MediaType? {
     let detected =

@@ -8,11 +8,8 @@ extension OpenResponse {
     as type: Value.Type = Value.self, upTo limit: Int = 1024 * 1024,
     decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {
-    let complete = response(with: try await collect(upTo: limit), isTruncated: false)
-    do {
-      return try complete.decoded(as: type, decoder: decoder)
-    } catch {
-      throw error.ending(as: await result.outcome, complete)
-    }
+    var complete = response(with: try await collect(upTo: limit), isTruncated: false)
+    complete.outcome = await result.outcome
+    return try complete.decoded(as: type, decoder: decoder)
   }
 }

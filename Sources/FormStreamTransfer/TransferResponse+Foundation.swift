@@ -5,15 +5,16 @@ extension TransferResponse {
   /// The body as `Data`: a copy of ``body``.
   public var data: Data { Data(body) }
 
-  /// Decodes the body as JSON.
+  /// Decodes the body as JSON. Without a body, as with a 204, an optional type is nil.
   ///
-  /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept.
+  /// - Throws: `invalidJSON`; `responseTooLarge` if only a part of the body was kept. If a session returned the response, the
+  ///   error's ``TransferError/outcome`` is `ok`, because the server has accepted the request.
   public func decoded<Value: Decodable>(
     as type: Value.Type = Value.self, decoder: JSONDecoder = JSONDecoder()
   ) throws(TransferError) -> Value {
     guard !isTruncated else {
-      throw TransferError(
-        .responseTooLarge, on: url.description,
+      throw failure(
+        .responseTooLarge,
         "Only the first \(counted(body.count, "byte", "bytes")) of the response from \(url) \(body.count == 1 ? "was" : "were") kept: raise the limit of "
           + "the response's target to decode it.")
     }
@@ -26,11 +27,17 @@ extension TransferResponse {
     do {
       return try decoder.decode(type, from: data)
     } catch {
-      throw TransferError(
-        .invalidJSON, on: url.description,
-        "The response from \(url) can't be decoded from JSON as \(type): \(error).",
+      throw failure(
+        .invalidJSON, "The response from \(url) can't be decoded from JSON as \(type): \(error).",
         underlying: error)
     }
+  }
+
+  private func failure(
+    _ code: TransferError.Code, _ message: String, underlying: (any Error)? = nil
+  ) -> TransferError {
+    let error = TransferError(code, on: url.description, message, underlying: underlying)
+    return outcome.map { error.ending(as: $0, self) } ?? error
   }
 }
 

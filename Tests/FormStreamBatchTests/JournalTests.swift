@@ -56,10 +56,10 @@ import Testing
     let index = try index(boot: "another")
     #expect(index.journalCount == 1)
     #expect(index.urls == ["http://h/"])
-    let standings = BatchState.allCases.indices.map { index.standing(of: Int64(100 * $0)) }
+    let standings = BatchState.allCases.indices.map { index.status(of: Int64(100 * $0)) }
     #expect(standings == [.accepted, .unsent, .unsent, .doubtful, .unsent, .unsent])
-    #expect(index.standing(of: 1000) == .doubtful)
-    #expect(index.standing(of: 2000) == .unsent)
+    #expect(index.status(of: 1000) == .doubtful)
+    #expect(index.status(of: 2000) == .unsent)
   }
 
   @Test func `what a journal without its last line doesn't prove accepted is doubtful`() throws {
@@ -70,9 +70,9 @@ import Testing
     try journal.append(record(100, .failed))
     journal.abandon()
     let index = try index()
-    #expect(index.standing(of: 0) == .accepted)
-    #expect(index.standing(of: 100) == .doubtful)
-    #expect(index.standing(of: 200) == .unsent)
+    #expect(index.status(of: 0) == .accepted)
+    #expect(index.status(of: 100) == .doubtful)
+    #expect(index.status(of: 200) == .unsent)
   }
 
   /// The lines of the last second may be lost then.
@@ -81,19 +81,19 @@ import Testing
     try journal.append(record(0, .ok))
     journal.abandon()
     let index = try index(boot: "after")
-    #expect(index.standing(of: 0) == .accepted)
-    #expect(index.standing(of: 200) == .doubtful)
+    #expect(index.status(of: 0) == .accepted)
+    #expect(index.status(of: 200) == .doubtful)
   }
 
   /// Another run may send without keys, or with keys of slices: only what each run does by itself is known.
   @Test(
     arguments: [
-      (false, nil, nil, JournalIndex.Standing.doubtful), (true, nil, nil, .repeatable),
+      (false, nil, nil, JournalIndex.FileStatus.doubtful), (true, nil, nil, .repeatable),
       (true, 4, 4, .repeatable), (true, 4, 8, .doubtful), (true, nil, 4, .doubtful),
       (true, 4, nil, .doubtful), (false, 4, 4, .doubtful),
-    ] as [(Bool, Int64?, Int64?, JournalIndex.Standing)])
+    ] as [(Bool, Int64?, Int64?, JournalIndex.FileStatus)])
   func `a request is repeatable only if it had the key that it would have now`(
-    _ isHarmless: Bool, _ earlierSize: Int64?, _ size: Int64?, _ expected: JournalIndex.Standing
+    _ isHarmless: Bool, _ earlierSize: Int64?, _ size: Int64?, _ expected: JournalIndex.FileStatus
   ) throws {
     let journal = try writer(boot: "before", isHarmlessTwice: isHarmless, sliceSize: earlierSize)
     try journal.noteStarted(0)
@@ -105,9 +105,9 @@ import Testing
     journal.abandon()
     let index = try index(sliceSize: size)
     for offset in [0, 100, 200, 400] as [Int64] {
-      #expect(index.standing(of: offset) == expected, "\(offset)")
+      #expect(index.status(of: offset) == expected, "\(offset)")
     }
-    #expect(index.standing(of: 300) == .accepted)
+    #expect(index.status(of: 300) == .accepted)
   }
 
   // MARK: Slices
@@ -131,7 +131,7 @@ import Testing
     #expect(eight.next(of: 8, in: 100, changed: 2)?.offset == 16)
     #expect(eight.next(of: 8, in: 100, changed: 1) == nil)
     #expect(try index(sliceSize: 4).progress(of: 100) == nil)
-    #expect(try index(sliceSize: 4).standing(of: 0) == .unsent)
+    #expect(try index(sliceSize: 4).status(of: 0) == .unsent)
   }
 
   @Test func `slices of a file that was accepted don't count`() throws {
@@ -155,7 +155,7 @@ import Testing
     try journal.append(Array("{\"schema\":\"formstream.slices/1\",\(keys)}\n".utf8))
     try journal.close()
     #expect(try index(sliceSize: 4).progress(of: 0) == nil)
-    #expect(try index(sliceSize: 4).standing(of: 500) == .doubtful)
+    #expect(try index(sliceSize: 4).status(of: 500) == .doubtful)
   }
 
   @Test(arguments: [0, 3, 100, 104, .max] as [Int64])
@@ -168,7 +168,7 @@ import Testing
     let journal = try writer(boot: "")
     try journal.append(record(0, .ok))
     journal.abandon()
-    #expect(try index(boot: "").standing(of: 200) == .doubtful)
+    #expect(try index(boot: "").status(of: 200) == .doubtful)
   }
 
   @Test func `what is refused before any record is not a journal that lost its head`() throws {
@@ -189,7 +189,7 @@ import Testing
       try journal.noteStarted(Int64(offset))
       try journal.close()
     }
-    #expect([0, 100, 200].map(try index().standing) == [.repeatable, .doubtful, .doubtful])
+    #expect([0, 100, 200].map(try index().status) == [.repeatable, .doubtful, .doubtful])
   }
 
   @Test func `journals of other shards say nothing of the files of this one`() throws {
@@ -200,14 +200,14 @@ import Testing
     let journal = try JournalWriter(in: directory, head)
     try journal.append(record(400, .ok))
     journal.abandon()
-    for (shard, expected): (Shard?, [JournalIndex.Standing]) in [
+    for (shard, expected): (Shard?, [JournalIndex.FileStatus]) in [
       (Shard(1, of: 2), [.doubtful, .accepted, .unsent]),
       (Shard(2, of: 2), [.unsent, .unsent, .unsent]),
       (nil, [.doubtful, .accepted, .unsent]),
     ] {
       let index = try JournalIndex(
         of: extent, shard: shard, in: LocalPath(place.path), boot: "after")
-      #expect([100, 400, 900].map(index.standing) == expected)
+      #expect([100, 400, 900].map(index.status) == expected)
       // All runs of a manifest send to one URL.
       #expect(index.urls == ["http://h/", "http://i/"])
     }
@@ -220,7 +220,7 @@ import Testing
     line.insert(contentsOf: [UInt8](repeating: 0x61, count: 2 << 20), at: line.count - 2)
     try journal.append(line)
     try journal.close()
-    #expect(try index().standing(of: 0) == .accepted)
+    #expect(try index().status(of: 0) == .accepted)
   }
 
   @Test func `a journal that is cut at any byte proves nothing that it doesn't hold`() throws {
@@ -238,10 +238,10 @@ import Testing
       try writeFile(path, bytes[..<cut])
       let index = try index()
       // The lines: head, started 0, record 0, started 100, record 100, closed.
-      #expect((index.standing(of: 0) == .accepted) == (cut >= ends[3]), "\(cut)")
-      #expect((index.standing(of: 100) == .accepted) == (cut >= ends[5]), "\(cut)")
-      if cut >= ends[2], cut < ends[3] { #expect(index.standing(of: 0) == .doubtful, "\(cut)") }
-      if cut >= ends[4], cut < ends[5] { #expect(index.standing(of: 100) == .doubtful, "\(cut)") }
+      #expect((index.status(of: 0) == .accepted) == (cut >= ends[3]), "\(cut)")
+      #expect((index.status(of: 100) == .accepted) == (cut >= ends[5]), "\(cut)")
+      if cut >= ends[2], cut < ends[3] { #expect(index.status(of: 0) == .doubtful, "\(cut)") }
+      if cut >= ends[4], cut < ends[5] { #expect(index.status(of: 100) == .doubtful, "\(cut)") }
     }
   }
 
@@ -251,8 +251,8 @@ import Testing
     try journal.append(record(100, .failed, path: path))
     try journal.close()
     let index = try index()
-    #expect(index.standing(of: 100) == .unsent)
-    #expect(index.standing(of: 7) == .unsent)
+    #expect(index.status(of: 100) == .unsent)
+    #expect(index.status(of: 7) == .unsent)
   }
 
   @Test func `damaged lines make all that is not accepted doubtful`() throws {
@@ -261,8 +261,8 @@ import Testing
     try journal.append(Array("\0\0\0\n".utf8))
     try journal.close()
     let index = try index()
-    #expect(index.standing(of: 0) == .accepted)
-    #expect(index.standing(of: 100) == .doubtful)
+    #expect(index.status(of: 0) == .accepted)
+    #expect(index.status(of: 100) == .doubtful)
   }
 
   @Test func `journals of other manifests and other files don't count`() throws {
@@ -272,7 +272,7 @@ import Testing
     try place.write("journal-notes.txt", "x")
     let index = try index()
     #expect(index.journalCount == 0)
-    #expect(index.standing(of: 0) == .unsent)
+    #expect(index.status(of: 0) == .unsent)
   }
 
   @Test func `neighbours are told apart, however many there are`() {
@@ -281,10 +281,10 @@ import Testing
     for file in 0..<200_000 where file % 5 == 0 { index.note(Int64(file * 50), .doubtful) }
     var wrong = 0
     for file in 0..<200_000 {
-      var expected = JournalIndex.Standing.unsent
+      var expected = JournalIndex.FileStatus.unsent
       if file % 5 == 0 { expected = .doubtful }
       if file % 3 == 0 { expected = .accepted }
-      if index.standing(of: Int64(file * 50)) != expected { wrong += 1 }
+      if index.status(of: Int64(file * 50)) != expected { wrong += 1 }
     }
     #expect(wrong == 0)
   }

@@ -86,8 +86,8 @@ import Testing
       at: nil),
     "max-time": Effect("--max-time", "0.2", "--retry", "0", shows: "0.2 s", at: "/silent"),
     "stall-timeout": Effect("--stall-timeout", "0.2", "--retry", "0", shows: "0.2 s", at: "/half"),
-    "answer-timeout": Effect(
-      "--answer-timeout", "0.2", "--retry", "0", shows: "0.2 s", at: "/silent"),
+    "response-timeout": Effect(
+      "--response-timeout", "0.2", "--retry", "0", shows: "0.2 s", at: "/silent"),
     // libcurl waits for two seconds after the first piece. Without the flag it is little more than half a second.
     "limit-rate": Effect(
       "--json", "--limit-rate", "50K", shows: "!\"seconds\":0.", at: "/large"),

@@ -227,7 +227,7 @@ import Testing
         #expect(result.exit == 1, "\(output) \(result.stderr)")
         #expect(try shell("ls", in: place).output == "")
         #expect(
-          output.first != "--json" || result.output.contains(#""code":"malformed-answer""#),
+          output.first != "--json" || result.output.contains(#""code":"malformed-response""#),
           "\(result.output)")
       }
     }

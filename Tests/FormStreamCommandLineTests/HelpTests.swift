@@ -80,7 +80,7 @@ import Testing
     ("get", "--retry", "default: 2 for files"), ("post", "--retry", "default: 0"),
     ("send", "--retry", "default: 2"), ("get", "--limit-rate", "Receive at most"),
     ("put", "--limit-rate", "Send at most"), ("get", "--data", "-G"),
-    ("get", "--globoff", "in URLs as they are"), ("get", "--answer-timeout", "the request"),
+    ("get", "--globoff", "in URLs as they are"), ("get", "--response-timeout", "the request"),
     ("get", "--request", "instead of GET"), ("post", "--request", "instead of POST"),
     ("send", "--request", "instead of POST"), ("get", "--retry-all-errors", "404"),
     ("get", "--expect-status", "for a file 200 and 203"),

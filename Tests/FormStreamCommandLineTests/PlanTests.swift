@@ -42,27 +42,6 @@ import Testing
         """)
   }
 
-  /// In a process of its own, because the tests beside it take memory, too.
-  @Test(.enabled(if: sanitizer == nil))
-  func `memory does not grow with the number of files`() throws {
-    let peaks = try [5000, 50_000].map { count in
-      let place = try TemporaryDirectory(inMemory: true)
-      for directory in 0..<10 {
-        try makeDirectory(place.local("\(directory)"))
-        for file in 0..<count / 10 {
-          close(open(place.path("\(directory)/\(file)"), O_CREAT | O_WRONLY, 0o600))
-        }
-      }
-      let run = try formstream("plan", ".", in: place)
-      #expect(run.exit == 0, "\(run.stderr)")
-      #expect(run.stderr == "formstream: \(count) files, 0 B.\n")
-      return run.peakResidentKiB
-    }
-    #expect(peaks[0] > 0)
-    // 45,000 paths alone would take 2.7 MiB.
-    #expect(peaks[1] - peaks[0] < 1536, "\(peaks)")
-  }
-
   @Test func `several sources are below the current directory`() throws {
     let run = try shell(
       "printf 'd/e/c\\0./d/b\\0' | $F plan d/b d/e --files-from0 - | tee m; pwd", in: place())

@@ -99,8 +99,8 @@ import Testing
     "connect-timeout": Case("-d", "a", "--connect-timeout", "3", is: .line("--connect-timeout 3")),
     "max-time": Case("-d", "a", "-m", "3", is: .line("--max-time 3")),
     "stall-timeout": Case("-d", "a", "--stall-timeout", "3", is: .line("--speed-time 3")),
-    "answer-timeout": Case(
-      "-d", "a", "--answer-timeout", "3", is: .note("--answer-timeout: curl ")),
+    "response-timeout": Case(
+      "-d", "a", "--response-timeout", "3", is: .note("--response-timeout: curl ")),
     "limit-rate": Case("-d", "a", "--limit-rate", "3", is: .line("--limit-rate 3")),
     "location": Case("-d", "a", "-L", is: .line("--location")),
     "post301": Case("-d", "a", "--post301", is: .line("--post301")),

@@ -78,11 +78,12 @@ import Testing
   @Test func `what curl does differently is listed`() throws {
     let result = try formstream(
       "post", "--to-curl", "--json", "--sha256", "--content-digest", "--boundary", "B",
-      "--expect-status", "200", "--answer-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
+      "--expect-status", "200", "--response-timeout", "5", "-F", "a=b", "-o", "x", "http://h/")
     #expect(result.exit == 0)
     #expect(result.output == "curl -F 'a=\"b\"' -o x http://h/\n")
     for flag in [
-      "--json", "--sha256", "--content-digest", "--boundary", "--expect-status", "--answer-timeout",
+      "--json", "--sha256", "--content-digest", "--boundary", "--expect-status",
+      "--response-timeout",
     ] {
       #expect(result.stderr.contains("formstream: \(flag): curl "), "\(flag): \(result.stderr)")
     }

@@ -78,6 +78,8 @@ import Testing
   }
 
   @Test(arguments: [
+    ("--response-timeout", [ScriptedStep.readBody, .stall], 3, "no response arrived within 0.2 s"),
+    // Its name before the first release.
     ("--answer-timeout", [ScriptedStep.readBody, .stall], 3, "no response arrived within 0.2 s"),
     ("--max-time", [.readBody, .stall], 3, "took longer than 0.2 s"),
     ("--stall-timeout", [.readBody(upTo: 1), .stall], 75, "made no progress for 0.2 s"),

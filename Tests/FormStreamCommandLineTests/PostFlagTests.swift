@@ -95,7 +95,8 @@ import Testing
       "--to-curl", "--connect-timeout", "5", "-d", "", shows: "--connect-timeout 5"),
     "max-time": Effect("--max-time", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),
     "stall-timeout": Effect("--to-curl", "--stall-timeout", "7", "-d", "", shows: "--speed-time 7"),
-    "answer-timeout": Effect("--answer-timeout", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),
+    "response-timeout": Effect(
+      "--response-timeout", "0.2", "-d", "", shows: "0.2 s", at: "/silent"),
     "limit-rate": Effect("--to-curl", "--limit-rate", "1K", "-d", "", shows: "--limit-rate 1024"),
     "location": Effect("--to-curl", "-L", "-d", "", shows: "--location"),
     "max-redirs": Effect("--max-redirs", "0", "-d", "", shows: "1 requests", at: "/away"),

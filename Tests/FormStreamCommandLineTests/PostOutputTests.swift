@@ -44,7 +44,7 @@ import Testing
     #expect(server.faults.isEmpty)
   }
 
-  @Test(arguments: ["--max-time", "--answer-timeout"])
+  @Test(arguments: ["--max-time", "--response-timeout"])
   func `a limit of time names its flag, and asks to look at the server`(_ flag: String) throws {
     let gate = try Gate()
     let server = try ScriptedServer { _ in [.readBody, .waitFor(gate)] }

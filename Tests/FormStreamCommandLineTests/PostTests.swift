@@ -132,7 +132,7 @@ import Testing
     let full = try formstream("post", "--json", "-d", "", "-o", "/dev/full", server.url, in: place)
     #expect(full.exit == 74)
     #expect(full.output.contains(#""outcome":"ok""#), "\(full.output)")
-    #expect(full.output.contains(#""error":{"code":"answer-not-stored""#), "\(full.output)")
+    #expect(full.output.contains(#""error":{"code":"response-not-stored""#), "\(full.output)")
     #expect(full.stderr.contains("No space left"), "\(full.stderr)")
     #expect(server.faults.isEmpty)
   }

@@ -98,7 +98,7 @@ import Testing
     "stall-timeout": Effect(
       "--stall-timeout", "0.2", "--expect", "never", "--retry", "0", "large", shows: "0.2 s",
       at: "/stuck"),
-    "answer-timeout": Effect("--answer-timeout", "0.2", shows: "0.2 s", at: "/silent"),
+    "response-timeout": Effect("--response-timeout", "0.2", shows: "0.2 s", at: "/silent"),
     "limit-rate": Effect("--limit-rate", "1M", shows: "exit 0"),
     "location": Effect("-L", shows: "2 requests", at: "/moved"),
     "max-redirs": Effect("--max-redirs", "0", shows: "1 requests", at: "/away"),

@@ -8,10 +8,10 @@ import Testing
   init() throws { directory = try TemporaryDirectory() }
 
   private func layOut(
-    _ path: LocalPath, range: FileRange? = nil, _ provenance: FileProvenance = .named
+    _ path: LocalPath, range: FileRange? = nil, _ accepted: AcceptedFiles = .any
   ) throws -> BodyLayout {
     try Form(boundary: Boundary("B")) {
-      Part.file("a", path, type: MediaType("a/b"), range: range, provenance: provenance)
+      Part.file("a", path, type: MediaType("a/b"), range: range, accepting: accepted)
     }.layout()
   }
 
@@ -22,9 +22,9 @@ import Testing
   }
 
   private func refusal(
-    _ path: LocalPath, range: FileRange? = nil, _ provenance: FileProvenance = .named
+    _ path: LocalPath, range: FileRange? = nil, _ accepted: AcceptedFiles = .any
   ) -> MultipartError? {
-    let error = failure { try layOut(path, range: range, provenance) }
+    let error = failure { try layOut(path, range: range, accepted) }
     #expect(error?.subject == path.description)
     #expect(error?.description.contains("of part \"a\"") == true)
     return error
@@ -69,7 +69,7 @@ import Testing
     #expect(layout.contentLength == nil)
     #expect(!layout.isReplayable)
     #expect(try content(layout) == [])
-    #expect(refusal("/dev/null", .found)?.code == .notAFile)
+    #expect(refusal("/dev/null", .regularOnly)?.code == .notAFile)
     #expect(refusal("/dev/null", range: FileRange(offset: 0))?.code == .notAFile)
     let endless = try layOut("/dev/zero").makeReader()
     #expect(try drain(endless, atLeast: 1 << 20, chunk: 4096) >= 1 << 20)
@@ -83,7 +83,7 @@ import Testing
   @Test func `a FIFO is one-shot if it is named, and refused if it is found`() throws {
     let path = directory.local("fifo")
     try makeFIFO(path)
-    #expect(refusal(path, .found)?.code == .notAFile)
+    #expect(refusal(path, .regularOnly)?.code == .notAFile)
     #expect(refusal(path, range: FileRange(offset: 0))?.code == .notAFile)
 
     let layout = try layOut(path)
@@ -136,15 +136,15 @@ import Testing
     try makeSymlink(directory.local("dangling"), to: "none")
     #expect(try content(layOut(directory.local("link"))) == Array("linked".utf8))
     #expect(try layOut(directory.local("link")).placedPart(at: 0).part.filename == "link")
-    #expect(refusal(directory.local("link"), .found)?.code == .notAFile)
+    #expect(refusal(directory.local("link"), .regularOnly)?.code == .notAFile)
     #expect(refusal(directory.local("dangling"))?.code == .inputMissing)
-    #expect(refusal(directory.local("dangling"), .found)?.code == .notAFile)
-    #expect(try content(layOut(directory.local("file"), .found)) == Array("linked".utf8))
+    #expect(refusal(directory.local("dangling"), .regularOnly)?.code == .notAFile)
+    #expect(try content(layOut(directory.local("file"), .regularOnly)) == Array("linked".utf8))
   }
 
   @Test func `a found file that becomes a link before it is opened is refused`() throws {
     let path = try directory.write("file", "1")
-    let layout = try layOut(path, .found)
+    let layout = try layOut(path, .regularOnly)
     try directory.write("other", "1")
     try FileChange.unlink.apply(to: path, size: 1)
     try makeSymlink(path, to: "other")
@@ -153,7 +153,7 @@ import Testing
 
   @Test func `a found file that is moved and replaced by a link to it is refused`() throws {
     let path = try directory.write("file", "1")
-    let layout = try layOut(path, .found)
+    let layout = try layOut(path, .regularOnly)
     #expect(rename(path.description, directory.path("moved")) == 0)
     try makeSymlink(path, to: "moved")
     // Through the link it is the same file, with a new change time.

@@ -14,7 +14,7 @@ import Testing
     _ growth: FileGrowth, range: FileRange? = nil, size: Int = size
   ) throws -> BodyLayout {
     let path = try directory.write("log", noise(size))
-    return try PartBody.file(path, range: range, mayGrow: growth).layout()
+    return try PartBody.file(path, range: range, growing: growth).layout()
   }
 
   private func change(_ change: FileChange, size: Int = size) throws {
@@ -115,7 +115,7 @@ import Testing
   @Test func `a file that was searched for the boundary is sent with those bytes`() throws {
     let path = try directory.write("log", noise(Self.size))
     let form = Form(boundary: try Boundary("B")) {
-      Part(name: "log", body: .file(path, mayGrow: true))
+      Part(name: "log", body: .file(path, growing: true))
     }
     let layout = try form.layout(verify: true)
     let complete = try layout.bytes(limit: 1 << 20)
@@ -188,7 +188,7 @@ import Testing
     #expect(try drain(layout.makeReader(), chunk: 10) == [])
     // Files of the kernel have a size of 0 and don't grow. To compare it, a file is read when it is laid out.
     let error = failure {
-      let kernel = try PartBody.file("/proc/self/status", mayGrow: growth).layout()
+      let kernel = try PartBody.file("/proc/self/status", growing: growth).layout()
       _ = try drain(kernel.makeReader(), chunk: 10)
     }
     #expect(error?.description.contains("through a pipe") == true)
@@ -204,7 +204,7 @@ import Testing
     _ = try writer.line()
     for growth in [FileGrowth.allowed, .compared] {
       for _ in 0..<10 {
-        let layout = try PartBody.file(path, mayGrow: growth).layout()
+        let layout = try PartBody.file(path, growing: growth).layout()
         let body = try drain(layout.makeReader(), chunk: 4096)
         #expect(body.prefix(Self.size).elementsEqual(noise(Self.size)))
         #expect(Int64(body.count) == layout.contentLength)

@@ -122,7 +122,7 @@ struct KnownFacts: Sendable {
         expectRejected: true))
   }
 
-  static func notLookedAt(_ repetition: Repetition) -> KnownFacts {
+  static func notLookedAt(_ repetition: ImmediateRepeat) -> KnownFacts {
     KnownFacts(
       facts: AttemptFacts(
         failure: TransferError(.connectionLost, on: "test", "It failed."), isTransient: true,
@@ -172,7 +172,7 @@ enum Expected: Equatable, Sendable {
   case retry(TransferResult.Outcome, TransferError.Code, after: Duration? = nil)
   case repeatWithoutExpect
   case repeatWithLength
-  case repeatAtOnce(Repetition)
+  case repeatAtOnce(ImmediateRepeat)
   case repeatOverHTTP11
   case authenticate(TransferResult.Outcome, TransferError.Code?)
   case follow(String)

@@ -48,7 +48,7 @@ import Testing
     let first = await session.result(of: put)
     #expect(first.outcome == .ok, "\(String(describing: first.error))")
     #expect(first.attempts == 2)
-    #expect(first.bytesSent == 9 && first.wireBytes == 18)
+    #expect(first.bytesSent == 9 && first.totalBytesSent == 18)
     // A stream receives the last response only.
     #expect(body.text == "in")
     #expect(!received.text.contains("canary") && !received.text.contains("no\n"))
@@ -421,7 +421,7 @@ import Testing
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .notReplayable)
     #expect("\(String(describing: result.error))".contains("nothing of it was sent"))
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
     #expect(server.waitForEnds())
     #expect(server.requests.allSatisfy { $0.bodyCount == 0 })
   }

@@ -50,7 +50,7 @@ struct BlockingFileTests {
     let file = try BlockingFile(size: Self.size, operation)
     let server = try ScriptedServer { _ in .good() }
     var request = try TransferRequest(.post, server.url, body: .file(file.path))
-    request.options.limits.attempt = .milliseconds(500)
+    request.options.timeLimits.attempt = .milliseconds(500)
     let result = try await makeSession().result(of: request)
     file.release()
     #expect(result.error?.code == .timedOut)
@@ -68,7 +68,7 @@ struct BlockingFileTests {
     }
     var request = try TransferRequest(.post, server.url, body: .form(form))
     // Waiting for a file is not a stall.
-    request.options.limits.stall = .milliseconds(100)
+    request.options.timeLimits.stall = .milliseconds(100)
     let task = try makeSession().start(request)
     try await onNewThread { try file.waitUntilBlocked() }
     if operation == .read { try await waitForStall(longerThan: .milliseconds(100)) }

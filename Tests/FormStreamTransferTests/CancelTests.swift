@@ -86,7 +86,7 @@ import FormStreamTransfer
     let session = try makeSession()
     let task = session.start(
       try TransferRequest(
-        .post, "http://127.0.0.1:9/", body: .form(form, guessing: ReadingGuesser())))
+        .post, "http://127.0.0.1:9/", body: .form(form, detector: ReadingDetector())))
     #expect(await onNewThread { reached.wait() })
     task.cancel()
     let result = await task.result
@@ -256,8 +256,8 @@ import FormStreamTransfer
   }
 }
 
-/// A guesser that reads the start of the body.
-private struct ReadingGuesser: MediaTypeGuessing {
+/// A detector that reads the start of the body.
+private struct ReadingDetector: MediaTypeDetector {
   func mediaType(of part: UntypedPart) -> MediaType? {
     _ = part.firstBytes(upTo: 10)
     return nil

@@ -125,14 +125,14 @@ import Testing
     let held = session.start(try makeRequest(server.url))
     #expect(await onNewThread { reached.wait() })
     var request = try makeRequest(server.url)
-    request.options.limits.attempt = .milliseconds(100)
+    request.options.timeLimits.attempt = .milliseconds(100)
     let result = await session.result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .timedOut)
     #expect(result.error?.description.contains("TimeLimits.attempt) or") == true)
     #expect(result.error?.description.contains("maximumConnectionsPerHost") == true)
     #expect(result.attempts == 0)
-    request.options.limits.attempt = nil
+    request.options.timeLimits.attempt = nil
     request.options.retry.timeLimit = .milliseconds(100)
     let late = await session.result(of: request)
     #expect(late.error?.code == .timedOut)

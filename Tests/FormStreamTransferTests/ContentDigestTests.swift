@@ -45,7 +45,7 @@ import Testing
     let log = try place.write("log", noise(Self.size))
     let server = try ScriptedServer { _ in [.call { rewrite(log) }] + .good() }
     let body = TransferBody.file(
-      log, range: FileRange(offset: 0, length: Int64(length)), mayGrow: true)
+      log, range: FileRange(offset: 0, length: Int64(length)), growing: true)
     let result = try await makeSession().result(of: request(server.url, body, coding: coding))
     await expectCut(result, at: server)
   }
@@ -55,7 +55,7 @@ import Testing
     let log = try place.write("log", noise(Self.size))
     let server = try ScriptedServer { _ in [.call { rewrite(log) }] + .good() }
     let form = Form(boundary: try Boundary("B")) {
-      Part(name: "log", body: .file(log, mayGrow: true))
+      Part(name: "log", body: .file(log, growing: true))
       Part.text("note", "after it")
     }
     await expectCut(
@@ -81,7 +81,7 @@ import Testing
         ? [.continueIfExpected, .readBody, .call { rewrite(log) }, .respond(503)] : .good()
     }
     let result = try await makeSession().result(
-      of: request(server.url, .file(log, mayGrow: true), attempts: 3))
+      of: request(server.url, .file(log, growing: true), attempts: 3))
     #expect(result.outcome == .sourceChanged, "\(String(describing: result.error))")
     #expect(result.attempts == 2)
     #expect(await onNewThread { server.waitForEnds() })
@@ -97,7 +97,7 @@ import Testing
     let server = try ScriptedServer { request in .good(request.number == 0 ? 503 : 200) }
     for length in [0, 1, Int64(Self.size)] {
       var post = try request(
-        server.url, .file(log, range: FileRange(offset: 0, length: length), mayGrow: true),
+        server.url, .file(log, range: FileRange(offset: 0, length: length), growing: true),
         attempts: 2, coding: coding)
       post.options.computesDigest = length > 0
       let result = try await makeSession().result(of: post)

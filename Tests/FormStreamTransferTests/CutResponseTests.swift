@@ -39,7 +39,8 @@ import Testing
       case "delete": try await session.delete(server.url)
       case "send": try await session.send(makeRequest(.get, server.url, nil, attempts: 3))
       default:
-        _ = try await session.send(makeRequest(.get, server.url, nil), as: [String].self)
+        _ = try await session.send(makeRequest(.get, server.url, nil)).decoded(
+          as: [String].self)
       }
     }
     check(error)

@@ -41,7 +41,7 @@ import Testing
     let place = try TemporaryDirectory()
     let streamed = Guarded<[UInt8]>([])
     var request = try makeRequest(method, server.url, method == .get ? nil : .bytes("b".utf8))
-    request.options.decompression = Decompression(limit: limit)
+    request.options.responseCompression = ResponseCompression(limit: limit)
     switch target {
     case .memory: request.options.responseTarget = .memory(limit: 2 << 20)
     case .file: request.options.responseTarget = .file(place.local("f"))
@@ -299,7 +299,7 @@ import Testing
       ]
     }
     var request = try makeRequest(method, server.url, method == .get ? nil : .bytes("b".utf8))
-    request.options.decompression = Decompression()
+    request.options.responseCompression = ResponseCompression()
     request.options.responseTarget = .stream { bytes in
       let count = decoded.withLock { count in
         count += bytes.count
@@ -336,7 +336,7 @@ import Testing
     }
     for method in [HTTPMethod.head, .get] {
       var request = try makeRequest(method, server.url, nil)
-      request.options.decompression = Decompression()
+      request.options.responseCompression = ResponseCompression()
       request.options.acceptedStatuses = [200, 304]
       let result = try await makeSession().result(of: request)
       #expect(result.outcome == .ok, "\(method): \(String(describing: result.error))")
@@ -380,7 +380,7 @@ import Testing
       [.respond(200, headers: [("Content-Encoding", "gzip")], bytes: coded)]
     }
     var request = try makeRequest(.get, server.url, nil)
-    request.options.decompression = Decompression()
+    request.options.responseCompression = ResponseCompression()
     request.options.responseTarget = .stream { _ in }
     let task = try makeSession().start(request)
     #expect(await task.result.outcome == .ok)

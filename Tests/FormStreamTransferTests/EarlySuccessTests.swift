@@ -26,7 +26,7 @@ import FormStreamTransfer
       kind == "measured" ? .bytes(bytes) : .stream { InputStream(data: Data(bytes)) },
       attempts: 3)
     request.options.expectation = .never
-    request.options.limits.stall = .milliseconds(300)
+    request.options.timeLimits.stall = .milliseconds(300)
     let result = try await makeSession().result(of: request)
     #expect(result.outcome != .ok)
     // A reset may discard the response: then the body is certainly incomplete.

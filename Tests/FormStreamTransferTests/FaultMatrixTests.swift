@@ -62,7 +62,7 @@ import FormStreamTransfer
       request.options.retry = RetryPolicy(attempts: 2)
       request.options.retry.baseDelay = .milliseconds(1)
       request.options.expectation = .never
-      if fault == .stall { request.options.limits.stall = .milliseconds(200) }
+      if fault == .stall { request.options.timeLimits.stall = .milliseconds(200) }
       let result = await setting.session.result(of: request)
       let about = Comment(
         rawValue: "\(kind): \(result.outcome) \(String(describing: result.error))")
@@ -74,7 +74,7 @@ import FormStreamTransfer
       if fault == .silence { #expect(arrived == 1 && result.attempts == 1, about) }
       if fault == .early413, route == .plain { #expect(result.status == 413, about) }
       // An attempt that read nothing doesn't use up a body that can be read once.
-      if kind.isOnce { #expect(result.wireBytes == result.bytesSent, about) }
+      if kind.isOnce { #expect(result.totalBytesSent == result.bytesSent, about) }
       let count = server.requests.count - begun
       #expect(route.isProxied ? count <= result.attempts : count == result.attempts, about)
       if route == .plain {

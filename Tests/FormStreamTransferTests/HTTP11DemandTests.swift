@@ -40,8 +40,8 @@ import FormStreamTransfer
   ) throws -> TransferRequest {
     var request = try makeRequest(method, proxy.url + path, .bytes(noise(size)))
     request.options.expectation = .never
-    request.options.limits.stall = nil
-    request.options.limits.response = nil
+    request.options.timeLimits.stall = nil
+    request.options.timeLimits.response = nil
     return request
   }
 

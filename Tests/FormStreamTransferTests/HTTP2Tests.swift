@@ -22,8 +22,8 @@ import FormStreamTransfer
   ) throws -> TransferRequest {
     var request = try makeRequest(method, url, body, attempts: attempts)
     request.options.expectation = .never
-    request.options.limits.stall = nil
-    request.options.limits.response = nil
+    request.options.timeLimits.stall = nil
+    request.options.timeLimits.response = nil
     return request
   }
 

@@ -110,13 +110,13 @@ import Testing
       return nil
     }
     var request = try makeRequest(server.url)
-    request.options.limits.stall = .milliseconds(50)
+    request.options.timeLimits.stall = .milliseconds(50)
     #expect(try await session(decisions).result(of: request).error == nil)
     decisions.responseHead = { _ in
       try await Task.sleep(for: .seconds(3600))
       return nil
     }
-    request.options.limits.attempt = .milliseconds(100)
+    request.options.timeLimits.attempt = .milliseconds(100)
     let late = try await session(decisions).result(of: request)
     #expect(late.error?.code == .timedOut)
     #expect(late.outcome == .ok)

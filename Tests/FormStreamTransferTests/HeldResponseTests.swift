@@ -110,7 +110,7 @@ import FormStreamTransfer
           body: "this is no gzip")
     }
     var request = try request(server, into: ReceivedText())
-    request.options.decompression = Decompression(limit: 1_000_000)
+    request.options.responseCompression = ResponseCompression(limit: 1_000_000)
     if target == .memory { request.options.responseTarget = .memory() }
     if target == .file { request.options.responseTarget = .file(place.local("response")) }
     let result = try await makeSession().result(of: request)

@@ -10,6 +10,6 @@ import FormStreamTransfer
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .hostNotFound)
     #expect(result.attempts == 1)
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
   }
 }

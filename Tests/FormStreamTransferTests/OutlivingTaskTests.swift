@@ -81,7 +81,7 @@ import Testing
     #expect(result.outcome == .ok, "\(String(describing: result.error))")
     // It has the only connection.
     var get = try makeRequest(.get, server.url, nil)
-    get.options.limits.stall = nil
+    get.options.timeLimits.stall = nil
     let first = session.start(get)
     #expect(await onNewThread { server.wait { $0.count == 2 } })
     let second = try #require(await follower.start(get))

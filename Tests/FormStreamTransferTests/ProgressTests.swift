@@ -159,7 +159,7 @@ final class ProgressReports: @unchecked Sendable {
     let result = try await makeSession().result(of: request) { reports.append($0) }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
-    #expect(result.wireBytes > result.bytesSent)
+    #expect(result.totalBytesSent > result.bytesSent)
     reports.expectOrder()
     #expect(reports.all.last?.attempt == 2)
     #expect(server.faults.isEmpty)

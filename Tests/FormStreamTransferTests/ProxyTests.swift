@@ -225,7 +225,7 @@ import Testing
       #expect(result.outcome == .retryable, "\(String(describing: result.error))")
       #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
       #expect(result.attempts == 2)
-      #expect(result.wireBytes == 0)
+      #expect(result.totalBytesSent == 0)
     }
   }
 
@@ -278,7 +278,7 @@ import Testing
     #expect(result.error?.code == .proxyRefused, "\(String(describing: result.error))")
     #expect(result.attempts == (isTransient ? 2 : 1))
     #expect(result.response == nil)
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
     #expect(proxy.requests.allSatisfy { $0.method == "CONNECT" && $0.bodyCount == 0 })
   }
 
@@ -553,7 +553,7 @@ import Testing
     let url = "http://\(host):1/"
     let settings = try ProxySettings.proxy("127.0.0.1:\(proxy.port)", except: list)
     var request = try makeRequest(.get, url, nil)
-    request.options.limits.connect = .seconds(1)
+    request.options.timeLimits.connect = .seconds(1)
     _ = try await session(settings) {
       $0.addresses = [HostAddress("\(host):1:127.0.0.1")].compactMap(\.self)
     }.result(of: request)

@@ -127,7 +127,7 @@ import Testing
       server.url,
       .part(.stream(replay: .once) { BlockingSource(giving: 10, reached: reached, goOn: goOn) }),
       readAhead: spools ? 3 : 1000, spools: spools)
-    post.options.limits.attempt = .milliseconds(100)
+    post.options.timeLimits.attempt = .milliseconds(100)
     let result = try await makeSession().result(of: post)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .timedOut)

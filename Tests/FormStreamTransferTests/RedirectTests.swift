@@ -42,7 +42,7 @@ import FormStreamTransfer
     #expect(server.requests.first?.body == server.requests.last?.body)
     if kind != "form" { #expect(server.requests.last?.body == bytes) }
     #expect(Set(server.requests.map { $0.header("Content-Type") }).count == 1)
-    #expect(result.wireBytes == 2 * result.bytesSent)
+    #expect(result.totalBytesSent == 2 * result.bytesSent)
     expectConsistency(result, at: server)
   }
 

@@ -111,7 +111,7 @@ import Testing
     var open: [OpenResponse] = []
     for _ in 0..<6 { open.append(try await session.open(makeRequest(.get, server.url, nil))) }
     var request = try makeRequest(server.url)
-    request.options.limits.stall = .milliseconds(300)
+    request.options.timeLimits.stall = .milliseconds(300)
     let result = await session.result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.attempts == 0)
@@ -134,11 +134,11 @@ import Testing
     let slow = try (0..<6).map { _ in session.start(try makeRequest(server.url + "/slow")) }
     #expect(await onNewThread { reached.wait() })
     var request = try makeRequest(server.url)
-    request.options.limits.stall = .milliseconds(300)
+    request.options.timeLimits.stall = .milliseconds(300)
     let waiting = session.start(request)
     // One after the other: the second waits as long as the first, and then for the server.
     var other = try makeRequest(server.url)
-    other.options.limits.attempt = .milliseconds(1500)
+    other.options.timeLimits.attempt = .milliseconds(1500)
     #expect(await session.result(of: other).error?.code == .timedOut)
     #expect(waiting.state == .waiting)
     goOn.open()

@@ -161,7 +161,7 @@ import FormStreamTransfer
   @Test func `HEAD has no body`() async throws {
     let server = try ScriptedServer { _ in .good(body: "here") }
     var request = try makeRequest(.head, server.url, .bytes(Array("b".utf8)))
-    request.options.limits.stall = .seconds(2)
+    request.options.timeLimits.stall = .seconds(2)
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.error?.code == .invalidSetting)

@@ -108,7 +108,7 @@ import FormStreamTransfer
     }
     var request = try makeRequest(.get, server.url, nil, attempts: 2)
     request.options.responseTarget = .file(place.local("response"))
-    if end == "stalled" { request.options.limits.stall = .milliseconds(200) }
+    if end == "stalled" { request.options.timeLimits.stall = .milliseconds(200) }
     let result = try await makeSession().result(of: request)
     #expect(result.outcome != .ok)
     #expect(try text(place) == "old")

@@ -8,15 +8,16 @@ import Testing
   private func result(
     _ url: String, _ method: HTTPMethod = .post, _ response: TransferResponse? = nil,
     attempts: Int = 3, contentLength: Int64? = nil,
-    framing: TransferResult.Framing = .chunked, bytesSent: Int64 = 0, wireBytes: Int64 = 0,
+    framing: TransferResult.Framing = .chunked, bytesSent: Int64 = 0, totalBytesSent: Int64 = 0,
     duration: Duration = .nanoseconds(2_000_000_400), sha256: SHA256Digest? = nil,
     key: IdempotencyKey? = nil
   ) throws -> TransferResult {
     TransferResult(
       url: try HTTPURL(url), method: method, outcome: response == nil ? .retryable : .ok,
       response: response, idempotencyKey: key, attempts: attempts, redirects: 1,
-      contentLength: contentLength, framing: framing, bytesSent: bytesSent, wireBytes: wireBytes,
-      duration: duration, sha256: sha256, isServerVerified: nil, lastAttempt: nil,
+      contentLength: contentLength, framing: framing, bytesSent: bytesSent,
+      totalBytesSent: totalBytesSent,
+      duration: duration, sha256: sha256, isServerVerified: nil, metrics: nil,
       newConnections: 0, error: nil)
   }
 
@@ -36,7 +37,7 @@ import Testing
     let result = try result(
       "https://example.com/in?a=1", .post, response(headers, Array("zwölf\n".utf8)), attempts: 2,
       contentLength: 5_000_000_000, framing: .contentLength, bytesSent: 5_000_000_000,
-      wireBytes: 5_000_065_536, duration: .nanoseconds(12_345_678_900),
+      totalBytesSent: 5_000_065_536, duration: .nanoseconds(12_345_678_900),
       sha256: SHA256Digest(String(repeating: "ba", count: 32)), key: IdempotencyKey("key"))
     let record = result.record(
       outcome: .ok, received: 7,

@@ -14,7 +14,7 @@ import FormStreamTransfer
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectFailed)
     #expect(result.attempts == 3)
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
     #expect(result.response == nil)
   }
 
@@ -50,7 +50,7 @@ import FormStreamTransfer
     #expect(result.status == 201)
     #expect(result.attempts == 2)
     #expect(result.bytesSent == 8_000_000)
-    #expect(result.wireBytes > result.bytesSent)
+    #expect(result.totalBytesSent > result.bytesSent)
     #expect(server.requests.last?.body == bytes)
     expectConsistency(result, at: server, bodies: 1)
   }

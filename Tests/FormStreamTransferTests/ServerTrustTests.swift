@@ -153,7 +153,7 @@ import Testing
     #expect(await eventually { !asked.all.isEmpty })
     #expect(await session.result(of: try makeRequest(fast.url)).outcome == .ok)
     var limited = try makeRequest(slow.url)
-    limited.options.limits.attempt = .milliseconds(100)
+    limited.options.timeLimits.attempt = .milliseconds(100)
     let late = await session.result(of: limited)
     #expect(late.error?.code == .timedOut, "\(String(describing: late.error))")
     waiting.cancel()

@@ -22,8 +22,8 @@ import FormStreamTransfer
 
   private func request(_ url: String, _ number: Int) throws -> TransferRequest {
     var request = try makeRequest(url + "/\(number)", .bytes(noise(300)))
-    request.options.limits.stall = nil
-    request.options.limits.response = nil
+    request.options.timeLimits.stall = nil
+    request.options.timeLimits.response = nil
     return request
   }
 

@@ -114,7 +114,7 @@ import Testing
   func `no message has control characters of the server`(_ response: String) async throws {
     let server = try ScriptedServer { _ in [.readBody, .send(response), .close] }
     var request = try makeRequest(.get, server.url, nil)
-    request.options.decompression = Decompression(limit: 100)
+    request.options.responseCompression = ResponseCompression(limit: 100)
     request.options.redirects.allowsOtherOrigins = true
     let result = try await makeSession().result(of: request)
     let text = result.error?.description ?? ""

@@ -52,7 +52,7 @@ import FormStreamTransfer
       [.respond(200, bytes: body, framing: .announced(size))]
     }
     var request = try blockedRequest(server.url)
-    request.options.limits.attempt = .seconds(3)
+    request.options.timeLimits.attempt = .seconds(3)
     let result = try await makeSession().result(of: request)
     #expect(!goOn.isOpen)
     #expect(result.error?.code == .timedOut)
@@ -66,7 +66,7 @@ import FormStreamTransfer
     }
     let received = ReceivedText()
     var request = try makeRequest(.get, server.url, nil)
-    request.options.limits.stall = .milliseconds(200)
+    request.options.timeLimits.stall = .milliseconds(200)
     request.options.responseTarget = .stream { [reached, goOn] bytes in
       reached.open()
       _ = goOn.wait()

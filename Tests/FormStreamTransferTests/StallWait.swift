@@ -9,7 +9,7 @@ func waitForStall(longerThan limit: Duration) async throws {
     [.readBody, .send("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\na"), .stall]
   }
   var request = try makeRequest(.get, server.url, nil)
-  request.options.limits.stall = limit * 2
+  request.options.timeLimits.stall = limit * 2
   let result = try await makeSession().result(of: request)
   #expect(result.error?.code == .stalled)
 }

@@ -125,7 +125,7 @@ import FormStreamTransfer
     let result = try await makeSession().result(of: makeRequest(url, attempts: 2))
     #expect(result.outcome == .retryable, "\(String(describing: result.error))")
     #expect(result.attempts == 2)
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
   }
 
   @Test func `a server without TLS is not retried`() async throws {

@@ -20,7 +20,7 @@ import FormStreamTransfer
   @Test func `a body without a response in time is unknown`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .stall] }
     let result = try await result(of: makeRequest(server.url, attempts: 3)) {
-      $0.limits.response = Self.short
+      $0.timeLimits.response = Self.short
     }
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .responseTimedOut)
@@ -30,7 +30,9 @@ import FormStreamTransfer
 
   @Test func `informational responses don't count as a response`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .informational(102), .stall] }
-    let result = try await result(of: makeRequest(server.url)) { $0.limits.response = Self.short }
+    let result = try await result(of: makeRequest(server.url)) {
+      $0.timeLimits.response = Self.short
+    }
     #expect(result.outcome == .unknown)
     #expect(result.error?.code == .responseTimedOut)
     expectConsistency(result, at: server)
@@ -43,7 +45,7 @@ import FormStreamTransfer
     }
     let result = try await result(
       of: makeRequest(method, server.url, method == .get ? nil : .bytes([1]), attempts: 2)
-    ) { $0.limits.response = Self.short }
+    ) { $0.timeLimits.response = Self.short }
     #expect(result.outcome == .ok)
     #expect(result.attempts == 2)
     expectConsistency(result, at: server)
@@ -55,7 +57,7 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: size)
     let result = try await result(of: makeRequest(server.url, .file(file))) {
-      $0.limits.stall = Self.short
+      $0.timeLimits.stall = Self.short
       $0.computesDigest = true
     }
     #expect(result.outcome == .retryable)
@@ -72,7 +74,7 @@ import FormStreamTransfer
     }
     let result = try await result(
       of: makeRequest(method, server.url, method == .get ? nil : .bytes([1]))
-    ) { $0.limits.stall = Self.short }
+    ) { $0.timeLimits.stall = Self.short }
     #expect(result.outcome == (method == .post ? .ok : .retryable))
     #expect(result.error?.code == .stalled)
     #expect(result.response?.isTruncated == true)
@@ -87,12 +89,12 @@ import FormStreamTransfer
     let place = try TemporaryDirectory()
     let file = try place.sparse("large", size: 64 << 20)
     let partly = try await result(of: makeRequest(server.url + "/slow", .file(file))) {
-      $0.limits.attempt = Self.short
+      $0.timeLimits.attempt = Self.short
     }
     #expect(partly.outcome == .retryable)
     #expect(partly.error?.code == .timedOut)
     let sent = try await result(of: makeRequest(server.url + "/sent")) {
-      $0.limits.attempt = Self.short
+      $0.timeLimits.attempt = Self.short
     }
     #expect(sent.outcome == .unknown)
     #expect(sent.error?.code == .timedOut)
@@ -109,7 +111,7 @@ import FormStreamTransfer
     let body = TransferBody.part(
       .stream(replay: .once) { SlowSource(10, pause: .milliseconds(250)) })
     let result = try await result(of: makeRequest(server.url, body)) {
-      $0.limits.attempt = .seconds(1)
+      $0.timeLimits.attempt = .seconds(1)
       $0.readAhead = spools ? 1 : 1000
       $0.spoolsBody = spools
     }
@@ -125,7 +127,7 @@ import FormStreamTransfer
     let body = TransferBody.part(.stream { SlowSource(10, pause: .milliseconds(350)) })
     var request = try makeRequest(server.url, body)
     request.options.expectation = .always
-    request.options.limits.attempt = .seconds(1)
+    request.options.timeLimits.attempt = .seconds(1)
     let result = try await makeSession().result(of: request)
     #expect(result.error?.code == .timedOut)
     #expect(server.completeBodyCount == 0)
@@ -138,7 +140,7 @@ import FormStreamTransfer
     var request = try makeRequest(server.url)
     request.options.expectation = .always
     request.options.expectation.timeout = .seconds(60)
-    request.options.limits.stall = Self.short
+    request.options.timeLimits.stall = Self.short
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .stalled)
@@ -150,18 +152,18 @@ import FormStreamTransfer
   @Test func `a server that accepts no connection was not reached`() async throws {
     let crowded = try CrowdedListener()
     let result = try await result(of: makeRequest("http://127.0.0.1:\(crowded.port)/")) {
-      $0.limits.connect = Self.short
+      $0.timeLimits.connect = Self.short
     }
     #expect(result.outcome == .retryable)
     #expect(result.error?.code == .connectTimedOut)
     #expect(result.attempts == 1)
-    #expect(result.wireBytes == 0)
+    #expect(result.totalBytesSent == 0)
   }
   @Test func `a low rate is not a stall`() async throws {
     let server = try ScriptedServer { _ in .good() }
     var request = try makeRequest(server.url, .bytes(noise(24_000)))
     request.options.maximumRate = 8000
-    request.options.limits.stall = .milliseconds(500)
+    request.options.timeLimits.stall = .milliseconds(500)
     request.options.expectation = .never
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .ok, "\(String(describing: result.error))")

@@ -44,9 +44,8 @@ import Testing
       (
         "PUT", "application/octet-stream", "from the disk", { try await $0.put($1, file: file) }
       ),
-      ("PUT", "application/json", nil, { try await $0.put($1, json: Order()) }),
       ("PUT", "text/x-any", "any", { try await $0.put($1, body: body) }),
-      ("PATCH", "application/json", nil, { try await $0.patch($1, json: Order()) }),
+      ("PATCH", "application/json", nil, { try await $0.patch($1, body: .json(Order())) }),
       ("PATCH", "text/x-any", "any", { try await $0.patch($1, body: body) }),
     ]
     for (method, type, body, call) in calls {
@@ -61,32 +60,13 @@ import Testing
     }
   }
 
-  @Test func `each verb decodes the response if a type is named`() async throws {
-    let place = try TemporaryDirectory()
-    let file = try place.write("file", "from the disk")
-    let form = Form { Part.text("a", "b") }
-    let body = TransferBody.bytes(Array("any".utf8))
-    typealias Call = @Sendable (TransferSession, String) async throws -> Order
-    let calls: [(method: String, call: Call)] = [
-      ("GET", { try await $0.get($1, as: Order.self) }),
-      ("DELETE", { try await $0.delete($1, as: Order.self) }),
-      ("POST", { try await $0.post($1, form: form, as: Order.self) }),
-      ("POST", { try await $0.post($1, json: Order(), as: Order.self) }),
-      ("POST", { try await $0.post($1, fields: ["a": "b"], as: Order.self) }),
-      ("POST", { try await $0.post($1, body: body, as: Order.self) }),
-      ("PUT", { try await $0.put($1, file: file, as: Order.self) }),
-      ("PUT", { try await $0.put($1, json: Order(), as: Order.self) }),
-      ("PUT", { try await $0.put($1, body: body, as: Order.self) }),
-      ("PATCH", { try await $0.patch($1, json: Order(), as: Order.self) }),
-      ("PATCH", { try await $0.patch($1, body: body, as: Order.self) }),
-    ]
-    for (method, call) in calls {
-      let (request, order) = try await sent(call)
-      #expect(request.method == method)
-      #expect(order == Order())
-    }
+  @Test func `a response is decoded, and an error of that says that the request succeeded`()
+    async throws
+  {
+    let (_, order) = try await sent { try await $0.get($1).decoded(as: Order.self) }
+    #expect(order == Order())
     let error = await #expect(throws: TransferError.self) {
-      try await sent(response: "no JSON") { try await $0.get($1, as: Order.self) }
+      try await sent(response: "no JSON") { try await $0.get($1).decoded(as: Order.self) }
     }
     #expect(error?.code == .invalidJSON)
     // The server has accepted the request.
@@ -189,21 +169,21 @@ import Testing
         [.readBody, .send("HTTP/1.1 \(status) OK\r\n\(head)\r\n")]
       }
       let session = try makeSession()
-      #expect(try await session.get(server.url, as: Answer?.self) == nil)
+      #expect(try await session.get(server.url).decoded(as: Answer?.self) == nil)
       #expect(try await session.open(makeRequest(server.url)).decoded(as: Answer?.self) == nil)
       let error = await #expect(throws: TransferError.self) {
-        try await session.get(server.url, as: Answer.self)
+        try await session.get(server.url).decoded(as: Answer.self)
       }
       #expect(error?.code == .invalidJSON)
       #expect(error?.outcome == .ok)
     }
     let server = try ScriptedServer { _ in .good(body: "{\"a\":\"b\"}") }
-    #expect(try await makeSession().get(server.url, as: Answer?.self) == Answer(a: "b"))
+    #expect(try await makeSession().get(server.url).decoded(as: Answer?.self) == Answer(a: "b"))
     let null = try ScriptedServer { _ in .good(body: "null") }
-    #expect(try await makeSession().get(null.url, as: Answer?.self) == nil)
+    #expect(try await makeSession().get(null.url).decoded(as: Answer?.self) == nil)
     let blank = try ScriptedServer { _ in .good(body: " ") }
     await #expect(throws: TransferError.self) {
-      try await makeSession().get(blank.url, as: Answer?.self)
+      try await makeSession().get(blank.url).decoded(as: Answer?.self)
     }
   }
 }

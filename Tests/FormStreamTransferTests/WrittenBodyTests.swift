@@ -132,7 +132,7 @@ import FormStreamTransfer
       never.finish()
     }
     var request = try makeRequest(server.url, body)
-    if end == .timeLimit { request.options.limits.attempt = .seconds(2) }
+    if end == .timeLimit { request.options.timeLimits.attempt = .seconds(2) }
     let task = try makeSession().start(request)
     #expect(await onNewThread { waits.wait() })
     if end == .cancelled { task.cancel() }

@@ -49,5 +49,5 @@ func encode(_ form: Form) throws {
 
 func encodeWithDetectedTypes(_ form: Form) throws -> FormInputStream {
   let sniffer = MediaTypeSniffer()  // detects the types that you don't set
-  return try FormInputStream(form, guessing: sniffer)
+  return try FormInputStream(form, detector: sniffer)
 }

@@ -12,10 +12,11 @@ struct Problem: Decodable {
 
 func send(_ form: Form, token: String) async throws -> Photo {
   let session = try TransferSession()
-  let photo = try await session.post(
-    "https://example.org/photos", form: form, as: Photo.self, headers: ["X-Album": "7"],
+  let response = try await session.post(
+    "https://example.org/photos", form: form, headers: ["X-Album": "7"],
     credentials: .bearer(token)
   ) { progress in print(progress.fraction ?? 0) }
+  let photo = try response.decoded(as: Photo.self)
   return photo
 }
 
@@ -79,7 +80,7 @@ func relay(from source: String, to target: String, in session: TransferSession) 
 }
 
 func remove(_ url: String, in session: TransferSession) async throws -> Photo? {
-  let photo = try await session.delete(url, as: Photo?.self)  // nil without a body, as with a 204
+  let photo = try await session.delete(url).decoded(as: Photo?.self)  // nil without a body, as with a 204
   return photo
 }
 

@@ -40,7 +40,7 @@ func postForm(_ session: TransferSession, _ url: String) async throws {
 
 func exchangeJSON(_ session: TransferSession, _ url: String, _ order: Order) async throws {
   do {
-    print(try await session.post(url, json: order, as: Receipt.self).id)
+    print(try await session.post(url, json: order).decoded(as: Receipt.self).id)
   } catch let error as TransferError {
     print(error.decodedError(as: Problem.self)?.title ?? "\(error)")
   }

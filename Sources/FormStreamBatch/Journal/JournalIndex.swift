@@ -7,7 +7,7 @@ import FormStreamPlatform
 /// is known about slices takes memory only for the files of which the server has some and not all.
 package struct JournalIndex: Sendable {
   /// What is known about a file.
-  package enum Standing: UInt8, Comparable, Sendable {
+  package enum FileStatus: UInt8, Comparable, Sendable {
     /// It was not sent, or was refused for certain.
     case unsent = 0
     /// The server may have accepted it, in a request that does no harm if it is sent again.
@@ -17,7 +17,7 @@ package struct JournalIndex: Sendable {
     /// The server accepted it.
     case accepted = 3
 
-    package static func < (one: Standing, other: Standing) -> Bool {
+    package static func < (one: FileStatus, other: FileStatus) -> Bool {
       one.rawValue < other.rawValue
     }
   }
@@ -34,7 +34,7 @@ package struct JournalIndex: Sendable {
   package private(set) var end: Int64 = 0
   /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
   /// or because the disk did.
-  private var lost: [Range<Int64>: Standing] = [:]
+  private var lost: [Range<Int64>: FileStatus] = [:]
   private var pages: [Int64: [UInt8]] = [:]
   private var slices: [Int64: SliceProgress] = [:]
   /// The files of which the server said after the last slice that it has something else.
@@ -73,11 +73,11 @@ package struct JournalIndex: Sendable {
   }
 
   /// What is known about the file at that offset of the manifest.
-  package func standing(of offset: Int64) -> Standing {
+  package func status(of offset: Int64) -> FileStatus {
     let (page, byte, shift) = Self.place(of: offset)
     let bits = pages[page].map { $0[byte] >> shift & 3 } ?? 0
-    let standing = Standing(rawValue: bits) ?? .doubtful
-    return lost.reduce(standing) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
+    let status = FileStatus(rawValue: bits) ?? .doubtful
+    return lost.reduce(status) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
 
   /// Which slices of the file at that offset are accepted; nil if none are.
@@ -86,13 +86,13 @@ package struct JournalIndex: Sendable {
   }
 
   /// Notes what a journal says. What is accepted stays so.
-  mutating func note(_ offset: Int64, _ standing: Standing) {
+  mutating func note(_ offset: Int64, _ status: FileStatus) {
     let (page, byte, shift) = Self.place(of: offset)
     let old = pages[page]?[byte] ?? 0
-    guard standing.rawValue > old >> shift & 3 else { return }
+    guard status.rawValue > old >> shift & 3 else { return }
     pages[page, default: [UInt8](repeating: 0, count: Int(Self.filesPerPage) / 4)][byte] =
-      old & ~(3 << shift) | standing.rawValue << shift
-    if standing == .accepted { slices[offset] = nil }
+      old & ~(3 << shift) | status.rawValue << shift
+    if status == .accepted { slices[offset] = nil }
   }
 
   private mutating func noteMention(of offset: Int64) {
@@ -141,7 +141,7 @@ package struct JournalIndex: Sendable {
   private mutating func note(
     _ offset: Int64, _ accepted: AcceptedSlices, _ head: JournalHead, _ sliceSize: Int64?
   ) {
-    guard let size = head.sliceSize, standing(of: offset) != .accepted else { return }
+    guard let size = head.sliceSize, status(of: offset) != .accepted else { return }
     let progress = SliceProgress(size: size, accepted: accepted)
     slices[offset] = slices[offset].map { $0.joined(progress, preferring: sliceSize) } ?? progress
   }
@@ -150,7 +150,7 @@ package struct JournalIndex: Sendable {
 extension JournalHead {
   /// What is known about a file that may have been accepted. A slice has another idempotency key than the file, and than
   /// a slice of another size.
-  fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.Standing {
+  fileprivate func doubt(_ sliceSize: Int64?) -> JournalIndex.FileStatus {
     isHarmlessTwice && self.sliceSize == sliceSize ? .repeatable : .doubtful
   }
 }

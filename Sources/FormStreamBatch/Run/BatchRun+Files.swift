@@ -5,9 +5,9 @@ import FormStreamHTTP
 extension BatchRun {
   /// Sends the files of a pack: those that can be opened, in one request.
   func send(_ files: [BatchFile]) async {
-    var unit = RequestUnit(
+    var unit = BatchRequest(
       members: files.map { file in
-        RequestUnit.Member(ending: FileEnding(file, maybeDuplicate: maybeDuplicate(file)))
+        BatchRequest.Member(ending: FileOutcome(file, maybeDuplicate: maybeDuplicate(file)))
       })
     if journal?.skipsDoubtful ?? false {
       finish(
@@ -30,7 +30,7 @@ extension BatchRun {
     if plan.request.method.isIdempotent { return false }
     // The mark of a manifest is about requests with other idempotency keys.
     if file.maybeDuplicate { return true }
-    return switch journal?.earlier.standing(of: file.offset) {
+    return switch journal?.earlier.status(of: file.offset) {
     case .doubtful: true
     case .repeatable: !plan.isHarmlessInLaterRuns
     case .unsent, .accepted, nil: false
@@ -38,7 +38,7 @@ extension BatchRun {
   }
 
   /// Opens the files. Those that can't be sent are finished, and leave the unit.
-  func open(_ unit: inout RequestUnit) async {
+  func open(_ unit: inout BatchRequest) async {
     for index in unit.members.indices {
       do throws(BatchError) {
         let opened = try await open(unit.members[index].file)
@@ -72,7 +72,7 @@ extension BatchRun {
 
   /// The request for the files. Those that can't be sent in one are finished, and leave the unit. Returns nil if none is
   /// left.
-  func layOut(_ unit: inout RequestUnit) -> TransferRequest? {
+  func layOut(_ unit: inout BatchRequest) -> TransferRequest? {
     while !unit.members.isEmpty {
       do {
         let request = try plan.request(for: unit.members.compactMap(\.opened), unit.slice)
@@ -86,7 +86,7 @@ extension BatchRun {
   }
 
   /// Sends the slices of the unit's file that are not accepted yet, one after another.
-  private func sendSlices(_ unit: inout RequestUnit, of size: Int64) async {
+  private func sendSlices(_ unit: inout BatchRequest, of size: Int64) async {
     guard let member = unit.members.first, let identity = member.opened?.identity else { return }
     let progress = journal?.earlier.progress(of: member.file.offset)
     let continued = progress?.next(

@@ -6,7 +6,7 @@ import FormStreamHTTP
 extension BatchRun {
   /// Sends the unit's request until it succeeds, or must not be repeated. Then the files are finished and leave the unit,
   /// or, after a slice that was accepted, the next slice is the unit's. Returns false if the request was never begun.
-  func deliver(_ unit: inout RequestUnit) async -> Bool {
+  func deliver(_ unit: inout BatchRequest) async -> Bool {
     var request = layOut(&unit)
     var loop = RetryLoop(plan.retry)
     while let sent = request {
@@ -50,7 +50,7 @@ extension BatchRun {
 
   /// How long the unit's next attempt waits; nil if there is none. After an overload, the pace says when it begins.
   private func wait(
-    after result: TransferResult, _ unit: inout RequestUnit, isShrunk: Bool, _ loop: RetryLoop
+    after result: TransferResult, _ unit: inout BatchRequest, isShrunk: Bool, _ loop: RetryLoop
   ) -> Duration? {
     guard unit.mayBeRepeated(plan, after: result, isShrunk: isShrunk) else { return nil }
     switch loop.next(retryAfter: result.retryAfter) {
@@ -62,7 +62,7 @@ extension BatchRun {
   }
 
   /// Finishes the files, or goes on to the next slice.
-  private func conclude(_ unit: inout RequestUnit) {
+  private func conclude(_ unit: inout BatchRequest) {
     guard let next = unit.slice?.next, let member = unit.members.first,
       member.ending.state == .ok, let identity = member.opened?.identity
     else { return finish(unit.removeAll()) }
@@ -75,7 +75,7 @@ extension BatchRun {
   }
 
   /// Notes in the journal that a request for the files begins.
-  private func noteStarted(_ unit: inout RequestUnit) throws(BatchError) {
+  private func noteStarted(_ unit: inout BatchRequest) throws(BatchError) {
     guard let journal, !unit.isStarted else {
       unit.isStarted = true
       return
@@ -84,7 +84,7 @@ extension BatchRun {
     unit.isStarted = true
   }
 
-  private func result(of request: TransferRequest, _ unit: RequestUnit) async -> TransferResult {
+  private func result(of request: TransferRequest, _ unit: BatchRequest) async -> TransferResult {
     let task = session.start(request)
     let isCutOff = state.withLock { state in
       if let path = unit.members.first?.file.path {

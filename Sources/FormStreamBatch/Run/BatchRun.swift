@@ -198,12 +198,12 @@ package final class BatchRun: Sendable {
   /// Passes on a file that did not end `ok`.
   ///
   /// - Parameter ending: nil if the file was not begun.
-  private func passOn(_ file: BatchFile, _ ending: FileEnding?) throws {
+  private func passOn(_ file: BatchFile, _ ending: FileOutcome?) throws {
     // Another manifest has other idempotency keys, so it does not matter here whether there were any.
     let isDoubtful =
       ending?.mayBeStored ?? false
       || journal.map { journal in
-        journal.earlier.standing(of: file.offset) != .unsent
+        journal.earlier.status(of: file.offset) != .unsent
           || journal.earlier.progress(of: file.offset) != nil
       } ?? false
     try rest?(
@@ -214,12 +214,12 @@ package final class BatchRun: Sendable {
   // MARK: A file
 
   private func isAlreadyDone(_ file: BatchFile) -> Bool {
-    journal?.earlier.standing(of: file.offset) == .accepted
+    journal?.earlier.status(of: file.offset) == .accepted
   }
 
   /// Writes the results of files to the journal, then to the caller, and counts them. Those of one request are one write,
   /// so that a run that goes on makes the same requests.
-  func finish(_ endings: [FileEnding]) {
+  func finish(_ endings: [FileOutcome]) {
     if endings.isEmpty { return }
     let results = endings.map { ending in
       var result = ending.result(
@@ -245,7 +245,7 @@ package final class BatchRun: Sendable {
 }
 
 extension BatchTotals {
-  fileprivate mutating func note(_ ending: FileEnding, _ result: FileResult) {
+  fileprivate mutating func note(_ ending: FileOutcome, _ result: FileResult) {
     note(
       ending.state, size: ending.file.size, sent: ending.sentBytes,
       isUnreadable: ending.isUnreadable)

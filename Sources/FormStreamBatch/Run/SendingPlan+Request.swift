@@ -16,7 +16,7 @@ extension SendingPlan {
       request.body = .layout(try file.body().layout(as: file.type.type))
     } else {
       let form = form(for: files, slice)
-      request.body = .layout(try form.layout(guessing: sniffer, verify: verifiesBoundary))
+      request.body = .layout(try form.layout(detector: sniffer, verify: verifiesBoundary))
     }
     if sendsIdempotencyKeys {
       request.options.idempotencyKey = IdempotencyKey(try keyText(for: files, slice))

@@ -20,10 +20,10 @@ struct EncodePlan {
   let isQuiet: Bool
 
   /// Detects types, and reads streams for that only if they are written afterwards.
-  var guesser: any MediaTypeGuessing {
-    guard let sniffer else { return NoGuess() }
+  var detector: any MediaTypeDetector {
+    guard let sniffer else { return NoDetection() }
     if case .body = product { return sniffer }
-    return NonconsumingGuesser(sniffer: sniffer)
+    return NonconsumingDetector(sniffer: sniffer)
   }
 }
 

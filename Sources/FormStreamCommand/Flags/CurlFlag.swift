@@ -55,6 +55,8 @@ enum CurlFlag {
     Entry(nil, "no-progress-meter", is: .same(as: "progress", value: "none")),
     Entry(nil, "remote-header-name", is: .same(as: "remote-name-safe")),
     Entry(nil, "show-headers", is: .same(as: "include")),
+    // Not curl's: what the flag was called before.
+    Entry(nil, "answer-timeout", is: .same(as: "response-timeout")),
     // The response of a refused request is printed, and the exit code says that it was refused.
     Entry(nil, "fail-with-body", is: .always),
     // The response is written while it arrives.

@@ -62,7 +62,7 @@ extension Flag {
       arguments.request.options.retry.retriesAllFailures = true
     },
     seconds("connect-timeout", "Time limit for connecting, in seconds (default: 30)") {
-      $0.request.options.limits.connect = $1
+      $0.request.options.timeLimits.connect = $1
     },
     seconds(
       "max-time", short: "m", "Time limit for an attempt, in seconds (default: none)",
@@ -73,18 +73,18 @@ extension Flag {
         later, and with --retry 0 there is only one.
         """
     ) {
-      $0.request.options.limits.attempt = $1
+      $0.request.options.timeLimits.attempt = $1
     },
     seconds("stall-timeout", "Time limit without a byte sent or received, in seconds (default: 60)")
     {
-      $0.request.options.limits.stall = $1
+      $0.request.options.timeLimits.stall = $1
     },
     seconds(
-      "answer-timeout",
+      "response-timeout",
       "Time limit from the end of the body to the response, in seconds (default: 300)",
       summaries: [.get: "Time limit from the request to the response, in seconds (default: 300)"]
     ) {
-      $0.request.options.limits.response = $1
+      $0.request.options.timeLimits.response = $1
     },
     Flag(
       long: "limit-rate", value: Value(placeholder: "RATE"), group: .delivery,

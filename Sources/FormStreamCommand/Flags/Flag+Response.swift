@@ -39,7 +39,8 @@ extension Flag {
         with -C or --range.
         """
     ) { (arguments, _) in
-      arguments.request.options.decompression = arguments.request.options.decompression ?? .init()
+      arguments.request.options.responseCompression =
+        arguments.request.options.responseCompression ?? .init()
     },
     Flag(
       long: "max-filesize", value: Value(placeholder: "SIZE"), group: .output,

@@ -7,8 +7,8 @@ extension LowArguments {
     guard receiving.overwrites, let directory else { return }
     let place = canonical(directory.path)
     var own = files.inputs.map { (path: $0.path.path, use: $0.source) }
-    if NamedFile.standardOutput != nil { own.append(("/dev/stdout", "standard output")) }
-    if NamedFile.standardError != nil { own.append(("/dev/stderr", "standard error")) }
+    if FileAtPath.standardOutput != nil { own.append(("/dev/stdout", "standard output")) }
+    if FileAtPath.standardError != nil { own.append(("/dev/stderr", "standard error")) }
     for (path, use) in own {
       // A link is replaced itself, and what it leads to may be there, too.
       let name = canonical(

@@ -169,7 +169,9 @@ extension GetPlan {
   /// Whether what is stored is not the complete file as it is on the server.
   private var storesOtherThanFiles: Bool {
     range != nil || outputsAnyStatus || printing.includesHeads
-      || items.contains { $0.request.options.decompression != nil || $0.request.method != .get }
+      || items.contains {
+        $0.request.options.responseCompression != nil || $0.request.method != .get
+      }
   }
 
   /// Where a file is downloaded to; nil if the path is that of something else, or can't be written.

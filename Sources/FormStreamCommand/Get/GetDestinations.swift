@@ -49,7 +49,8 @@ extension LowArguments {
 
   /// Whether what is stored is not the complete file as it is on the server.
   private var isNotAsOnServer: Bool {
-    request.options.decompression != nil || downloading.range != nil || request.outputsAnyStatus
+    request.options.responseCompression != nil || downloading.range != nil
+      || request.outputsAnyStatus
       || isOtherThanFile
   }
 

@@ -143,7 +143,7 @@ extension LowArguments {
       throw .usage(
         "-C - goes on with a file, and can't be used with -i, -I and -X: leave them out.")
     }
-    let isCompressed = request.options.decompression != nil
+    let isCompressed = request.options.responseCompression != nil
     if let directory = downloading.directory {
       guard !directory.bytes.isEmpty, !directory.bytes.contains(0) else {
         throw .usage("--output-dir needs the name of a directory; . is the current one.")
@@ -176,7 +176,7 @@ extension LowArguments {
 
   private func getOptions() throws(Failure) -> TransferOptions {
     var options = try options()
-    if let limit = options.maximumResponseSize { options.decompression?.limit = limit }
+    if let limit = options.maximumResponseSize { options.responseCompression?.limit = limit }
     return options
   }
 

@@ -39,6 +39,6 @@ enum StandardInput {
     }
     return .file(
       "/dev/stdin", range: FileRange(offset: start, length: range?.length),
-      mayGrow: range?.growth ?? false)
+      growing: range?.growth ?? false)
   }
 }

@@ -368,7 +368,7 @@ func permissionsOfNewFiles() -> UInt32 {
 }
 
 /// A regular file, by whatever path it is named, or one that will be made.
-enum NamedFile: Hashable {
+enum FileAtPath: Hashable {
   case existing(device: UInt64, inode: UInt64)
   case missing(LocalPath)
 
@@ -386,9 +386,9 @@ enum NamedFile: Hashable {
   }
 
   /// What the standard streams are, if that is a regular file.
-  static var standardInput: NamedFile? { NamedFile(open: STDIN_FILENO) }
-  static var standardOutput: NamedFile? { NamedFile(open: STDOUT_FILENO) }
-  static var standardError: NamedFile? { NamedFile(open: STDERR_FILENO) }
+  static var standardInput: FileAtPath? { FileAtPath(open: STDIN_FILENO) }
+  static var standardOutput: FileAtPath? { FileAtPath(open: STDOUT_FILENO) }
+  static var standardError: FileAtPath? { FileAtPath(open: STDERR_FILENO) }
 
   /// C: `fstat`
   private init?(open number: CInt) {

@@ -51,7 +51,7 @@ extension LowArguments {
     let outputs = responses + files.outputs
     try checkStandardOutput(inputs, outputs)
     guard !outputs.isEmpty else { return }
-    var read: [NamedFile: [NamedFiles.Input]] = [:]
+    var read: [FileAtPath: [NamedFiles.Input]] = [:]
     for input in inputs {
       if let file = input.file { read[file, default: []].append(input) }
     }
@@ -67,7 +67,7 @@ extension LowArguments {
       case .standardOutput, .special: continue
       default: break
       }
-      if let file = NamedFile(at: output.path),
+      if let file = FileAtPath(at: output.path),
         let input = read[file]?.first(where: { !output.mayReplace($0) })
       {
         let reader = input.source.map { "\($0) reads" } ?? "is an input, too"
@@ -136,7 +136,7 @@ extension LowArguments {
   private func checkStandardOutput(
     _ inputs: [NamedFiles.Input], _ outputs: [NamedOutput]
   ) throws(Failure) {
-    guard let output = NamedFile.standardOutput,
+    guard let output = FileAtPath.standardOutput,
       writesToStandardOutput || outputs.contains(where: \.isStandardOutput),
       let input = inputs.first(where: { !$0.mayBecomeResponse && $0.file == output })
     else { return }
@@ -182,7 +182,7 @@ extension LowArguments {
 
 extension NamedFiles.Input {
   /// The file itself; nil if it is no regular file.
-  fileprivate var file: NamedFile? { path.isDash ? .standardInput : NamedFile(at: path.path) }
+  fileprivate var file: FileAtPath? { path.isDash ? .standardInput : FileAtPath(at: path.path) }
 }
 
 extension LocalPath {

@@ -91,19 +91,19 @@ extension PostPlan {
     case .none: return nil
     case .form(let form):
       guard let sniffer else { return .form(form.form, verify: verifiesBoundary) }
-      return .form(form.form, guessing: sniffer, verify: verifiesBoundary)
+      return .form(form.form, detector: sniffer, verify: verifiesBoundary)
     case .raw(let bytes):
       // A file that can't be read is reported when it is sent.
-      let type = try? bytes.type(by: guesser)
+      let type = try? bytes.type(by: detector)
       return .part(bytes.body, type: type ?? .octetStream)
     }
   }
 
-  private var guesser: any MediaTypeGuessing {
+  private var detector: any MediaTypeDetector {
     guard let sniffer, !request.headers.contains("Content-Type"),
       !request.options.omits("Content-Type")
-    else { return NoGuess() }
-    return NonconsumingGuesser(sniffer: sniffer)
+    else { return NoDetection() }
+    return NonconsumingDetector(sniffer: sniffer)
   }
 
   /// The layout of a body that is printed instead of sent.
@@ -112,10 +112,10 @@ extension PostPlan {
     case .none: return nil
     case .form(let form):
       return try convertingErrors { () throws(MultipartError) in
-        try form.form.layout(guessing: guesser, verify: verifiesBoundary)
+        try form.form.layout(detector: detector, verify: verifiesBoundary)
       }
     case .raw(let bytes):
-      let type = try bytes.type(by: guesser)
+      let type = try bytes.type(by: detector)
       return try convertingErrors { () throws(MultipartError) in try bytes.body.layout(as: type) }
     }
   }

@@ -281,16 +281,16 @@ struct CurlLine {
     }
     if let total = options.retry.timeLimit { add("--retry-max-time", total.curlWholeSeconds) }
     if options.retry.retriesUnsafe { add("--retry-all-errors") }
-    if options.limits.connect != usual.limits.connect {
-      add("--connect-timeout", options.limits.connect?.curlSeconds ?? "0")
+    if options.timeLimits.connect != usual.timeLimits.connect {
+      add("--connect-timeout", options.timeLimits.connect?.curlSeconds ?? "0")
     }
-    if let time = options.limits.attempt { add("--max-time", time.curlSeconds) }
-    if options.limits.stall != usual.limits.stall, let time = options.limits.stall {
+    if let time = options.timeLimits.attempt { add("--max-time", time.curlSeconds) }
+    if options.timeLimits.stall != usual.timeLimits.stall, let time = options.timeLimits.stall {
       add("--speed-limit", "1")
       add("--speed-time", time.curlWholeSeconds)
     }
-    if options.limits.response != usual.limits.response {
-      addDifference("--answer-timeout", "curl has no such limit")
+    if options.timeLimits.response != usual.timeLimits.response {
+      addDifference("--response-timeout", "curl has no such limit")
     }
     if let rate = options.maximumRate { add("--limit-rate", "\(rate)") }
     if options.redirects.allowsOtherOrigins {
@@ -426,7 +426,7 @@ struct CurlLine {
   private mutating func addOutput() {
     if plan.request.method == .head { add("--head") }
     addFile()
-    if plan.request.options.decompression != nil {
+    if plan.request.options.responseCompression != nil {
       add("--compressed")
       addDifference(
         "--compressed", "curl asks for other codings, too, and has no limit after decompression")

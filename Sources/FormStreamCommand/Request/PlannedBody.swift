@@ -52,11 +52,11 @@ struct PlannedBytes {
   var subject: String?
 
   /// The body's type, detected in the same way as that of a form's file.
-  func type(by guesser: any MediaTypeGuessing) throws(Failure) -> MediaType {
+  func type(by detector: any MediaTypeDetector) throws(Failure) -> MediaType {
     if let type { return type }
     let form = Form(parts: [Part(name: "", filename: filename, body: body)])
     let layout = try convertingErrors { () throws(MultipartError) in
-      try form.layout(guessing: guesser)
+      try form.layout(detector: detector)
     }
     return layout.placedPart(at: 0).type ?? .octetStream
   }

@@ -124,7 +124,7 @@ extension PartArguments {
       }
       try path.checkTypedPath(for: "part \"\(name)\"")
       try StandardInput.check(path.path, for: "part \"\(name)\"")
-      return .file(path.path, range: range, mayGrow: range?.growth ?? false)
+      return .file(path.path, range: range, growing: range?.growth ?? false)
     }
   }
 

@@ -59,7 +59,7 @@ extension LowArguments {
       ("Idempotency-Key", request.idempotencyKey != nil, "--idempotency-key"),
       ("Content-Encoding", request.options.bodyCoding != .none, "--compressed-upload"),
       ("Content-Digest", request.options.sendsDigest, "--content-digest"),
-      ("Accept-Encoding", request.options.decompression != nil, "--compressed"),
+      ("Accept-Encoding", request.options.responseCompression != nil, "--compressed"),
     ]
     if let (name, _, flag) = flags.first(where: { $0.1 && name.isSameHeaderName(as: $0.0) }) {
       throw .usage(

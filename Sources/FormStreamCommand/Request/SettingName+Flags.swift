@@ -23,7 +23,7 @@ extension SettingName {
   fileprivate var flag: String {
     switch self {
     case .attemptLimit: "--max-time"
-    case .responseLimit: "--answer-timeout"
+    case .responseLimit: "--response-timeout"
     case .retryTimeLimit: "--retry-max-time"
     case .longestRetryAfter: "--max-retry-after"
     case .otherOrigins: "-L"
@@ -48,7 +48,7 @@ extension SettingName {
     case .readAhead: "--read-ahead"
     case .spooling: "--spool"
     case .bodyCoding: "--compressed-upload"
-    case .maximumResponseSize, .decompressionLimit: "--max-filesize"
+    case .maximumResponseSize, .responseCompressionLimit: "--max-filesize"
     case .idempotencyKey: "--idempotency-key"
     }
   }

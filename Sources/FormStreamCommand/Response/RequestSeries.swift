@@ -10,7 +10,7 @@ struct RequestSeries {
   private var ended = 0
   /// The paths of the files that have got a response, by what is on the disk: before the first request, it may not be known
   /// that two names will be those of one file.
-  private var stored: [NamedFile: LocalPath] = [:]
+  private var stored: [FileAtPath: LocalPath] = [:]
 
   init(count: Int, _ printing: PlannedPrinting) {
     self.count = count
@@ -26,8 +26,8 @@ struct RequestSeries {
   ) {
     do throws(Failure) {
       // If another program has replaced the earlier file, its inode may be used again.
-      if let file, let named = NamedFile(at: file), let earlier = stored[named],
-        NamedFile(at: earlier) == named
+      if let file, let named = FileAtPath(at: file), let earlier = stored[named],
+        FileAtPath(at: earlier) == named
       {
         throw .usage(
           "The file \"\(file)\" is \"\(earlier)\", which has got the response to an earlier request of this command: choose another name for one of them."
@@ -35,7 +35,7 @@ struct RequestSeries {
       }
       last = try request()
       if let file = last.file ?? file, last.failure == nil, !isOutputFile(file),
-        let named = NamedFile(at: file)
+        let named = FileAtPath(at: file)
       {
         stored[named] = file
       }
@@ -52,7 +52,7 @@ struct RequestSeries {
 
   /// Fails if a file that is written at the end has got a response: only the server, or the disk, named it so.
   func check(_ file: LocalPath?, of flag: String) throws(Failure) {
-    guard let file, let named = NamedFile(at: file), stored[named] != nil else { return }
+    guard let file, let named = FileAtPath(at: file), stored[named] != nil else { return }
     throw Failure(
       .inputOutput,
       "The file \"\(file)\" has got a response, which \(flag) does not replace: choose another name for \(flag)."

@@ -89,7 +89,7 @@ enum WriteOutValue: String, CaseIterable {
 
   /// The time that the value is; nil if it is none. What didn't happen took no time.
   private func time(of result: TransferResult) -> Duration? {
-    let last = result.lastAttempt
+    let last = result.metrics
     switch self {
     case .timeOfLookup: return last?.lookup ?? .zero
     case .timeOfConnect: return last?.connect ?? .zero
@@ -130,10 +130,10 @@ enum WriteOutValue: String, CaseIterable {
     case .sizeOfUpload: return .integer(result.bytesSent)
     case .speedOfDownload: return Self.rate(request.received, result.duration)
     case .speedOfUpload: return Self.rate(result.bytesSent, result.duration)
-    case .localAddress: return .string(result.lastAttempt?.local?.address ?? "")
-    case .localPort: return .integer(Int64(result.lastAttempt?.local?.port ?? 0))
-    case .remoteAddress: return .string(result.lastAttempt?.remote?.address ?? "")
-    case .remotePort: return .integer(Int64(result.lastAttempt?.remote?.port ?? 0))
+    case .localAddress: return .string(result.metrics?.local?.address ?? "")
+    case .localPort: return .integer(Int64(result.metrics?.local?.port ?? 0))
+    case .remoteAddress: return .string(result.metrics?.remote?.address ?? "")
+    case .remotePort: return .integer(Int64(result.metrics?.remote?.port ?? 0))
     case .redirectURL: return .string(orNull: result.redirectTarget)
     case .scheme: return .string((result.response?.url ?? result.url).origin.scheme.uppercased())
     // OpenSSL's codes: 0 is X509_V_OK, 1 is X509_V_ERR_UNSPECIFIED.

@@ -6,18 +6,18 @@ import FormStreamPlatform
 /// read.
 final class SentCookieFile: Sendable {
   private let path: LocalPath?
-  private let file: NamedFile?
+  private let file: FileAtPath?
   private let isSent = Guarded(false)
 
   /// - Parameter path: the file of `-c`; nil if there is none.
   init(_ path: LocalPath?) {
     self.path = path
-    file = path.flatMap { exists($0) ? NamedFile(at: $0) : nil }
+    file = path.flatMap { exists($0) ? FileAtPath(at: $0) : nil }
   }
 
   /// Looks at a file that is to be sent, and returns it.
   func note(_ sent: BatchFile?) -> BatchFile? {
-    if let file, let sent, NamedFile(at: sent.path) == file { isSent.withLock { $0 = true } }
+    if let file, let sent, FileAtPath(at: sent.path) == file { isSent.withLock { $0 = true } }
     return sent
   }
 

@@ -9,7 +9,7 @@ package enum AttemptDecision: Sendable {
   /// The same request is sent again at once, with a `Content-Length`.
   case repeatWithLength
   /// The same request is sent again at once, as the server has not looked at it; this costs no attempt.
-  case repeatAtOnce(Repetition)
+  case repeatAtOnce(ImmediateRepeat)
   /// The same request is sent again at once, with HTTP/1.1, which the server demands. It counts as another attempt, because
   /// the server may have processed this one.
   case repeatOverHTTP11

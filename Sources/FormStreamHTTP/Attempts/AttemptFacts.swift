@@ -63,7 +63,7 @@ package struct AttemptFacts: Sendable {
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
   /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
-  package var repetition: Repetition?
+  package var repetition: ImmediateRepeat?
   /// The server's demand for HTTP/1.1; nil if it demands nothing.
   package var demandedHTTP11: HTTP11Demand?
 
@@ -71,7 +71,7 @@ package struct AttemptFacts: Sendable {
     response: Response? = nil, failure: TransferError? = nil, isTransient: Bool = false,
     stage: AttemptStage = .sent, handedOverAtResponse: Int64 = 0,
     isResponseToCompleteRequest: Bool = true, isEncrypted: Bool = false,
-    speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: Repetition? = nil,
+    speaksHTTP10: Bool = false, expectRejected: Bool = false, repetition: ImmediateRepeat? = nil,
     demandedHTTP11: HTTP11Demand? = nil
   ) {
     self.response = response

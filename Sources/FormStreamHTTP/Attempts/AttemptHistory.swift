@@ -21,12 +21,12 @@ struct AttemptHistory: Sendable {
   private(set) var heldFailure: TransferError?
   private(set) var framing = TransferResult.Framing.noBody
   private(set) var bytesSent: Int64 = 0
-  private(set) var wireBytes: Int64 = 0
+  private(set) var totalBytesSent: Int64 = 0
   private(set) var sha256: SHA256Digest?
   /// Whether the platform's check trusted the server's certificates in the last attempt; nil without encryption.
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.
-  private(set) var lastAttempt: LastAttempt?
+  private(set) var metrics: TransferMetrics?
   /// How many connections were made.
   private(set) var newConnections = 0
   /// How often the program had to decide on a server's certificates.
@@ -45,7 +45,7 @@ struct AttemptHistory: Sendable {
 
   /// Whether the body can be read only once, and reading may have begun.
   var hasUsedOneShot: Bool {
-    body?.isReplayable == false && (wireBytes > 0 || hasBegunBody)
+    body?.isReplayable == false && (totalBytesSent > 0 || hasBegunBody)
   }
 
   /// The announced length of the body; nil if none was announced.
@@ -68,11 +68,11 @@ struct AttemptHistory: Sendable {
     heldFailure = result.isHeld && result.response != nil ? result.facts.failure : nil
     framing = result.framing
     bytesSent = result.handedOver
-    wireBytes += result.handedOver
+    totalBytesSent += result.handedOver
     sha256 = result.sha256
     isServerVerified = result.isServerVerified
-    lastAttempt = result.lastAttempt
-    if !result.lastAttempt.isConnectionReused { newConnections += 1 }
+    metrics = result.metrics
+    if !result.metrics.isConnectionReused { newConnections += 1 }
     if result.trustQuestion != nil { trustQuestions += 1 }
     if result.hasBegunBody { hasBegunBody = true }
   }

@@ -200,7 +200,7 @@ struct NextAttempt: Sendable {
   }
 
   /// Sends the same again at once, after the server has not looked at it.
-  mutating func repeatAtOnce(_ repetition: Repetition) {
+  mutating func repeatAtOnce(_ repetition: ImmediateRepeat) {
     usesIdleConnection = false
     switch repetition {
     case .onNewConnection: break

@@ -43,7 +43,7 @@ final class TransferRun: Sendable {
     bodyWait = WaitingRequest(in: ObjectIdentifier(session))
     publisher = ProgressPublisher(pace: request.options.progressPace)
     control = TransferControl(self.engine)
-    time = AttemptTime(limit: self.request.options.limits.attempt)
+    time = AttemptTime(limit: self.request.options.timeLimits.attempt)
     tracer = request.options.trace.map { Tracer(request, report: $0) }
   }
 
@@ -194,7 +194,7 @@ final class TransferRun: Sendable {
       let limit = timeToBegin(history.loop)
       let waitStart = ContinuousClock.now
       var isQueued = false
-      let patience = request.options.limits.stall
+      let patience = request.options.timeLimits.stall
       let ending = await time.spend {
         await connection.take(
           origin, mayShare: { mayShare && servers.speaksHTTP2(origin) }, within: limit?.time,
@@ -306,7 +306,7 @@ final class TransferRun: Sendable {
     }
     // Others may have the connection meanwhile.
     connection.release()
-    let limit = request.options.limits.attempt
+    let limit = request.options.timeLimits.attempt
     let decision = await control.wait(atMost: limit) { end in
       session.serverTrust?.ask(about: question) { _ = end($0) }
     }
@@ -437,7 +437,7 @@ final class TransferRun: Sendable {
       response.begin(held)
       return target.excess(ofHeld: held)
     }
-    let limit = request.options.limits.attempt
+    let limit = request.options.timeLimits.attempt
     let delivery = await control.performBlocking(atMost: limit) {
       Result { try target.deliver(held) }
     }
@@ -488,9 +488,9 @@ final class TransferRun: Sendable {
       idempotencyKey: history.sendsKey ? request.options.idempotencyKey : nil,
       attempts: history.attempts, redirects: history.redirects,
       contentLength: history.announcedLength, framing: history.framing,
-      bytesSent: history.bytesSent, wireBytes: history.wireBytes,
+      bytesSent: history.bytesSent, totalBytesSent: history.totalBytesSent,
       duration: history.loop.start.duration(to: .now), sha256: history.sha256,
-      isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
+      isServerVerified: history.isServerVerified, metrics: history.metrics,
       newConnections: history.newConnections,
       error: verdict.error?.ending(as: verdict.outcome, history.response),
       mayBeSentAgain: request.options.permitRepetition(

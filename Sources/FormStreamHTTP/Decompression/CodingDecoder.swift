@@ -116,7 +116,7 @@ final class CodingDecoder: @unchecked Sendable {
         error: TransferError(
           .responseTooLarge, on: url.description,
           "The response from \(url) has more than \(counted(limit, "byte", "bytes")) after decompression: raise "
-            + "\(SettingName.decompressionLimit) if that is expected."))
+            + "\(SettingName.responseCompressionLimit) if that is expected."))
     }
     decoded += Int64(count)
     return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil

@@ -21,7 +21,7 @@ final class ResponseDecoder: @unchecked Sendable {
 
   /// Returns nil if the body is not coded.
   init?(
-    _ decompression: Decompression?, _ headers: HTTPHeaders, from url: HTTPURL
+    _ decompression: ResponseCompression?, _ headers: HTTPHeaders, from url: HTTPURL
   ) throws(Failure) {
     guard let decompression else { return nil }
     // Some servers write "none" for "identity", and curl reads it so.

@@ -16,7 +16,7 @@ struct DownloadHistory: Sendable {
   /// Whether the platform's check trusts the servers of all requests; nil if none was encrypted.
   private(set) var isServerVerified: Bool?
   /// How the last attempt went on the network; nil if none was made.
-  private(set) var lastAttempt: LastAttempt?
+  private(set) var metrics: TransferMetrics?
   /// How many connections were made.
   private(set) var newConnections = 0
   private var longest: Int64 = 0
@@ -44,7 +44,7 @@ struct DownloadHistory: Sendable {
     loop.tries += max(result.attempts - result.redirects, 0)
     redirects = result.redirects
     response = result.response ?? response
-    lastAttempt = result.lastAttempt ?? lastAttempt
+    metrics = result.metrics ?? metrics
     newConnections += result.newConnections
     received += sink.received
     if case .storing = sink.state {

@@ -109,7 +109,7 @@ final class DownloadRun: Sendable {
     guard request.method == .get, request.body == nil else {
       throw .notADownload("only a GET without a body can be one")
     }
-    guard request.options.decompression == nil else {
+    guard request.options.responseCompression == nil else {
       throw .notADownload(
         "a file that is decompressed can't be continued; use a target for the response")
     }
@@ -332,9 +332,9 @@ final class DownloadRun: Sendable {
     let transfer = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome, response: response,
       idempotencyKey: nil, attempts: history.attempts, redirects: history.redirects,
-      contentLength: nil, framing: .noBody, bytesSent: 0, wireBytes: 0,
+      contentLength: nil, framing: .noBody, bytesSent: 0, totalBytesSent: 0,
       duration: history.loop.start.duration(to: .now), sha256: nil,
-      isServerVerified: history.isServerVerified, lastAttempt: history.lastAttempt,
+      isServerVerified: history.isServerVerified, metrics: history.metrics,
       newConnections: history.newConnections,
       error: error?.ending(as: verdict.outcome, response))
     return DownloadResult(

@@ -16,7 +16,7 @@ extension CurlEasy {
     if let jar = request.cookieJar { useCookies(of: jar) }
     if let cookies = request.ownCookies { set(CURLOPT_COOKIE, cookies) }
     set(CURLOPT_HTTPHEADER, list: headerLines(request))
-    let limit = request.options.limits.connect?.milliseconds ?? Int64(CInt.max)
+    let limit = request.options.timeLimits.connect?.milliseconds ?? Int64(CInt.max)
     set(CURLOPT_CONNECTTIMEOUT_MS, Int(clamping: min(max(limit, 1), Int64(CInt.max))))
     set(CURLOPT_MAXAGE_CONN, Int(request.configuration.idleLimit.bounded.components.seconds))
     // libcurl 7.88 begins HTTP/2 again on a kept connection without TLS, within the HTTP/2 that it speaks there.
@@ -130,7 +130,8 @@ extension CurlEasy {
     // that the end is missing, and would decode all that it has while the target has no room.
     if !request.headers.contains("Accept-Encoding"), !request.options.omits("Accept-Encoding") {
       lines.append(
-        "Accept-Encoding: \(request.options.decompression == nil ? "identity" : "deflate, gzip")")
+        "Accept-Encoding: \(request.options.responseCompression == nil ? "identity" : "deflate, gzip")"
+      )
     }
     return lines
   }

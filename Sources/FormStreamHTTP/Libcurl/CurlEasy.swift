@@ -173,8 +173,8 @@ final class CurlEasy {
   /// How the attempt went.
   ///
   /// - Parameter firstByte: the time to the first byte of a response. libcurl's own is that of the body for an upload.
-  func lastAttempt(firstByte: Duration?) -> LastAttempt {
-    LastAttempt(
+  func metrics(firstByte: Duration?) -> TransferMetrics {
+    TransferMetrics(
       lookup: time(CURLINFO_NAMELOOKUP_TIME_T), connect: time(CURLINFO_CONNECT_TIME_T),
       handshake: time(CURLINFO_APPCONNECT_TIME_T), ready: time(CURLINFO_PRETRANSFER_TIME_T),
       firstByte: firstByte, isConnectionReused: isConnectionReused,
@@ -188,12 +188,12 @@ final class CurlEasy {
     return microseconds > 0 ? .microseconds(microseconds) : nil
   }
 
-  private func endpoint(_ address: CURLINFO, _ port: CURLINFO) -> LastAttempt.Endpoint? {
+  private func endpoint(_ address: CURLINFO, _ port: CURLINFO) -> TransferMetrics.Endpoint? {
     var text: UnsafePointer<CChar>?
     guard formstream_easy_get_text(handle, address, &text) == CURLE_OK, let text,
       case let port = number(port), port > 0
     else { return nil }
-    return LastAttempt.Endpoint(address: String(cString: text), port: port)
+    return TransferMetrics.Endpoint(address: String(cString: text), port: port)
   }
 
   /// The status of a proxy's response to CONNECT; 0 if there is none.

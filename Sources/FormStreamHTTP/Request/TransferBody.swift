@@ -4,7 +4,7 @@ public import FormStreamMultipart
 /// the start.
 public struct TransferBody: Sendable {
   private enum Content: Sendable {
-    case form(Form, guesser: any MediaTypeGuessing, verify: Bool)
+    case form(Form, detector: any MediaTypeDetector, verify: Bool)
     case part(PartBody, MediaType)
     case layout(BodyLayout)
   }
@@ -23,13 +23,13 @@ public struct TransferBody: Sendable {
   /// A form.
   ///
   /// - Parameters:
-  ///   - guesser: detects the types of files that have no declared type. By default, their extensions decide.
+  ///   - detector: detects the types of files that have no declared type. By default, their extensions decide.
   ///   - verify: whether files are searched for the boundary, too.
   public static func form(
-    _ form: Form, guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn,
+    _ form: Form, detector: any MediaTypeDetector = ExtensionTable.builtIn,
     verify: Bool = false
   ) -> TransferBody {
-    TransferBody(.form(form, guesser: guesser, verify: verify))
+    TransferBody(.form(form, detector: detector, verify: verify))
   }
 
   /// A body that was laid out before: its files are not measured again.
@@ -45,9 +45,9 @@ public struct TransferBody: Sendable {
   ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
   public static func file(
     _ path: some LocalPathConvertible, type: MediaType = .octetStream, range: FileRange? = nil,
-    mayGrow growth: FileGrowth = false
+    growing growth: FileGrowth = false
   ) -> TransferBody {
-    TransferBody(.part(.file(path, range: range, mayGrow: growth), type))
+    TransferBody(.part(.file(path, range: range, growing: growth), type))
   }
 
   /// Bytes in memory.
@@ -73,8 +73,8 @@ public struct TransferBody: Sendable {
     let content = try content.get()
     do throws(MultipartError) {
       switch content {
-      case .form(let form, let guesser, let verify):
-        return try form.layout(guessing: guesser, verify: verify)
+      case .form(let form, let detector, let verify):
+        return try form.layout(detector: detector, verify: verify)
       case .part(let body, let type): return try body.layout(as: type)
       case .layout(let layout): return layout
       }

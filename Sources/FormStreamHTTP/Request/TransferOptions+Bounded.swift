@@ -6,7 +6,7 @@ extension TransferOptions {
   var bounded: TransferOptions {
     var options = self
     options.retry = retry.bounded
-    options.limits = limits.bounded
+    options.timeLimits = timeLimits.bounded
     options.expectation.timeout = expectation.timeout.bounded
     return options
   }

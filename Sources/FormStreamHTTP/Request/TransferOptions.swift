@@ -9,12 +9,12 @@ public struct TransferOptions: Sendable {
   /// Whether the server is asked with `Expect: 100-continue` before the body is sent.
   public var expectation = ContinuePolicy.automatic
   /// The time limits.
-  public var limits = TimeLimits()
+  public var timeLimits = TimeLimits()
   /// Where the response's body goes.
   public var responseTarget = ResponseTarget.memory()
   /// Whether compressed responses are asked for and decoded. If nil, the server is asked for none, and a response is passed
   /// on as it is.
-  public var decompression: Decompression?
+  public var responseCompression: ResponseCompression?
   /// The largest body of a response that goes to a file, a closure or a reader, in bytes as they arrive; no limit if nil.
   /// A larger one is an error, `responseTooLarge`, before its first byte if its length is announced.
   public var maximumResponseSize: Int64?

@@ -15,6 +15,8 @@ public struct TransferResponse: Sendable {
   /// Whether a part of the body is missing. That can be so in a result that has an error, in the response to a refused
   /// request, and with ``ResponseTarget/truncated(at:)``.
   public internal(set) var isTruncated: Bool
+  /// What became of the request, for errors about this response; nil if its result says so.
+  package var outcome: TransferResult.Outcome?
 
   var withoutBody: TransferResponse {
     TransferResponse(

@@ -40,7 +40,7 @@ extension TransferResult {
       "content_length": .integer(orNull: contentLength),
       "framing": .string(framing.rawValue),
       "bytes_sent": .integer(bytesSent),
-      "wire_bytes": .integer(wireBytes),
+      "wire_bytes": .integer(totalBytesSent),
       "seconds": .fraction(rounding: duration / .seconds(1)),
       "sha256": .string(orNull: sha256?.description),
       "idempotency_key": .string(orNull: idempotencyKey?.value),

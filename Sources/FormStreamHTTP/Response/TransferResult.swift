@@ -58,7 +58,7 @@ public struct TransferResult: Sendable {
   /// The number of body bytes that were handed over in the last attempt.
   public let bytesSent: Int64
   /// The number of body bytes that were handed over in all attempts.
-  public let wireBytes: Int64
+  public let totalBytesSent: Int64
   /// The time from the start to the end of the transfer.
   public let duration: Duration
   /// The SHA-256 digest of the body as 64 hexadecimal digits; nil unless ``TransferOptions/computesDigest`` is set and
@@ -69,7 +69,7 @@ public struct TransferResult: Sendable {
   /// (``TransferSession/Configuration/serverTrust``); nil if nothing was sent, or without TLS.
   public let isServerVerified: Bool?
   /// When the steps of the last attempt ended, and where its connection led to; nil if none was made.
-  public let lastAttempt: LastAttempt?
+  public let metrics: TransferMetrics?
   /// How many connections were made for it.
   package let newConnections: Int
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
@@ -85,8 +85,8 @@ public struct TransferResult: Sendable {
     TransferResult(
       url: url, method: method, outcome: .ok, response: response, idempotencyKey: idempotencyKey,
       attempts: attempts, redirects: redirects, contentLength: contentLength, framing: framing,
-      bytesSent: bytesSent, wireBytes: wireBytes, duration: duration, sha256: sha256,
-      isServerVerified: isServerVerified, lastAttempt: lastAttempt,
+      bytesSent: bytesSent, totalBytesSent: totalBytesSent, duration: duration, sha256: sha256,
+      isServerVerified: isServerVerified, metrics: metrics,
       newConnections: newConnections, error: nil)
   }
 }

@@ -183,7 +183,8 @@ extension TransferTask: StartedTask {}
 extension TransferResult {
   /// The response of a request that succeeded.
   func confirmingResponse() throws -> TransferResponse {
-    guard error == nil, let response else { try fail() }
+    guard error == nil, var response else { try fail() }
+    response.outcome = outcome
     return response
   }
 

@@ -200,7 +200,7 @@ final class Exchange: @unchecked Sendable {
       } else {
         collector.status == nil ? .beforeResponse : .receiving
       }
-    var limits = request.options.limits
+    var limits = request.options.timeLimits
     // libcurl waits after each piece until it is within the rate.
     limits.stall = limits.stall.map { $0 + request.pauseBetweenPieces }
     guard let error = clock.exceededLimit(of: limits, during: activity, to: request.url)
@@ -210,7 +210,7 @@ final class Exchange: @unchecked Sendable {
   }
 
   /// The time that is left of the attempt; nil if it has no limit.
-  var timeLeft: Duration? { request.options.limits.attempt.map(clock.timeLeft) }
+  var timeLeft: Duration? { request.options.timeLimits.attempt.map(clock.timeLeft) }
 
   /// Whether the response is complete, and the source of the request's body still waits, for what may never come. libcurl
   /// waits for the source, too, although it sends no more of a body that was refused.
@@ -328,7 +328,7 @@ final class Exchange: @unchecked Sendable {
 extension Exchange: CurlDelegate {
   func willSendRequest(over socket: CInt?) -> Bool {
     if connection.requestCount > 0, !maySendAgain { return false }
-    if let error = clock.exceededAttempt(of: request.options.limits, to: request.url) {
+    if let error = clock.exceededAttempt(of: request.options.timeLimits, to: request.url) {
       abort(with: error)
       return false
     }
@@ -592,7 +592,7 @@ extension Exchange {
       sha256: stage == .sent && request.computesDigest ? upload.finishDigest() : nil,
       isServerVerified: request.isEncrypted && connection.requestCount > 0
         ? connection.isVerified : nil,
-      lastAttempt: easy.lastAttempt(firstByte: clock.timeToFirstByte),
+      metrics: easy.metrics(firstByte: clock.timeToFirstByte),
       requestCount: connection.requestCount,
       trustQuestion: abortReason == nil && collector.response == nil
         ? easy.certificateCheck?.question : nil,
@@ -678,7 +678,7 @@ extension Exchange {
 
   /// How the same request is sent again without costing an attempt, as the server has not looked at it. Only once: the
   /// connection is then a new one, and the version another one.
-  private var repetition: Repetition? {
+  private var repetition: ImmediateRepeat? {
     guard abortReason == nil, !hasBegunBody || request.body?.isReplayable == true else {
       return nil
     }

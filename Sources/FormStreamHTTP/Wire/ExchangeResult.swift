@@ -20,7 +20,7 @@ struct ExchangeResult: Sendable {
   /// Whether the platform's check trusts the server's certificates; nil if there was no encrypted connection.
   var isServerVerified: Bool?
   /// How the attempt went on the network.
-  var lastAttempt: LastAttempt
+  var metrics: TransferMetrics
   /// How often the request was sent: libcurl itself repeats a safe one if a kept connection ends.
   var requestCount: Int
   /// What the program has to decide before the request can be sent; nil if nothing.

@@ -358,7 +358,7 @@ final class ResponseCollector {
     }
     let hasNoBody = isToHEAD || status == 204 || status == 304
     do throws(ResponseDecoder.Failure) {
-      let decompression = hasNoBody ? nil : options.decompression
+      let decompression = hasNoBody ? nil : options.responseCompression
       keptDecoder = try ResponseDecoder(decompression, headers, from: url)
       let decoder = isKept ? nil : try ResponseDecoder(decompression, headers, from: url)
       writer = isKept ? nil : response.flatMap { makeWriter?(target, decoder, $0) }

@@ -2,21 +2,21 @@ extension Form {
   /// Lays out the body: checks all names and types, reads the status of all files, and adds up the
   /// length.
   ///
-  /// Files are opened only for `verify`, and by a guesser that reads their first bytes. If the
-  /// first file of the form was opened by the guesser, it stays open for the first reader. All
+  /// Files are opened only for `verify`, and by a detector that reads their first bytes. If the
+  /// first file of the form was opened by the detector, it stays open for the first reader. All
   /// others are closed, and opened again when they are read.
   ///
   /// - Parameters:
-  ///   - guesser: finds the types of parts that have a file name and no type. By default their
-  ///     extensions decide; ``NoGuess`` finds none.
+  ///   - detector: finds the types of parts that have a file name and no type. By default their
+  ///     extensions decide; ``NoDetection`` finds none.
   ///   - verify: whether to search files and streams for the boundary. Parts in memory always are.
   ///     Files are searched now, so they are read twice; streams are searched while they are read.
   ///     A random boundary does not need this.
   /// - Throws: the first error, with the name of the part or the path.
   public func layout(
-    guessing guesser: any MediaTypeGuessing = ExtensionTable.builtIn, verify: Bool = false
+    detector: any MediaTypeDetector = ExtensionTable.builtIn, verify: Bool = false
   ) throws(MultipartError) -> BodyLayout {
-    var builder = LayoutBuilder(guesser: guesser, verifies: verify)
+    var builder = LayoutBuilder(detector: detector, verifies: verify)
     try builder.add(self)
     return try builder.finish(self, as: contentType)
   }
@@ -37,7 +37,7 @@ extension PartBody {
         "The type \(type.description.quoted) of the body is not a media type: write it as type/subtype, "
           + "such as image/png.")
     }
-    var builder = LayoutBuilder(guesser: NoGuess(), verifies: false)
+    var builder = LayoutBuilder(detector: NoDetection(), verifies: false)
     try builder.add(self)
     return try builder.finish(nil, as: type.description)
   }
@@ -45,7 +45,7 @@ extension PartBody {
 
 /// The one walk over a form: it collects the segments, whose lengths the layout adds up.
 private struct LayoutBuilder {
-  let guesser: any MediaTypeGuessing
+  let detector: any MediaTypeDetector
   let verifies: Bool
 
   private var literals: [UInt8] = []
@@ -70,8 +70,8 @@ private struct LayoutBuilder {
   /// 100,000 parts it saves copies of a growing array. Capacity that is not used costs no memory.
   private static let literalCapacity = 192
 
-  init(guesser: any MediaTypeGuessing, verifies: Bool) {
-    self.guesser = guesser
+  init(detector: any MediaTypeDetector, verifies: Bool) {
+    self.detector = detector
     self.verifies = verifies
   }
 
@@ -99,7 +99,7 @@ private struct LayoutBuilder {
       literals.reserveCapacity(form.parts.count * Self.literalCapacity)
     }
 
-    // All files are looked up before a guesser reads any: a FIFO may keep it waiting, and a file
+    // All files are looked up before a detector reads any: a FIFO may keep it waiting, and a file
     // could change meanwhile.
     var files: [Int: PartContent] = [:]
     for (index, part) in form.parts.enumerated() where part.body.isFile {
@@ -158,9 +158,9 @@ private struct LayoutBuilder {
       return inner.type(as: type)
     }
     var known = part.type
-    if known == nil { known = try guessType(of: part, with: &content) }
+    if known == nil { known = try detectType(of: part, with: &content) }
     guard let type = known else { return nil }
-    // A guessed type and a literal were not checked yet.
+    // A detected type and a literal were not checked yet.
     guard type.isWellFormed else {
       throw MultipartError(
         .invalidMediaType, on: part.name,
@@ -170,12 +170,12 @@ private struct LayoutBuilder {
     return type
   }
 
-  private func guessType(
+  private func detectType(
     of part: Part, with content: inout PartContent
   ) throws(MultipartError) -> MediaType? {
     guard let filename = part.filename else { return nil }
     let preview = ContentPreview(content, of: part.name, keepsFile: !hasFile)
-    let type = guesser.mediaType(
+    let type = detector.mediaType(
       of: UntypedPart(filename: filename, path: part.body.path, content: preview))
     if let failure = preview.failure { throw failure }
     content = preview.content

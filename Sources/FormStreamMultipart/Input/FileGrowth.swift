@@ -17,7 +17,7 @@ public struct FileGrowth: Hashable, Sendable {
 
 extension FileGrowth: ExpressibleByBooleanLiteral {
   /// ``allowed`` or ``refused``.
-  public init(booleanLiteral mayGrow: Bool) {
-    self = mayGrow ? .allowed : .refused
+  public init(booleanLiteral growing: Bool) {
+    self = growing ? .allowed : .refused
   }
 }

@@ -15,7 +15,7 @@ extension FileOrigin {
     case .regular:
       return .extent(try extent(of: status, part: part))
     case .pipe, .device:
-      guard provenance.streamsSpecialFiles else { throw notAFile(part, "is a FIFO or a device") }
+      guard accepted.streamsSpecialFiles else { throw notAFile(part, "is a FIFO or a device") }
       guard range == nil else {
         throw notAFile(part, "is a FIFO or a device, which has no ranges")
       }
@@ -40,7 +40,7 @@ extension FileOrigin {
     }
     let settled: FileStatus?
     do {
-      let follows = provenance.followsSymlinks
+      let follows = accepted.followsSymlinks
       var status = try FileStatus(settling: path, followsSymlinks: follows)
       // A file that may grow may do so all the time.
       if status == nil, growth != .refused {
@@ -73,7 +73,7 @@ extension FileOrigin {
     let storage = KnownDisks.contains(device) ? .disk : FileStorage(of: path)
     KnownDisks.note(device, storage)
     var extent = try FileExtent(
-      of: path, status.identity, range, followsSymlinks: provenance.followsSymlinks,
+      of: path, status.identity, range, followsSymlinks: accepted.followsSymlinks,
       storage: storage, part: part)
     if growth != .refused { extent.growing = GrowingFile(growth, seen: extent.identity) }
     return extent

@@ -24,7 +24,7 @@ extension FileOrigin {
   /// disk, and it wasn't changed a moment ago.
   var isAtHand: Bool {
     guard path.isUsable, growth == .refused,
-      let file = cachedFile(path, followsSymlinks: provenance.followsSymlinks),
+      let file = cachedFile(path, followsSymlinks: accepted.followsSymlinks),
       KnownDisks.contains(file.device)
     else { return false }
     return !file.changed.isRecent(at: .fileClock)
@@ -53,7 +53,7 @@ extension PartBody {
 
 extension Form {
   /// Whether it can be laid out at once, if no files are searched for the boundary. Types must not have to be
-  /// guessed: that may read the contents.
+  /// detected: that may read the contents.
   package var isAtHand: Bool {
     PartBody.areFew(parts)
       && parts.allSatisfy { ($0.type != nil || $0.filename == nil) && $0.body.isAtHand }

@@ -6,7 +6,7 @@ import FormStreamPlatform
 /// A table is text, which is searched for each extension once. Programs ask for few extensions, and to
 /// read all of a large table into a dictionary would take longer than to send a small file.
 ///
-/// It is a guesser too: forms use ``builtIn`` if they are given no other.
+/// It is a detector too: forms use ``builtIn`` if they are given no other.
 public struct ExtensionTable: Sendable {
   /// The texts, in the order in which they are searched. None is read before it is asked for.
   private var texts: [Text]
@@ -89,7 +89,7 @@ private final class Text: Sendable {
   }
 }
 
-extension ExtensionTable: MediaTypeGuessing {
+extension ExtensionTable: MediaTypeDetector {
   /// The most likely type of the part's file name; nil if its extension is not in the table.
   public func mediaType(of part: UntypedPart) -> MediaType? { firstType(of: part.filename) }
 }

@@ -1,6 +1,6 @@
 /// A form: its parts in order, and how they are encoded.
 ///
-/// A form is a plain value. It opens nothing: lay it out (``layout(guessing:verify:)``) to measure
+/// A form is a plain value. It opens nothing: lay it out (``layout(detector:verify:)``) to measure
 /// and to read it, as often as needed.
 ///
 /// ```swift

@@ -109,7 +109,7 @@ extension Form {
 }
 
 extension Part {
-  /// The type that the part has without a guess. RFC 2046 §5.1: a part without a type is plain text.
+  /// The type that the part has if none is detected. RFC 2046 §5.1: a part without a type is plain text.
   fileprivate var knownType: MediaType? {
     if let type { return type }
     if case .form(let inner) = body.kind { return inner.typeInsideForm }

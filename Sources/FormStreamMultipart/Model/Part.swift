@@ -20,7 +20,7 @@ public struct Part: Sendable {
   }
   /// The bytes of a file name that is not UTF-8.
   private(set) var filenameBeyondUTF8: [UInt8]?
-  /// The media type. If it is nil, a part with a file name gets a guessed type when the form is
+  /// The media type. If it is nil, a part with a file name gets a detected type when the form is
   /// laid out: by default that of its extension, and `application/octet-stream` if there is no guess.
   /// A part without a file name has no `Content-Type`.
   public var type: MediaType?
@@ -70,14 +70,15 @@ public struct Part: Sendable {
   ///   - path: a path as text or bytes, or a file URL of Foundation. With another URL, laying out the
   ///     form throws `notAFile`.
   ///   - growth: whether the file may grow meanwhile; see ``FileGrowth``.
+  ///   - accepted: what may be at the path; see ``AcceptedFiles``.
   public static func file(
     _ name: String, _ path: some LocalPathConvertible, filename: String? = nil,
     type: MediaType? = nil, headers: HTTPHeaders = [:], range: FileRange? = nil,
-    mayGrow growth: FileGrowth = false, provenance: FileProvenance = .named
+    growing growth: FileGrowth = false, accepting accepted: AcceptedFiles = .any
   ) -> Part {
     var part = Part(
       name: name, filename: filename, type: type, headers: headers,
-      body: .file(path, range: range, mayGrow: growth, provenance: provenance))
+      body: .file(path, range: range, growing: growth, accepting: accepted))
     if filename == nil { part.filenameBytes = part.body.path?.lastComponentBytes }
     return part
   }

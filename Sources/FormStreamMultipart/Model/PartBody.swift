@@ -57,17 +57,17 @@ public struct PartBody: Sendable {
   ///   - range: a range of its bytes; nil means all. Laying out fails if the range is not within
   ///     the file.
   ///   - growth: whether the file may grow meanwhile: `true`, `false` or ``FileGrowth/compared``.
-  ///   - provenance: whether a person named the file; see ``FileProvenance``.
+  ///   - accepted: what may be at the path; see ``AcceptedFiles``.
   public static func file(
-    _ path: some LocalPathConvertible, range: FileRange? = nil, mayGrow growth: FileGrowth = false,
-    provenance: FileProvenance = .named
+    _ path: some LocalPathConvertible, range: FileRange? = nil, growing growth: FileGrowth = false,
+    accepting accepted: AcceptedFiles = .any
   ) -> PartBody {
     do throws(MultipartError) {
       return PartBody(
         kind: .file(
           FileOrigin(
-            path: try path.localPath(), range: range, growth: growth, provenance: provenance,
-            singleUse: provenance.streamsSpecialFiles ? SingleUse() : nil)))
+            path: try path.localPath(), range: range, growth: growth, accepted: accepted,
+            singleUse: accepted.streamsSpecialFiles ? SingleUse() : nil)))
     } catch {
       return PartBody(kind: .invalid(error))
     }
@@ -133,17 +133,16 @@ public struct FileRange: Hashable, Sendable {
   }
 }
 
-/// Whether a person named a file or it was found in a directory. It decides whether links and
-/// special files are accepted.
-public struct FileProvenance: Hashable, Sendable {
+/// What may be at the path of a file.
+public struct AcceptedFiles: Hashable, Sendable {
   let followsSymlinks: Bool
   let streamsSpecialFiles: Bool
 
-  /// A person named it: links are followed, and a FIFO or device is a one-shot stream of unknown
-  /// length.
-  public static let named = FileProvenance(followsSymlinks: true, streamsSpecialFiles: true)
-  /// It was found in a directory: only a regular file is accepted, and no link to one.
-  public static let found = FileProvenance(followsSymlinks: false, streamsSpecialFiles: false)
+  /// Whatever can be read, for a path that a person named: links are followed, and a FIFO or device
+  /// is a one-shot stream of unknown length.
+  public static let any = AcceptedFiles(followsSymlinks: true, streamsSpecialFiles: true)
+  /// Only a regular file and no link to one, for a path that was found in a directory.
+  public static let regularOnly = AcceptedFiles(followsSymlinks: false, streamsSpecialFiles: false)
 }
 
 /// The file of a part, before it is looked up.
@@ -151,7 +150,7 @@ struct FileOrigin: Sendable {
   let path: LocalPath
   let range: FileRange?
   var growth: FileGrowth
-  let provenance: FileProvenance
+  let accepted: AcceptedFiles
   /// For a FIFO or device; nil if they are not accepted.
   let singleUse: SingleUse?
 }

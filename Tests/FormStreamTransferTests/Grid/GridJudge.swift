@@ -199,11 +199,11 @@ struct GridJudge {
       isVague || result.attempts == seen
       || result.error?.code == .sourceChanged && result.attempts == seen + 1
     let bytesAgree =
-      result.bytesSent <= length && result.wireBytes >= Int64(received)
-      && result.wireBytes <= length * Int64(result.attempts)
+      result.bytesSent <= length && result.totalBytesSent >= Int64(received)
+      && result.totalBytesSent <= length * Int64(result.attempts)
       && (result.attempts != seen || result.bytesSent >= lastCount)
       && (result.outcome != .ok || result.bytesSent == length)
-      && (!(seen == 1 && isUnreachable) || result.wireBytes == 0)
+      && (!(seen == 1 && isUnreachable) || result.totalBytesSent == 0)
     return lies(if: !attemptsAgree, .attempts) + lies(if: !bytesAgree, .bytes)
       + lies(if: !evidence.faults.isEmpty && cell.first.moment != .handshake, .wire)
   }
@@ -227,7 +227,7 @@ struct GridJudge {
         kind: kind,
         detail: "\(cell): the server \(truth.joined(separator: ", then ")); the client said "
           + "\(result.outcome), status \(result.status.map(String.init) ?? "none"), mark \(mark ?? "none"), attempts "
-          + "\(result.attempts), bytes \(result.bytesSent)/\(result.wireBytes), error "
+          + "\(result.attempts), bytes \(result.bytesSent)/\(result.totalBytesSent), error "
           + "\(result.error?.code.rawValue ?? "none") \(result.error?.description ?? "") \(evidence.faults)"
       )
     ]

@@ -112,11 +112,11 @@ struct GridRunner: Sendable {
     if cell.request == .postWithKey {
       request.options.idempotencyKey = IdempotencyKey("key of cell \(index)")
     }
-    request.options.limits.attempt = .seconds(60)
+    request.options.timeLimits.attempt = .seconds(60)
     if cell.isSilent {
-      request.options.limits.connect = limit
-      request.options.limits.response = limit
-      request.options.limits.stall = limit
+      request.options.timeLimits.connect = limit
+      request.options.timeLimits.response = limit
+      request.options.timeLimits.stall = limit
     }
     if cell.needsHook {
       request.options.trace = { trace in

@@ -88,7 +88,7 @@ class Mix:
             return steps[min(seen[upload.name], len(steps)) - 1]
 
         with Server(decide, remembers_keys=True) as server:
-            run = send(formstream, "-j", str(jobs), "--answer-timeout", "10", *self.words, "--sniff", "extension",
+            run = send(formstream, "-j", str(jobs), "--response-timeout", "10", *self.words, "--sniff", "extension",
                        "--manifest", "../manifest", server.url, cwd=self.place / "in", before=before)
             names = server.names()
         states = {name_of(record): (record["outcome"], record["error"] and record["error"]["code"])

@@ -71,7 +71,7 @@ def overloaded_server(formstream, place, count=10_000):
         what = "with keys" if keys else "without keys"
         with Server(faults, remembers_keys=bool(keys)) as server:
             begun = time.monotonic()
-            run = send(formstream, "-j", "16", "--answer-timeout", "3", *keys, server.url, "in", cwd=place)
+            run = send(formstream, "-j", "16", "--response-timeout", "3", *keys, server.url, "in", cwd=place)
             seconds = time.monotonic() - begun
             outcomes, missing = judge(sent, server.names(), run, what)
             requests = server.complete + server.incomplete

@@ -52,7 +52,7 @@ func multipartCells() -> [Cell] {
     return stream.read(&buffer, maxLength: length)
   }
   cells += Cell.each("UntypedPart.firstBytes(upTo:)", Extremes.integers) { count in
-    struct Guesser: MediaTypeGuessing {
+    struct Detector: MediaTypeDetector {
       let count: Int
       func mediaType(of part: UntypedPart) -> MediaType? {
         _ = part.firstBytes(upTo: count)
@@ -64,7 +64,7 @@ func multipartCells() -> [Cell] {
       Part.bytes("b", [1, 2, 3], filename: "b")
       Part.stream("c", filename: "c") { try Source() }
     }
-    return try form.layout(guessing: Guesser(count: count)).contentType
+    return try form.layout(detector: Detector(count: count)).contentType
   }
   cells += Cell.each("Part.text of a number", Extremes.integers) { number in
     try Form { Part.text("a", number) }.layout().bytes(limit: 1000).count

@@ -65,7 +65,7 @@ private func receive(_ configuration: Receiver.Configuration) async throws -> St
   ]
   for body in bodies {
     var request = try TransferRequest(.post, receiver.url, body: body)
-    request.options.limits.attempt = .seconds(20)
+    request.options.timeLimits.attempt = .seconds(20)
     let result = await session.result(of: request)
     ends.append("\(result.outcome) \(result.status ?? 0)")
   }

@@ -51,7 +51,9 @@ func requestCells(_ server: ProbeServer) -> [Cell] {
     $0.spoolsBody = true
   }
   cells += option("responseTarget", Extremes.integers) { $0.responseTarget = .memory(limit: $1) }
-  cells += option("decompression", Extremes.int64s) { $0.decompression = Decompression(limit: $1) }
+  cells += option("responseCompression", Extremes.int64s) {
+    $0.responseCompression = ResponseCompression(limit: $1)
+  }
   cells += option("redirects.limit", Extremes.integers) { $0.redirects.limit = $1 }
   cells += option("expectation.timeout", Extremes.durations) {
     $0.expectation = .always
@@ -62,14 +64,14 @@ func requestCells(_ server: ProbeServer) -> [Cell] {
     $0.readAhead = 100
     $0.progressPace = .atMost(every: $1)
   }
-  cells += option("limits.connect", Extremes.durations) { $0.limits.connect = $1 }
-  cells += option("limits.stall", Extremes.durations) { $0.limits.stall = $1 }
-  cells += option("limits.response", Extremes.durations) { $0.limits.response = $1 }
-  cells += option("limits.attempt", Extremes.durations) { $0.limits.attempt = $1 }
+  cells += option("timeLimits.connect", Extremes.durations) { $0.timeLimits.connect = $1 }
+  cells += option("timeLimits.stall", Extremes.durations) { $0.timeLimits.stall = $1 }
+  cells += option("timeLimits.response", Extremes.durations) { $0.timeLimits.response = $1 }
+  cells += option("timeLimits.attempt", Extremes.durations) { $0.timeLimits.attempt = $1 }
   cells += option("limits of a stream that is read ahead", Extremes.durations, body: stream) {
     $0.readAhead = 100
-    $0.limits.attempt = $1
-    $0.limits.stall = $1
+    $0.timeLimits.attempt = $1
+    $0.timeLimits.stall = $1
   }
   // Each of these waits between attempts; the third attempt cancels the request.
   cells += option("retry.attempts", Extremes.integers, to: "busy") {
@@ -86,15 +88,15 @@ func requestCells(_ server: ProbeServer) -> [Cell] {
       case "maximumDelay": options.retry.maximumDelay = value
       case "fixedDelay": options.retry.fixedDelay = value
       case "maximumRetryAfter": options.retry.maximumRetryAfter = value
-      default: (options.retry.timeLimit, options.limits.attempt) = (value, value)
+      default: (options.retry.timeLimit, options.timeLimits.attempt) = (value, value)
       }
     }
   }
   cells += option("all limits and delays at once", Extremes.durations, to: "busy") {
     $0.retry.attempts = 3
     ($0.retry.fixedDelay, $0.retry.timeLimit) = ($1, $1)
-    ($0.limits.connect, $0.limits.stall) = ($1, $1)
-    ($0.limits.response, $0.limits.attempt) = ($1, $1)
+    ($0.timeLimits.connect, $0.timeLimits.stall) = ($1, $1)
+    ($0.timeLimits.response, $0.timeLimits.attempt) = ($1, $1)
   }
   return cells + readingCells(server)
 }

@@ -37,7 +37,7 @@ func send(_ number: Int, _ session: TransferSession) async throws -> String {
   var request = try TransferRequest(.post, url, body: .bytes(bytes))
   request.headers.append("X-Request", "\(number)")
   request.options.expectation = .never
-  request.options.limits.attempt = .seconds(30)
+  request.options.timeLimits.attempt = .seconds(30)
   return line(number, await session.result(of: request))
 }
 

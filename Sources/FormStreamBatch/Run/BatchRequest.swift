@@ -2,10 +2,10 @@ import FormStreamMultipart
 import FormStreamHTTP
 
 /// What one request brings: a file, several files, or a slice of a file.
-struct RequestUnit {
+struct BatchRequest {
   /// One of the files, and what became of it so far.
   struct Member {
-    var ending: FileEnding
+    var ending: FileOutcome
     /// Nil until it is opened.
     var opened: OpenedBatchFile?
 
@@ -26,18 +26,18 @@ struct RequestUnit {
   }
 
   /// Removes files, and returns what became of them.
-  mutating func remove(where isRemoved: (Member) -> Bool) -> [FileEnding] {
+  mutating func remove(where isRemoved: (Member) -> Bool) -> [FileOutcome] {
     let endings = members.filter(isRemoved).map(\.ending)
     members.removeAll(where: isRemoved)
     return endings
   }
 
   /// Removes all files, and returns what became of them.
-  mutating func removeAll() -> [FileEnding] { remove { _ in true } }
+  mutating func removeAll() -> [FileOutcome] { remove { _ in true } }
 
   /// Notes the result of a request with these files. If one of several could not be read to its end, the request was not
   /// completed: that file leaves the unit, and is returned, and the others go on without it.
-  mutating func note(_ result: TransferResult, isIdempotent: Bool) -> [FileEnding] {
+  mutating func note(_ result: TransferResult, isIdempotent: Bool) -> [FileOutcome] {
     let isFaulty = members.count > 1 && !result.isOutOfDescriptors
     let faulty = isFaulty ? (result.error?.underlying as? MultipartError)?.file : nil
     let isOfMember = faulty.map { faulty in members.contains { $0.file.path == faulty } } ?? false
@@ -67,7 +67,7 @@ struct RequestUnit {
   }
 
   /// Removes the files for which no request can be laid out, or all if that is because of none of them, and returns them.
-  mutating func removeFailing(_ plan: SendingPlan, _ error: any Error) -> [FileEnding] {
+  mutating func removeFailing(_ plan: SendingPlan, _ error: any Error) -> [FileOutcome] {
     for index in members.indices where members.count > 1 {
       guard let opened = members[index].opened else { continue }
       do { _ = try plan.request(for: [opened]) } catch {

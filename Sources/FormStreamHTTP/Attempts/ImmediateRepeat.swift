@@ -1,5 +1,5 @@
 /// How a request that the server has not looked at is sent again at once.
-package enum Repetition: Sendable {
+package enum ImmediateRepeat: Sendable {
   /// Over a new connection, as the kept one was closed or can't be used.
   case onNewConnection
   /// With HTTP/2, as the server refuses HTTP/1.1.

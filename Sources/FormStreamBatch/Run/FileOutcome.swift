@@ -4,7 +4,7 @@ import FormStreamMultipart
 import FormStreamHTTP
 
 /// What became of a file so far, over all its requests.
-struct FileEnding {
+struct FileOutcome {
   let file: BatchFile
   var maybeDuplicate: Bool
   private(set) var state = BatchState.failed

@@ -2,7 +2,7 @@
 ///
 /// The headers of the response stay as they are, so `Content-Length` is the compressed length. A response in another
 /// coding, or with bytes that are damaged, missing at the end or left over after it, is an error: `decompressionFailed`.
-public struct Decompression: Sendable, Hashable {
+public struct ResponseCompression: Sendable, Hashable {
   /// The largest body after decoding, in bytes: a small response can be a very large body. Decoding more is an error,
   /// `responseTooLarge`. Of a response that is kept in memory, no more is decoded than is kept.
   public var limit: Int64

@@ -3,9 +3,9 @@ import Synchronization
 import FormStreamTestSupport
 import Testing
 
-@Suite struct GuessingTests {
+@Suite struct DetectionTests {
   /// Records its calls, and returns a type for some extensions.
-  private final class Guesser: MediaTypeGuessing {
+  private final class Detector: MediaTypeDetector {
     let asked = Mutex<[String]>([])
 
     func mediaType(of part: UntypedPart) -> MediaType? {
@@ -15,7 +15,7 @@ import Testing
   }
 
   /// Returns a type that contains the first bytes, so that the body shows them.
-  private struct Looker: MediaTypeGuessing {
+  private struct Looker: MediaTypeDetector {
     var count = 4
 
     func mediaType(of part: UntypedPart) -> MediaType? {
@@ -27,7 +27,7 @@ import Testing
     _ part: Part, _ looker: Looker = Looker()
   ) throws -> String {
     let form = Form(boundary: try Boundary("B"), parts: [part])
-    let bytes = try form.layout(guessing: looker).bytes(limit: 1 << 20)
+    let bytes = try form.layout(detector: looker).bytes(limit: 1 << 20)
     return String(decoding: bytes, as: UTF8.self)
   }
 
@@ -36,7 +36,7 @@ import Testing
       + "Content-Type: \(type)\r\n\r\n\(content)\r\n--B--\r\n"
   }
 
-  @Test func `a guesser gets the first bytes that will be sent`() throws {
+  @Test func `a detector gets the first bytes that will be sent`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("on-disk", "0123456789")
     let text = Part(name: "a", filename: "f", body: .text("abcdef"))
@@ -48,7 +48,9 @@ import Testing
   }
 
   @Test(arguments: [Replay.once, .repeatable])
-  func `a stream whose first bytes were guessed from is sent completely`(_ replay: Replay) throws {
+  func `a stream whose first bytes were looked at for its type is sent completely`(_ replay: Replay)
+    throws
+  {
     let part = Part.stream("a", filename: "f", length: 10, replay: replay) {
       OneByteSource(Array("0123456789".utf8))
     }
@@ -61,21 +63,23 @@ import Testing
     #expect(try body(empty) == expected("application/octet-stream", ""))
   }
 
-  @Test func `a pipe that was guessed from can be read once, and only by that layout`() throws {
+  @Test func `a pipe that was looked at for its type can be read once, and only by that layout`()
+    throws
+  {
     let part = Part.stream("a", filename: "f", replay: .once) { OneByteSource([1, 2, 3]) }
     let form = Form(boundary: try Boundary("B"), parts: [part])
-    let layout = try form.layout(guessing: Looker())
-    #expect(failure { try form.layout(guessing: Looker()) }?.code == .notReplayable)
+    let layout = try form.layout(detector: Looker())
+    #expect(failure { try form.layout(detector: Looker()) }?.code == .notReplayable)
     #expect(failure { try layout.bytes(limit: 4096) } == nil)
     #expect(failure { try layout.bytes(limit: 4096) }?.code == .notReplayable)
   }
 
-  @Test func `a source that was guessed from and never read is closed`() throws {
+  @Test func `a source that was looked at for its type and never read is closed`() throws {
     let record = SourceRecord()
     let part = Part.stream("a", filename: "f", replay: .once) {
       ScriptedSource([1, 2, 3], record: record)
     }
-    _ = try Form(boundary: Boundary("B"), parts: [part]).layout(guessing: Looker())
+    _ = try Form(boundary: Boundary("B"), parts: [part]).layout(detector: Looker())
     #expect(record.opens == 1)
     #expect(record.closes == 1)
   }
@@ -83,13 +87,13 @@ import Testing
   @Test func `if the first bytes can't be read, the form can't be laid out`() throws {
     let part = Part.stream("a", filename: "f") { throw TestError(7) }
     let form = Form(boundary: try Boundary("B"), parts: [part])
-    let error = failure { try form.layout(guessing: Looker()) }
+    let error = failure { try form.layout(detector: Looker()) }
     #expect(error?.code == .streamFailed)
     #expect(error?.underlying as? TestError == TestError(7))
     #expect(failure { try form.layout() } == nil)
   }
 
-  @Test func `only parts with a file name and no type are guessed, with the path`() throws {
+  @Test func `only parts with a file name and no type are detected, with the path`() throws {
     let directory = try TemporaryDirectory()
     let path = try directory.write("on-disk", "1")
     let form = Form(boundary: try Boundary("B")) {
@@ -98,9 +102,9 @@ import Testing
       Part.bytes("c", [UInt8](), filename: "y.png", type: MediaType("a/b"))
       Part.file("d", path)
     }
-    let guesser = Guesser()
-    let body = try form.layout(guessing: guesser).bytes(limit: 4096)
-    #expect(guesser.asked.withLock(\.self) == ["x.png -", "on-disk \(path)"])
+    let detector = Detector()
+    let body = try form.layout(detector: detector).bytes(limit: 4096)
+    #expect(detector.asked.withLock(\.self) == ["x.png -", "on-disk \(path)"])
     #expect(
       String(decoding: body, as: UTF8.self)
         == "--B\r\n"
@@ -132,7 +136,7 @@ import Testing
       Part(name: "c", filename: "f.png", type: "a/b", body: .text(""))
       Part(name: "d", filename: "f", body: .text(""))
     }
-    let layout = try form.layout(guessing: Guesser())
+    let layout = try form.layout(detector: Detector())
     let types = (0..<4).map { layout.placedPart(at: $0).type?.description }
     #expect(types == [nil, "image/png", "a/b", "application/octet-stream"])
   }

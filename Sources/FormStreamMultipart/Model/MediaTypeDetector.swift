@@ -1,12 +1,12 @@
-/// Guesses the media types of parts that have a file name and no type.
+/// Detects the media types of parts that have a file name and no type.
 ///
 /// It is called while the form is laid out, because the text of the type is part of the length.
-public protocol MediaTypeGuessing: Sendable {
+public protocol MediaTypeDetector: Sendable {
   /// The type of a part; nil if it is unknown.
   func mediaType(of part: UntypedPart) -> MediaType?
 }
 
-/// A part that has a file name and no type, as ``MediaTypeGuessing`` sees it.
+/// A part that has a file name and no type, as ``MediaTypeDetector`` sees it.
 public struct UntypedPart {
   /// The file name of the part.
   public let filename: String
@@ -26,9 +26,9 @@ public struct UntypedPart {
   }
 }
 
-/// Guesses no types: parts without one are `application/octet-stream`, whatever their names.
-public struct NoGuess: MediaTypeGuessing {
-  /// Creates the guesser.
+/// Detects no types: parts without one are `application/octet-stream`, whatever their names.
+public struct NoDetection: MediaTypeDetector {
+  /// Creates the detector.
   public init() {}
 
   /// Always nil.

@@ -2,7 +2,7 @@
 ///
 /// All times begin with the attempt, and are nil if it did not come so far. On a connection that was made for an earlier
 /// request, the first three are short.
-public struct LastAttempt: Sendable, Hashable {
+public struct TransferMetrics: Sendable, Hashable {
   /// An end of a connection.
   public struct Endpoint: Sendable, Hashable {
     /// An IPv4 or IPv6 address, without brackets.

@@ -2,7 +2,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 
 /// Detects types without reading streams that can be read only once: their types are detected by name alone.
-struct NonconsumingGuesser: MediaTypeGuessing {
+struct NonconsumingDetector: MediaTypeDetector {
   let sniffer: MediaTypeSniffer
 
   func mediaType(of part: UntypedPart) -> MediaType? {

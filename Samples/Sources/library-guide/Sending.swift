@@ -80,7 +80,7 @@ func relay(from source: String, to target: String, in session: TransferSession) 
 }
 
 func remove(_ url: String, in session: TransferSession) async throws -> Photo? {
-  let photo = try await session.delete(url).decoded(as: Photo?.self)  // nil without a body, as with a 204
+  let photo = try await session.delete(url).decoded(as: Photo?.self)  // nil without a body
   return photo
 }
 

@@ -5,7 +5,7 @@ extension OpenResponse {
   ///
   /// - Throws: `invalidJSON`; otherwise as ``collect(upTo:)``.
   public func decoded<Value: Decodable>(
-    as type: Value.Type = Value.self, upTo limit: Int = 1024 * 1024,
+    as type: Value.Type = Value.self, upTo limit: Int = ResponseTarget.defaultLimit,
     decoder: JSONDecoder = JSONDecoder()
   ) async throws -> Value {
     var complete = response(with: try await collect(upTo: limit), isTruncated: false)

@@ -144,7 +144,9 @@ extension BatchRun {
 
 extension TransferResult {
   /// Whether the server has too much to do.
-  fileprivate var isOfOverload: Bool { status == 429 || status == 503 }
+  fileprivate var isOfOverload: Bool {
+    status.map(RetryPolicy.refusalsBeforeWork.contains) ?? false
+  }
 
   /// When a server that has too much to do asks to come again; nil if it does not say it.
   fileprivate var retryAfter: Duration? {

@@ -115,10 +115,9 @@ extension Attempt {
           .proxyRefused, on: url.description,
           "The request to \(url) was not passed on: its proxy demands a user and a password, or other ones (407). Set "
             + "them (\(SettingName.proxyCredentials))."))
-    // They refuse a request before it is carried out.
-    case 429, 503: return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
-    // They don't say whether the next attempt is refused, nor whether this one was carried out.
-    case 408, 425, 500:
+    case let status where RetryPolicy.refusalsBeforeWork.contains(status):
+      return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
+    case let status where RetryPolicy.unclearRefusals.contains(status):
       return isSafeToRepeat ? retry(.init(.retryable, refused)) : .conclude(.failed, refused)
     case 415 where options.bodyCoding != .none:
       return .conclude(

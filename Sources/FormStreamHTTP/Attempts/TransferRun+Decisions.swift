@@ -121,7 +121,7 @@ extension TransferRun {
       return (true, true, policy.timeout * 10)
     }
     guard isAllowed, policy.kind == .automatic else { return (isAllowed, false, policy.timeout) }
-    let isLarge = body.contentLength.map { $0 > 1024 * 1024 } ?? true
+    let isLarge = body.contentLength.map { $0 > ContinuePolicy.largestUnasked } ?? true
     let isSent = isLarge && !session.knownServers.ignoresExpect(next.url.origin)
     return (isSent, false, policy.timeout)
   }

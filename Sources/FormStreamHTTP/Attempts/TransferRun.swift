@@ -517,7 +517,7 @@ extension AttemptDecision.Verdict {
     }
     // What was refused needs no failure of its own.
     error = error?.adding(
-      "Only the first \(ResponseTarget.maximumHeld) bytes of its response were kept.")
+      "Only the first \(ResponseTarget.defaultLimit) bytes of its response were kept.")
   }
 }
 

@@ -5,6 +5,9 @@ public struct ContinuePolicy: Hashable, Sendable {
     case automatic, always, never
   }
 
+  /// The largest body that `automatic` sends without asking first.
+  static let largestUnasked: Int64 = 1024 * 1024
+
   let kind: Kind
   /// How long to wait for the response. The body is sent after that, too.
   public var timeout: Duration = .seconds(1)

@@ -22,6 +22,11 @@ public struct RetryPolicy: Sendable, Hashable {
   /// Whether a request that only reads is repeated whatever it failed with, such as a 404.
   package var retriesAllFailures = false
 
+  /// The statuses that refuse a request before it is carried out, so that it may always be repeated.
+  package static let refusalsBeforeWork: Set<Int> = [429, 503]
+  /// The statuses that don't say whether the request was carried out: it is repeated only if twice does no harm.
+  static let unclearRefusals: Set<Int> = [408, 425, 500]
+
   /// Creates a policy; with one attempt, nothing is repeated.
   public init(attempts: Int = 1) {
     self.attempts = attempts

@@ -41,7 +41,7 @@ public struct OpenResponse: Sendable {
   ///   `CancellationError` if the task is cancelled.
   public func accepted() async throws -> OpenResponse {
     if isAccepted { return self }
-    let limit = 1024 * 1024
+    let limit = ResponseTarget.defaultLimit
     var bytes: [UInt8] = []
     var isTruncated = false
     do {
@@ -66,7 +66,7 @@ public struct OpenResponse: Sendable {
   ///
   /// - Throws: `responseTooLarge` if it has more than `limit` bytes; the request is then cancelled. What reading the body
   ///   throws.
-  public func collect(upTo limit: Int = 1024 * 1024) async throws -> [UInt8] {
+  public func collect(upTo limit: Int = ResponseTarget.defaultLimit) async throws -> [UInt8] {
     var bytes: [UInt8] = []
     for try await chunk in body {
       guard chunk.count <= limit - bytes.count else {
@@ -84,7 +84,7 @@ public struct OpenResponse: Sendable {
   /// The complete body as text, with malformed UTF-8 replaced.
   ///
   /// - Throws: as ``collect(upTo:)``.
-  public func text(upTo limit: Int = 1024 * 1024) async throws -> String {
+  public func text(upTo limit: Int = ResponseTarget.defaultLimit) async throws -> String {
     String(decoding: try await collect(upTo: limit), as: UTF8.self)
   }
 

@@ -12,7 +12,7 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(reading: reading) }
 
   /// The lines of the body, as they arrive, each of at most 1 MiB. See ``lines(upTo:)``.
-  public var lines: ResponseLines { lines(upTo: 1024 * 1024) }
+  public var lines: ResponseLines { lines(upTo: ResponseTarget.defaultLimit) }
 
   /// The lines of the body, as they arrive, without their LF or CRLF. Malformed UTF-8 is replaced.
   ///

@@ -11,6 +11,9 @@ public struct ResponseTarget: Sendable {
     case download(DownloadSink)
   }
 
+  /// How many bytes of a response are kept in memory if the program doesn't say: 1 MiB.
+  public static let defaultLimit = 1024 * 1024
+
   let kind: Kind
   /// Whether it receives the response to a refused request, too.
   let includesRefused: Bool
@@ -41,7 +44,7 @@ public struct ResponseTarget: Sendable {
   /// bytes.
   ///
   /// Of the response to a refused request, the first `limit` bytes are kept.
-  public static func memory(limit: Int = 1024 * 1024) -> ResponseTarget {
+  public static func memory(limit: Int = defaultLimit) -> ResponseTarget {
     ResponseTarget(kind: .memory(limit: limit), includesRefused: true)
   }
 

@@ -46,11 +46,8 @@ enum ResponseSink {
 extension ResponseTarget {
   /// How many bytes of a held response are kept, in case it turns out to be the last one.
   var heldLimit: Int {
-    if case .memory(let limit) = kind { limit } else { Self.maximumHeld }
+    if case .memory(let limit) = kind { limit } else { Self.defaultLimit }
   }
-
-  /// The same of a target that is not memory.
-  static var maximumHeld: Int { 1024 * 1024 }
 
   /// Delivers the body of a response that was held. An incomplete body doesn't become a file. This may block.
   func deliver(_ held: TransferResponse) throws {

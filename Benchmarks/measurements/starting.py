@@ -21,7 +21,11 @@ def starting(table, formstream, work, rounds):
 
     version(formstream)(), version("curl")()
     ours, peer = alternating(rounds, version(formstream), version("curl"))
-    table.add("--version", "ms", ours, peer, ("<=", 1.3), peer_name="curl")
+    table.add("--version", "ms", ours, peer, ("<=", 1.0), peer_name="curl")
+    installed = work / "installed"
+    subprocess.run(["strip", "-o", installed, formstream], check=True)
+    size = installed.stat().st_size / 1e6
+    table.add("the program as installed", "MB", [size], None, ("<=", 16), size)
     with Discarding(table, work) as server:
         if server.port is not None:
             posting(table, formstream, work, rounds, server)
@@ -49,9 +53,9 @@ def posting(table, formstream, work, rounds, server):
     typed = f"f=@{path};type=application/octet-stream"
     curl = ["curl", "-s", "-F", typed, server.url]
     kinds = {
-        "type given": (post("-F", typed), 1.0, 16),
-        "type by extension": (post("--sniff", "extension", "-F", f"f=@{path}"), 1.3, None),
-        "type detected": (post("-F", f"f=@{path}"), 2.0, 24),
+        "type given": (post("-F", typed), 1.25, 17),
+        "type by extension": (post("--sniff", "extension", "-F", f"f=@{path}"), 1.35, None),
+        "type detected": (post("-F", f"f=@{path}"), 2.0, 23),
     }
     commands = [command for command, _, _ in kinds.values()] + [curl]
     *ours, peer = alternating(rounds, *(lambda command=command: start(command) for command in commands))

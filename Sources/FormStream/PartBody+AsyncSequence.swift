@@ -80,9 +80,11 @@ private struct ByteChunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Eleme
   struct AsyncIterator: AsyncIteratorProtocol {
     var bytes: Bytes.AsyncIterator
 
-    mutating func next() async throws -> [UInt8]? {
+    mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [UInt8]? {
       var chunk: [UInt8] = []
-      while chunk.count < size, let byte = try await bytes.next() { chunk.append(byte) }
+      while chunk.count < size, let byte = try await bytes.next(isolation: actor) { chunk.append(byte) }
       return chunk.isEmpty ? nil : chunk
     }
   }

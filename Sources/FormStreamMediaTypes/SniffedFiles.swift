@@ -52,15 +52,18 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
       self.sniffer = sniffer
     }
 
-    /// The next file; nil after the last.
+    /// The next file; nil after the last. It stays on the caller's actor; the files are read on other threads.
     ///
     /// - Throws: what `paths` throws, after all files before the error. The error of a file is its
     ///   `result`.
-    public mutating func next() async throws -> SniffedFile? {
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> SniffedFile? {
       while !isAtEnd, running.count < SniffedFiles.maximumAhead {
         do {
-          if let path = try await paths.next() {
-            running.append(Task { [sniffer] in sniffer.sniff(path) })
+          if let path = try await paths.next(isolation: actor) {
+            // Not on the caller's actor, which this code must not mention.
+            running.append(Task { @concurrent [sniffer] in sniffer.sniff(path) })
           } else {
             isAtEnd = true
           }

@@ -77,7 +77,9 @@ private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
 
   func makeAsyncIterator() -> NamedPaths { self }
 
-  mutating func next() async throws -> LocalPath? {
+  mutating func next(
+    isolation actor: isolated (any Actor)? = #isolation
+  ) async throws -> LocalPath? {
     if let path = paths.popFirst() { return path }
     while true {
       if let reader {

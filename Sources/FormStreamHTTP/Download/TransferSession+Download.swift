@@ -40,7 +40,7 @@ extension TransferSession {
   ///
   /// - Throws: a ``TransferError`` if the outcome is not `ok`, `CancellationError` if the download was cancelled.
   @discardableResult
-  public func download(
+  nonisolated(nonsending) public func download(
     _ url: some HTTPURLConvertible, _ settings: DownloadSettings,
     query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = .download,
@@ -56,7 +56,7 @@ extension TransferSession {
   ///
   /// - Throws: as ``download(_:_:query:headers:credentials:options:progress:)``.
   @discardableResult
-  public func download(
+  nonisolated(nonsending) public func download(
     _ url: some HTTPURLConvertible, to file: some LocalPathConvertible,
     query: KeyValuePairs<String, String> = [:], headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = .download,

@@ -23,8 +23,12 @@ public struct ResponseBody: AsyncSequence, Sendable {
   public struct AsyncIterator: AsyncIteratorProtocol {
     let reading: ResponseReading
 
-    /// The next chunk, with at least one byte; nil after the last.
-    public mutating func next() async throws -> [UInt8]? { try await reading.next() }
+    /// The next chunk, with at least one byte; nil after the last. It stays on the caller's actor, except to decompress.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [UInt8]? {
+      try await reading.next(isolation: actor)
+    }
   }
 }
 
@@ -50,8 +54,10 @@ public struct ResponseLines: AsyncSequence, Sendable {
       (self.chunks, self.limit) = (chunks, limit)
     }
 
-    /// The next line; nil after the last, which needs no line break.
-    public mutating func next() async throws -> String? {
+    /// The next line; nil after the last, which needs no line break. It stays on the caller's actor, except to decompress.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> String? {
       while true {
         if let end = rest.firstIndex(of: 0x0A) {
           try append(rest[..<end])
@@ -60,7 +66,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
           return takeLine()
         }
         try append(rest)
-        guard let chunk = try await chunks.next() else {
+        guard let chunk = try await chunks.next(isolation: actor) else {
           rest = []
           return line.isEmpty ? nil : takeLine()
         }
@@ -108,10 +114,10 @@ final class ResponseReading: Sendable {
     }
   }
 
-  func next() async throws -> [UInt8]? {
+  func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
     let (task, response) = (task, response)
     let piece = await withTaskCancellationHandler {
-      await response.next()
+      await response.next(isolation: actor)
     } onCancel: {
       task.cancel()
     }

@@ -17,7 +17,7 @@ extension TransferSession {
   ///     thread.
   /// - Throws: the ``TransferError`` of a request that got no response; `CancellationError` if the request was cancelled,
   ///   by the waiting task or otherwise.
-  public func open(
+  nonisolated(nonsending) public func open(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> OpenResponse {
     let arriving = ArrivingResponse()
@@ -27,13 +27,20 @@ extension TransferSession {
       Task { for await update in updates { progress(update) } }
     }
     let reading = ResponseReading(task, arriving, request)
-    let head = await withTaskCancellationHandler {
-      await arriving.head()
-    } onCancel: {
-      task.cancel()
-    }
+    let head = await head(of: task, arriving)
     try Task.checkCancellation()
     guard let head else { try await task.result.fail() }
     return OpenResponse(head, reading)
+  }
+
+  private func head(
+    of task: TransferTask<TransferResult>, _ response: ArrivingResponse,
+    isolation actor: isolated (any Actor)? = #isolation
+  ) async -> TransferResponse? {
+    await withTaskCancellationHandler {
+      await response.head(isolation: actor)
+    } onCancel: {
+      task.cancel()
+    }
   }
 }

@@ -8,7 +8,7 @@ extension TransferSession {
   public typealias ProgressHandler = @Sendable (TransferProgress) -> Void
 
   /// Gets a resource.
-  public func get(
+  nonisolated(nonsending) public func get(
     _ url: some HTTPURLConvertible, query: KeyValuePairs<String, String> = [:],
     headers: HTTPHeaders = [:], credentials: Credentials? = nil,
     options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
@@ -20,7 +20,7 @@ extension TransferSession {
 
   /// Deletes a resource.
   @discardableResult
-  public func delete(
+  nonisolated(nonsending) public func delete(
     _ url: some HTTPURLConvertible, headers: HTTPHeaders = [:], credentials: Credentials? = nil,
     options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
   ) async throws -> TransferResponse {
@@ -31,7 +31,7 @@ extension TransferSession {
 
   /// Posts a form.
   @discardableResult
-  public func post(
+  nonisolated(nonsending) public func post(
     _ url: some HTTPURLConvertible, form: Form, headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
     progress: ProgressHandler? = nil
@@ -43,7 +43,7 @@ extension TransferSession {
 
   /// Posts names and values as browsers send a form without files: `application/x-www-form-urlencoded`.
   @discardableResult
-  public func post(
+  nonisolated(nonsending) public func post(
     _ url: some HTTPURLConvertible, fields: KeyValuePairs<String, String>,
     headers: HTTPHeaders = [:], credentials: Credentials? = nil,
     options: TransferOptions = TransferOptions(), progress: ProgressHandler? = nil
@@ -56,7 +56,7 @@ extension TransferSession {
 
   /// Posts a body of any kind.
   @discardableResult
-  public func post(
+  nonisolated(nonsending) public func post(
     _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
     progress: ProgressHandler? = nil
@@ -68,7 +68,7 @@ extension TransferSession {
 
   /// Puts a file.
   @discardableResult
-  public func put(
+  nonisolated(nonsending) public func put(
     _ url: some HTTPURLConvertible, file: some LocalPathConvertible, headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
     progress: ProgressHandler? = nil
@@ -80,7 +80,7 @@ extension TransferSession {
 
   /// Puts a body of any kind.
   @discardableResult
-  public func put(
+  nonisolated(nonsending) public func put(
     _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
     progress: ProgressHandler? = nil
@@ -92,7 +92,7 @@ extension TransferSession {
 
   /// Patches a resource with a body of any kind.
   @discardableResult
-  public func patch(
+  nonisolated(nonsending) public func patch(
     _ url: some HTTPURLConvertible, body: TransferBody, headers: HTTPHeaders = [:],
     credentials: Credentials? = nil, options: TransferOptions = TransferOptions(),
     progress: ProgressHandler? = nil

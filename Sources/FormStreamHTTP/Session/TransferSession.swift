@@ -99,14 +99,14 @@ public final class TransferSession: Sendable {
   /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
   ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
   ///   ``ProgressPace``.
-  public func result(
+  nonisolated(nonsending) public func result(
     of request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async -> TransferResult {
     await result(
       of: TransferRun(request, session: self, engine: nextEngine()), progress: progress)
   }
 
-  func result<Work: TransferWork>(
+  nonisolated(nonsending) func result<Work: TransferWork>(
     of run: Work, progress: ProgressHandler?
   ) async -> Work.Success {
     guard let progress else { return await start(run).result }
@@ -123,7 +123,7 @@ public final class TransferSession: Sendable {
   ///   stored, or has more bytes than its target keeps (`responseTooLarge`). If the request was cancelled, by the waiting
   ///   task or otherwise, `CancellationError`; to learn how far the request came, use ``result(of:progress:)``.
   @discardableResult
-  public func send(
+  nonisolated(nonsending) public func send(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> TransferResponse {
     try await result(of: request, progress: progress).confirmingResponse()

@@ -49,13 +49,17 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
 
   /// The result, after the transfer has ended. If the waiting task is cancelled, so is the transfer. That holds for every
   /// call that waits for one transfer.
-  public var result: Success {
-    get async {
-      await withTaskCancellationHandler {
-        await work.value
-      } onCancel: {
-        cancel()
-      }
+  nonisolated(nonsending) public var result: Success {
+    get async { await value() }
+  }
+
+  private func value(isolation actor: isolated (any Actor)? = #isolation) async -> Success {
+    await withTaskCancellationHandler {
+      // Code that doesn't mention the actor would leave it.
+      _ = actor
+      return await work.value
+    } onCancel: {
+      cancel()
     }
   }
 
@@ -64,16 +68,20 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// - Parameter progress: receives the progress. It is called on an unspecified thread, one call after the other, for
   ///   the last time before this function returns. While it runs, only the newest state waits for its next call; see
   ///   ``ProgressPace``.
-  public func result(progress: @escaping TransferSession.ProgressHandler) async -> Success {
+  nonisolated(nonsending) public func result(
+    progress: @escaping TransferSession.ProgressHandler
+  ) async -> Success {
     await result(passing: run.publisher.updates(), to: progress)
   }
 
   /// The same, with updates that may have been requested before the start.
   func result(
     passing updates: some AsyncSequence<TransferProgress, Never> & Sendable,
-    to progress: @escaping TransferSession.ProgressHandler
+    to progress: @escaping TransferSession.ProgressHandler,
+    isolation actor: isolated (any Actor)? = #isolation
   ) async -> Success {
     await withTaskCancellationHandler {
+      _ = actor
       async let reports: Void = ProgressPublisher.pass(updates, to: progress, of: run.control)
       let result = await work.value
       await reports
@@ -110,7 +118,7 @@ extension TransferTask where Success == TransferResult {
   ///
   /// - Throws: what ``TransferSession/send(_:progress:)`` throws: a ``TransferError``, or `CancellationError` if the
   ///   request was cancelled.
-  public var response: TransferResponse {
+  nonisolated(nonsending) public var response: TransferResponse {
     get async throws { try await result.confirmingResponse() }
   }
 }
@@ -119,12 +127,12 @@ extension TransferTask where Success == DownloadResult {
   /// The file, after the download has ended. If the waiting task is cancelled, so is the download.
   ///
   /// - Throws: a ``TransferError`` if the outcome is not `ok`, `CancellationError` if the download was cancelled.
-  public var file: DownloadedFile {
+  nonisolated(nonsending) public var file: DownloadedFile {
     get async throws { try await result.confirmedFile() }
   }
 
   /// Cancels the download, and returns what continues it; nil if it is complete, or can't be continued.
-  public func cancelKeepingData() async -> DownloadResumeData? {
+  nonisolated(nonsending) public func cancelKeepingData() async -> DownloadResumeData? {
     cancel()
     return await result.resumeData
   }

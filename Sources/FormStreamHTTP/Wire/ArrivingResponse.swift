@@ -109,7 +109,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   }
 
   /// Waits for the response; returns nil if the request ends without one.
-  func head() async -> TransferResponse? {
+  func head(isolation actor: isolated (any Actor)?) async -> TransferResponse? {
     await wait { $0.head != nil || $0.result != nil }
     return state.withLock(\.head)
   }
@@ -117,16 +117,23 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
   /// What the head means for the request; nil if that depends on the rest.
   var outcomeOfHead: TransferResult.Outcome? { state.withLock(\.outcomeOfHead) }
 
-  /// Waits for bytes, and takes all that have arrived; of coded ones, as many as are decoded at once.
-  func next() async -> Piece {
+  /// Waits for bytes, and takes all that have arrived; of coded ones, as many as are decoded at once, which is not done on
+  /// the caller's actor.
+  func next(isolation actor: isolated (any Actor)?) async -> Piece {
     while true {
-      if let piece = taken.withLock({ nextPiece(&$0) }) { return piece }
+      let isCoded = actor != nil && taken.withLock { $0.decoder != nil }
+      if let piece = isCoded ? await decodedPiece() : takePiece() { return piece }
       await wait { !$0.bytes.isEmpty || $0.result != nil }
       // Another task may have taken the bytes.
       let (isEmpty, result) = state.withLock { ($0.bytes.isEmpty, $0.result) }
       if isEmpty, let result { return taken.withLock { end($0, result) } }
     }
   }
+
+  private func takePiece() -> Piece? { taken.withLock { nextPiece(&$0) } }
+
+  /// The same, on one of the threads that tasks share.
+  @concurrent private func decodedPiece() async -> Piece? { takePiece() }
 
   private func nextPiece(_ taken: inout Taken) -> Piece? {
     if let error = taken.error { return .failure(error) }
@@ -177,7 +184,9 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     return bytes
   }
 
-  private func wait(until isFulfilled: (State) -> Bool) async {
+  private func wait(
+    isolation actor: isolated (any Actor)? = #isolation, until isFulfilled: (State) -> Bool
+  ) async {
     while !state.withLock({ isFulfilled($0) }) {
       await withCheckedContinuation { continuation in
         let mayContinue = state.withLock { state in

@@ -31,14 +31,16 @@ public struct BodyChunks: AsyncSequence, Sendable {
 
     /// The next chunk, with at least one byte; nil after the last.
     ///
-    /// What is in memory or in a file on a disk of this machine is read at once, on the thread of the
-    /// caller. Streams, and files on other machines, may take any time: they are read on a thread of
-    /// their own.
+    /// What is in memory or in the system's cache of a file is read at once, on the caller's actor. What a
+    /// disk of this machine has to bring is read on one of the threads that tasks share. Streams, and files
+    /// on other machines, may take any time: they are read on a thread of their own.
     ///
     /// - Throws: ``MultipartError``; `CancellationError` if the task is cancelled. Afterwards, every
     ///   call throws.
-    public mutating func next() async throws -> [UInt8]? {
-      try await reading.next()
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> [UInt8]? {
+      try await reading.next(isolation: actor)
     }
   }
 }
@@ -53,12 +55,18 @@ private final class ChunkReading {
 
   deinit { thread.stop() }
 
-  func next() async throws -> [UInt8]? {
+  func next(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
     try Task.checkCancellation()
     let thread = thread
-    if let chunk = try thread.readUnlessSlow() { return chunk.isEmpty ? nil : chunk }
+    if !thread.waitsForNext {
+      var chunk = try thread.readAtOnce()
+      if chunk == nil { chunk = try await thread.readFromDisk() }
+      if let chunk { return chunk.isEmpty ? nil : chunk }
+    }
     return try await withTaskCancellationHandler {
-      try await withCheckedThrowingContinuation { thread.read(for: $0) }
+      // Code that doesn't mention the actor would leave it.
+      _ = actor
+      return try await withCheckedThrowingContinuation { thread.read(for: $0) }
     } onCancel: {
       thread.cancel()
     }
@@ -87,8 +95,18 @@ private final class ReadingThread: @unchecked Sendable {
     self.reader = reader
   }
 
-  /// Reads what takes no time; returns nil if the next bytes may take some.
-  func readUnlessSlow() throws -> [UInt8]? {
+  /// Whether the next bytes may take any time.
+  var waitsForNext: Bool { !state.withLock(\.isCancelled) && reader.waitsForNext }
+
+  /// Reads what is there; returns nil if the next bytes must be waited for, even if only for a disk.
+  func readAtOnce() throws -> [UInt8]? {
+    if state.withLock(\.isCancelled) { throw CancellationError() }
+    return try reader.readAtOnce(upTo: BodyChunks.size)
+  }
+
+  /// Reads what is on a disk of this machine, on one of the threads that tasks share; returns nil if the next bytes may take
+  /// any time.
+  @concurrent func readFromDisk() async throws -> [UInt8]? {
     if state.withLock(\.isCancelled) { throw CancellationError() }
     return try reader.readUnlessSlow(upTo: BodyChunks.size)
   }

@@ -59,6 +59,11 @@ public final class BodyReader {
     waitsForNext ? nil : try read(upTo: count, waiting: .forDisk)
   }
 
+  /// Reads up to `count` bytes like ``readAtOnce(into:)``.
+  func readAtOnce(upTo count: Int) throws(MultipartError) -> [UInt8]? {
+    waitsForNext ? nil : try read(upTo: count, waiting: .never)
+  }
+
   /// What reading may wait for.
   private enum Waiting {
     case never
@@ -90,21 +95,24 @@ public final class BodyReader {
 
   /// Reads up to `count` bytes, at most 1 MiB. Returns an empty array at the end.
   public func read(upTo count: Int) throws(MultipartError) -> [UInt8] {
-    try read(upTo: count, waiting: .always)
+    try read(upTo: count, waiting: .always) ?? []
   }
 
-  private func read(upTo count: Int, waiting: Waiting) throws(MultipartError) -> [UInt8] {
+  /// - Returns: nil if there are more bytes, but none without waiting.
+  private func read(upTo count: Int, waiting: Waiting) throws(MultipartError) -> [UInt8]? {
     var failure: MultipartError?
+    var mustWait = false
     let bytes = [UInt8](unsafeUninitializedCapacity: min(max(count, 0), 1024 * 1024)) {
       buffer, filled in
       do throws(MultipartError) {
-        filled = try read(into: UnsafeMutableRawBufferPointer(buffer), waiting: waiting) ?? 0
+        let count = try read(into: UnsafeMutableRawBufferPointer(buffer), waiting: waiting)
+        (filled, mustWait) = (count ?? 0, count == nil)
       } catch {
         failure = error
       }
     }
     if let failure { throw failure }
-    return bytes
+    return mustWait ? nil : bytes
   }
 
   /// Moves to an offset in the body, in O(log n). In a stream, everything before the offset must be

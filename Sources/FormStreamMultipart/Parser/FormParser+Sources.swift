@@ -62,33 +62,56 @@ where Chunks.Element: Collection<UInt8> {
 
   /// Parses one chunk at a time; only the events of that chunk are in memory.
   public struct AsyncIterator: AsyncIteratorProtocol {
+    /// Chunks with more bytes are parsed elsewhere: the caller's actor, which may be the main actor, has other work.
+    private static var largestChunkOnActor: Int { 64 * 1024 }
+
     fileprivate var chunks: Chunks.AsyncIterator
     fileprivate let parser: FormParser
     fileprivate var waiting: ArraySlice<Element> = []
     fileprivate var hasBegun = false
     fileprivate var hasEnded = false
 
-    /// The next event; nil after the last.
+    /// The next event; nil after the last. It stays on the caller's actor, except to parse a chunk of more than 64 KiB.
     ///
     /// - Throws: `parserUsed` if the parser was used before; what the parser and the chunks throw.
-    public mutating func next() async throws -> Element? {
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async throws -> Element? {
       if !hasBegun {
         try parser.begin()
         hasBegun = true
       }
       while waiting.isEmpty, !hasEnded {
-        var events: [Element] = []
-        if let chunk = try await chunks.next() {
-          try Array(chunk).withUnsafeBytes { bytes in
-            try parser.feed(bytes) { events.append(Element($0)) }
+        if let chunk = try await chunks.next(isolation: actor) {
+          let bytes = Array(chunk)
+          if actor == nil || bytes.count <= Self.largestChunkOnActor {
+            waiting = try Self.events(in: bytes, parser)[...]
+          } else {
+            // Nothing else uses the parser while this waits.
+            nonisolated(unsafe) let parser = parser
+            waiting = try await Self.eventsElsewhere(in: bytes, parser)[...]
           }
         } else {
           hasEnded = true
-          while let event = try parser.finish() { events.append(Element(event)) }
+          while let event = try parser.finish() { waiting.append(Element(event)) }
         }
-        waiting = events[...]
       }
       return waiting.popFirst()
+    }
+
+    private static func events(in bytes: [UInt8], _ parser: FormParser) throws -> [Element] {
+      var events: [Element] = []
+      try bytes.withUnsafeBytes { bytes in
+        try parser.feed(bytes) { events.append(Element($0)) }
+      }
+      return events
+    }
+
+    /// Parses on one of the threads that tasks share.
+    @concurrent private static func eventsElsewhere(
+      in bytes: [UInt8], _ parser: FormParser
+    ) async throws -> [Element] {
+      try events(in: bytes, parser)
     }
   }
 

@@ -84,7 +84,9 @@ private struct ByteChunks<Bytes: AsyncSequence>: AsyncSequence where Bytes.Eleme
       isolation actor: isolated (any Actor)? = #isolation
     ) async throws -> [UInt8]? {
       var chunk: [UInt8] = []
-      while chunk.count < size, let byte = try await bytes.next(isolation: actor) { chunk.append(byte) }
+      while chunk.count < size, let byte = try await bytes.next(isolation: actor) {
+        chunk.append(byte)
+      }
       return chunk.isEmpty ? nil : chunk
     }
   }

@@ -30,6 +30,22 @@ import Testing
     }
   }
 
+  @Test func `progress that is there is read without leaving the caller's actor`() async throws {
+    let server = try ScriptedServer { _ in .good() }
+    let task = session.start(try makeRequest(server.url))
+    _ = await task.result
+    let returns = await CountingActor().returns { actor in
+      var states = 0
+      for await progress in task.progress {
+        #expect(progress.phase == .done)
+        states += 1
+      }
+      #expect(states == 1)
+      actor.assertIsolated()
+    }
+    #expect(returns == 0)
+  }
+
   @Test func `a caller returns to its actor once for each result it waits for`() async throws {
     let server = try ScriptedServer { _ in .good() }
     let returns = try await CountingActor().returns { [session] _ in

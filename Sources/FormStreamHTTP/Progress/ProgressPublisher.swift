@@ -5,7 +5,7 @@ import FormStreamPlatform
 final class ProgressPublisher: Sendable {
   private struct State {
     var current: TransferProgress
-    var listeners: [Int: AsyncStream<TransferProgress>.Continuation] = [:]
+    var listeners: [Int: WaitingProgress] = [:]
     var nextListener = 0
     var lastReport: ContinuousClock.Instant?
     /// What had moved at the last report.
@@ -96,26 +96,22 @@ final class ProgressPublisher: Sendable {
 
   /// The current state and later ones. For a listener that is too slow, only the newest state waits, or the newest 4,096
   /// states if the pace is `all`.
-  func updates() -> AsyncStream<TransferProgress> {
-    let buffering: AsyncStream<TransferProgress>.Continuation.BufferingPolicy =
-      .bufferingNewest(pace == .all ? 4096 : 1)
-    let (stream, continuation) = AsyncStream.makeStream(
-      of: TransferProgress.self, bufferingPolicy: buffering)
-    let (number, isFinished) = state.withLock { state in
+  func updates() -> ProgressListener {
+    let listener = WaitingProgress(capacity: pace == .all ? 4096 : 1)
+    let number = state.withLock { state in
       state.isWatched = true
-      continuation.yield(state.current)
+      listener.add(state.current)
       defer { state.nextListener += 1 }
-      if !state.isFinished { state.listeners[state.nextListener] = continuation }
-      return (state.nextListener, state.isFinished)
-    }
-    if isFinished {
-      continuation.finish()
-    } else {
-      continuation.onTermination = { [state] _ in
-        state.withLock { state in state.listeners[number] = nil }
+      if state.isFinished {
+        listener.finish()
+      } else {
+        state.listeners[state.nextListener] = listener
       }
+      return state.nextListener
     }
-    return stream
+    return ProgressListener(listener) { [state] in
+      state.withLock { $0.listeners[number] = nil }
+    }
   }
 
   private func change(isReportedAtOnce: Bool, _ body: (inout TransferProgress) -> Void) {
@@ -131,7 +127,7 @@ final class ProgressPublisher: Sendable {
       guard isReportedAtOnce || counts != state.lastCounts, !state.listeners.isEmpty else { return }
       if !isReportedAtOnce, let last = state.lastReport, now - last < pace.interval { return }
       (state.lastReport, state.lastCounts) = (now, counts)
-      for listener in state.listeners.values { listener.yield(state.current) }
+      for listener in state.listeners.values { listener.add(state.current) }
     }
   }
 }

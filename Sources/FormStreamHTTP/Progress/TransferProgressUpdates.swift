@@ -7,7 +7,17 @@ public struct TransferProgressUpdates: AsyncSequence, Sendable {
   public var current: TransferProgress { publisher.current }
 
   /// Begins with the current progress.
-  public func makeAsyncIterator() -> AsyncStream<TransferProgress>.Iterator {
-    publisher.updates().makeAsyncIterator()
+  public func makeAsyncIterator() -> AsyncIterator { publisher.updates().makeAsyncIterator() }
+
+  /// Waits for the states.
+  public struct AsyncIterator: AsyncIteratorProtocol, Sendable {
+    let listener: ProgressListener
+
+    /// The next state; nil after the last, or if the task is cancelled. It stays on the caller's actor.
+    public mutating func next(
+      isolation actor: isolated (any Actor)? = #isolation
+    ) async -> TransferProgress? {
+      await listener.next(isolation: actor)
+    }
   }
 }

@@ -33,6 +33,33 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   /// The signal that the code stands for; nil if it stands for none.
   var signal: Int32? { rawValue > 128 ? rawValue - 128 : nil }
 
+  /// The code of a command with several files or requests is the one with the lowest rank that any of them has. It does not
+  /// depend on their order.
+  private var rank: Int {
+    switch self {
+    // A signal ends the process, whatever became of the requests.
+    case .hungUp, .interrupted, .quit, .terminated: 0
+    case .bug: 1
+    case .unknown: 2
+    case .failed: 3
+    case .inputOutput: 4
+    case .noInput: 5
+    case .usage: 6
+    case .retryable: 7
+    case .ok: 8
+    }
+  }
+
+  /// The code that stands for several ones; nil if there are none.
+  static func worst(of codes: some Sequence<ExitCode>) -> ExitCode? {
+    codes.min { $0.rank < $1.rank }
+  }
+
+  /// The code that stands for those that apply; nil if none does.
+  static func worst(of codes: [(code: ExitCode, applies: Bool)]) -> ExitCode? {
+    worst(of: codes.lazy.filter(\.applies).map(\.code))
+  }
+
   /// The codes that help and man page list one by one; the signals share one line.
   static let documented = allCases.filter { $0.rawValue < 128 }
 

@@ -42,10 +42,10 @@ enum BodyLimit: String, CaseIterable {
     }
   }
 
-  /// Sets the limit that `NAME=N` names, and returns that limit.
-  static func set(
-    _ argument: Argument, in limits: inout FormParser.Limits
-  ) throws(Failure) -> BodyLimit {
+  /// What `NAME=N` sets a limit to.
+  static func value(
+    of argument: Argument
+  ) throws(Failure) -> (limit: BodyLimit, number: Int64) {
     guard let (name, text) = argument.splitAtEquals() else {
       throw .usage(
         "\(argument.named("--limit")) has no = in it: write --limit NAME=N, such as parts=100.")
@@ -62,17 +62,25 @@ enum BodyLimit: String, CaseIterable {
         "\(value.named("--limit \(limit.rawValue)")) is not a size: write a number, with or without K, M, G or T at "
           + "the end, such as 10M.")
     }
-    switch limit {
-    case .boundary: limits.boundary = Int(clamping: number)
-    case .headerBlock: limits.headerBlock = Int(clamping: number)
-    case .headers: limits.headersPerPart = Int(clamping: number)
-    case .allHeaders: limits.allHeaders = number
-    case .parts: limits.parts = Int(clamping: number)
-    case .preamble: limits.preamble = number
-    case .epilogue: limits.epilogue = number
-    case .partBytes: limits.partBytes = number
-    case .body: limits.totalBytes = number
+    return (limit, number)
+  }
+}
+
+extension FormParser.Limits {
+  /// Changes the limits that were typed. All others keep the values that the library gives them.
+  mutating func set(_ typed: [BodyLimit: Int64]) {
+    for (limit, number) in typed {
+      switch limit {
+      case .boundary: boundary = Int(clamping: number)
+      case .headerBlock: headerBlock = Int(clamping: number)
+      case .headers: headersPerPart = Int(clamping: number)
+      case .allHeaders: allHeaders = number
+      case .parts: parts = Int(clamping: number)
+      case .preamble: preamble = number
+      case .epilogue: epilogue = number
+      case .partBytes: partBytes = number
+      case .body: totalBytes = number
+      }
     }
-    return limit
   }
 }

@@ -30,7 +30,8 @@ extension Flag {
         The default of all-headers for receive is \(Receiver.Limits().form.allHeaders).
         """
     ) { (arguments, argument) throws(Failure) in
-      arguments.givenLimits.insert(try BodyLimit.set(argument, in: &arguments.limits))
+      let (limit, number) = try BodyLimit.value(of: argument)
+      arguments.limits[limit] = number
     },
   ]
 }

@@ -42,7 +42,7 @@ extension Flag {
           "\(argument.named("--max-body")) is not a size: write a number of bytes, with or without K, M, G or T at the "
             + "end, such as 10M.")
       }
-      arguments.limits.totalBytes = size
+      arguments.limits[.body] = size
     },
     Flag(
       long: "min-rate", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],

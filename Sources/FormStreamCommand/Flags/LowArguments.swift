@@ -39,9 +39,8 @@ struct LowArguments {
   var endsWithNUL = false
   var contentType: String?
   var allowsBareLF = false
-  var limits = FormParser.Limits()
   /// The limits that were typed.
-  var givenLimits: Set<BodyLimit> = []
+  var limits: [BodyLimit: Int64] = [:]
   var directory: Argument?
   var printsJSON = false
 

@@ -23,7 +23,7 @@ extension ParsePlan {
     var options = FormParser.Options()
     options.allowsBareLF = arguments.allowsBareLF
     options.escaping = arguments.escaping
-    options.limits = arguments.limits
+    options.limits.set(arguments.limits)
     input = NamedInput(operand)
     boundary = try Self.boundary(arguments.boundary, in: arguments.contentType, &options)
     self.options = options

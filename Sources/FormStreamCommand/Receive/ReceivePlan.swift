@@ -20,7 +20,7 @@ struct ReceivePlan {
 
 extension ReceivePlan {
   init(_ arguments: LowArguments) throws(Failure) {
-    let (receiving, limits) = (arguments.receiving, arguments.limits)
+    let receiving = arguments.receiving
     var notes: [String] = []
     if let directory = arguments.directory, directory.bytes.isEmpty {
       throw .usage("--into needs the name of a directory.")
@@ -49,20 +49,18 @@ extension ReceivePlan {
     let names = [userName(), hostName()].compactMap(\.self)
     configuration.page.owner = names.isEmpty ? nil : names.joined(separator: " on ")
     configuration.page.takesDirectories = receiving.keepsPaths
-    // A record of a request may take less memory than the record of a file that parse reads.
-    let allHeaders = configuration.limits.form.allHeaders
-    configuration.limits.form = limits
-    if !arguments.givenLimits.contains(.allHeaders) {
-      configuration.limits.form.allHeaders = allHeaders
-    }
+    configuration.limits.form.set(arguments.limits)
     configuration.escaping = arguments.escaping
-    configuration.limits.body = limits.totalBytes
-    if let limit = limits.totalBytes { configuration.limits.urlEncodedBody = limit }
+    if let limit = arguments.limits[.body] {
+      (configuration.limits.body, configuration.limits.urlEncodedBody) = (limit, limit)
+    }
     if let rate = receiving.minimumRate { configuration.limits.minimumRate = rate }
     if let time = receiving.headTime { configuration.limits.headTime = time }
     if let time = receiving.responseTime { configuration.limits.responseTime = time }
     if let count = receiving.connections { configuration.limits.connections = count }
-    configuration.limits.connectionsPerAddress = receiving.connectionsPerAddress
+    if let count = receiving.connectionsPerAddress {
+      configuration.limits.connectionsPerAddress = count
+    }
     if arguments.directory == nil {
       notes.append("Nothing is stored: --into DIR names a directory for the files.")
     }

@@ -62,17 +62,15 @@ extension OutputTarget? {
 extension BatchReport {
   private func count(_ state: BatchState) -> Int { states[state] ?? 0 }
 
-  /// The exit code: the first that any file has, in the order of the other commands. That a file was accepted twice can't
-  /// be undone by another run.
+  /// The exit code: the worst that any file has. That a file was accepted twice can't be undone by another run.
   fileprivate var exit: ExitCode {
-    let order: [(code: ExitCode, applies: Bool)] = [
+    ExitCode.worst(of: [
       (.unknown, count(.unknown) > 0 || maybeDuplicates > 0 || damagedJournals > 0),
       (.failed, count(.failed) > unreadable || duplicates > 0),
       (.inputOutput, count(.sourceChanged) > 0),
       (.noInput, unreadable > 0),
       (.retryable, count(.retryable) > 0 || missing > 0 || !isListed),
-    ]
-    return order.first { $0.applies }?.code ?? .ok
+    ]) ?? .ok
   }
 
   /// The states in one sentence.

@@ -6,7 +6,7 @@ struct RequestSeries {
   private let count: Int
   private let printing: PlannedPrinting
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
-  private var worst: Failure?
+  private var worst: ExitCode?
   private var ended = 0
   /// The paths of the files that have got a response, by what is on the disk: before the first request, it may not be known
   /// that two names will be those of one file.
@@ -47,7 +47,7 @@ struct RequestSeries {
     if count > 1, !printing.hidesFailures, let message = last.failure?.message {
       StandardError.note(message)
     }
-    worst = Failure.worst(worst, last.failure)
+    worst = ExitCode.worst(of: [worst, last.failure?.exit].compactMap(\.self))
   }
 
   /// Fails if a file that is written at the end has got a response: only the server, or the disk, named it so.
@@ -63,19 +63,9 @@ struct RequestSeries {
   var ending: ResultReport.Ending {
     guard count > 1 else { return last }
     return ResultReport.Ending(
-      failure: worst.map { Failure($0.exit, "") },
+      failure: worst.map { Failure($0, "") },
       verdict:
         "The server accepted \(ended == count ? "all" : "\(ended) of") \(counted(count, "request", "requests"))."
     )
-  }
-}
-
-extension Failure {
-  /// The one of two failures that the exit code of many is that of, in whatever order they came.
-  fileprivate static func worst(_ first: Failure?, _ second: Failure?) -> Failure? {
-    guard let first, let second else { return first ?? second }
-    let order: [ExitCode] = [.bug, .unknown, .failed, .inputOutput, .noInput, .usage, .retryable]
-    let rank = { (failure: Failure) in order.firstIndex(of: failure.exit) ?? 0 }
-    return rank(second) < rank(first) ? second : first
   }
 }

@@ -37,22 +37,20 @@ struct SendSummary {
   /// How many files were listed and not begun.
   private var notBegun: Int { max(0, totals.listed - totals.finished) }
 
-  /// The exit code: the first that any file has, in an order that does not depend on the order of the files.
+  /// The exit code: the worst that any file has.
   var exit: ExitCode {
     if let signal {
       return plan.exit(after: signal)
     }
     let unreadable = totals.unreadable
-    let order: [(code: ExitCode, applies: Bool)] = [
-      (.bug, failure?.exit == .bug),
+    let worst = ExitCode.worst(of: [
       (.unknown, totals[.unknown] > 0 || totals.skippedInDoubt > 0),
       (.failed, totals[.failed] > unreadable),
-      (.inputOutput, totals[.sourceChanged] > 0 || failure?.exit == .inputOutput),
-      (.noInput, unreadable > 0 || failure?.exit == .noInput),
-      (.usage, failure?.exit == .usage),
+      (.inputOutput, totals[.sourceChanged] > 0),
+      (.noInput, unreadable > 0),
       (.retryable, totals[.retryable] > 0 || notBegun > 0),
-    ]
-    return order.first { $0.applies }?.code ?? failure?.exit ?? .ok
+    ])
+    return ExitCode.worst(of: [worst, failure?.exit].compactMap(\.self)) ?? .ok
   }
 
   var record: JSONValue {

@@ -10,13 +10,13 @@ public func run(_ arguments: [Argument]) -> ExitCode {
     try checkStack()
     if arguments.isEmpty { throw overview() }
     let typed = try LowArguments(parsing: try ConfigFile.flags(namedIn: arguments) + arguments)
-    let plan = try typed.plan()
+    let plan = try CommandPlan(typed)
     if typed.document == nil { try checkAddressSpace(for: plan) }
     switch plan {
     case .document(let text): try OutputFile(.standardOutput).write(text)
     case .encode(let plan): try encode(plan)
     case .parse(let plan): try parse(plan)
-    case .post(let plans): try post(plans)
+    case .post(let plan): try post(plan)
     case .get(let plan): try get(plan)
     case .send(let plan): try send(plan)
     case .plan(let plan): try makeManifest(plan)

@@ -8,7 +8,7 @@ func encode(_ plan: EncodePlan) throws(Failure) {
   }
   let output = try OutputFile(plan.target)
   let layout = try convertingErrors { () throws(MultipartError) in
-    try plan.form.form.layout(detector: plan.detector, verify: plan.verifiesBoundary)
+    try plan.form.form.layout(detector: plan.detector, verify: plan.form.verifiesBoundary)
   }
   switch plan.product {
   case .body: try writeBody(of: layout, to: output)

@@ -12,7 +12,6 @@ struct EncodePlan {
   let form: PlannedForm
   /// Nil if all types are given: opening libmagic's database takes time.
   let sniffer: MediaTypeSniffer?
-  let verifiesBoundary: Bool
   let product: Product
   let target: OutputTarget
   /// Messages that are printed before the work starts.
@@ -29,24 +28,23 @@ struct EncodePlan {
 
 extension EncodePlan {
   init(_ arguments: LowArguments) throws(Failure) {
-    if arguments.printsHeaders, arguments.isDryRun {
+    if arguments.printsHeaders, arguments.request.isDryRun {
       throw .usage("--headers and --dry-run print two different things: choose one of them.")
     }
     target = try Self.target(of: arguments)
-    form = try PlannedForm(arguments).growing(arguments.growth)
-    sniffer = form.needsTypes ? MediaTypeSniffer(arguments) : nil
-    verifiesBoundary = arguments.verifiesBoundary
-    product = arguments.printsHeaders ? .headers : arguments.isDryRun ? .outline : .body
+    form = try PlannedForm(arguments.form)
+    sniffer = form.needsTypes ? MediaTypeSniffer(arguments.types) : nil
+    product = arguments.printsHeaders ? .headers : arguments.request.isDryRun ? .outline : .body
     notes = Self.notes(on: arguments)
     isQuiet = arguments.request.isQuiet
   }
 
   private static func notes(on arguments: LowArguments) -> [String] {
-    var notes = arguments.parts.notes
-    if arguments.parts.isEmpty {
+    var notes = arguments.form.parts.notes
+    if arguments.form.parts.isEmpty {
       notes.append("The form has no parts: -F, --field and --file add them.")
     }
-    if arguments.printsHeaders, arguments.boundary == nil {
+    if arguments.printsHeaders, arguments.form.boundary == nil {
       notes.append(
         "This boundary is for this run only: give the same --boundary here and where the body is made."
       )
@@ -56,7 +54,7 @@ extension EncodePlan {
 
   private static func target(of arguments: LowArguments) throws(Failure) -> OutputTarget {
     if let output = arguments.output { return try OutputTarget(output) }
-    if !arguments.printsHeaders, !arguments.isDryRun, isTerminal(.output) {
+    if !arguments.printsHeaders, !arguments.request.isDryRun, isTerminal(.output) {
       throw .usage(
         "The body may hold any bytes, and standard output is a terminal: add -o FILE; or -o - to print it "
           + "anyway; or --dry-run to see what it consists of.")

@@ -38,7 +38,7 @@ enum ConfigFile {
     guard file.isDash else {
       return try readSmallFile(file.path, for: "--config", limit: maximumSize)
     }
-    if isTerminal(.input) { KeyboardNote().print() }
+    if isTerminal(.input) { StandardError.note(InputReader.keyboardNote) }
     do throws(SystemError) {
       let contents = try contentsOfStandardInput(upTo: maximumSize)
       if contents.count <= maximumSize { return contents }

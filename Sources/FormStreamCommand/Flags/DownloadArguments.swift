@@ -1,5 +1,6 @@
 import FormStreamPlatform
 import FormStreamDigest
+import FormStreamMultipart
 
 /// The arguments of `get` about where responses go.
 struct DownloadArguments {
@@ -43,4 +44,10 @@ struct DownloadArguments {
   var digests: [SHA256Digest] = []
   /// The words that were typed for the digests.
   var digestArguments: [Argument] = []
+
+  /// A file in the directory of `--output-dir`.
+  func path(of name: [UInt8]) -> LocalPath {
+    guard let directory, name.first != UInt8(ascii: "/") else { return LocalPath(bytes: name) }
+    return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)
+  }
 }

@@ -90,22 +90,3 @@ extension Flag {
     ) { (arguments, _) in arguments.request.allowsInsecureAuth = true },
   ]
 }
-
-extension RequestArguments {
-  fileprivate mutating func set(_ credentials: CredentialsArgument) throws(Failure) {
-    if self.credentials != nil {
-      throw .usage(
-        "-u, --user-file, --token-file, --token-env and --oauth2-bearer all set the credentials: give one of them."
-      )
-    }
-    self.credentials = credentials
-  }
-
-  fileprivate mutating func set(_ scheme: PasswordScheme, of flag: String) throws(Failure) {
-    if let passwordScheme, passwordScheme != scheme {
-      throw .usage(
-        "\(flag) and another flag both name the scheme of the password: give one of them.")
-    }
-    passwordScheme = scheme
-  }
-}

@@ -34,7 +34,7 @@ extension Flag {
     ) { (arguments, argument) throws(Failure) in
       let flag = "--field-template"
       let (name, value) = try PartArguments.split(argument, of: flag, as: "NAME=TEMPLATE")
-      arguments.add(PartArguments(name: name, content: .value(value), spelling: flag))
+      arguments.form.add(PartArguments(name: name, content: .value(value), spelling: flag))
     },
     Flag(
       long: "put", group: .batch, verbs: [.send],

@@ -19,7 +19,7 @@ extension Flag {
         something, it is an error, and so is encoder=. In --field and --file nothing is special.
         """
     ) { (arguments, argument) throws(Failure) in
-      try arguments.add(try FormLanguage.parse(argument), of: argument)
+      try arguments.form.add(try FormLanguage.parse(argument), of: argument)
     },
     Flag(
       long: "field", value: Value(placeholder: "NAME=VALUE"), group: .parts, verbs: formVerbs,
@@ -27,7 +27,7 @@ extension Flag {
       detail: "Nothing in the value is special: no quotes, no escapes, no @ or < at the start."
     ) { (arguments, argument) throws(Failure) in
       let (name, value) = try PartArguments.split(argument, of: "--field", as: "NAME=VALUE")
-      arguments.add(PartArguments(name: name, content: .value(value), spelling: "--field"))
+      arguments.form.add(PartArguments(name: name, content: .value(value), spelling: "--field"))
     },
     Flag(
       long: "file", value: Value(placeholder: "NAME=PATH", completion: .namedPath), group: .parts,
@@ -41,7 +41,7 @@ extension Flag {
         """
     ) { (arguments, argument) throws(Failure) in
       let (name, path) = try PartArguments.split(argument, of: "--file", as: "NAME=PATH")
-      arguments.add(PartArguments(name: name, content: .file(path), spelling: "--file"))
+      arguments.form.add(PartArguments(name: name, content: .file(path), spelling: "--file"))
     },
   ]
 
@@ -54,11 +54,12 @@ extension Flag {
         -T, which are sent without one otherwise.
         """
     ) { (arguments, argument) throws(Failure) in
-      if arguments.parts.isEmpty, !arguments.request.uploads.isEmpty {
+      if arguments.form.parts.isEmpty, !arguments.request.uploads.isEmpty {
         arguments.request.uploadType = argument
         return
       }
-      try arguments.setOnPreviousPart(\.type, of: "--type", to: try argument.text(for: "--type"))
+      try arguments.form.setOnPreviousPart(
+        \.type, of: "--type", to: try argument.text(for: "--type"))
     },
     Flag(
       long: "filename", value: Value(placeholder: "NAME"), group: .previousPart, verbs: formVerbs,
@@ -74,7 +75,7 @@ extension Flag {
         arguments.sending.filename = argument
         return
       }
-      try arguments.setOnPreviousPart(
+      try arguments.form.setOnPreviousPart(
         \.filename, of: "--filename", to: try argument.text(for: "--filename"))
     },
     Flag(
@@ -84,7 +85,7 @@ extension Flag {
       detail: "Content-Disposition, Content-Type and Content-Length can't be set by this flag."
     ) { (arguments, argument) throws(Failure) in
       let line = try argument.text(for: "--part-header")
-      try arguments.changePreviousPart(of: "--part-header") { $0.headers.append(line) }
+      try arguments.form.changePreviousPart(of: "--part-header") { $0.headers.append(line) }
     },
     Flag(
       long: "range", value: Value(placeholder: "OFF:LEN"), group: .previousPart, verbs: formVerbs,
@@ -95,7 +96,7 @@ extension Flag {
       detail:
         "OFF counts from 0. A range that is not within the file is an error. With LEN, the file may grow."
     ) { (arguments, argument) throws(Failure) in
-      try arguments.setOnPreviousPart(
+      try arguments.form.setOnPreviousPart(
         \.range, of: "--range", to: try PartArguments.range(argument))
     },
   ]
@@ -115,7 +116,7 @@ extension Flag {
         line of the body that begins with two hyphens, and a note says so.
         """
     ) { (arguments, argument) throws(Failure) in
-      arguments.boundary = try argument.text(for: "--boundary")
+      arguments.form.boundary = try argument.text(for: "--boundary")
     },
     Flag(
       long: "escaping",
@@ -137,7 +138,7 @@ extension Flag {
         everything else as it is.
         """
     ) { (arguments, argument) throws(Failure) in
-      arguments.escaping = try argument.choice(
+      arguments.form.escaping = try argument.choice(
         for: "--escaping", "profile", among: EscapingProfile.all)
     },
     Flag(
@@ -147,13 +148,13 @@ extension Flag {
         Without the flag, text is sent byte for byte. Files, <PATH fields and values that are not UTF-8 \
         are never changed.
         """
-    ) { (arguments, _) in arguments.browserText = true },
+    ) { (arguments, _) in arguments.form.browserText = true },
     Flag(
       long: "verify-boundary", group: .wire, verbs: formVerbs,
       summary: "Check that no file or stream contains the boundary",
       detail: """
         Files are read once more for this, before anything is written. A random boundary does not need it.
         """
-    ) { (arguments, _) in arguments.verifiesBoundary = true },
+    ) { (arguments, _) in arguments.form.verifiesBoundary = true },
   ]
 }

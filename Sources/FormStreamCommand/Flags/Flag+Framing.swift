@@ -44,13 +44,14 @@ extension Flag {
         that it was replaced, or that it was written to and has the same size is an error. If it is longer, only \
         --verify-growing notices that something was overwritten, or that it was cut and filled again.
         """
-    ) { (arguments, _) in if arguments.growth == .refused { arguments.growth = .allowed } },
+    ) { (arguments, _) in if arguments.form.growth == .refused { arguments.form.growth = .allowed }
+    },
     Flag(
       long: "verify-growing", group: .paths, verbs: [.encode, .post, .put],
       summary: "Like --growing, but read files twice, to notice bytes that are overwritten",
       detail: """
         Files are read before anything is sent, and again while they are sent: the bytes must be the same.
         """
-    ) { (arguments, _) in arguments.growth = .compared },
+    ) { (arguments, _) in arguments.form.growth = .compared },
   ]
 }

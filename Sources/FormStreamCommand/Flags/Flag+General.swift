@@ -22,7 +22,7 @@ extension Flag {
         At most the first 64 KiB of a file are read, to detect its type. A pipe is not read: its type is \
         detected by its name, and may differ when it is sent. Secrets are masked.
         """
-    ) { (arguments, _) in arguments.isDryRun = true },
+    ) { (arguments, _) in arguments.request.isDryRun = true },
     Flag(
       long: "json", group: .output,
       verbs: [.parse, .sniff, .post, .put, .get, .send, .report, .receive],

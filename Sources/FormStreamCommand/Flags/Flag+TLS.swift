@@ -106,21 +106,6 @@ enum PassphraseArgument {
   case file(Argument)
 }
 
-extension RequestArguments {
-  fileprivate mutating func demand(_ version: TLSSettings.Version) {
-    (minimumTLSVersion, session.tls.minimumVersion) = (version, version)
-  }
-
-  fileprivate mutating func set(_ passphrase: PassphraseArgument) throws(Failure) {
-    if self.passphrase != nil {
-      throw .usage(
-        "--pass, --pass-file and what follows the colon of --cert all set the passphrase: give one of them, once."
-      )
-    }
-    self.passphrase = passphrase
-  }
-}
-
 extension Argument {
   /// The file of `--cert`, and the passphrase after the first colon without a backslash before it; nil if there is none.
   /// As in curl, a backslash stands before a colon or another backslash of the file's name.

@@ -19,8 +19,8 @@ extension Flag {
         nothing. A file whose type is not detected is application/octet-stream.
         """
     ) { (arguments, argument) throws(Failure) in
-      arguments.asksForTypes = true
-      arguments.sniffing = try argument.choice(
+      arguments.types.areGiven = true
+      arguments.types.policy = try argument.choice(
         for: "--sniff", "policy", among: SniffingPolicy.all)
     },
     Flag(
@@ -36,19 +36,20 @@ extension Flag {
         throw .usage(
           "\(argument.named("--type-for")) is not GLOB=TYPE: write it like *.heic=image/heic.")
       }
-      arguments.asksForTypes = true
-      arguments.typeOverrides.append(override)
+      arguments.types.areGiven = true
+      arguments.types.overrides.append(override)
     },
     Flag(
       long: "charset", group: .types, verbs: typeVerbs,
       summary: "Add the charset to the type of text, as libmagic guesses it"
-    ) { (arguments, _) in (arguments.detectsCharset, arguments.asksForTypes) = (true, true) },
+    ) { (arguments, _) in (arguments.types.detectsCharset, arguments.types.areGiven) = (true, true)
+    },
     Flag(
       long: "magic-file", value: Value(placeholder: "FILE", completion: .path), group: .types,
       verbs: typeVerbs,
       summary: "The compiled database of libmagic to use, in place of the system's"
     ) { (arguments, argument) in
-      (arguments.magicFile, arguments.asksForTypes) = (argument, true)
+      (arguments.types.magicFile, arguments.types.areGiven) = (argument, true)
     },
   ]
 }

@@ -1,6 +1,3 @@
-import FormStreamMediaTypes
-import FormStreamMultipart
-
 /// What was typed, flag by flag. Nothing is opened or planned yet.
 struct LowArguments {
   enum RequestedDocument {
@@ -12,25 +9,7 @@ struct LowArguments {
   var verb: Verb?
   var document: RequestedDocument?
 
-  var parts: [PartArguments] = []
-  /// How many parts `=(` has opened, each in the one before.
-  var openParts = 0
-  var boundary: String?
-  var sniffing = SniffingPolicy.auto
-  var typeOverrides: [TypeOverride] = []
-  var magicFile: Argument?
-  var detectsCharset = false
-  /// Whether a flag about types was typed.
-  var asksForTypes = false
-
-  var escaping: EscapingProfile?
-  var browserText = false
-  var verifiesBoundary = false
-  /// Whether files may grow while they are sent.
-  var growth = FileGrowth.refused
-
   var printsHeaders = false
-  var isDryRun = false
   var output: Argument?
 
   /// The words that are not flags, without the command.
@@ -47,17 +26,18 @@ struct LowArguments {
   var readsConfigFromStandardInput = false
   /// The files that flags name.
   var files = NamedFiles()
-  private(set) var keyboardNote = KeyboardNote()
 
+  var form = FormArguments()
+  var types = TypeArguments()
   var request = RequestArguments()
   var sending = SendingArguments()
   var downloading = DownloadArguments()
   var receiving = ReceivingArguments()
   var listing = ListingArguments()
   var manifest = ManifestArguments()
-}
 
-extension LowArguments {
+  init() {}
+
   init(parsing arguments: [Argument]) throws(Failure) {
     var parser = ArgumentParser(arguments)
     // It decides what the flags of a configuration file mean, which come before it.

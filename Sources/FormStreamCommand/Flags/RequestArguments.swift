@@ -28,9 +28,9 @@ struct RequestArguments {
   var query: [Argument] = []
   /// The data of `--url-query`.
   var queryData: [DataArgument] = []
-  var credentials: CredentialsArgument?
+  private(set) var credentials: CredentialsArgument?
   /// How the user and the password are sent, if that was typed.
-  var passwordScheme: PasswordScheme?
+  private(set) var passwordScheme: PasswordScheme?
   var usesNetrc = false
   var isNetrcOptional = false
   /// The netrc file, in place of `~/.netrc`.
@@ -54,9 +54,9 @@ struct RequestArguments {
   var options = TransferOptions()
   var session = TransferSession.Configuration()
   /// The version of TLS that `--tlsv1.2` or `--tlsv1.3` demands; nil if neither was typed.
-  var minimumTLSVersion: TLSSettings.Version?
+  private(set) var minimumTLSVersion: TLSSettings.Version?
   var pinnedKeys: Argument?
-  var passphrase: PassphraseArgument?
+  private(set) var passphrase: PassphraseArgument?
   var proxy = ProxyArguments()
 
   /// The value of `--max-redirs`.
@@ -80,6 +80,61 @@ struct RequestArguments {
   var isVerbose = false
   var progress = ProgressMode.auto
   var printsCurlLine = false
+  var isDryRun = false
+
+  /// Whether a request is sent. If not, standard input is not read.
+  var isSent: Bool { !isDryRun && !printsCurlLine }
+
+  mutating func set(_ credentials: CredentialsArgument) throws(Failure) {
+    if self.credentials != nil {
+      throw .usage(
+        "-u, --user-file, --token-file, --token-env and --oauth2-bearer all set the credentials: give one of them."
+      )
+    }
+    self.credentials = credentials
+  }
+
+  mutating func set(_ scheme: PasswordScheme, of flag: String) throws(Failure) {
+    if let passwordScheme, passwordScheme != scheme {
+      throw .usage(
+        "\(flag) and another flag both name the scheme of the password: give one of them.")
+    }
+    passwordScheme = scheme
+  }
+
+  mutating func demand(_ version: TLSSettings.Version) {
+    (minimumTLSVersion, session.tls.minimumVersion) = (version, version)
+  }
+
+  mutating func set(_ passphrase: PassphraseArgument) throws(Failure) {
+    if self.passphrase != nil {
+      throw .usage(
+        "--pass, --pass-file and what follows the colon of --cert all set the passphrase: give one of them, once."
+      )
+    }
+    self.passphrase = passphrase
+  }
+
+  /// Fails if flags contradict each other.
+  ///
+  /// - Parameter keepsResponse: whether the record holds the response's body.
+  func check(keepsResponse: Bool) throws(Failure) {
+    if isDryRun, printsCurlLine {
+      throw .usage("--dry-run and --to-curl print two different things: choose one of them.")
+    }
+    if responseLimit != nil, !keepsResponse {
+      throw .usage(
+        "--max-response limits the response's body in the record of --json: without --json, or with -o, the "
+          + "complete body is written.")
+    }
+    if session.tls.key != nil, session.tls.certificate == nil {
+      throw .usage("--key is the key of a certificate, and there is none: add --cert FILE.")
+    }
+    if passphrase != nil, session.tls.certificate == nil {
+      throw .usage(
+        "The passphrase is that of a certificate's key, and there is none: add --cert FILE.")
+    }
+  }
 }
 
 /// One piece of data, with curl's meaning of the flag.

@@ -5,9 +5,12 @@ struct DownloadSource {
   let output: DownloadArguments.Output?
 }
 
-extension LowArguments {
+extension [DownloadSource] {
   /// The URLs in their order, with those that a pattern stands for in its place.
-  func downloadSources(_ notes: inout [String]) throws(Failure) -> [DownloadSource] {
+  init(
+    _ operands: [Argument], _ request: RequestArguments, _ downloading: DownloadArguments,
+    _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) {
     let outputs = downloading.outputs
     let count = request.urlFile == nil ? operands.count : 1
     guard count > 0 else {
@@ -18,13 +21,12 @@ extension LowArguments {
         "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is one URL" : "are \(count) URLs"): the rest of them are not used."
       )
     }
-    if request.urlFile != nil {
-      return [
-        DownloadSource(
-          url: try url(operands.first, for: .get, notes: &notes), output: outputs.first)
-      ]
+    if let file = request.urlFile {
+      let url = try URLArgument(operands.first, orIn: file, for: .get, input, &notes)
+      self = [DownloadSource(url: url, output: outputs.first)]
+      return
     }
-    var sources: [DownloadSource] = []
+    self = []
     for (index, operand) in operands.enumerated() {
       let output = index < outputs.count ? outputs[index] : nil
       if !URLArgument.isURL(operand), exists(operand.path) {
@@ -32,45 +34,30 @@ extension LowArguments {
           "\(operand.named("The URL")) is a file: -o FILE names the file for a response, and formstream put FILE URL sends a file."
         )
       }
-      for match in try matches(ofURL: operand) {
-        sources.append(
+      for match in try CurlPattern.urls(operand, isGlobbingOff: request.isGlobbingOff) {
+        let url = Argument(bytes: match.text, from: operand)
+        append(
           DownloadSource(
-            url: try url(Argument(bytes: match.text, from: operand)),
+            url: try Self.url(url, after: downloading.digestArguments),
             output: output?.numbered(by: match.choices)))
       }
     }
-    return sources
   }
 
-  private func url(_ operand: Argument) throws(Failure) -> URLArgument {
+  /// - Parameter digests: the values of `--sha256`.
+  private static func url(
+    _ operand: Argument, after digests: [Argument]
+  ) throws(Failure) -> URLArgument {
     do throws(Failure) {
       return try URLArgument(operand)
     } catch {
       // `$(cat FILE)` without quotes is two words.
       guard case .word(let place)? = operand.place,
-        let digest = downloading.digestArguments.first(where: { $0.place == .word(place - 1) })
+        let digest = digests.first(where: { $0.place == .word(place - 1) })
       else { throw error }
       throw .usage(
         "\(operand.named("The word")) after the digest of \(digest.named("--sha256")) is not a URL: if it belongs to the digest, quote it, as in --sha256 \"$(cat FILE)\"."
       )
-    }
-  }
-
-  /// The URLs that a word stands for.
-  func matches(ofURL url: Argument) throws(Failure) -> [CurlPattern.Match] {
-    if request.isGlobbingOff { return [.init(text: url.bytes, choices: [])] }
-    do throws(CurlPattern.Fault) {
-      return try CurlPattern.matches(of: url.bytes, isURL: true)
-    } catch {
-      let (reason, remedy) =
-        switch error {
-        case .malformed: ("has a [ ] { or } that is no pattern", "write {a,b}, [1-9] or [a-z]")
-        case .tooMany:
-          ("stands for more than \(CurlPattern.maximumCount) URLs", "take a smaller range")
-        case .tooLarge: ("has a range with a number that is too large", "take a smaller range")
-        }
-      throw .usage(
-        "\(url.named("The URL")) \(reason): \(remedy), or -g, which takes [ ] { } as they are.")
     }
   }
 }

@@ -4,74 +4,40 @@ import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// Runs `get`: one URL after another, over the same connections. A failure ends none of the others.
+/// Runs `get`.
 func get(_ plan: GetPlan) throws(Failure) {
-  do throws(Failure) {
-    try requestAll(plan)
-  } catch {
-    throw plan.printing.hidesFailures ? error.silenced : error
+  if !plan.series.isQuiet {
+    for note in plan.series.notes { StandardError.note(note) }
   }
-}
-
-private func requestAll(_ plan: GetPlan) throws(Failure) {
-  if !plan.isQuiet {
-    for note in plan.notes { StandardError.note(note) }
-  }
-  try checkDescriptors()
-  // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
-  let headFile = try HeadFile(plan.printing)
-  try checkCookieFile(plan.cookieJar)
-  let interruption = Interruption(gracePeriod: 10)
-  let session = try startSession(plan.configuration, interruption)
-  var series = RequestSeries(count: plan.items.count, plan.printing)
-  for item in plan.items where interruption.signal == nil {
-    series.add(storedIn: plan.keepsExisting ? nil : item.file) { () throws(Failure) in
-      try plan.fetch(item, headFile, in: session, interruption)
-    }
-  }
-  var ending = series.ending
-  do throws(Failure) {
-    try series.check(plan.printing.headTarget?.path, of: "-D")
-    ending.complete(headFile)
-  } catch {
-    headFile?.discard()
-    ending.add(error)
-  }
-  do throws(Failure) {
-    try series.check(plan.cookieJar, of: "-c")
-    ending.saveCookies(of: session, to: plan.cookieJar, interruption)
-  } catch {
-    ending.add(error)
-  }
-  try ending.finish(interruption)
+  try SeriesRun.perform(
+    plan.items, of: plan.series, storedIn: { plan.keepsExisting ? nil : $0.file }
+  ) { (item, run) throws(Failure) in try plan.fetch(item, in: run) }
 }
 
 extension GetPlan {
-  /// - Parameter headFile: the file of `-D`.
-  fileprivate func fetch(
-    _ item: Item, _ headFile: HeadFile?, in session: TransferSession, _ interruption: Interruption
-  ) throws(Failure) -> ResultReport.Ending {
-    if makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty {
+  fileprivate func fetch(_ item: Item, in run: SeriesRun) throws(Failure) -> ResultReport.Ending {
+    if series.makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty
+    {
       try make(directory)
     }
     let display = ProgressDisplay(
-      ProgressOutput(progress, isQuiet: isQuiet), file: item.name, isDownload: true)
+      ProgressOutput(series.progress, isQuiet: series.isQuiet), file: item.name, isDownload: true)
     let heads = ReceivedHeads()
     var ending: ResultReport.Ending
     var joinsHeads = false
     switch item.destination {
     case .output:
-      let target: OutputTarget? = printsRecord ? nil : .standardOutput
-      ending = try print(item, to: target, heads, in: session, display, interruption)
-      joinsHeads = printing.joinsHeads(on: target)
+      let target: OutputTarget? = series.printing.printsRecord ? nil : .standardOutput
+      ending = try print(item, to: target, heads, in: run, display)
+      joinsHeads = series.printing.joinsHeads(on: target)
     case .file(let path):
       if !storesOtherThanFiles, let file = placeOfDownload(path) {
         ending = try download(
-          item, to: .file(file, ifTaken: keepsExisting ? .number : .replace), heads, in: session,
-          display, interruption)
+          item, to: .file(file, ifTaken: keepsExisting ? .number : .replace), heads, in: run,
+          display)
       } else {
         let free = keepsExisting ? try freePath(like: path) : path
-        ending = try print(item, to: .path(free), heads, in: session, display, interruption)
+        ending = try print(item, to: .path(free), heads, in: run, display)
         if keepsExisting { ending.file = free }
       }
     case .directory(let directory, let source):
@@ -80,10 +46,10 @@ extension GetPlan {
         to: .directory(
           directory, named: source,
           ifTaken: source == .server || keepsExisting ? .number : .replace),
-        heads, in: session, display, interruption)
+        heads, in: run, display)
     }
     explain(&ending, of: item)
-    ending.write(heads, areWritten: joinsHeads, to: headFile, interruption)
+    ending.write(heads, areWritten: joinsHeads, to: run.headFile, run.interruption)
     return ending
   }
 
@@ -114,34 +80,24 @@ extension GetPlan {
   ///
   /// - Parameter target: nil for the record.
   private func print(
-    _ item: Item, to target: OutputTarget?, _ heads: ReceivedHeads, in session: TransferSession,
-    _ display: ProgressDisplay, _ interruption: Interruption
+    _ item: Item, to target: OutputTarget?, _ heads: ReceivedHeads, in run: SeriesRun,
+    _ display: ProgressDisplay
   ) throws(Failure) -> ResultReport.Ending {
     let check =
       item.expectedDigest == nil && range == nil
       ? nil
       : try ExpectedResponse(
         expectedDigest: item.expectedDigest, range: item.request.method == .head ? nil : range,
-        isRest: rangeFlag == "-C", hidesRefused: printing.hidesRefused)
-    let output = try target.map { (target) throws(Failure) in
-      try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
-        try ResponseOutput(
-          target, following: item.request.options, outputsAnyStatus: outputsAnyStatus,
-          replacesFile: !keepsExisting, hidesRefused: printing.hidesRefused,
-          hidesBody: printing.hidesBodies,
-          heads: printing.includesHeads(on: target) ? heads : nil, check: check)
-      }
-    }
-    let run = RequestRun(
-      request: item.request, output: output, responseLimit: responseLimit, check: check,
-      report: report(on: item), heads: heads)
-    return try run.perform(in: session, display, interruption)
+        isRest: rangeFlag == "-C", hidesRefused: series.printing.hidesRefused)
+    let output = try run.open(
+      target, for: item.request, heads, replacesFile: !keepsExisting, check: check)
+    return try run.perform(item.request, to: output, check: check, report(on: item), heads, display)
   }
 
   /// Stores the complete resource in a file.
   private func download(
-    _ item: Item, to destination: DownloadDestination, _ heads: ReceivedHeads,
-    in session: TransferSession, _ display: ProgressDisplay, _ interruption: Interruption
+    _ item: Item, to destination: DownloadDestination, _ heads: ReceivedHeads, in run: SeriesRun,
+    _ display: ProgressDisplay
   ) throws(Failure) -> ResultReport.Ending {
     var settings = DownloadSettings(destination)
     settings.resumesPartialFile = resumes
@@ -151,24 +107,23 @@ extension GetPlan {
     let report = report(on: item)
     var request = item.request
     report.follow(&request, heads)
-    let task = session.startDownload(request, settings)
-    interruption.onSignal { _ in task.cancel() }
+    let task = run.session.startDownload(request, settings)
+    run.interruption.onSignal { _ in task.cancel() }
     let result = try display.follow(
       task.progress, until: { await task.result }, hasSucceeded: { $0.outcome == .ok })
-    return report.end(result, heads, interruption)
+    return report.end(result, heads, run.interruption)
   }
 
   private func report(on item: Item) -> ResultReport {
     ResultReport(
-      printsRecord: printsRecord, printing: printing, isQuiet: isQuiet,
-      socket: configuration.unixSocket, showsSetCookie: item.request.options.tracesSetCookie,
+      on: item.request, number: item.number, of: series,
       subject: item.destination.isOutput && items.count == 1 ? nil : item.name,
-      number: item.number, referer: item.request.headers["Referer"], condition: condition)
+      condition: condition)
   }
 
   /// Whether what is stored is not the complete file as it is on the server.
   private var storesOtherThanFiles: Bool {
-    range != nil || outputsAnyStatus || printing.includesHeads
+    range != nil || series.printing.outputsAnyStatus || series.printing.includesHeads
       || items.contains {
         $0.request.options.responseCompression != nil || $0.request.method != .get
       }
@@ -233,7 +188,7 @@ extension ResultReport {
   ) -> Ending {
     var outputFailure: Failure?
     var delivered = result.received
-    if let response = result.transfer.response, !result.wasWritten, !printsRecord,
+    if let response = result.transfer.response, !result.wasWritten, !printing.printsRecord,
       !printing.hidesRefused,
       response.status >= 300 || result.transfer.error?.code == .statusRefused
     {

@@ -3,101 +3,83 @@ import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// Where the responses of `get` go.
-extension LowArguments {
-  func destination(
-    _ output: DownloadArguments.Output?, of url: HTTPURL
-  ) throws(Failure) -> GetPlan.Destination {
+extension GetPlan.Destination {
+  /// Where a response goes.
+  ///
+  /// - Parameters:
+  ///   - output: the flag that is for its URL; nil for none.
+  ///   - isAsOnServer: whether what is stored is the complete file as it is on the server.
+  init(
+    _ output: DownloadArguments.Output?, of url: HTTPURL, _ downloading: DownloadArguments,
+    isAsOnServer: Bool, printsRecord: Bool
+  ) throws(Failure) {
     let namesByURL = downloading.namesAll || downloading.usesServerNames
     guard let output = output ?? (namesByURL ? .remoteName : nil) else {
       if downloading.resumes {
         throw .usage("-C - goes on with a file: name it with -o or -O.")
       }
-      return .output
+      self = .output
+      return
     }
     switch output {
     case .file(let argument) where argument.isDash:
-      if printsJSON {
-        throw .usage(
-          "--json and -o - both print to standard output: leave out -o, and the record holds the response."
-        )
-      }
+      if printsRecord { throw DownloadArguments.twiceOnStandardOutput }
       if downloading.resumes {
         throw .usage("-C - goes on with a file, and -o - is standard output: name a file.")
       }
-      return .output
+      self = .output
     case .file(let argument):
       guard !argument.bytes.isEmpty, !argument.bytes.contains(0) else {
         throw .usage("-o needs the name of a file, or - for standard output.")
       }
-      return .file(pathInDirectory(argument.bytes))
+      self = .file(downloading.path(of: argument.bytes))
     case .remoteName:
       let directory = downloading.directory.map(\.path) ?? ""
-      if downloading.usesServerNames { return .directory(directory, .server) }
-      let name = try nameAtEnd(of: url)
-      return isNotAsOnServer ? .file(pathInDirectory(name)) : .directory(directory, .url)
+      if downloading.usesServerNames {
+        self = .directory(directory, .server)
+        return
+      }
+      let name = try SafeName.bytes(atEndOf: url)
+      self = isAsOnServer ? .directory(directory, .url) : .file(downloading.path(of: name))
     }
   }
+}
 
-  /// The name of `-O`.
-  func nameAtEnd(of url: HTTPURL) throws(Failure) -> [UInt8] {
-    guard !SafeName.lastSegment(of: url).isEmpty else {
-      throw .usage("The URL \(url) has no name at its end for -O: name the file with -o.")
-    }
-    return SafeName(lastSegmentOf: url).numbered(1).bytes
-  }
-
-  /// Whether what is stored is not the complete file as it is on the server.
-  private var isNotAsOnServer: Bool {
-    request.options.responseCompression != nil || downloading.range != nil
-      || request.outputsAnyStatus
-      || isOtherThanFile
-  }
-
-  /// Whether what is stored is not the body that GET returns.
-  var isOtherThanFile: Bool { request.includesHeads || request.method != nil }
-
-  /// A file in the directory of `--output-dir`.
-  func pathInDirectory(_ name: [UInt8]) -> LocalPath {
-    guard let directory = downloading.directory, name.first != UInt8(ascii: "/") else {
-      return LocalPath(bytes: name)
-    }
-    return LocalPath(bytes: directory.bytes + [UInt8(ascii: "/")] + name)
-  }
-
+extension GetPlan {
   /// Checks that no file is written twice, or is an input. Those that the server names get numbers.
-  func checkFiles(
-    _ items: [GetPlan.Item], _ sources: [DownloadSource]
+  static func check(
+    _ items: [Item], _ sources: [DownloadSource], _ request: RequestArguments,
+    _ downloading: DownloadArguments, _ files: CommandFiles
   ) throws(Failure) {
     var outputs: [NamedOutput] = []
     for (item, source) in zip(items, sources) {
       guard let file = item.file else { continue }
-      try checkBeginning(of: file)
+      try checkBeginning(of: file, downloading.firstByte)
       if downloading.keepsExisting { continue }
       outputs.append(NamedOutput((source.output ?? .remoteName).flag, file))
     }
-    let downloads = isNotAsOnServer ? [] : zip(items, sources).compactMap(NamedOutput.init)
-    try checkOutputs(outputs, downloads: downloads, remedy: remedyForOneName(sources))
+    let downloads =
+      downloading.storesAsOnServer(request)
+      ? zip(items, sources).compactMap(NamedOutput.init) : []
+    try files.check(outputs, downloads: downloads, remedy: remedyForOneName(sources))
     if request.responseLimit != nil, items.contains(where: { !$0.destination.isOutput }) {
       throw .usage(
         "--max-response limits the response's body in the record of --json: with -o, the complete body is written."
       )
     }
   }
-}
 
-extension LowArguments {
   /// Fails if `-C N` would have to put a file together from what may be two versions.
-  private func checkBeginning(of file: LocalPath) throws(Failure) {
-    guard let first = downloading.firstByte, case .file? = try? OutputPlace(at: file) else {
-      return
-    }
+  ///
+  /// - Parameter first: the first byte that is asked for; nil without `-C N`.
+  private static func checkBeginning(of file: LocalPath, _ first: Int64?) throws(Failure) {
+    guard let first, case .file? = try? OutputPlace(at: file) else { return }
     throw .usage(
       "-C \(first) would put the file \"\(file)\" together with what the server has now, and nothing shows that both are of one version: -C - goes on with what get has left, and another name with -o stores the rest alone."
     )
   }
 
-  private func remedyForOneName(_ sources: [DownloadSource]) -> String {
+  private static func remedyForOneName(_ sources: [DownloadSource]) -> String {
     let remedy = "give each a name with -o, or use -J, which numbers them"
     for source in sources {
       // What a pattern stands for is there already.
@@ -170,6 +152,14 @@ extension GetPlan.Destination {
 }
 
 extension SafeName {
+  /// The name of `-O`.
+  static func bytes(atEndOf url: HTTPURL) throws(Failure) -> [UInt8] {
+    guard !lastSegment(of: url).isEmpty else {
+      throw .usage("The URL \(url) has no name at its end for -O: name the file with -o.")
+    }
+    return SafeName(lastSegmentOf: url).numbered(1).bytes
+  }
+
   /// The name at the end of a URL, with percent codes decoded.
   init(lastSegmentOf url: HTTPURL) {
     let segment = Self.lastSegment(of: url)

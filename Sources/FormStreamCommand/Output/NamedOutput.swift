@@ -1,6 +1,5 @@
-import FormStreamPlatform
 import FormStreamMultipart
-import FormStreamHTTP
+import FormStreamPlatform
 
 /// A file that a command writes, and the flag that names it.
 struct NamedOutput {
@@ -22,174 +21,15 @@ struct NamedOutput {
   }
 
   /// Whether it is standard output by another name, such as `/dev/stdout`.
-  fileprivate var isStandardOutput: Bool {
+  var isStandardOutput: Bool {
     if case .standardOutput? = try? OutputPlace(at: path) { true } else { false }
   }
 
   /// Whether it is the response to one of the requests.
-  fileprivate var isResponse: Bool { ["-o", "-O"].contains(flag) }
+  var isResponse: Bool { ["-o", "-O"].contains(flag) }
 
   /// Whether the input is read to decide about what replaces it, or goes on in it.
-  fileprivate func mayReplace(_ input: NamedFiles.Input) -> Bool {
+  func mayReplace(_ input: NamedFiles.Input) -> Bool {
     isCookieJar && input.mayBecomeCookieJar || isResponse && input.mayBecomeResponse
-  }
-}
-
-extension LowArguments {
-  /// Fails if an output would replace an input, or another output. Standard output, devices and FIFOs replace nothing.
-  ///
-  /// - Parameters:
-  ///   - responses: the outputs whose paths only the plan of a request knows.
-  ///   - downloads: those of them that are in partial files until they are complete, and those that the server names.
-  ///   - uploads: the inputs that the plan makes of patterns.
-  ///   - remedy: what to do if two responses would be in one file.
-  func checkOutputs(
-    _ responses: [NamedOutput] = [], downloads: [NamedOutput] = [], uploads: [Argument] = [],
-    remedy: String = ""
-  ) throws(Failure) {
-    let inputs = inputs + uploads.map { NamedFiles.Input(path: $0) }
-    let outputs = responses + files.outputs
-    try checkStandardOutput(inputs, outputs)
-    guard !outputs.isEmpty else { return }
-    var read: [FileAtPath: [NamedFiles.Input]] = [:]
-    for input in inputs {
-      if let file = input.file { read[file, default: []].append(input) }
-    }
-    var partial: [LocalPath: NamedOutput] = [:]
-    for download in downloads {
-      for file in DownloadDestination.partialFiles(of: canonical(download.path)) {
-        partial[file] = download
-      }
-    }
-    var first: [LocalPath: NamedOutput] = [:]
-    for output in outputs {
-      switch try? OutputPlace(at: output.path) {
-      case .standardOutput, .special: continue
-      default: break
-      }
-      if let file = FileAtPath(at: output.path),
-        let input = read[file]?.first(where: { !output.mayReplace($0) })
-      {
-        let reader = input.source.map { "\($0) reads" } ?? "is an input, too"
-        throw .usage(
-          "\(output.flag) would replace the file \"\(output.path)\", which \(reader): choose another name."
-        )
-      }
-      try checkDirectories(output)
-      if output.isDirectory { continue }
-      if let download = partial[canonical(output.path)] {
-        throw .usage(
-          "\(output.flag) would write the file \"\(output.path)\", which \(download.flag) uses for \"\(download.path)\" until that is complete: choose another name."
-        )
-      }
-      guard let other = first.updateValue(output, forKey: canonical(output.path)) else { continue }
-      throw .usage(
-        output.isResponse && other.isResponse
-          ? "Two responses would be stored in the file \"\(output.path)\": \(remedy)."
-          : "\(other.flag) and \(output.flag) both write the file \"\(output.path)\": choose another name for one of them."
-      )
-    }
-  }
-
-  /// Whether the command reads what is typed on a terminal, besides flags.
-  var readsKeyboard: Bool {
-    sendsRequest && isTerminal(.input)
-      && inputs.contains { $0.path.isDash && !["-K", "--config"].contains($0.source) }
-  }
-
-  /// How progress is shown: a bar would overwrite what is typed.
-  var usableProgress: ProgressMode {
-    readsKeyboard && request.progress != .json ? .none : request.progress
-  }
-
-  /// All files that are read, but for the files that patterns stand for.
-  private var inputs: [NamedFiles.Input] {
-    var inputs = files.inputs + request.uploads.map { NamedFiles.Input(path: $0, source: "-T") }
-    inputs += bodyFiles.map { NamedFiles.Input(path: $0, source: $0.flag) }
-    inputs += operands.map { word in
-      let isMarked = verb?.sends == true && word.bytes.first == UInt8(ascii: "@")
-      return NamedFiles.Input(
-        path: isMarked ? Argument(bytes: word.bytes.dropFirst(), from: word) : word)
-    }
-    guard let verb, Verb.requesting.contains(verb) else { return inputs }
-    if request.usesNetrc, request.netrcFile == nil, let home = environmentVariable("HOME") {
-      inputs.append(NamedFiles.Input(path: Argument("\(home)/.netrc"), source: "--netrc"))
-    }
-    for name in TLSSettings.variables {
-      guard let path = environmentVariable(name), !path.isEmpty else { continue }
-      inputs.append(NamedFiles.Input(path: Argument(path), source: name))
-    }
-    return inputs
-  }
-
-  /// The files that flags make a body or a part of it from, if their paths are only a piece of what was typed.
-  private var bodyFiles: [Argument] {
-    var files = (request.data + request.queryData).compactMap(\.file)
-    for part in parts.flatMap(\.withDescendants) {
-      files += part.headerFiles
-      if let path = part.path { files.append(path) }
-    }
-    return files
-  }
-
-  /// Fails if standard output is appended to a file that is read: it would never end, or the file would be damaged.
-  private func checkStandardOutput(
-    _ inputs: [NamedFiles.Input], _ outputs: [NamedOutput]
-  ) throws(Failure) {
-    guard let output = FileAtPath.standardOutput,
-      writesToStandardOutput || outputs.contains(where: \.isStandardOutput),
-      let input = inputs.first(where: { !$0.mayBecomeResponse && $0.file == output })
-    else { return }
-    let owner = input.source.map { " of \($0)" } ?? ""
-    throw .usage(
-      "The file \"\(input.path.shown)\"\(owner) is also the standard output: write to another file."
-    )
-  }
-
-  /// Whether anything but messages is printed.
-  private var writesToStandardOutput: Bool {
-    switch verb {
-    case .encode, .plan: output?.isDash ?? true
-    case .post, .put, .get:
-      printsJSON || downloading.outputs.isEmpty || request.writeOut != nil
-        || request.headFile?.isDash == true
-    case .send: printsJSON || manifest.failed?.isDash == true
-    default: true
-    }
-  }
-
-  /// Fails if an output would replace a file of a directory that is sent, or that has authorities.
-  private func checkDirectories(_ output: NamedOutput) throws(Failure) {
-    guard isRegularFile(output.path) else { return }
-    var directories: [LocalPath] = []
-    if let authorities = request.session.tls.authoritiesDirectory {
-      directories.append(authorities)
-    }
-    // What patterns leave out, only the listing knows.
-    if verb == .send, output.isCookieJar, listing.includes.isEmpty, listing.excludes.isEmpty {
-      directories += operands.map(\.path)
-    }
-    for directory in directories where isDirectory(directory) {
-      guard let rest = canonical(output.path).components(below: canonical(directory)),
-        listing.includesHidden || !rest.contains(where: { $0.first == UInt8(ascii: ".") })
-      else { continue }
-      throw .usage(
-        "\(output.flag) would replace the file \"\(output.path)\" in the directory \"\(directory)\", which is read: choose another name."
-      )
-    }
-  }
-}
-
-extension NamedFiles.Input {
-  /// The file itself; nil if it is no regular file.
-  fileprivate var file: FileAtPath? { path.isDash ? .standardInput : FileAtPath(at: path.path) }
-}
-
-extension LocalPath {
-  /// The components after those of a directory; nil if the path is not below it. Both have to be canonical.
-  func components(below directory: LocalPath) -> ArraySlice<ArraySlice<UInt8>>? {
-    let slash = UInt8(ascii: "/")
-    let (own, other) = (bytes.split(separator: slash), directory.bytes.split(separator: slash))
-    return own.count > other.count && own.starts(with: other) ? own.dropFirst(other.count) : nil
   }
 }

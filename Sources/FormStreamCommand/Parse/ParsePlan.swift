@@ -22,10 +22,10 @@ extension ParsePlan {
     }
     var options = FormParser.Options()
     options.allowsBareLF = arguments.allowsBareLF
-    options.escaping = arguments.escaping
+    options.escaping = arguments.form.escaping
     options.limits.set(arguments.limits)
     input = NamedInput(operand)
-    boundary = try Self.boundary(arguments.boundary, in: arguments.contentType, &options)
+    boundary = try Self.boundary(arguments.form.boundary, in: arguments.contentType, &options)
     self.options = options
     directory = arguments.directory?.path
     printsJSON = arguments.printsJSON

@@ -30,7 +30,7 @@ extension ManifestPlan {
     sources = arguments.operands.map { .path($0.path) } + (try arguments.pathLists.sources())
     listing = try ListingOptions(arguments.listing, arguments.manifest)
     isSorted = arguments.listing.sorts
-    sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments) : nil
+    sniffer = arguments.listing.detectsTypes ? MediaTypeSniffer(arguments.types) : nil
     hasDigests = arguments.listing.computesDigests
     output =
       try arguments.output.map { (file) throws(Failure) in try OutputTarget(file) }
@@ -38,7 +38,8 @@ extension ManifestPlan {
   }
 
   private static func areTypeFlagsGiven(in arguments: LowArguments) -> Bool {
-    arguments.sniffing != .auto || !arguments.typeOverrides.isEmpty || arguments.detectsCharset
-      || arguments.magicFile != nil
+    arguments.types.policy != .auto || !arguments.types.overrides.isEmpty
+      || arguments.types.detectsCharset
+      || arguments.types.magicFile != nil
   }
 }

@@ -1,14 +1,16 @@
 import FormStreamMultipart
 import FormStreamHTTP
 
-extension PostPlan {
+extension PostPlan.Item {
   /// What would be sent: the request line, the headers with secrets masked, and the body's outline.
-  func outline() throws(Failure) -> String {
+  ///
+  /// - Parameter session: the settings of the session that would send it.
+  func outline(in session: TransferSession.Configuration) throws(Failure) -> String {
     var text = "\(request.method) \(request.url)\n"
     if let target = request.options.requestTarget {
       text = "\(request.method) \(target.hidingURLSecrets), at \(request.url)\n"
     }
-    for (name, value) in shownHeaders { text += visible("\(name): \(value)") + "\n" }
+    for (name, value) in shownHeaders(session) { text += visible("\(name): \(value)") + "\n" }
     guard let layout = try layout() else {
       return request.method.announcesEmptyBody ? text + "Content-Length: 0\n" : text
     }
@@ -28,18 +30,20 @@ extension PostPlan {
       ).text
   }
 
-  private var shownHeaders: [(name: String, value: String)] {
+  private func shownHeaders(
+    _ session: TransferSession.Configuration
+  ) -> [(name: String, value: String)] {
     var headers: [(name: String, value: String)] = []
     if !request.headers.contains("User-Agent"), !request.options.omits("User-Agent") {
-      headers.append(("User-Agent", configuration.userAgent))
+      headers.append(("User-Agent", session.userAgent))
     }
-    if let credentials = request.ownCredentials(configuration.netrc),
+    if let credentials = request.ownCredentials(session.netrc),
       !request.headers.contains("Authorization")
     {
       let when = credentials.waitsForChallenge ? " (after the server has asked for it)" : ""
       headers.append(("Authorization", credentials.description + when))
     }
-    for file in configuration.cookies.files {
+    for file in session.cookies.files {
       headers.append(("Cookie", "*** (of the file \(file), if they are for this server)"))
     }
     if let coding = request.options.bodyCoding.name {

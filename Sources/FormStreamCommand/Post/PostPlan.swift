@@ -1,375 +1,216 @@
-import FormStreamIntake
 import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
 /// The checked arguments of `post` and `put`.
 struct PostPlan {
+  /// One of the requests.
+  struct Item {
+    /// Which request of the command it is, from 0.
+    let number: Int
+    /// The request without its body.
+    let request: TransferRequest
+    let body: PlannedBody
+    /// Nil if all types are given: opening libmagic's database takes time.
+    let sniffer: MediaTypeSniffer?
+    /// Where the response's body goes; nil if it goes into the record.
+    let responseTarget: OutputTarget?
+  }
+
   enum Product {
     /// The response's body, or a record of the request.
     case response
     /// An outline of what would be sent.
     case outline
-    /// A curl command line that would send the same.
-    case curlLine(CurlArguments)
+    /// For each request a curl command line that would send the same.
+    case curlLines([CurlArguments])
   }
 
-  /// Which request of the command it is, from 0.
-  let number: Int
-  /// The request without its body.
-  let request: TransferRequest
-  let body: PlannedBody
-  let configuration: TransferSession.Configuration
-  /// Nil if all types are given: opening libmagic's database takes time.
-  let sniffer: MediaTypeSniffer?
-  let verifiesBoundary: Bool
+  let items: [Item]
+  let series: SeriesPlan
   let product: Product
-  let printsRecord: Bool
-  /// Where the cookies go at the end; nil if they are not written.
-  let cookieJar: LocalPath?
-  /// Where the response's body goes; nil if it goes into the record.
-  let responseTarget: OutputTarget?
-  /// The directory that is made for it, if it does not exist.
-  let madeDirectory: LocalPath?
-  let printing: PlannedPrinting
-  /// Whether a file gets the response of a refused request, too.
-  let outputsAnyStatus: Bool
-  /// How many bytes of the response's body the record holds.
-  let responseLimit: Int
-  /// Messages that are printed before the work starts.
-  let notes: [String]
-  let isQuiet: Bool
-  let progress: ProgressMode
 }
 
-extension LowArguments {
-  /// A request of `send` without its body and options, and the settings of its session. Messages that are printed before
-  /// the work starts are added to `notes`.
-  func plannedRequest(
-    _ verb: Verb, _ body: PlannedBody, _ notes: inout [String]
-  ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
-    let url = try url(operands.first, for: verb, notes: &notes)
-    return try plannedRequest(.post, to: try resolved([url])[0], body, &notes)
+extension PostPlan {
+  init(
+    _ verb: Verb, _ arguments: LowArguments, _ files: CommandFiles, _ input: InputReader
+  ) throws(Failure) {
+    let (request, form, downloading) = (arguments.request, arguments.form, arguments.downloading)
+    try request.check(keepsResponse: arguments.printsJSON && arguments.output == nil)
+    try StandardInputUses(arguments).check()
+    var notes: [String] = []
+    let targets = try [PlannedTarget](
+      verb, arguments.operands, request, printsRecord: arguments.printsJSON, input, &notes)
+    let urls = try [HTTPURL](targets.map(\.url), request, input)
+    try Self.checkStandardInput(form, of: targets)
+    let bodies = try Self.bodies(
+      of: targets, verb, form, request, detectsTypes: arguments.types.areGiven, input)
+    try bodies[0].checkMethod(request)
+    notes += bodies[0].notes(form, request, for: verb)
+    let method: HTTPMethod =
+      request.asksForHead ? .head : request.putsDataIntoURL ? .get : verb == .put ? .put : .post
+    var planned = try PlannedRequest(
+      method, to: urls[0], with: bodies[0], request, downloading, input, &notes)
+    planned.request.options = try TransferOptions(request)
+    planned.fit(to: bodies[0], printsAnyStatus: arguments.printsJSON || request.outputsAnyStatus)
+    try Self.checkKey(request.idempotencyKey, of: urls.count)
+    let outputs = downloading.outputs(for: urls.count, &notes)
+    let printing = try PlannedPrinting(
+      request, downloading, printsRecord: arguments.printsJSON, input)
+    var responseTargets: [OutputTarget?] = []
+    for (url, output) in zip(urls, outputs) {
+      responseTargets.append(
+        try downloading.target(output, of: url, printsRecord: arguments.printsJSON))
+    }
+    try files.check(
+      zip(outputs, responseTargets).compactMap { NamedOutput($0?.flag ?? "-o", $1) },
+      uploads: targets.compactMap(\.file?.path),
+      remedy: "give each a name with -o, or name a device such as /dev/null")
+    var requests: [TransferRequest] = []
+    for url in urls { requests.append(planned.request(to: url, &notes)) }
+    items = bodies.enumerated().map { index, body in
+      Item(
+        number: index, request: requests[index], body: body,
+        sniffer: body.needsTypes ? MediaTypeSniffer(arguments.types) : nil,
+        responseTarget: responseTargets[index])
+    }
+    series = SeriesPlan(
+      request, downloading, in: planned.session, printing: printing,
+      progress: input.usable(request.progress), notes: notes)
+    product =
+      if request.isDryRun {
+        .outline
+      } else if request.printsCurlLine {
+        .curlLines(
+          zip(targets, outputs).map {
+            CurlArguments(
+              form: form, request: request, downloading: downloading, file: $0.file, output: $1)
+          })
+      } else {
+        .response
+      }
+    if let stated = try request.headers.statedLength() {
+      for item in items { try item.check(stated) }
+    }
   }
 
-  /// The URLs with what flags append to their queries.
-  func resolved(_ arguments: [URLArgument]) throws(Failure) -> [HTTPURL] {
-    let (query, data) = (try query(), try queryData())
-    var urls: [HTTPURL] = []
-    for argument in arguments {
-      let url = try argument.url(appending: query, data, withPathAsIs: request.keepsPath)
-      guard !request.requiresHTTPS || url.origin.scheme == "https" else {
+  /// What is sent to each target. If other flags make the body, all of them get the same one.
+  private static func bodies(
+    of targets: [PlannedTarget], _ verb: Verb, _ form: FormArguments, _ request: RequestArguments,
+    detectsTypes: Bool, _ input: InputReader
+  ) throws(Failure) -> [PlannedBody] {
+    var bodies: [PlannedBody] = []
+    for target in targets {
+      if target.file == nil, let body = bodies.first {
+        bodies.append(body)
+        continue
+      }
+      let body = try PlannedBody(
+        form, request, of: target.file, detectsTypes: detectsTypes, input)
+      if case .none = body, verb == .put, !request.asksForHead, !request.putsDataIntoURL {
         throw .usage(
-          "The URL begins with \(url.origin.scheme):, and --proto allows only https: write https, or leave --proto out."
-        )
+          "Name what to put: -T FILE for a file, or -F, -d or --json-body; -d '' puts nothing.")
       }
-      try checkLeftOut(inRequestsTo: url)
-      urls.append(url)
+      bodies.append(body)
     }
-    return urls
+    return bodies
   }
 
-  /// The same for a URL and a method.
-  func plannedRequest(
-    _ method: HTTPMethod, to url: HTTPURL, _ body: PlannedBody, _ notes: inout [String]
-  ) throws(Failure) -> (TransferRequest, TransferSession.Configuration) {
-    var planned = TransferRequest(method, url)
-    if let method = request.method {
-      guard let method = method.text.flatMap(HTTPMethod.init(parsing:)) else {
-        throw .usage("\(method.named("-X")) is not a method: write a word, such as PATCH.")
-      }
-      planned.method = method
-    }
-    var configuration = try sessionConfiguration(for: planned.url, &notes)
-    planned.headers = try headers(for: body, notes: &notes)
-    try setCredentials(of: &planned, &configuration, notes: &notes)
-    if let note = noteOnExposedCredentials(of: planned, configuration) { notes.append(note) }
-    if let note = noteOnExposedProxyCredentials(to: url, configuration) { notes.append(note) }
-    configuration.cookies = try cookiePolicy(&notes)
-    configuration.userAgent = "formstream/\(version)"
-    return (planned, configuration)
-  }
-
-  /// The warning about a request's credentials that others can read; nil if they can't, or may.
-  func noteOnExposedCredentials(
-    of planned: TransferRequest, _ configuration: TransferSession.Configuration
-  ) -> String? {
-    guard !request.allowsInsecureAuth, planned.exposesCredentials(in: configuration) else {
-      return nil
-    }
-    return
-      "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
-      + "read them: use https, or --insecure-auth if they may."
-  }
-
-  /// The same for the credentials of a proxy. Those of the environment are not of this command, and would bring a warning
-  /// to each one.
-  private func noteOnExposedProxyCredentials(
-    to url: HTTPURL, _ configuration: TransferSession.Configuration
-  ) -> String? {
-    guard !request.allowsInsecureAuth,
-      request.proxy.address != nil || request.proxy.credentials != nil,
-      let proxy = configuration.exposedProxy(for: url)
-    else { return nil }
-    return
-      "The credentials for the proxy \(proxy) are sent to it without encryption, so others on the way can read them: "
-      + "use a proxy with https, or --insecure-auth if they may."
-  }
-
-  /// Whether a request is sent. If not, standard input is not read.
-  var sendsRequest: Bool { !isDryRun && !request.printsCurlLine }
-
-  func checkRequest() throws(Failure) {
-    if isDryRun, request.printsCurlLine {
-      throw .usage("--dry-run and --to-curl print two different things: choose one of them.")
-    }
-    if request.responseLimit != nil, !printsJSON || output != nil {
-      throw .usage(
-        "--max-response limits the response's body in the record of --json: without --json, or with -o, the "
-          + "complete body is written.")
-    }
-    if request.session.tls.key != nil, request.session.tls.certificate == nil {
-      throw .usage("--key is the key of a certificate, and there is none: add --cert FILE.")
-    }
-    if request.passphrase != nil, request.session.tls.certificate == nil {
-      throw .usage(
-        "The passphrase is that of a certificate's key, and there is none: add --cert FILE.")
-    }
-    let readers =
-      parts.flatMap(\.leaves).filter(\.isStandardInput).map { "part \"\($0.name)\"" }
-      + request.standardInputUses
-      + operands.filter { $0.bytes == Array("@-".utf8) }.map { _ in "@-" }
-      + pathLists.filter(\.file.isDash).map { _ in "a list of files" }
-      + (readsConfigFromStandardInput ? ["--config"] : [])
-    guard readers.count < 2 else {
-      throw .usage(
-        "Standard input is named twice, for \(readers[0]) and \(readers[1]): it can be read once.")
-    }
-  }
-
-  /// - Parameter operand: the URL that was typed; nil if there is none.
-  func url(
-    _ operand: Argument?, for verb: Verb, notes: inout [String]
-  ) throws(Failure) -> URLArgument {
-    if let file = request.urlFile {
-      if verb != .send, let operand {
-        throw .usage(
-          "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
-      }
-      let secrets = try secretFile(file, for: "--url-file")
-      notes += secrets.warnings
-      return try URLArgument(secrets, file)
-    }
-    guard let operand else {
-      throw .usage(
-        "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
-    }
-    if verb == .send { try checkOrder(of: operand) }
-    return try URLArgument(operand)
-  }
-
-  /// `send` takes the URL first: all other words are files.
-  func checkOrder(of operand: Argument) throws(Failure) {
-    guard !operand.bytes.isEmpty, !URLArgument.isURL(operand),
-      exists(operand.path) || operands.dropFirst().contains(where: URLArgument.isURL)
-    else { return }
+  /// Fails if standard input would be sent in several requests: it can be read once.
+  private static func checkStandardInput(
+    _ form: FormArguments, of targets: [PlannedTarget]
+  ) throws(Failure) {
+    guard targets.count > 1 else { return }
+    let files = targets.filter { $0.file?.path.isDash == true }.count
+    let isInBody = form.parts.flatMap(\.leaves).contains(where: \.isStandardInput)
+    guard files > 1 || targets[0].file == nil && isInBody else { return }
     throw .usage(
-      "\(operand.named("A word")) is no URL, and send takes the URL first: formstream send [FLAG]... https://example.org/ FILE..."
+      "Standard input can be read once, and there are \(counted(targets.count, "URL", "URLs")): store it in a file, and send that."
     )
   }
 
-  func notes(on body: PlannedBody, for verb: Verb) -> [String] {
-    var notes = parts.notes
-    let method = request.method?.text.flatMap(HTTPMethod.init(parsing:)) ?? .post
-    if case .none = body, verb != .get, !request.putsDataIntoURL, !request.asksForHead,
-      method.announcesEmptyBody
-    {
+  /// Fails if several requests would have one key.
+  private static func checkKey(_ key: Argument?, of count: Int) throws(Failure) {
+    guard count > 1, let key, key.text != "auto" else { return }
+    throw .usage(
+      "\(key.named("--idempotency-key")) is one key, and there are \(counted(count, "request", "requests")): write auto, and each gets its own."
+    )
+  }
+}
+
+extension PlannedRequest {
+  /// Sets the options that follow from the body and the method of a request of `post` or `put`.
+  ///
+  /// - Parameter printsAnyStatus: whether all responses are printed.
+  fileprivate mutating func fit(to body: PlannedBody, printsAnyStatus: Bool) {
+    // If the page that a 303 names can't be fetched, the 303 is the response to the request.
+    request.options.leavesOutBody =
+      printsAnyStatus ? nil : request.options.isUnprintedRedirect(except: [303])
+    // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET", and no other.
+    if request.method == .put, request.options.redirects.allowsOtherOrigins {
+      request.options.redirects.repeatingStatuses.formUnion([301, 302])
+    }
+    if case .raw(let bytes) = body, bytes.hasNoType, !request.headers.contains("Content-Type") {
+      request.options.omittedHeaders.append("Content-Type")
+    }
+    allowAttempts(request.options.retry.attempts)
+  }
+}
+
+extension PostPlan.Item {
+  /// Fails if the length that `-H` states is not that of the body: what is announced is sent.
+  fileprivate func check(_ stated: Int64) throws(Failure) {
+    let layout = try layout()
+    if layout == nil, stated == 0 { return }
+    let remedy = "leave the header out, which is derived from the body"
+    guard request.options.bodyCoding == .none, !request.options.sendsChunks else {
+      throw .usage("-H states a Content-Length of a body that is sent in chunks: \(remedy).")
+    }
+    guard let length = layout.map(\.contentLength) ?? 0 else {
+      throw .usage("-H states a Content-Length of \(stated), and it can't be checked: \(remedy).")
+    }
+    guard length == stated else {
+      throw .usage(
+        "-H states a Content-Length of \(stated), and the body has \(counted(length, "byte", "bytes")): \(remedy)."
+      )
+    }
+  }
+}
+
+extension DownloadArguments {
+  /// The `-o` or `-O` of each request: one of them is for all requests, and of several each is for one.
+  fileprivate func outputs(for count: Int, _ notes: inout [String]) -> [Output?] {
+    if outputs.count == 1 { return Array(repeating: outputs[0], count: count) }
+    guard outputs.count <= count else {
       notes.append(
-        "An empty body is sent: -F adds a part, -T sends a file, -d and --json-body send data.")
-    }
-    if let note = noteOnJSON { notes.append(note) }
-    if !request.session.tls.verifiesServer {
-      notes.append(
-        request.pinnedKeys == nil
-          ? "--insecure: the server's identity is not checked, so others may read and change what is sent."
-          : "--insecure: the server's certificate is not checked, only that it has the key of --pinnedpubkey."
+        "-o and -O are given \(outputs.count) times, and there \(count == 1 ? "is 1 request" : "are \(count) requests"): the rest of them are not used."
       )
+      return Array(outputs.prefix(count))
     }
-    return notes
+    return outputs.map { $0 } + Array(repeating: nil, count: count - outputs.count)
   }
 
-  /// The text of `--url-query` and `-G`, which is appended as it is.
-  private func queryData() throws(Failure) -> [String] {
-    let data = request.queryData + (request.putsDataIntoURL ? request.data : [])
-    var texts: [String] = []
-    for piece in data {
-      guard sendsRequest || !piece.isStandardInput else {
-        throw .usage(
-          "The data of \(piece.flag) is part of the URL, and comes from standard input, which is read only to send it: use a file."
-        )
-      }
-      if piece.isStandardInput { announceKeyboard() }
-      let bytes = try piece.bytes()
-      guard !bytes.isEmpty else { continue }
-      guard let text = String(validating: bytes, as: UTF8.self) else {
-        throw .usage(
-          "The data of \(piece.flag) is not UTF-8, so that it can't stand in a URL: --data-urlencode encodes it."
-        )
-      }
-      texts.append(text)
-    }
-    return texts
-  }
-
-  /// Checks that the flags that choose a method agree with the body.
-  func checkMethod(_ body: PlannedBody) throws(Failure) {
-    if case .none = body { return }
-    guard !request.asksForHead else {
-      throw .usage(
-        "-I asks for the head of a response, and sends no body: leave the data out, or put it into the URL with -G."
-      )
-    }
-    guard !request.putsDataIntoURL else {
-      throw .usage(
-        "-G puts the data of -d into the URL, and nothing else: leave out -F, -T and --json-body.")
-    }
-  }
-
-  /// What stands in the request line in place of the URL's path and query; nil for these.
-  private func requestTarget() throws(Failure) -> String? {
-    guard let argument = request.requestTarget else { return nil }
-    guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
-    else {
-      throw .usage(
-        "\(argument.named("--request-target")) has a blank or a character beyond ASCII in it, or is empty: write it as it is sent."
-      )
-    }
-    if let scheme = request.passwordScheme, scheme != .basic {
-      throw .usage(
-        "--request-target and \(scheme == .digest ? "--digest" : "--anyauth") exclude each other: Digest is computed from the URL."
-      )
-    }
-    return text
-  }
-
-  func query() throws(Failure) -> [URLEncodedField] {
-    var fields: [URLEncodedField] = []
-    for argument in request.query {
-      let split = argument.splitAtEquals()
-      fields.append(
-        URLEncodedField(
-          try (split?.name ?? argument).text(for: "--query"),
-          try split.map { (split) throws(Failure) in try split.value.text(for: "--query") }))
-    }
-    return fields
-  }
-
-  /// - Parameter isKeyTaken: whether the idempotency key is another's business.
-  func options(isKeyTaken: Bool = false) throws(Failure) -> TransferOptions {
-    var options = request.options
-    options.omittedHeaders = try omittedHeaders()
-    // As in curl.
-    if options.redirects.allowsOtherOrigins { options.redirects.limit = 50 }
-    if let limit = request.redirectLimit { options.redirects.limit = limit }
-    let isExpectGiven = request.expectation != .auto
-    switch try isExpectGiven ? request.expectation : request.headers.expectation() ?? .auto {
-    case .auto: options.expectation = .automatic
-    case .always: options.expectation = .always
-    case .never: options.expectation = .never
-    }
-    options.readAhead = request.readAhead
-    options.sendsChunks = try request.headers.asksForChunks()
-    options.requestTarget = try requestTarget()
-    if let timeout = request.continueTimeout { options.expectation.timeout = timeout }
-    if !isKeyTaken, let key = request.idempotencyKey {
-      if key.bytes == Array("auto".utf8) {
-        options.idempotencyKey = .random()
-      } else if let key = key.text.flatMap(IdempotencyKey.init) {
-        options.idempotencyKey = key
-      } else {
-        throw .usage(
-          "\(key.named("--idempotency-key")) is not a key: write 1 to 255 ASCII characters, or auto."
-        )
-      }
-    }
-    if request.isVerbose {
-      options.trace = { trace in
-        for line in trace.description.split(separator: "\n") { StandardError.write(String(line)) }
-      }
-    }
-    return options
-  }
-
-  /// With `-L`, the response of a redirect is not printed, as in curl. Nil if it is, or if it has another place.
-  func leavesOutRedirects(
-    except printed: Set<Int>
-  ) -> (@Sendable (TransferResponse) -> Bool)? {
-    guard request.options.redirects.allowsOtherOrigins, !printsJSON, !request.outputsAnyStatus
-    else { return nil }
-    let wanted = printed.union(request.options.acceptedStatuses ?? [])
-    return { response in
-      (300...399).contains(response.status) && !wanted.contains(response.status)
-        && response.headers["Location"]?.isEmpty == false
-    }
-  }
-
+  /// Where a response goes; nil if it goes into the record.
+  ///
   /// - Parameter output: what `-o` or `-O` names; nil if neither is for this request.
-  func responseTarget(
-    of url: HTTPURL, _ output: DownloadArguments.Output?
-  ) throws(Failure) -> OutputTarget? {
-    let target = try outputTarget(of: url, output)
-    if printsJSON, case .standardOutput = target {
-      throw .usage(
-        "--json and -o - both print to standard output: leave out -o, and the record holds the response."
-      )
-    }
-    return printsJSON ? target : target ?? .standardOutput
-  }
-
-  private func outputTarget(
-    of url: HTTPURL, _ output: DownloadArguments.Output?
+  fileprivate func target(
+    _ output: Output?, of url: HTTPURL, printsRecord: Bool
   ) throws(Failure) -> OutputTarget? {
     switch output {
-    case nil: return nil
-    case .remoteName?:
-      return .path(pathInDirectory(try nameAtEnd(of: url)))
+    case nil: return printsRecord ? nil : .standardOutput
+    case .remoteName?: return .path(path(of: try SafeName.bytes(atEndOf: url)))
     case .file(let argument)?:
-      let target = try OutputTarget(argument)
-      guard case .path(let path) = target else { return target }
-      return .path(pathInDirectory(path.bytes))
+      switch try OutputTarget(argument) {
+      case .path(let path): return .path(self.path(of: path.bytes))
+      case .standardOutput:
+        if printsRecord { throw Self.twiceOnStandardOutput }
+        return .standardOutput
+      }
     }
   }
-}
 
-extension HTTPMethod {
-  /// Whether a request without a body says that its length is 0.
-  var announcesEmptyBody: Bool { [.post, .put, .patch].contains(self) }
-}
-
-extension RequestArguments {
-  /// The flags that read standard input.
-  fileprivate var standardInputUses: [String] {
-    var uses: [String] = []
-    uses += uploads.filter(\.isDash).map { _ in "-T" }
-    uses += json.filter { DataOrFile($0, of: "--json-body").file?.isDash ?? false }
-      .map { $0.flag ?? "--json-body" }
-    if let writeOut, DataOrFile(writeOut, of: "-w").file?.isDash ?? false { uses.append("-w") }
-    uses += queryData.filter(\.isStandardInput).map(\.flag)
-    uses += data.filter(\.isStandardInput).map(\.flag)
-    for case .file(let file) in headers where file.isDash {
-      uses.append(file.flag ?? "--header-file")
-    }
-    if let urlFile, urlFile.isDash { uses.append("--url-file") }
-    if case .file(let file)? = passphrase, file.isDash { uses.append("--pass-file") }
-    if case .userFile(let file)? = proxy.credentials, file.isDash {
-      uses.append("--proxy-user-file")
-    }
-    switch credentials {
-    case .userFile(let file) where file.isDash: uses.append("--user-file")
-    case .tokenFile(let file) where file.isDash: uses.append("--token-file")
-    default: break
-    }
-    if let netrcFile, netrcFile.isDash { uses.append("--netrc-file") }
-    return uses
-  }
+  /// The failure if both the record and the response would be printed.
+  static let twiceOnStandardOutput = Failure.usage(
+    "--json and -o - both print to standard output: leave out -o, and the record holds the response."
+  )
 }

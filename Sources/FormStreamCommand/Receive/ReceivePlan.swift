@@ -19,7 +19,7 @@ struct ReceivePlan {
 }
 
 extension ReceivePlan {
-  init(_ arguments: LowArguments) throws(Failure) {
+  init(_ arguments: LowArguments, _ input: InputReader) throws(Failure) {
     let receiving = arguments.receiving
     var notes: [String] = []
     if let directory = arguments.directory, directory.bytes.isEmpty {
@@ -31,7 +31,7 @@ extension ReceivePlan {
       throw .usage(
         "--keep-paths, --overwrite and --sync need --into DIR: without it, nothing is stored.")
     }
-    try arguments.checkOverwriting()
+    try Self.checkOverwriting(receiving, in: arguments.directory, arguments.files)
     var configuration = Receiver.Configuration()
     (configuration.address, configuration.port) = try receiving.listeningAddress()
     configuration.tls = try receiving.tlsIdentity()
@@ -41,16 +41,14 @@ extension ReceivePlan {
       )
     }
     if case .tokenFile(let file) = arguments.request.credentials {
-      let secrets = try arguments.secretFile(file, for: "--token-file")
-      notes += secrets.warnings
-      configuration.token = try secrets.token()
+      configuration.token = try input.secretFile(file, for: "--token-file", &notes).token()
     }
     configuration.makesDigests = receiving.makesDigests
     let names = [userName(), hostName()].compactMap(\.self)
     configuration.page.owner = names.isEmpty ? nil : names.joined(separator: " on ")
     configuration.page.takesDirectories = receiving.keepsPaths
     configuration.limits.form.set(arguments.limits)
-    configuration.escaping = arguments.escaping
+    configuration.escaping = arguments.form.escaping
     if let limit = arguments.limits[.body] {
       (configuration.limits.body, configuration.limits.urlEncodedBody) = (limit, limit)
     }
@@ -79,6 +77,30 @@ extension ReceivePlan {
       synchronizes: receiving.synchronizes, isOnce: receiving.isOnce, response: receiving.response,
       printsJSON: arguments.printsJSON, isQuiet: arguments.request.isQuiet,
       isVerbose: arguments.request.isVerbose, notes: notes)
+  }
+
+  /// Fails if an upload could replace a file that the receiver itself reads or writes: anybody who may upload chooses
+  /// the names of files.
+  private static func checkOverwriting(
+    _ receiving: ReceivingArguments, in directory: Argument?, _ files: NamedFiles
+  ) throws(Failure) {
+    guard receiving.overwrites, let directory else { return }
+    let place = canonical(directory.path)
+    var own = files.inputs.map { (path: $0.path.path, use: $0.source) }
+    if FileAtPath.standardOutput != nil { own.append(("/dev/stdout", "standard output")) }
+    if FileAtPath.standardError != nil { own.append(("/dev/stderr", "standard error")) }
+    for (path, use) in own {
+      // A link is replaced itself, and what it leads to may be there, too.
+      let name = canonical(
+        path.directory.bytes.isEmpty ? "." : LocalPath(bytes: path.directory.bytes))
+      guard
+        name.components(below: place) != nil || name == place
+          || canonical(path).components(below: place) != nil
+      else { continue }
+      throw .usage(
+        "With --overwrite, an upload could replace the file of \(use ?? "a flag"), which is in the directory of --into: move it, or name another directory."
+      )
+    }
   }
 }
 

@@ -12,12 +12,14 @@ struct CurlLine {
   /// Sentences about what curl does not do, or does differently.
   private(set) var differences: [String] = []
 
-  private let plan: PostPlan
+  private let plan: PostPlan.Item
+  private let series: SeriesPlan
   private let arguments: CurlArguments
 
-  init(_ plan: PostPlan, _ arguments: CurlArguments) throws(Failure) {
-    self.plan = plan
-    self.arguments = arguments
+  init(
+    _ plan: PostPlan.Item, of series: SeriesPlan, _ arguments: CurlArguments
+  ) throws(Failure) {
+    (self.plan, self.series, self.arguments) = (plan, series, arguments)
     try checkURL()
     let layout = try plan.layout()
     try addBody(layout)
@@ -28,7 +30,7 @@ struct CurlLine {
     try addConnection(layout)
     addOutput()
     // curl expands [ ] { } in a URL and in the value of -T.
-    let expanded = plan.request.url.absoluteString.utf8 + (arguments.upload?.file.bytes ?? [])
+    let expanded = plan.request.url.absoluteString.utf8 + (arguments.file?.path.bytes ?? [])
     if expanded.contains(where: "[]{}".utf8.contains) { add("--globoff") }
     if let file = arguments.request.urlFile {
       add(contentsOf: file)
@@ -105,7 +107,7 @@ struct CurlLine {
   private mutating func addMethod() {
     let usual: String =
       switch plan.body {
-      case .raw where arguments.upload?.namesURL == true: "PUT"
+      case .raw where arguments.file?.namesURL == true: "PUT"
       case .none: plan.request.method == .head ? "HEAD" : "GET"
       default: "POST"
       }
@@ -122,11 +124,11 @@ struct CurlLine {
       return
     }
     if case .form = plan.body { try addForm(layout) }
-    if let upload = arguments.upload {
-      if upload.namesURL {
-        add("-T", upload.file.bytes)
+    if let file = arguments.file {
+      if file.namesURL {
+        add("-T", file.path.bytes)
       } else {
-        add("--data-binary", [UInt8(ascii: "@")] + upload.file.bytes)
+        add("--data-binary", [UInt8(ascii: "@")] + file.path.bytes)
       }
       if !plan.request.headers.contains("Content-Type"),
         !plan.request.options.omits("Content-Type")
@@ -150,33 +152,33 @@ struct CurlLine {
     if options.readAhead != RequestArguments().readAhead {
       addDifference("--read-ahead", "curl decides by the flag whether a pipe is read first")
     }
-    if arguments.growth == .allowed {
+    if arguments.form.growth == .allowed {
       addDifference("--growing", "curl sends what a file has when it is read")
-    } else if arguments.growth == .compared {
+    } else if arguments.form.growth == .compared {
       addDifference("--verify-growing", "curl does not compare what it sends")
     }
   }
 
   private mutating func addForm(_ layout: BodyLayout) throws(Failure) {
-    switch arguments.escaping {
+    switch arguments.form.escaping ?? .browser {
     case .browser: break
     case .backslash: add("--form-escape")
     case let other:
       throw .usage("curl has nothing like --escaping \(other): leave it out, or use backslash.")
     }
-    if arguments.boundary != nil { addDifference("--boundary", "curl uses a random one") }
-    if plan.verifiesBoundary {
+    if arguments.form.boundary != nil { addDifference("--boundary", "curl uses a random one") }
+    if arguments.form.verifiesBoundary {
       addDifference("--verify-boundary", "curl does not look for its boundary in files")
     }
-    for (index, part) in arguments.parts.enumerated() {
+    for (index, part) in arguments.form.parts.enumerated() {
       if part.name.isEmpty {
         throw .usage("curl can't send part \"\": its form language has no fields without a name.")
       }
       let curlPart = try CurlPart(
-        part, type: layout.placedPart(at: index).type, browserText: arguments.browserText)
+        part, type: layout.placedPart(at: index).type, browserText: arguments.form.browserText)
       for word in curlPart.words { add("-F", word) }
     }
-    if arguments.parts.contains(where: { !$0.children.isEmpty }) {
+    if arguments.form.parts.contains(where: { !$0.children.isEmpty }) {
       addDifference("-F", "curl guesses types inside a part with parts by their file names")
     }
   }
@@ -310,7 +312,7 @@ struct CurlLine {
   }
 
   private mutating func addConnection(_ layout: BodyLayout?) throws(Failure) {
-    let session = plan.configuration
+    let session = series.session
     if arguments.request.requiresHTTPS { add("--proto", "=https") }
     if plan.request.options.redirects.requiresHTTPS { add("--proto-redir", "=https") }
     let isEncrypted = plan.request.url.origin.scheme == "https"
@@ -339,7 +341,7 @@ struct CurlLine {
 
   /// Whether HTTP/1.1 is used for a long body, although the server may have HTTP/2.
   private func prefersHTTP11(_ layout: BodyLayout?) -> Bool {
-    guard plan.configuration.version == .automatic, let layout,
+    guard series.session.version == .automatic, let layout,
       plan.request.url.origin.scheme == "https"
     else { return false }
     return layout.contentLength.map { $0 > longestHTTP2Body } ?? true
@@ -438,16 +440,16 @@ struct CurlLine {
     if let file = arguments.request.headFile { add("--dump-header", file.bytes) }
     if let format = arguments.request.writeOut { add("--write-out", format.bytes) }
     if arguments.request.includesHeads, plan.request.method != .head { add("--include") }
-    if plan.printing.hidesRefused { add("--fail") }
+    if series.printing.hidesRefused { add("--fail") }
     switch arguments.request.progress {
     case .auto: break
     case .bar: add("--progress-bar")
     case .none: add("--no-progress-meter")
     case .json: addDifference("--progress json", "curl prints no records of progress")
     }
-    if arguments.request.isQuiet { add(plan.printing.hidesFailures ? "-s" : "-sS") }
+    if arguments.request.isQuiet { add(series.printing.hidesFailures ? "-s" : "-sS") }
     if arguments.request.isVerbose { add("-v") }
-    if plan.printsRecord {
+    if series.printing.printsRecord {
       addDifference("--json", "curl prints the response, and no record")
     }
     if plan.request.options.computesDigest { addDifference("--sha256", "curl computes no digest") }

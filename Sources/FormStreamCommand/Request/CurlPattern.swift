@@ -131,3 +131,45 @@ struct CurlPattern {
     return Int(String(decoding: text, as: UTF8.self))
   }
 }
+
+extension CurlPattern {
+  /// The URLs that a word stands for.
+  static func urls(_ word: Argument, isGlobbingOff: Bool) throws(Failure) -> [Match] {
+    if isGlobbingOff { return [Match(text: word.bytes, choices: [])] }
+    do throws(Fault) {
+      return try matches(of: word.bytes, isURL: true)
+    } catch {
+      let (reason, remedy) =
+        switch error {
+        case .malformed: ("has a [ ] { or } that is no pattern", "write {a,b}, [1-9] or [a-z]")
+        case .tooMany: ("stands for more than \(maximumCount) URLs", "take a smaller range")
+        case .tooLarge: ("has a range with a number that is too large", "take a smaller range")
+        }
+      throw .usage(
+        "\(word.named("The URL")) \(reason): \(remedy), or -g, which takes [ ] { } as they are.")
+    }
+  }
+
+  /// The files that a value of `-T` stands for.
+  static func files(_ upload: Argument, isGlobbingOff: Bool) throws(Failure) -> [Argument] {
+    guard !isGlobbingOff, upload.bytes.contains(where: "[{".utf8.contains), !exists(upload.path)
+    else { return [upload] }
+    do throws(Fault) {
+      return try matches(of: upload.bytes, isURL: false)
+        .map { Argument(bytes: $0.text, from: upload) }
+    } catch {
+      let (reason, remedy) =
+        switch error {
+        case .malformed:
+          (
+            "names no file that exists, and is no pattern",
+            "write {a,b}, [1-9] or [a-z]; -g takes [ ] { } as they are"
+          )
+        case .tooMany: ("stands for more than \(maximumCount) files", "send sends any number")
+        case .tooLarge:
+          ("has a range with a number that is too large", "-g takes [ ] { } as they are")
+        }
+      throw .usage("\(upload.named("-T")) \(reason): \(remedy).")
+    }
+  }
+}

@@ -2,9 +2,9 @@ import FormStreamMediaTypes
 
 extension MediaTypeSniffer {
   /// A sniffer that follows the flags. If its database can't be used, it warns and detects types by extension.
-  convenience init(_ arguments: LowArguments) {
+  convenience init(_ arguments: TypeArguments) {
     self.init(
-      policy: arguments.sniffing, overrides: arguments.typeOverrides,
+      policy: arguments.policy, overrides: arguments.overrides,
       database: arguments.magicFile?.path, includesCharset: arguments.detectsCharset)
   }
 }

@@ -1,6 +1,5 @@
 import FormStreamMediaTypes
 import FormStreamMultipart
-import FormStreamJSON
 
 /// The body of a request.
 enum PlannedBody {
@@ -37,7 +36,7 @@ enum PlannedBody {
 
 /// A body that is not a form.
 struct PlannedBytes {
-  let body: PartBody
+  var body: PartBody
   /// The body's type; nil if it must be detected.
   let type: MediaType?
   /// The name that helps to detect the type, in addition to the contents.
@@ -62,75 +61,106 @@ struct PlannedBytes {
   }
 }
 
-extension LowArguments {
-  func plannedBody(with upload: PlannedTarget.Upload?) throws(Failure) -> PlannedBody {
+extension PlannedBody {
+  /// - Parameters:
+  ///   - file: the file that is the complete body; nil if there is none.
+  ///   - detectsTypes: whether a flag asks for the detection of types.
+  init(
+    _ form: FormArguments, _ arguments: RequestArguments, of file: PlannedTarget.SentFile?,
+    detectsTypes: Bool, _ input: InputReader
+  ) throws(Failure) {
     var kinds: [String] = []
-    if let part = parts.first { kinds.append(part.spelling) }
-    if let upload { kinds.append(upload.spelling) }
-    if !request.putsDataIntoURL, let piece = request.data.first { kinds.append(piece.flag) }
-    if let json = request.json.first { kinds.append(json.flag ?? "--json-body") }
+    if let part = form.parts.first { kinds.append(part.spelling) }
+    if let file { kinds.append(file.spelling) }
+    if !arguments.putsDataIntoURL, let piece = arguments.data.first { kinds.append(piece.flag) }
+    if let json = arguments.json.first { kinds.append(json.flag ?? "--json-body") }
     guard kinds.count < 2 else {
       throw .usage(
         "\(kinds[0]) and \(kinds[1]) make two different bodies, and a request has one: leave one out."
       )
     }
-    if !parts.isEmpty { return .form(try PlannedForm(self)) }
-    if let upload { return .raw(try body(of: upload)) }
-    if !request.json.isEmpty { return .raw(try json()) }
-    if !request.data.isEmpty, !request.putsDataIntoURL {
-      guard sendsRequest || !request.data.contains(where: \.isStandardInput) else {
-        return .raw(DataArgument.unread)
-      }
-      if request.data.contains(where: \.isStandardInput), !DataArgument.isStreamed(request.data) {
-        announceKeyboard()
-      }
-      return .raw(try DataArgument.body(of: request.data))
-    }
-    return .none
-  }
-
-  /// That the data of `--json-body` is not JSON; nil if it is, or if it is not known before it is sent.
-  var noteOnJSON: String? {
-    let pieces = request.json.map { DataOrFile($0, of: "--json-body") }
-    guard let first = request.json.first, pieces.allSatisfy({ $0.file == nil }),
-      let bytes = try? pieces.flatMap({ try $0.contents() })
-    else { return nil }
-    do {
-      _ = try JSONValue(parsing: bytes)
-      return nil
-    } catch {
+    if !form.parts.isEmpty {
+      self = .form(try PlannedForm(form))
       return
-        "The data of \(first.flag ?? "--json-body") is not JSON (\(error)), and is sent as it is: check the quotes of the shell."
     }
+    var bytes: PlannedBytes
+    if let file {
+      bytes = try PlannedBytes(file, arguments, detectsTypes: detectsTypes)
+    } else if !arguments.json.isEmpty {
+      bytes = try PlannedBytes(json: arguments.json, input)
+    } else if !arguments.data.isEmpty, !arguments.putsDataIntoURL {
+      bytes = try PlannedBytes(data: arguments.data, input)
+    } else {
+      self = .none
+      return
+    }
+    if form.growth != .refused { bytes.body = bytes.body.growing(form.growth) }
+    self = .raw(bytes)
   }
 
-  private func json() throws(Failure) -> PlannedBytes {
-    let pieces = request.json.map { DataOrFile($0, of: $0.flag ?? "--json-body") }
-    if pieces.count == 1 { return try pieces[0].streamed(as: "application/json") }
-    if sendsRequest, pieces.contains(where: { $0.file?.isDash == true }) { announceKeyboard() }
+  /// Fails if the flags that choose a method don't agree with the body.
+  func checkMethod(_ arguments: RequestArguments) throws(Failure) {
+    if case .none = self { return }
+    guard !arguments.asksForHead else {
+      throw .usage(
+        "-I asks for the head of a response, and sends no body: leave the data out, or put it into the URL with -G."
+      )
+    }
+    guard !arguments.putsDataIntoURL else {
+      throw .usage(
+        "-G puts the data of -d into the URL, and nothing else: leave out -F, -T and --json-body.")
+    }
+  }
+}
+
+extension PlannedBytes {
+  fileprivate init(data: [DataArgument], _ input: InputReader) throws(Failure) {
+    let isStandardInput = data.contains(where: \.isStandardInput)
+    guard input.readsStandardInput || !isStandardInput else {
+      self = DataArgument.unread
+      return
+    }
+    if isStandardInput, !DataArgument.isStreamed(data) { input.announceKeyboard() }
+    self = try DataArgument.body(of: data)
+  }
+
+  fileprivate init(json: [Argument], _ input: InputReader) throws(Failure) {
+    let pieces = json.map { DataOrFile($0, of: $0.flag ?? "--json-body") }
+    if pieces.count == 1 {
+      self = try pieces[0].streamed(as: "application/json")
+      return
+    }
+    let isLeftOut = { (piece: DataOrFile) in piece.file.map(input.leavesOut) ?? false }
+    if input.readsStandardInput, pieces.contains(where: { $0.file?.isDash == true }) {
+      input.announceKeyboard()
+    }
     var bytes: [UInt8] = []
-    for piece in pieces where sendsRequest || piece.file?.isDash != true {
+    for piece in pieces where !isLeftOut(piece) {
       bytes += try piece.contents()
       try DataArgument.checkSize(of: bytes, for: "--json-body")
     }
-    return PlannedBytes(
+    self.init(
       body: .bytes(bytes), type: "application/json", filename: "",
       origin: "from the command line and files")
   }
 
-  private func body(of upload: PlannedTarget.Upload) throws(Failure) -> PlannedBytes {
-    let (path, spelling) = (upload.file, upload.spelling)
+  /// A file as it is.
+  fileprivate init(
+    _ file: PlannedTarget.SentFile, _ arguments: RequestArguments, detectsTypes: Bool
+  ) throws(Failure) {
+    let (path, spelling) = (file.path, file.spelling)
     // What is typed without -T is not curl's.
     let isCurls = path.flag != nil
-    let type = try isCurls ? uploadType() : nil
-    let hasNoType = isCurls && type == nil && !asksForTypes
+    let type = try isCurls ? Self.type(arguments.uploadType) : nil
+    let hasNoType = isCurls && type == nil && !detectsTypes
     if path.isDash {
       // As with curl, the length of a pipe may be stated: it fails if that is not true.
-      let length = try request.headers.asksForChunks() ? nil : request.headers.statedLength()
-      let body = try StandardInput.body(length: length, for: spelling)
-      return PlannedBytes(
-        body: body, type: type ?? (hasNoType ? .octetStream : nil), filename: "-",
+      let length = try arguments.headers.asksForChunks() ? nil : arguments.headers.statedLength()
+      self.init(
+        body: try StandardInput.body(length: length, for: spelling),
+        type: type ?? (hasNoType ? .octetStream : nil), filename: "-",
         origin: "from standard input", hasNoType: hasNoType)
+      return
     }
     guard !path.bytes.isEmpty else {
       throw .usage("There is no path after \(spelling): name a file, or - for standard input.")
@@ -143,7 +173,7 @@ extension LowArguments {
       )
     }
     try path.checkTypedPath(for: spelling)
-    return PlannedBytes(
+    self.init(
       body: .file(path.path), type: type ?? (hasNoType ? .octetStream : nil),
       filename: path.path.lastComponent,
       origin: "from the file \(path.shown)", uploadedFile: path.path.lastComponent,
@@ -151,8 +181,8 @@ extension LowArguments {
   }
 
   /// The type of `--type` after `-T`; nil if there is none.
-  private func uploadType() throws(Failure) -> MediaType? {
-    guard let argument = request.uploadType else { return nil }
+  private static func type(_ argument: Argument?) throws(Failure) -> MediaType? {
+    guard let argument else { return nil }
     guard let type = MediaType(try argument.text(for: "--type")) else {
       throw .usage("\(argument.named("--type")) is not a media type: write it like image/png.")
     }

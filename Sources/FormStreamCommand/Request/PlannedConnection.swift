@@ -1,66 +1,68 @@
 import FormStreamPlatform
 import FormStreamHTTP
 
-extension LowArguments {
-  /// The settings of the session that sends a request to a URL. Warnings about files that hold secrets are added to
+extension TransferSession.Configuration {
+  /// The settings of the session that sends requests to a URL. Warnings about files that hold secrets are added to
   /// `notes`.
-  func sessionConfiguration(
-    for url: HTTPURL, _ notes: inout [String]
-  ) throws(Failure) -> TransferSession.Configuration {
-    var configuration = request.session
-    configuration.sharesCredentials = true
-    configuration.tls.passphrase = try passphrase(&notes)
-    configuration.tls.trustEnvironment(for: url)
-    configuration.proxy = try proxySettings(for: url, &notes)
-    let name = try convertingErrors { () throws(TransferError) in
-      try configuration.proxy.proxyName(for: url)
+  init(
+    _ arguments: RequestArguments, for url: HTTPURL, _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) {
+    self = arguments.session
+    sharesCredentials = true
+    tls.passphrase = try arguments.passphrase?.text(input, &notes)
+    tls.trustEnvironment(for: url)
+    proxy = try ProxySettings(
+      arguments.proxy, for: url, hasSocket: unixSocket != nil, input, &notes)
+    let name = try convertingErrors { [proxy] () throws(TransferError) in
+      try proxy.proxyName(for: url)
     }
-    if isDryRun, configuration.unixSocket == nil, let name {
+    if arguments.isDryRun, unixSocket == nil, let name {
       notes.append("The request would go through the proxy \(name).")
     }
-    return configuration
   }
+}
 
-  private func passphrase(_ notes: inout [String]) throws(Failure) -> String? {
-    switch request.passphrase {
-    case nil: return nil
+extension PassphraseArgument {
+  fileprivate func text(
+    _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) -> String {
+    switch self {
     case .phrase(let phrase): return try phrase.text(for: "--pass")
-    case .file(let file) where !sendsRequest && file.isDash: return ""
+    case .file(let file) where input.leavesOut(file): return ""
     case .file(let file):
-      let secrets = try secretFile(file, for: "--pass-file")
-      notes += secrets.warnings
+      let secrets = try input.secretFile(file, for: "--pass-file", &notes)
       guard let phrase = String(validating: try secrets.onlyLine(), as: UTF8.self) else {
         throw .usage("The file of --pass-file holds no passphrase: it is not UTF-8.")
       }
       return phrase
     }
   }
+}
 
-  private func proxySettings(
-    for url: HTTPURL, _ notes: inout [String]
-  ) throws(Failure) -> ProxySettings {
-    let arguments = request.proxy
-    var settings: ProxySettings
+extension ProxySettings {
+  /// - Parameter hasSocket: whether the connection is to the socket of `--unix-socket`.
+  fileprivate init(
+    _ arguments: ProxyArguments, for url: HTTPURL, hasSocket: Bool, _ input: InputReader,
+    _ notes: inout [String]
+  ) throws(Failure) {
     switch arguments.address {
-    case nil: settings = .environment()
-    case .url(let argument) where argument.bytes.isEmpty: settings = .none
-    case .url(let argument): settings = try proxy(argument, "-x", scheme: "")
+    case nil: self = .environment()
+    case .url(let argument) where argument.bytes.isEmpty: self = .none
+    case .url(let argument): self = try .proxy(argument, "-x", scheme: "")
     case .host(let scheme, let argument):
-      settings = try proxy(argument, ProxyArguments.flag(of: scheme), scheme: scheme + "://")
+      self = try .proxy(argument, ProxyArguments.flag(of: scheme), scheme: scheme + "://")
     }
-    if settings.isExplicit, request.session.unixSocket != nil {
+    if isExplicit, hasSocket {
       throw .usage(
         "A proxy can't be reached over --unix-socket: leave out the proxy or the socket.")
     }
-    if let hosts = arguments.exceptions {
-      settings = settings.except(try hosts.text(for: "--noproxy"))
-    }
-    settings.credentials = try proxyCredentials(
-      withPassword: !settings.hasUsersOnly(for: url), &notes)
-    settings.authorities = arguments.authorities?.path
-    if settings.losesPassword(for: url) {
+    if let hosts = arguments.exceptions { self = except(try hosts.text(for: "--noproxy")) }
+    credentials = try arguments.credentials?.ofProxy(
+      withPassword: !hasUsersOnly(for: url), input, &notes)
+    authorities = arguments.authorities?.path
+    if losesPassword(for: url) {
       // The environment is that of all commands.
-      guard arguments.credentials == nil, !settings.isExplicit else {
+      guard arguments.credentials == nil, !isExplicit else {
         throw .usage(
           "A proxy of SOCKS4 gets a user, and no password: leave the password out, or use a proxy of SOCKS5."
         )
@@ -69,10 +71,9 @@ extension LowArguments {
         "The environment's proxy is one of SOCKS4, which gets the user, and not the password: use a proxy of SOCKS5 if it is to get both."
       )
     }
-    return settings
   }
 
-  private func proxy(
+  private static func proxy(
     _ argument: Argument, _ flag: String, scheme: String
   ) throws(Failure) -> ProxySettings {
     // As in curl, the environment's exceptions hold for every proxy.
@@ -89,27 +90,27 @@ extension LowArguments {
     }
     return settings
   }
+}
 
+extension CredentialsArgument {
   /// - Parameter hasPassword: whether the proxy gets a password; otherwise a user alone is enough.
-  private func proxyCredentials(
-    withPassword hasPassword: Bool, _ notes: inout [String]
+  fileprivate func ofProxy(
+    withPassword hasPassword: Bool, _ input: InputReader, _ notes: inout [String]
   ) throws(Failure) -> ProxyCredentials? {
-    let (user, password): (String, String)
+    let pair: UserAndPassword
     let mark = UInt8(ascii: ":")
     func complete(_ bytes: [UInt8]) -> [UInt8] {
       hasPassword || bytes.contains(mark) ? bytes : bytes + [mark]
     }
-    switch request.proxy.credentials {
+    switch self {
     case .user(let argument):
-      (user, password) = try userAndPassword(
-        complete(argument.bytes), argument.named("-U"), askedFor: "the proxy")
-    case .userFile(let file) where !(!sendsRequest && file.isDash):
-      let secrets = try secretFile(file, for: "--proxy-user-file")
-      notes += secrets.warnings
-      (user, password) = try userAndPassword(
-        complete(try secrets.onlyLine()), "The file of --proxy-user-file")
+      pair = try UserAndPassword(
+        complete(argument.bytes), argument.named("-U"), askingFor: "the proxy", input)
+    case .userFile(let file) where !input.leavesOut(file):
+      let secrets = try input.secretFile(file, for: "--proxy-user-file", &notes)
+      pair = try UserAndPassword(complete(try secrets.onlyLine()), "The file of --proxy-user-file")
     default: return nil
     }
-    return ProxyCredentials(user: user, password: password)
+    return ProxyCredentials(user: pair.user, password: pair.password)
   }
 }

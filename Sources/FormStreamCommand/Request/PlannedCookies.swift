@@ -2,12 +2,12 @@ import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-extension LowArguments {
-  /// Adds the cookies of `-b` to the headers, as curl does: what has `=` in it is sent as it is.
-  func addCookies(to headers: inout HTTPHeaders) throws(Failure) {
-    let typed = request.cookies.filter(\.isCookie)
+extension HTTPHeaders {
+  /// Adds the cookies of `-b`, as curl does: what has `=` in it is sent as it is.
+  mutating func addCookies(of typed: [Argument]) throws(Failure) {
+    let typed = typed.filter(\.isCookie)
     guard !typed.isEmpty else { return }
-    if headers.contains("Cookie") {
+    if contains("Cookie") {
       throw .usage("-b and a header both set the Cookie: leave one out.")
     }
     var pieces: [String] = []
@@ -15,14 +15,19 @@ extension LowArguments {
     guard HTTPSyntax.isFieldValue(pieces.joined().utf8) else {
       throw .usage("\(typed[0].named("-b")) has a control character in it: write NAME=VALUE.")
     }
-    headers.append("Cookie", pieces.joined(separator: "; "), isSecret: true)
-    try convertingErrors(headers.checkOfRequest)
+    append("Cookie", pieces.joined(separator: "; "), isSecret: true)
+    try convertingErrors(checkOfRequest)
   }
+}
 
+extension CookiePolicy {
   /// Whether the session keeps cookies, and which file it begins with.
-  func cookiePolicy(_ notes: inout [String]) throws(Failure) -> CookiePolicy {
-    let files = request.cookies.filter { !$0.isCookie }
-    guard !files.isEmpty else { return request.cookieJar == nil ? .none : .session() }
+  init(_ arguments: RequestArguments, _ notes: inout [String]) throws(Failure) {
+    let files = arguments.cookies.filter { !$0.isCookie }
+    guard !files.isEmpty else {
+      self = arguments.cookieJar == nil ? .none : .session()
+      return
+    }
     var existing: [LocalPath] = []
     // As with curl, an empty name only keeps what the server sets.
     for file in files where !file.bytes.isEmpty {
@@ -30,7 +35,7 @@ extension LowArguments {
         throw .usage("-b reads a file, and - is standard input: name a file.")
       } else if exists(file.path) {
         existing.append(file.path)
-      } else if file.bytes != request.cookieJar?.bytes {
+      } else if file.bytes != arguments.cookieJar?.bytes {
         // Not by its path: that is the cookie itself if its = was forgotten. The file of -c is missing for the first of a
         // series of commands.
         notes.append(
@@ -38,7 +43,7 @@ extension LowArguments {
         )
       }
     }
-    return .session(files: existing, withoutSessionCookies: request.skipsSessionCookies)
+    self = .session(files: existing, withoutSessionCookies: arguments.skipsSessionCookies)
   }
 }
 

@@ -2,116 +2,21 @@ import FormStreamMultipart
 import FormStreamPlatform
 import FormStreamHTTP
 
-extension LowArguments {
-  /// Sets the credentials of a request, and the netrc file of its session. Warnings about files that hold secrets are added to
-  /// `notes`.
-  func setCredentials(
-    of planned: inout TransferRequest, _ configuration: inout TransferSession.Configuration,
-    notes: inout [String]
+/// The credentials of a request, and the netrc file of its session.
+struct PlannedCredentials {
+  private(set) var credentials: Credentials?
+  let netrc: Netrc?
+
+  /// Warnings about files that hold secrets are added to `notes`.
+  ///
+  /// - Parameter planned: the request with its headers.
+  init(
+    _ arguments: RequestArguments, for planned: TransferRequest, _ input: InputReader,
+    _ notes: inout [String]
   ) throws(Failure) {
-    planned.credentials = try credentials(notes: &notes)
-    configuration.netrc = try netrc(for: planned, notes: &notes)
-    guard let scheme = request.passwordScheme else { return }
-    switch request.credentials {
-    case .token, .tokenFile, .tokenVariable:
-      throw .usage(
-        "--basic, --digest and --anyauth are about a user and a password, and a token is sent as it is: leave them out."
-      )
-    case .user, .userFile: planned.credentials = planned.credentials?.using(scheme)
-    case nil:
-      planned.credentials = credentials(in: planned.url, configuration.netrc)
-      guard planned.url.credentials == nil, configuration.netrc == nil, scheme != .basic else {
-        break
-      }
-      throw .usage(
-        "--digest and --anyauth need a user and a password: add -u, --user-file or --netrc.")
-    }
-  }
-
-  /// The user and password in a URL, if the flags name a scheme for them and no others.
-  func credentials(in url: HTTPURL, _ netrc: Netrc?) -> Credentials? {
-    guard request.credentials == nil, let scheme = request.passwordScheme,
-      netrc == nil || !url.namesUserOnly
-    else { return nil }
-    return url.credentials?.using(scheme)
-  }
-
-  /// The user and password, or the token, of the request.
-  private func credentials(notes: inout [String]) throws(Failure) -> Credentials? {
-    switch request.credentials {
-    case .user(let argument):
-      let (user, password) = try userAndPassword(
-        argument.bytes, argument.named("-u"), askedFor: "the server")
-      return .basic(user: user, password: password)
-    case .token(let argument): return .bearer(try argument.token())
-    case .userFile(let file) where !sendsRequest && file.isDash:
-      return .basic(user: "", password: "")
-    case .tokenFile(let file) where !sendsRequest && file.isDash:
-      return .bearer("")
-    case .userFile(let file):
-      let secrets = try secretFile(file, for: "--user-file")
-      notes += secrets.warnings
-      return try basic(try secrets.onlyLine(), "The file of --user-file")
-    case .tokenFile(let file):
-      let secrets = try secretFile(file, for: "--token-file")
-      notes += secrets.warnings
-      return .bearer(try secrets.token())
-    case .tokenVariable(let name): return .bearer(try name.tokenInEnvironment())
-    case nil: return nil
-    }
-  }
-
-  private func basic(_ bytes: [UInt8], _ origin: String) throws(Failure) -> Credentials {
-    let (user, password) = try userAndPassword(bytes, origin)
-    return .basic(user: user, password: password)
-  }
-
-  /// - Parameters:
-  ///   - origin: where the bytes come from, for messages.
-  ///   - owner: whom the password is for, if it is asked for on a terminal; nil if it is not.
-  func userAndPassword(
-    _ bytes: [UInt8], _ origin: String, askedFor owner: String? = nil
-  ) throws(Failure) -> (user: String, password: String) {
-    guard let text = String(validating: bytes, as: UTF8.self), HTTPSyntax.isFieldValue(text.utf8)
-    else {
-      throw .usage("\(origin) has a control character in it, or is not UTF-8: write USER:PASS.")
-    }
-    let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard words.count == 2 else {
-      guard let owner, !text.isEmpty else {
-        throw .usage("\(origin) has no colon in it: write USER:PASS.")
-      }
-      return (text, sendsRequest ? try typedPassword(of: text, for: owner, origin) : "")
-    }
-    return (String(words[0]), String(words[1]))
-  }
-
-  /// The netrc file that is used; nil if there is none.
-  private func netrc(
-    for planned: TransferRequest, notes: inout [String]
-  ) throws(Failure) -> Netrc? {
-    guard request.usesNetrc else { return nil }
-    let flag = request.netrcFile == nil ? "--netrc" : "--netrc-file"
-    let file: Argument
-    if let named = request.netrcFile {
-      file = named
-    } else if let home = environmentVariable("HOME"), !home.isEmpty {
-      file = Argument("\(home)/.netrc")
-    } else if request.isNetrcOptional {
-      return nil
-    } else {
-      throw .usage("HOME is not set, so there is no ~/.netrc: name the file with --netrc-file.")
-    }
-    if !sendsRequest, file.isDash { return nil }
-    if request.isNetrcOptional, !file.isDash, !exists(file.path) { return nil }
-    let secrets = try secretFile(file, for: flag)
-    notes += secrets.warnings
-    guard let text = secrets.text else {
-      throw .usage("The file of \(flag) is not UTF-8: convert it, for example with iconv.")
-    }
-    var netrc = try convertingErrors { () throws(TransferError) in try Netrc(parsing: text) }
-    netrc.scheme = request.passwordScheme ?? .basic
-    if !request.isNetrcOptional, planned.credentials == nil,
+    credentials = try arguments.credentials?.ofServer(input, &notes)
+    netrc = try Netrc(arguments, input, &notes)
+    if let netrc, !arguments.isNetrcOptional, credentials == nil,
       !planned.headers.contains("Authorization"), planned.ownCredentials(netrc) == nil
     {
       let host = planned.url.origin.host
@@ -121,7 +26,80 @@ extension LowArguments {
         : "The netrc file has no entry for \(host)"
       notes.append("\(flaw), so the request has no credentials.")
     }
-    return netrc
+    guard let scheme = arguments.passwordScheme else { return }
+    switch arguments.credentials {
+    case .token, .tokenFile, .tokenVariable:
+      throw .usage(
+        "--basic, --digest and --anyauth are about a user and a password, and a token is sent as it is: leave them out."
+      )
+    case .user, .userFile: credentials = credentials?.using(scheme)
+    case nil:
+      credentials = Self.credentials(arguments, in: planned.url, netrc)
+      guard planned.url.credentials == nil, netrc == nil, scheme != .basic else { break }
+      throw .usage(
+        "--digest and --anyauth need a user and a password: add -u, --user-file or --netrc.")
+    }
+  }
+
+  /// The user and password in a URL, if the flags name a scheme for them and no others.
+  static func credentials(
+    _ arguments: RequestArguments, in url: HTTPURL, _ netrc: Netrc?
+  ) -> Credentials? {
+    guard arguments.credentials == nil, let scheme = arguments.passwordScheme,
+      netrc == nil || !url.namesUserOnly
+    else { return nil }
+    return url.credentials?.using(scheme)
+  }
+}
+
+extension CredentialsArgument {
+  /// The user and password, or the token, of the request.
+  fileprivate func ofServer(
+    _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) -> Credentials {
+    switch self {
+    case .user(let argument):
+      let pair = try UserAndPassword(
+        argument.bytes, argument.named("-u"), askingFor: "the server", input)
+      return .basic(user: pair.user, password: pair.password)
+    case .token(let argument): return .bearer(try argument.token())
+    case .userFile(let file) where input.leavesOut(file): return .basic(user: "", password: "")
+    case .tokenFile(let file) where input.leavesOut(file): return .bearer("")
+    case .userFile(let file):
+      let secrets = try input.secretFile(file, for: "--user-file", &notes)
+      let pair = try UserAndPassword(try secrets.onlyLine(), "The file of --user-file")
+      return .basic(user: pair.user, password: pair.password)
+    case .tokenFile(let file):
+      return .bearer(try input.secretFile(file, for: "--token-file", &notes).token())
+    case .tokenVariable(let name): return .bearer(try name.tokenInEnvironment())
+    }
+  }
+}
+
+extension Netrc {
+  /// The file that flags name, or `~/.netrc`; nil if none is used.
+  fileprivate init?(
+    _ arguments: RequestArguments, _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) {
+    guard arguments.usesNetrc else { return nil }
+    let flag = arguments.netrcFile == nil ? "--netrc" : "--netrc-file"
+    let file: Argument
+    if let named = arguments.netrcFile {
+      file = named
+    } else if let home = environmentVariable("HOME"), !home.isEmpty {
+      file = Argument("\(home)/.netrc")
+    } else if arguments.isNetrcOptional {
+      return nil
+    } else {
+      throw .usage("HOME is not set, so there is no ~/.netrc: name the file with --netrc-file.")
+    }
+    if input.leavesOut(file) { return nil }
+    if arguments.isNetrcOptional, !file.isDash, !exists(file.path) { return nil }
+    guard let text = try input.secretFile(file, for: flag, &notes).text else {
+      throw .usage("The file of \(flag) is not UTF-8: convert it, for example with iconv.")
+    }
+    self = try convertingErrors { () throws(TransferError) in try Netrc(parsing: text) }
+    scheme = arguments.passwordScheme ?? .basic
   }
 }
 

@@ -10,10 +10,12 @@ struct PlannedForm {
   let needsTypes: Bool
   /// The files, for messages; nil if there are none.
   let subject: String?
+  /// Whether files are searched for the boundary.
+  let verifiesBoundary: Bool
 }
 
 extension PlannedForm {
-  init(_ arguments: LowArguments) throws(Failure) {
+  init(_ arguments: FormArguments) throws(Failure) {
     let parts = arguments.parts
     guard arguments.openParts == 0 else {
       throw .usage("A part that =( opened is not complete: add -F '=)' after its last part.")
@@ -33,8 +35,10 @@ extension PlannedForm {
     var count = 0
     for part in parts { form.append(try part.part(in: form, after: &count)) }
     self.init(
-      form: form, origins: parts.map(\.origin), needsTypes: leaves.contains(where: \.needsType),
-      subject: Self.subject(of: leaves))
+      form: arguments.growth == .refused ? form : form.growing(arguments.growth),
+      origins: parts.map(\.origin),
+      needsTypes: leaves.contains(where: \.needsType), subject: Self.subject(of: leaves),
+      verifiesBoundary: arguments.verifiesBoundary)
   }
 
   private static func subject(of leaves: [PartArguments]) -> String? {
@@ -156,4 +160,9 @@ extension PartArguments {
     // Reported before anything else is done.
     try convertingErrors(headers.checkOfPart)
   }
+}
+
+extension FileRange {
+  /// A range that says how many bytes it has is the same range of a file that has grown.
+  var growth: FileGrowth { length == nil ? .refused : .allowed }
 }

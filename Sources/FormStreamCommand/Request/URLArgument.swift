@@ -133,6 +133,30 @@ struct URLArgument: Hashable {
   }
 }
 
+extension URLArgument {
+  /// The URL that a word names, or the file of `--url-file`. Warnings about the file are added to `notes`.
+  ///
+  /// - Parameter operand: the word; nil if there is none.
+  init(
+    _ operand: Argument?, orIn file: Argument?, for verb: Verb, _ input: InputReader,
+    _ notes: inout [String]
+  ) throws(Failure) {
+    if let file {
+      if verb != .send, let operand {
+        throw .usage(
+          "\(operand.named("The URL")) and --url-file both name the URL: give one of them.")
+      }
+      try self.init(try input.secretFile(file, for: "--url-file", &notes), file)
+      return
+    }
+    guard let operand else {
+      throw .usage(
+        "Name the URL to send to: formstream \(verb.rawValue) [FLAG]... https://example.org/path.")
+    }
+    try self.init(operand)
+  }
+}
+
 extension Substring {
   /// Whether it is nothing, or a colon and a number.
   fileprivate var isPort: Bool {

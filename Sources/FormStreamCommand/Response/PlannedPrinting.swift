@@ -17,6 +17,12 @@ struct PlannedPrinting {
   let hidesRefused: Bool
   /// Whether it is not said why a request failed.
   let hidesFailures: Bool
+  let printsRecord: Bool
+  /// How many bytes of the response's body the record holds.
+  let responseLimit: Int
+  /// Whether a file gets the response of a refused request, too.
+  let outputsAnyStatus: Bool
+  let isQuiet: Bool
 
   /// Whether heads go to standard output in addition.
   var isOnStandardOutput: Bool {
@@ -37,11 +43,13 @@ struct PlannedPrinting {
 }
 
 extension PlannedPrinting {
-  init(_ arguments: LowArguments) throws(Failure) {
-    let (request, downloading) = (arguments.request, arguments.downloading)
+  init(
+    _ request: RequestArguments, _ downloading: DownloadArguments, printsRecord: Bool,
+    _ input: InputReader
+  ) throws(Failure) {
     let writeOut = try request.writeOut.map { (format) throws(Failure) in
       if DataOrFile(format, of: "-w").file?.isDash == true {
-        arguments.announceKeyboard()
+        input.announceKeyboard()
       }
       return try WriteOut(format)
     }
@@ -49,7 +57,7 @@ extension PlannedPrinting {
       (request.includesHeads, request.asksForHead ? "-I" : "-i"),
       (request.headFile?.isDash == true, "-D -"), (writeOut?.isOnStandardOutput == true, "-w"),
     ].first(where: \.0)?.1
-    if arguments.printsJSON, let printed {
+    if printsRecord, let printed {
       let remedy =
         printed == "-w" ? "begin the format with %{stderr}, or leave one out" : "leave one out"
       throw .usage(
@@ -69,7 +77,9 @@ extension PlannedPrinting {
       madeHeadDirectory: downloading.makesDirectories ? headTarget?.directory : nil,
       writeOut: writeOut,
       hidesRefused: request.hidesRefused,
-      hidesFailures: request.isSilent && !request.showsErrors)
+      hidesFailures: request.isSilent && !request.showsErrors, printsRecord: printsRecord,
+      responseLimit: request.responseLimit ?? 1024 * 1024,
+      outputsAnyStatus: request.outputsAnyStatus, isQuiet: request.isQuiet)
   }
 
   private static func headTarget(_ file: Argument?) throws(Failure) -> OutputTarget? {

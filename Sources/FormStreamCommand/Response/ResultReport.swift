@@ -36,21 +36,30 @@ struct ResultReport {
     }
   }
 
-  let printsRecord: Bool
   let printing: PlannedPrinting
-  let isQuiet: Bool
   /// The socket of `--unix-socket`.
-  let socket: LocalPath?
+  private let socket: LocalPath?
   /// Whether the values of `Set-Cookie` are shown.
-  var showsSetCookie = false
+  private let showsSetCookie: Bool
   /// The file that is sent or written, for messages; nil if there is none.
-  var subject: String?
+  private let subject: String?
   /// Which request of the command it is, from 0.
-  var number = 0
+  private let number: Int
   /// The Referer header of the request; nil if it has none.
-  var referer: String?
+  private let referer: String?
   /// What `-z` wants; nil for everything.
-  var condition: ModificationCondition?
+  private let condition: ModificationCondition?
+
+  init(
+    on request: TransferRequest, number: Int, of plan: SeriesPlan, subject: String?,
+    condition: ModificationCondition? = nil
+  ) {
+    printing = plan.printing
+    socket = plan.session.unixSocket
+    showsSetCookie = request.options.tracesSetCookie
+    (self.subject, self.number, self.condition) = (subject, number, condition)
+    referer = request.headers["Referer"]
+  }
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
@@ -65,7 +74,7 @@ struct ResultReport {
     var outputFailure: Failure?
     var printed: Int64 = 0
     do throws(Failure) {
-      if let held, !printsRecord, output?.explains(held) == true {
+      if let held, !printing.printsRecord, output?.explains(held) == true {
         let heads = output?.includesHeads == true ? heads : nil
         try interruption.performBlocking { () throws(Failure) in
           try print(
@@ -76,7 +85,9 @@ struct ResultReport {
           noteCut(held)
         }
       }
-      if let note = try output?.finish(result, interruption), !isQuiet { StandardError.note(note) }
+      if let note = try output?.finish(result, interruption), !printing.isQuiet {
+        StandardError.note(note)
+      }
       // A file that has not changed was not sent.
       if output == nil, let response = result.response, result.outcome == .ok,
         response.status != 304, condition?.excludes(response) != true
@@ -112,7 +123,7 @@ struct ResultReport {
     var outputFailure = outputFailure
     if printing.setsTime, let stored, outputFailure == nil { setTime(of: stored.path, result) }
     // A usage error has no record: nothing was sent.
-    if printsRecord, failure?.exit != .usage {
+    if printing.printsRecord, failure?.exit != .usage {
       let record = record(
         of: result, received: received, stored: stored, includesBody: includesBody, outputFailure)
       do throws(Failure) {
@@ -147,7 +158,7 @@ struct ResultReport {
     return Ending(
       failure: failureOfAll, verdict: result.verdict,
       refusedStatus: result.error?.code == .statusRefused ? result.status : nil,
-      note: isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
+      note: printing.isQuiet || outputFailure != nil ? nil : stored?.noteOnEnd(of: result))
   }
 
   private func record(
@@ -177,7 +188,9 @@ struct ResultReport {
     do throws(SystemError) {
       try setModificationTime(of: path, to: seconds)
     } catch {
-      if !isQuiet { StandardError.note("The time of \"\(path)\" could not be set: \(error).") }
+      if !printing.isQuiet {
+        StandardError.note("The time of \"\(path)\" could not be set: \(error).")
+      }
     }
   }
 
@@ -214,7 +227,7 @@ struct ResultReport {
 
   /// Says that a request is sent again, and why.
   private func note(_ retry: TransferRetry) {
-    guard !isQuiet else { return }
+    guard !printing.isQuiet else { return }
     let reason = retry.error.map { "\($0.sentence(socket: socket)) " } ?? ""
     StandardError.event(
       naming(
@@ -224,7 +237,7 @@ struct ResultReport {
 
   /// Says that a response is printed only in part. More than its beginning is not kept if it was to be a file.
   func noteCut(_ response: TransferResponse) {
-    guard response.isTruncated, !isQuiet else { return }
+    guard response.isTruncated, !printing.isQuiet else { return }
     let count = response.body.count
     StandardError.note(
       "Only the first \(counted(count, "byte", "bytes")) of the response \(count == 1 ? "is" : "are") printed."
@@ -235,7 +248,7 @@ struct ResultReport {
   private func noteEmptySuccess(
     _ result: TransferResult, received: Int64, _ output: ResponseOutput?
   ) {
-    guard let output, output.isTerminal, !output.includesHeads, !isQuiet, received == 0,
+    guard let output, output.isTerminal, !output.includesHeads, !printing.isQuiet, received == 0,
       result.outcome == .ok, let status = result.status
     else { return }
     StandardError.note("The server responded with the status \(status), and without a body.")

@@ -32,7 +32,7 @@ extension SniffPlan {
     }
     paths = arguments.operands.map(\.path)
     lists = arguments.pathLists
-    sniffer = MediaTypeSniffer(arguments)
+    sniffer = MediaTypeSniffer(arguments.types)
     format =
       arguments.printsJSON ? .records : .lines(terminator: arguments.endsWithNUL ? 0 : 0x0A)
   }

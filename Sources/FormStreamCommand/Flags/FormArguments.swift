@@ -1,5 +1,18 @@
-/// The parts of the form, as they were typed one after another.
-extension LowArguments {
+import FormStreamMultipart
+
+/// The arguments about a form and its parts.
+struct FormArguments {
+  /// The parts, as they were typed one after another.
+  private(set) var parts: [PartArguments] = []
+  /// How many parts `=(` has opened, each in the one before.
+  private(set) var openParts = 0
+  var boundary: String?
+  var escaping: EscapingProfile?
+  var browserText = false
+  var verifiesBoundary = false
+  /// Whether files may grow while they are sent.
+  var growth = FileGrowth.refused
+
   /// Adds what one `-F` says.
   mutating func add(_ sentence: FormLanguage.Sentence, of argument: Argument) throws(Failure) {
     switch sentence {

@@ -1,0 +1,50 @@
+import FormStreamPlatform
+
+/// Reads what a plan needs before the work begins: files of secrets, and standard input.
+///
+/// It prints one note, when reading from a terminal begins: a password may be asked for before that.
+final class InputReader: Sendable {
+  static let keyboardNote = "Reading standard input; Ctrl-D at the start of a line ends it."
+
+  /// Whether standard input is read. It is not if no request is sent.
+  let readsStandardInput: Bool
+  /// Whether the command reads what is typed on a terminal, besides flags.
+  private let readsKeyboard: Bool
+  private let isQuiet: Bool
+  private let hasPrintedNote = Guarded(false)
+
+  init(_ arguments: RequestArguments, _ files: CommandFiles) {
+    readsStandardInput = arguments.isSent
+    readsKeyboard = arguments.isSent && isTerminal(.input) && files.includeStandardInput
+    isQuiet = arguments.isQuiet
+  }
+
+  /// Prints the note if the command reads standard input from a terminal. To be called before it is read.
+  func announceKeyboard() {
+    guard readsKeyboard, !isQuiet else { return }
+    let isFirst = hasPrintedNote.withLock { hasPrintedNote in
+      defer { hasPrintedNote = true }
+      return !hasPrintedNote
+    }
+    guard isFirst else { return }
+    StandardError.note(Self.keyboardNote)
+  }
+
+  /// A file of secrets that a flag names, or standard input. Warnings about who can read the file are added to `notes`.
+  func secretFile(
+    _ file: Argument, for flag: String, _ notes: inout [String]
+  ) throws(Failure) -> SecretFile {
+    if file.isDash { announceKeyboard() }
+    let secrets = try SecretFile(file, for: flag)
+    notes += secrets.warnings
+    return secrets
+  }
+
+  /// Whether a file of secrets is not read: it is standard input, and nothing is sent.
+  func leavesOut(_ file: Argument) -> Bool { !readsStandardInput && file.isDash }
+
+  /// How progress is shown: a bar would overwrite what is typed.
+  func usable(_ progress: ProgressMode) -> ProgressMode {
+    readsKeyboard && progress != .json ? .none : progress
+  }
+}

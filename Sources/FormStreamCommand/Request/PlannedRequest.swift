@@ -1,0 +1,83 @@
+import FormStreamMultipart
+import FormStreamHTTP
+
+/// A request without its body, and the settings of the session that sends it.
+struct PlannedRequest {
+  var request: TransferRequest
+  var session: TransferSession.Configuration
+  private let arguments: RequestArguments
+
+  /// The options of the request are still to be set. Messages that are printed before the work starts are added to `notes`.
+  ///
+  /// - Parameters:
+  ///   - method: the method, if no flag names one.
+  ///   - downloading: what sets headers of `get` as well.
+  init(
+    _ method: HTTPMethod, to url: HTTPURL, with body: PlannedBody, _ arguments: RequestArguments,
+    _ downloading: DownloadArguments, _ input: InputReader, _ notes: inout [String]
+  ) throws(Failure) {
+    self.arguments = arguments
+    request = TransferRequest(method, url)
+    if let method = arguments.method {
+      guard let method = method.text.flatMap(HTTPMethod.init(parsing:)) else {
+        throw .usage("\(method.named("-X")) is not a method: write a word, such as PATCH.")
+      }
+      request.method = method
+    }
+    session = try TransferSession.Configuration(arguments, for: url, input, &notes)
+    request.headers = try HTTPHeaders(arguments, downloading, for: body, input, &notes)
+    let credentials = try PlannedCredentials(arguments, for: request, input, &notes)
+    (request.credentials, session.netrc) = (credentials.credentials, credentials.netrc)
+    if let note = noteOnExposedCredentials(of: request) { notes.append(note) }
+    if let note = noteOnExposedProxyCredentials(to: url) { notes.append(note) }
+    session.cookies = try CookiePolicy(arguments, &notes)
+    session.userAgent = "formstream/\(version)"
+  }
+
+  /// The same request to another URL.
+  func request(to url: HTTPURL, _ notes: inout [String]) -> TransferRequest {
+    var copy = request
+    copy.url = url
+    // Those in a URL are for its own server.
+    if arguments.credentials == nil {
+      copy.credentials = PlannedCredentials.credentials(arguments, in: url, session.netrc)
+    }
+    if copy.options.idempotencyKey != nil, arguments.idempotencyKey?.text == "auto" {
+      copy.options.idempotencyKey = .random()
+    }
+    if let note = noteOnExposedCredentials(of: copy), !notes.contains(note) { notes.append(note) }
+    return copy
+  }
+
+  /// The session's own limit of attempts is for many requests; for a few, --retry sets it.
+  mutating func allowAttempts(_ attempts: Int...) {
+    session.retryBudget = max(session.retryBudget, attempts.max().map { $0 - 1 } ?? 0)
+  }
+
+  /// The warning about a request's credentials that others can read; nil if they can't, or may.
+  private func noteOnExposedCredentials(of planned: TransferRequest) -> String? {
+    guard !arguments.allowsInsecureAuth, planned.exposesCredentials(in: session) else {
+      return nil
+    }
+    return
+      "The credentials are sent to \(planned.url.origin.host) without encryption, so others on the way can "
+      + "read them: use https, or --insecure-auth if they may."
+  }
+
+  /// The same for the credentials of a proxy. Proxy credentials from the environment are not checked: they apply to every
+  /// command.
+  private func noteOnExposedProxyCredentials(to url: HTTPURL) -> String? {
+    guard !arguments.allowsInsecureAuth,
+      arguments.proxy.address != nil || arguments.proxy.credentials != nil,
+      let proxy = session.exposedProxy(for: url)
+    else { return nil }
+    return
+      "The credentials for the proxy \(proxy) are sent to it without encryption, so others on the way can read them: "
+      + "use a proxy with https, or --insecure-auth if they may."
+  }
+}
+
+extension HTTPMethod {
+  /// Whether a request without a body says that its length is 0.
+  var announcesEmptyBody: Bool { [.post, .put, .patch].contains(self) }
+}

@@ -1,0 +1,141 @@
+import FormStreamMultipart
+import FormStreamHTTP
+
+/// Sends the requests of one command, one after another, over the same connections.
+struct SeriesRun {
+  let plan: SeriesPlan
+  let session: TransferSession
+  /// The file of `-D`; nil if there is none.
+  let headFile: HeadFile?
+  let interruption: Interruption
+
+  /// Sends the requests. A failure ends none of the others.
+  ///
+  /// - Parameters:
+  ///   - file: the file that gets the response of a request; nil for none that has a name before.
+  ///   - send: sends one of them.
+  static func perform<Item>(
+    _ items: [Item], of plan: SeriesPlan, storedIn file: (Item) -> LocalPath?,
+    _ send: (Item, SeriesRun) throws(Failure) -> ResultReport.Ending
+  ) throws(Failure) {
+    do throws(Failure) {
+      let run = try SeriesRun(plan)
+      var series = RequestSeries(count: items.count, plan.printing)
+      for item in items where run.interruption.signal == nil {
+        series.add(storedIn: file(item)) { () throws(Failure) in try send(item, run) }
+      }
+      try run.finish(series)
+    } catch {
+      throw plan.printing.hidesFailures ? error.silenced : error
+    }
+  }
+
+  private init(_ plan: SeriesPlan) throws(Failure) {
+    self.plan = plan
+    try checkDescriptors()
+    // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
+    headFile = try HeadFile(plan.printing)
+    try checkCookieFile(plan.cookieJar)
+    interruption = Interruption(gracePeriod: 10)
+    session = try startSession(plan.session, interruption)
+  }
+
+  /// Writes what comes after the last response.
+  private func finish(_ series: RequestSeries) throws(Failure) {
+    var ending = series.ending
+    do throws(Failure) {
+      try series.check(plan.printing.headTarget?.path, of: "-D")
+      ending.complete(headFile)
+    } catch {
+      headFile?.discard()
+      ending.add(error)
+    }
+    do throws(Failure) {
+      try series.check(plan.cookieJar, of: "-c")
+      ending.saveCookies(of: session, to: plan.cookieJar, interruption)
+    } catch {
+      ending.add(error)
+    }
+    try ending.finish(interruption)
+  }
+
+  /// Opens what gets the response of a request. It is opened first: if that fails, nothing is sent.
+  ///
+  /// - Parameters:
+  ///   - heads: receives the heads of all responses.
+  ///   - replacesFile: whether a file that has the name may be replaced.
+  ///   - check: what the response must be beyond its status.
+  func open(
+    _ target: OutputTarget?, for request: TransferRequest, _ heads: ReceivedHeads,
+    replacesFile: Bool = true, check: ExpectedResponse? = nil
+  ) throws(Failure) -> ResponseOutput? {
+    guard let target else { return nil }
+    let (options, printing) = (request.options, plan.printing)
+    return try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
+      try ResponseOutput(
+        target, following: options, outputsAnyStatus: printing.outputsAnyStatus,
+        replacesFile: replacesFile, hidesRefused: printing.hidesRefused,
+        hidesBody: printing.hidesBodies,
+        heads: printing.includesHeads(on: target) ? heads : nil, check: check)
+    }
+  }
+
+  /// Sends one request, shows its progress, and prints its response or its record.
+  ///
+  /// - Parameter output: where the response's body goes; nil if it goes into the record.
+  func perform(
+    _ request: TransferRequest, to output: ResponseOutput?, check: ExpectedResponse? = nil,
+    _ report: ResultReport, _ heads: ReceivedHeads, _ display: ProgressDisplay
+  ) throws(Failure) -> ResultReport.Ending {
+    let sharesTerminal = output?.isTerminal ?? false
+    var request = request
+    request.options.responseTarget =
+      if let output {
+        .stream(includingRefused: output.includesRefused) { bytes in
+          if sharesTerminal { display.yieldTerminal() }
+          try output.write(bytes)
+        }
+      } else {
+        .truncated(at: plan.printing.responseLimit, readingToEnd: true)
+      }
+    report.follow(&request, heads)
+    let task = session.start(request)
+    interruption.onSignal { _ in task.cancel() }
+    let result = try display.follow(
+      task.progress, until: { Self.accepting(await task.result, check) },
+      hasSucceeded: { $0.error == nil })
+    return report.end(
+      result, received: task.progress.current.received, output: output, heads: heads,
+      check: check, interruption)
+  }
+
+  /// The result, which is a success as well if the server refused a range that begins at the end of the resource.
+  private static func accepting(
+    _ result: TransferResult, _ check: ExpectedResponse?
+  ) -> TransferResult {
+    guard result.outcome == .failed, result.error?.code == .statusRefused,
+      let response = result.response, check?.isEmptyRest(response) == true
+    else { return result }
+    return result.accepted()
+  }
+}
+
+/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for one for ever. Many files have more.
+func checkAddressSpace(for plan: CommandPlan) throws(Failure) {
+  let isOfManyFiles = if case .send = plan { true } else { false }
+  guard hasAddressSpace(forThreads: isOfManyFiles ? 16 : 4) else {
+    throw Failure(
+      .inputOutput,
+      "The limit for memory leaves no room for the threads of this program: allow \(isOfManyFiles ? 192 : 64) MiB more with "
+        + "ulimit -v.")
+  }
+}
+
+/// Fails if too few files can be open at once to send anything.
+func checkDescriptors() throws(Failure) {
+  guard canOpenDescriptors() else {
+    throw Failure(
+      .inputOutput,
+      "Too few files can be open at once to send anything: allow 24 or more with ulimit -n.")
+  }
+}

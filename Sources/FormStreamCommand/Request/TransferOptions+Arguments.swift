@@ -1,0 +1,73 @@
+import FormStreamHTTP
+
+extension TransferOptions {
+  /// - Parameter hasKey: whether `--idempotency-key` names the key of the request. Otherwise the keys are chosen elsewhere.
+  init(_ arguments: RequestArguments, hasKey: Bool = true) throws(Failure) {
+    self = arguments.options
+    omittedHeaders = try OmittedHeaders(arguments).names
+    // As in curl.
+    if redirects.allowsOtherOrigins { redirects.limit = 50 }
+    if let limit = arguments.redirectLimit { redirects.limit = limit }
+    let isExpectGiven = arguments.expectation != .auto
+    switch try isExpectGiven ? arguments.expectation : arguments.headers.expectation() ?? .auto {
+    case .auto: expectation = .automatic
+    case .always: expectation = .always
+    case .never: expectation = .never
+    }
+    readAhead = arguments.readAhead
+    sendsChunks = try arguments.headers.asksForChunks()
+    requestTarget = try Self.requestTarget(arguments)
+    if let timeout = arguments.continueTimeout { expectation.timeout = timeout }
+    if hasKey, let key = arguments.idempotencyKey { idempotencyKey = try IdempotencyKey(key) }
+    if arguments.isVerbose {
+      trace = { trace in
+        for line in trace.description.split(separator: "\n") { StandardError.write(String(line)) }
+      }
+    }
+  }
+
+  /// What stands in the request line in place of the URL's path and query; nil for these.
+  private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {
+    guard let argument = arguments.requestTarget else { return nil }
+    guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+    else {
+      throw .usage(
+        "\(argument.named("--request-target")) has a blank or a character beyond ASCII in it, or is empty: write it as it is sent."
+      )
+    }
+    if let scheme = arguments.passwordScheme, scheme != .basic {
+      throw .usage(
+        "--request-target and \(scheme == .digest ? "--digest" : "--anyauth") exclude each other: Digest is computed from the URL."
+      )
+    }
+    return text
+  }
+
+  /// Tells the response of a redirect, which is not printed with `-L`, as in curl. Nil if it is printed.
+  ///
+  /// - Parameter printed: the statuses of redirects that are printed.
+  func isUnprintedRedirect(
+    except printed: Set<Int>
+  ) -> (@Sendable (TransferResponse) -> Bool)? {
+    guard redirects.allowsOtherOrigins else { return nil }
+    let wanted = printed.union(acceptedStatuses ?? [])
+    return { response in
+      (300...399).contains(response.status) && !wanted.contains(response.status)
+        && response.headers["Location"]?.isEmpty == false
+    }
+  }
+}
+
+extension IdempotencyKey {
+  fileprivate init(_ typed: Argument) throws(Failure) {
+    if typed.bytes == Array("auto".utf8) {
+      self = .random()
+    } else if let key = typed.text.flatMap(IdempotencyKey.init) {
+      self = key
+    } else {
+      throw .usage(
+        "\(typed.named("--idempotency-key")) is not a key: write 1 to 255 ASCII characters, or auto."
+      )
+    }
+  }
+}

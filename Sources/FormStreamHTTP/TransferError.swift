@@ -147,21 +147,21 @@ public struct TransferError: Error, Sendable {
     self.underlying = underlying
   }
 
-  /// The same error with another sentence at its end.
+  /// This error with another sentence at its end.
   func adding(_ sentence: String) -> TransferError {
     var error = self
     error.description += " " + sentence
     return error
   }
 
-  /// The same error with the remedy that all unknown outcomes have, if it does not name it yet.
+  /// This error with the remedy of all unknown outcomes at its end, unless the message has it already.
   var namingServer: TransferError {
     if description.contains("sk the server") { return self }
     return adding(
       "Ask the server whether it received the request before you send it again.")
   }
 
-  /// The same error as that of a request that has ended.
+  /// This error with what became of its request.
   package func ending(
     as outcome: TransferResult.Outcome, _ response: TransferResponse?
   ) -> TransferError {

@@ -56,7 +56,7 @@ extension Attempt {
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
     if missingLength != nil, facts.speaksHTTP10 {
-      // With its length, the server shows what it has of the body.
+      // If the server knows the length, its response shows whether it has the complete body.
       if missingLength == .measurable, isSafeToRepeat { return .repeatWithLength }
       return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
     }
@@ -141,7 +141,7 @@ extension Attempt {
       // A server that closes early has usually responded before; under TLS, that response can be lost.
       return retry(.init(facts.isEncrypted ? .unknown : .retryable, facts.failure))
     case .sent:
-      // A response that can't be read stays so: another attempt gets the same.
+      // If the response can't be read, another attempt gets the same response.
       guard facts.isTransient else {
         return .conclude(changesSomething ? .unknown : .failed, facts.failure)
       }

@@ -62,7 +62,7 @@ package struct AttemptFacts: Sendable {
   package var speaksHTTP10: Bool
   /// Whether the server refused `Expect: 100-continue` with 417, and received no byte of the body.
   package var expectRejected: Bool
-  /// How the same request is sent again at once, as the server has not looked at it; nil if that isn't certain.
+  /// How the request is sent again at once if the server has certainly not looked at it; nil otherwise.
   package var repetition: ImmediateRepeat?
   /// The server's demand for HTTP/1.1; nil if it demands nothing.
   package var demandedHTTP11: HTTP11Demand?

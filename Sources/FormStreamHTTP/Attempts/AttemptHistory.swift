@@ -89,7 +89,7 @@ struct AttemptHistory: Sendable {
     loop.tries -= 1
   }
 
-  /// - Parameter sendsKey: whether what is sent to the new URL has the idempotency key.
+  /// - Parameter sendsKey: whether the request to the new URL has the idempotency key.
   mutating func noteRedirect(sendsKey: Bool) {
     self.sendsKey = sendsKey
     redirects += 1

@@ -179,27 +179,27 @@ struct NextAttempt: Sendable {
 
   // MARK: Changes between attempts
 
-  /// Sends the same again after a failure. It uses a new connection: an idle one may be the cause of the failure.
+  /// Sends the request again after a failure. It uses a new connection, because an idle one may be the cause of the failure.
   mutating func retry() {
     usesIdleConnection = false
   }
 
-  /// Sends the same again at once, without `Expect: 100-continue`.
+  /// Sends the request again at once, without `Expect: 100-continue`.
   mutating func repeatWithoutExpect() {
     mayExpect = false
   }
 
-  /// Sends the same again at once, with a `Content-Length`.
+  /// Sends the request again at once, with a `Content-Length`.
   mutating func repeatWithLength() {
     needsLength = true
   }
 
-  /// Sends the same bytes, whose number is known now.
+  /// Sends the same body with its length, which is known now.
   mutating func announceLength(of body: BodyLayout) {
     self.body = body
   }
 
-  /// Sends the same again at once, after the server has not looked at it.
+  /// Sends the request again at once, because the server has not looked at it.
   mutating func repeatAtOnce(_ repetition: ImmediateRepeat) {
     usesIdleConnection = false
     switch repetition {
@@ -208,13 +208,13 @@ struct NextAttempt: Sendable {
     }
   }
 
-  /// Sends the same again at once, with HTTP/1.1.
+  /// Sends the request again at once, with HTTP/1.1.
   mutating func repeatOverHTTP11() {
     usesIdleConnection = false
     demandedVersion = .http11
   }
 
-  /// Sends the same to another URL.
+  /// Sends the request to another URL.
   mutating func follow(_ target: HTTPURL) {
     if target.origin != url.origin { sendsOwnHeaders = false }
     if target.origin != url.origin { (givenCredentials, refusals) = (nil, 0) }

@@ -11,7 +11,7 @@ import FormStreamDigest
 final class TransferRun: Sendable {
   /// The caller's request.
   let originalRequest: TransferRequest
-  /// The same, with the target that its response goes to.
+  /// The request with the target that its response goes to.
   let request: TransferRequest
   let session: TransferSession
   /// Where the request's own tasks run.
@@ -235,7 +235,7 @@ final class TransferRun: Sendable {
     return try session.configuration.proxy.proxy(for: url.origin)
   }
 
-  /// The same, unless the proxy refused its user and password before, or demanded some.
+  /// The proxy for requests to a URL, unless it refused its user and password before, or demanded some.
   private func usableProxy(for url: HTTPURL) throws(TransferError) -> Proxy? {
     guard let proxy = try proxy(for: url) else { return nil }
     if session.configuration.sharesCredentials, session.refusedCredentials.contains(proxy) {

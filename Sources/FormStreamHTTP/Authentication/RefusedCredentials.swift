@@ -39,7 +39,7 @@ extension TransferSession {
     } ?? false
   }
 
-  /// The same for the proxy that passes the request on.
+  /// Whether the proxy that passes the request on has refused these credentials.
   package func hasSeenRefusal(byProxyOf request: TransferRequest) -> Bool {
     guard configuration.unixSocket == nil,
       let proxy = try? configuration.proxy.proxy(for: request.url.origin)

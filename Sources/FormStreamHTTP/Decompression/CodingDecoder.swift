@@ -63,7 +63,7 @@ final class CodingDecoder: @unchecked Sendable {
         begunCount += 1
         coded = UnsafeRawBufferPointer(rebasing: coded.dropFirst())
       }
-      // No data is as short as that.
+      // No compressed data is that short.
       guard begunCount == begun.count else { return .within }
     }
     let inflater =

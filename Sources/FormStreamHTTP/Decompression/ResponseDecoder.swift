@@ -14,7 +14,7 @@ final class ResponseDecoder: @unchecked Sendable {
     let error: TransferError
   }
 
-  /// The decoders, that of the last coding first, which gets the bytes of the response.
+  /// The decoders. The first one decodes the last coding: it gets the bytes of the response.
   private let decoders: [CodingDecoder]
   /// What each decoder but the first got from the one before it, and has not decoded yet.
   private var waiting: [UnsafeRawBufferPointer]
@@ -66,7 +66,7 @@ final class ResponseDecoder: @unchecked Sendable {
     guard index > 0 else { return try decoders[0].next(&coded) }
     while true {
       if let piece = try decoders[index].next(&waiting[index]) { return piece }
-      // Its bytes are in the other decoder's room, which that one fills again only now.
+      // The bytes are in the buffer of the decoder before it, which fills that buffer again only now.
       guard let piece = try next(of: index - 1, &coded) else { return nil }
       waiting[index] = piece
     }

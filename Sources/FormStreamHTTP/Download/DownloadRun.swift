@@ -146,7 +146,7 @@ final class DownloadRun: Sendable {
     _ sink: DownloadSink, _ history: DownloadHistory
   ) async -> (result: TransferResult, arrived: Int64) {
     var request = request
-    // What is continued must be the same bytes, and not another coding of them.
+    // A continued response must have the same bytes, and not another coding of them.
     request.headers.set("Accept-Encoding", "identity")
     var accepted = request.options.statusesOfCompleteResource
     if let validator = sink.demand.validator {
@@ -193,7 +193,7 @@ final class DownloadRun: Sendable {
     case startAgain(String)
     /// The next request asks for the rest, at once.
     case goOn
-    /// The same after a wait, if another attempt is allowed.
+    /// Another request after a wait, if another attempt is allowed.
     case retry(AttemptDecision.Verdict)
     case conclude(AttemptDecision.Verdict)
   }

@@ -25,7 +25,7 @@ public struct DownloadSettings: Sendable {
   /// Whether the file and its name are on the disk when the download ends, so that it survives a failure of the power.
   public var synchronizes = true
 
-  /// Whether what has arrived stays if the download fails.
+  /// Whether the bytes that have arrived are kept if the download fails.
   package var keepsPartialFile = true
   /// Whether names that are taken get numbers as in curl, `photo.jpg.1`.
   package var numbersAtEnd = false

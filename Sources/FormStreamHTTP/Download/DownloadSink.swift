@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Where the response to one request of a download goes: to the partial file, if it is what was asked for.
+/// Passes the response to one request of a download to the partial file, if it is the response that was asked for.
 ///
 /// Functions that may block are called on a worker thread, one after the other.
 final class DownloadSink: Sendable {

@@ -2,7 +2,7 @@ import FormStreamDigest
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The file of a download until it is complete, and what is known of its version.
+/// The file of a download until it is complete, with the record of its version.
 ///
 /// All functions but ``size`` may block on the disk, and exclude each other.
 final class PartialDownload: Sendable {
@@ -225,7 +225,7 @@ final class PartialDownload: Sendable {
     }
   }
 
-  /// Makes the partial file empty, and writes what is known of the version: before its first byte.
+  /// Makes the partial file empty, and writes the record of the version before the first byte.
   private func beginFile(
     _ version: ResourceVersion, _ serverName: String?, _ state: inout State
   ) throws {
@@ -414,16 +414,16 @@ final class PartialDownload: Sendable {
         files.remove(file)
         return nil
       }
-      // `state.size` is 0 if what was left was not begun again.
+      // `state.size` is 0 if the partial file was left alone.
       guard state.size == 0 || (try? isAsWritten(file, state)) == true else {
         files.removeRecord(of: file)
         return nil
       }
       if var record = state.record {
-        // Some file systems set the time of a change only when what was written leaves this machine.
+        // Some file systems set the time of a change only when the written bytes leave this machine.
         try? file.flush()
         record.left = try? file.condition
-        // If the disk is full, the file is that of a download that was killed.
+        // If the disk is full, the file stays as a killed download would leave it.
         try? files.write(record, of: file.name)
       }
       let path = path(file.name)

@@ -141,7 +141,7 @@ extension PartialFile.Identity {
     self.init(inode: UInt64(bitPattern: inode), birth: birth)
   }
 
-  /// An inode that is no 64-bit integer with a sign is written as the negative number with the same bits.
+  /// An inode of more than 63 bits is written as the negative number with the same bits.
   fileprivate var json: JSONValue {
     .object(present: [("birth", birth?.json), ("inode", .integer(Int64(bitPattern: inode)))])
   }

@@ -99,7 +99,7 @@ struct ResourceVersion: Equatable, Sendable {
     return nil
   }
 
-  /// Whether another response has the same validator, so that it is of this version.
+  /// Whether another response belongs to this version, because it has the same validator.
   ///
   /// RFC 9110 §8.8.1: "A strong validator is representation metadata that changes value whenever a change occurs to the
   /// representation data".

@@ -80,7 +80,7 @@ extension TransferError {
         + "(304). Nothing was stored: begin the download again.")
   }
 
-  /// A download of which there is no file, and no error.
+  /// A download that ended without a file and without an error.
   static func notChanged(_ url: HTTPURL) -> TransferError {
     TransferError(
       .statusRefused, on: url.description,

@@ -27,7 +27,7 @@ public struct HTTPURL: Hashable, Sendable {
   package let credentials: Credentials?
   /// Whether it has a user and no password.
   package let namesUserOnly: Bool
-  /// Whether `.` and `..` stay in its path, and in that of a redirect.
+  /// Whether `.` and `..` stay in its path, and in the path of a redirect.
   private let keepsPath: Bool
   private let fragment: Fragment
 

@@ -16,14 +16,14 @@ func unacknowledgedBytes(of socket: CInt) -> Int64? {
 /// How many bytes a program has written to a socket: acknowledged ones, and those in its send queue. As they are not counted
 /// at once, it is known between two numbers only. Nil if the system doesn't know it, as with Unix-domain sockets.
 func writtenBytes(of socket: CInt) -> ClosedRange<Int64>? {
-  // What is acknowledged meanwhile is missing in the one, and counted twice in the other.
+  // Bytes that are acknowledged between the two calls are missing in one figure, and counted twice in the other.
   guard let earlier = acknowledgedBytes(of: socket), let queued = unacknowledgedBytes(of: socket),
     let later = acknowledgedBytes(of: socket), earlier <= later
   else { return nil }
   return earlier + queued...later + queued
 }
 
-/// How many bytes of what was written to a socket the other side's system has acknowledged.
+/// How many of the bytes written to a socket the other side's system has acknowledged.
 ///
 /// C: `getsockopt(TCP_INFO)`
 private func acknowledgedBytes(of socket: CInt) -> Int64? {
@@ -49,7 +49,7 @@ func hasInput(_ socket: CInt) -> Bool {
   }
 }
 
-/// Whether the other side of a socket sends no more, whatever is still to be read.
+/// Whether the other side of a socket has ended its sending, even if bytes are still to be read.
 ///
 /// C: `poll`
 func hasEnded(_ socket: CInt) -> Bool {

@@ -35,7 +35,7 @@ extension CurlEasy {
         case .later:
           easy?.pauseReceiving()
           return Int(CURL_WRITEFUNC_PAUSE)
-        // libcurl treats any count but that of the bytes as a failure. 0 would be a success for an empty piece.
+        // libcurl takes any other number than that of the bytes for a failure. 0 would be a success for an empty piece.
         case .abort: return piece.count + 1
         }
       })

@@ -11,7 +11,7 @@ final class CurlEasy {
   var sockets: OpenSockets?
   /// Makes what looks at the certificates of the next TLS handshake; nil if that does not concern this transfer.
   var makeCertificateCheck: ((CurlEasy) -> CertificateCheck?)?
-  /// What looked at those of the last one.
+  /// The check of the certificates of the last connection.
   var certificateCheck: CertificateCheck?
   /// libcurl uses it until the handle is freed.
   var cookieJar: CookieJar?
@@ -172,7 +172,7 @@ final class CurlEasy {
 
   /// How the attempt went.
   ///
-  /// - Parameter firstByte: the time to the first byte of a response. libcurl's own is that of the body for an upload.
+  /// - Parameter firstByte: the time to the first byte of a response. For an upload, libcurl's own figure is about the body.
   func metrics(firstByte: Duration?) -> TransferMetrics {
     TransferMetrics(
       lookup: time(CURLINFO_NAMELOOKUP_TIME_T), connect: time(CURLINFO_CONNECT_TIME_T),
@@ -182,7 +182,7 @@ final class CurlEasy {
       local: endpoint(CURLINFO_LOCAL_IP, CURLINFO_LOCAL_PORT))
   }
 
-  /// libcurl has 0 for what it has not done.
+  /// libcurl has 0 for a step that it has not done.
   private func time(_ info: CURLINFO) -> Duration? {
     let microseconds = offset(info)
     return microseconds > 0 ? .microseconds(microseconds) : nil

@@ -83,7 +83,7 @@ struct CurlFailure: Error {
     return (socksReason(of: proxy), !isPermanent)
   }
 
-  /// Whether what is at the proxy's address speaks something else than SOCKS.
+  /// Whether the server at the proxy's address doesn't speak SOCKS.
   var isOtherThanSOCKS: Bool {
     [CURLPX_BAD_VERSION, CURLPX_BAD_ADDRESS_TYPE, CURLPX_UNKNOWN_MODE]
       .contains { Int($0.rawValue) == proxyCode }

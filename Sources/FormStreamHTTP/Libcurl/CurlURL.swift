@@ -71,7 +71,7 @@ final class CurlURL {
   /// C: `curl_url_set`
   private func encodeHost(_ subject: String) throws(TransferError) {
     guard let host = text(.host), !host.utf8.allSatisfy({ $0 < 0x80 }) else { return }
-    // What is mapped to characters that end a host, such as a full-width slash, libcurl refuses.
+    // libcurl refuses characters that are mapped to one that ends a host, such as a full-width slash.
     if let encoded = InternationalName.encoded(host), !encoded.isEmpty,
       encoded.utf8.allSatisfy({ $0 < 0x80 && $0 != UInt8(ascii: "%") }),
       curl_url_set(handle, CURLUPART_HOST, encoded, 0) == CURLUE_OK

@@ -6,7 +6,7 @@ final class OpenSockets {
   private var speakingHTTP2: Set<CInt> = []
   /// Those whose servers have said how many streams they allow.
   private var settled: Set<CInt> = []
-  /// The last stream that the server handles on each of those of which it has announced the end.
+  /// The last stream that the server handles, for each socket whose end it has announced.
   private var lastStreams: [CInt: Int] = [:]
   /// Those to servers whose certificates the platform's check doesn't trust.
   private var unverified: Set<CInt> = []
@@ -101,7 +101,7 @@ final class OpenSockets {
     corked.append(socket)
   }
 
-  /// Sends what was held back.
+  /// Sends the bytes that were held back.
   func release() {
     for socket in corked { setCorked(socket, false) }
     corked.removeAll()

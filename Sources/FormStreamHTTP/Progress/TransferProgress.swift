@@ -1,6 +1,6 @@
 import FormStreamMultipart
 
-/// The progress of a transfer. The counts are those of the body alone, without heads and framing.
+/// The progress of a transfer. It counts the bytes of the body alone, without heads and framing.
 public struct TransferProgress: Sendable {
   /// What the transfer is doing.
   public struct Phase: RawRepresentable, Hashable, Sendable {

@@ -55,7 +55,7 @@ public struct Credentials: Sendable, Hashable, CustomStringConvertible {
     Credentials(.strongestOffered, user, password, waitsForChallenge: true)
   }
 
-  /// The same user and password for other schemes.
+  /// This user and password for other schemes.
   package func using(_ scheme: PasswordScheme) -> Credentials {
     switch scheme {
     case .basic: .basic(user: user, password: secret)

@@ -37,7 +37,7 @@ extension URLEncodedField: CustomStringConvertible, CustomReflectable {
   /// The field, not encoded, with its value masked if its name says that it is a secret.
   public var description: String { shownValue.map { "\(name)=\($0)" } ?? name }
 
-  /// The same, for `dump` and debuggers.
+  /// The field as text, for `dump` and debuggers.
   public var customMirror: Mirror {
     Mirror(self, children: ["name": name, "value": shownValue as Any])
   }

@@ -22,7 +22,7 @@ public struct ResponseTarget: Sendable {
   /// Whether a body that is too long to be kept is cut, and not an error.
   private(set) var cuts = false
 
-  /// Whether the body is passed on as it arrives, so that what was received can't be taken back.
+  /// Whether the body is passed on as it arrives, so that received bytes can't be taken back.
   var isStream: Bool {
     switch kind {
     case .stream, .reader, .download: true

@@ -24,7 +24,7 @@ public struct TransferResponse: Sendable {
       isTruncated: isTruncated)
   }
 
-  /// The same with no more than `limit` bytes of the body.
+  /// This response with at most `limit` bytes of the body.
   func keeping(_ limit: Int) -> TransferResponse {
     TransferResponse(
       status: status, version: version, url: url, headers: headers,

@@ -74,13 +74,13 @@ public struct TransferResult: Sendable {
   package let newConnections: Int
   /// Why the outcome is not `ok`, or why a part of the response to an accepted request is missing.
   public let error: TransferError?
-  /// Whether the same request may be sent again by those who count the attempts themselves.
+  /// Whether callers that count the attempts themselves may send the request again.
   package internal(set) var mayBeSentAgain = false
 
   /// The response's status; nil if no response arrived.
   public var status: Int? { response?.status }
 
-  /// The result of a request that was refused with what is a success for its caller.
+  /// This result of a refused request as a success, because its caller wants that status.
   package func accepted() -> TransferResult {
     TransferResult(
       url: url, method: method, outcome: .ok, response: response, idempotencyKey: idempotencyKey,

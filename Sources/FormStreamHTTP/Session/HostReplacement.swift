@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
-/// A host and port that are connected to in place of those of a URL, such as `example.org:443:staging.example.org:8443`.
-/// The URL, the `Host` header and the name in the server's certificate stay those of the URL.
+/// A host and port to connect to in place of the host and port of a URL, such as `example.org:443:staging.example.org:8443`.
+/// The URL stays as it is, and so do the `Host` header and the name that the server's certificate must have.
 public struct HostReplacement: Sendable, Hashable {
   package let text: String
   /// The host and the port that it is for, and those that it names instead; each may be empty.

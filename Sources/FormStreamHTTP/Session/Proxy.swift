@@ -1,7 +1,7 @@
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// A proxy: what it speaks, where it is, and whom it knows.
+/// A proxy: its protocol, its address, and its credentials.
 struct Proxy: Hashable, Sendable {
   /// What is spoken to a proxy, as in its URL.
   enum Kind: String, CaseIterable {

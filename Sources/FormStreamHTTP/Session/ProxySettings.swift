@@ -60,7 +60,7 @@ public struct ProxySettings: Sendable, Hashable {
   /// `HTTP_PROXY` to what a client sends), `https_proxy` or `HTTPS_PROXY`, and for both `all_proxy` or `ALL_PROXY`; `no_proxy` or
   /// `NO_PROXY` lists the exceptions. A variable that names no proxy is an error of the requests that need it.
   ///
-  /// - Parameter variables: the variables; if nil, those of this process.
+  /// - Parameter variables: the variables; if nil, the environment of this process.
   public static func environment(_ variables: [String: String]? = nil) -> ProxySettings {
     func value(_ name: String) -> (name: String, value: String)? {
       let text = if let variables { variables[name] } else { environmentVariable(name) }
@@ -75,7 +75,7 @@ public struct ProxySettings: Sendable, Hashable {
     return ProxySettings(found.isEmpty ? .none : .environment(found), exceptions?.value ?? "")
   }
 
-  /// The same proxies with other exceptions.
+  /// These proxies with other exceptions.
   ///
   /// - Parameter hosts: as for ``proxy(_:except:)``.
   public func except(_ hosts: String) -> ProxySettings {

@@ -1,7 +1,7 @@
 public import FormStreamMultipart
 import FormStreamPlatform
 
-/// Trusted authorities, the client certificate, and what is asked of the encryption.
+/// The trusted authorities, the client certificate, and the versions of TLS.
 public struct TLSSettings: Sendable, Hashable {
   /// A version of TLS. Older ones are not secure (RFC 8996), and never used.
   public struct Version: Sendable, Hashable, CustomStringConvertible {

@@ -23,7 +23,7 @@ extension TransferSession {
     public var uploadBufferSize = 256 * 1024
     /// The HTTP version.
     public var version = Version.automatic
-    /// Trusted authorities, the client certificate, and what is asked of the encryption.
+    /// The trusted authorities, the client certificate, and the versions of TLS.
     public var tls = TLSSettings()
     /// Decides whether a server's certificates are trusted, in place of the platform's check; if nil, that check does.
     ///

@@ -5,7 +5,7 @@ import FormStreamPlatform
 /// ``TransferSession/start(_:)`` returns the task of a request, whose result is a ``TransferResult``.
 /// ``TransferSession/startDownload(_:_:)`` returns the task of a download, whose result is a ``DownloadResult``.
 ///
-/// It is a value. Two are equal if they stand for the same start. Letting go of it doesn't end the transfer.
+/// A task is a value. Two tasks are equal if they stand for the same start. Letting go of a task doesn't end the transfer.
 public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
   /// What a request or a download is doing.
   public typealias State = TransferState
@@ -74,7 +74,7 @@ public struct TransferTask<Success: Sendable>: Sendable, Identifiable {
     await result(passing: run.publisher.updates(), to: progress)
   }
 
-  /// The same, with updates that may have been requested before the start.
+  /// Waits for the result, and passes on updates that may have been requested before the start.
   func result(
     passing updates: some AsyncSequence<TransferProgress, Never> & Sendable,
     to progress: @escaping TransferSession.ProgressHandler,
@@ -139,7 +139,7 @@ extension TransferTask where Success == DownloadResult {
 }
 
 extension TransferTask: Hashable {
-  /// Whether both stand for the same start.
+  /// Whether both tasks stand for the same start of a transfer.
   public static func == (one: TransferTask, other: TransferTask) -> Bool { one.id == other.id }
 
   /// Hashes the `id`.

@@ -37,7 +37,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
 
   // MARK: On the engine's thread
 
-  /// Notes what is decided when a response's head has arrived.
+  /// Notes the decision that was made when the response's head had arrived.
   func note(_ decision: AttemptDecision) {
     guard case .conclude(let verdict) = decision else { return }
     state.withLock { $0.outcomeOfHead = verdict.outcome }
@@ -82,7 +82,7 @@ final class ArrivingResponse: ResponseDelivery, Sendable {
     change { $0.result = result }
   }
 
-  // The result doesn't wait for those who read, and what has arrived can be read after it.
+  // The result doesn't wait for readers. The bytes that have arrived can still be read after it.
   func finish(isComplete: Bool) {}
   func abandon() {}
   var isFinished: Bool { true }

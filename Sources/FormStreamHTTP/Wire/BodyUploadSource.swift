@@ -78,7 +78,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     }
   }
 
-  /// Reads what was read ahead; returns nil if that was all, and the reader is free.
+  /// Reads the bytes that were read ahead; returns nil if there are no more, and the reader is free.
   private func readFromPieces(into buffer: UnsafeMutableRawBufferPointer) -> UploadRead? {
     state.withLock { state in
       guard var piece = state.full.first else {

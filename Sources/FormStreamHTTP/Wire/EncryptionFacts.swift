@@ -60,7 +60,7 @@ struct EncryptionFacts {
   ///
   /// - Parameters:
   ///   - message: libcurl's words, which hold OpenSSL's.
-  ///   - reason: what is shown of them.
+  ///   - reason: the words about them in the message.
   func failure(_ message: String, shown reason: String) -> String {
     if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
       || message.contains("no protocols available")

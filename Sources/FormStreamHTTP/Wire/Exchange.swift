@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamDigest
 import FormStreamPlatform
 
-/// One attempt on the wire: sends a request, receives its response, and reports what is known at the end.
+/// One attempt on the wire: sends a request, receives its response, and reports the facts at the end.
 ///
 /// Everything except its creation happens on the engine's thread. It is one file because its state is private: the engine
 /// and libcurl change it by turns, and the result is drawn from all of it.
@@ -33,15 +33,15 @@ final class Exchange: @unchecked Sendable {
   private var ending: (error: TransferError?, isTransient: Bool)?
   /// What had moved when it was counted last.
   private var moved: Moved?
-  /// Whether the progress had been asked for, when this was looked up last.
+  /// Whether somebody watched the progress at the last look.
   private var isWatched = false
-  /// What was reported of the progress last.
+  /// The counts that were reported last.
   private var reported: TransferProgress.Counts?
   /// How much of the request was handed over when a final response began; nil before.
   private var atResponse: (isComplete: Bool, handedOver: Int64)?
   /// What was still unread in the socket when it was closed.
   private var unread: [UInt8] = []
-  /// How much the other side's system had not acknowledged then.
+  /// How many bytes the other side's system had not acknowledged when the socket was closed.
   private var unacknowledgedAtClose: Int64 = 0
   /// Whether the response was read from the socket of a broken connection.
   private var isSalvaged = false
@@ -665,7 +665,7 @@ extension Exchange {
   /// The host whose address is not known, if that is why an exchange failed.
   private func unresolvedHost(_ failure: CurlFailure) -> String? {
     switch failure.kind {
-    // SOCKS4 has no addresses but those of IPv4, so that there is nothing to wait for.
+    // SOCKS4 knows addresses of IPv4 alone, so waiting for an address of IPv6 is of no use.
     case .hostNotFound where failure.isOfProxy && explanation.url.origin.host.contains(":"): nil
     case .hostNotFound, .proxyNotFound: explanation.lookedUpHost(failure)
     default: nil

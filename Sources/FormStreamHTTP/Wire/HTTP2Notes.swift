@@ -20,7 +20,7 @@ struct HTTP2Notes {
   /// Whether libcurl has taken the request off its connection.
   private var hasLeft = false
 
-  /// Takes over what is said about the connection that a request gets. Only the protocol was chosen before.
+  /// Forgets all notes but those about the connection itself, because a request begins on it.
   mutating func beginRequest() {
     self = HTTP2Notes(chosenProtocol: chosenProtocol, hasOpenRecordTypes: hasOpenRecordTypes)
   }

@@ -62,7 +62,7 @@ final class ResponseCollector {
   private var keptLimit = 0
   /// The most bytes that may arrive; nil for any number.
   private var sizeLimit: Int64?
-  /// Decodes what is kept in `body`; nil if the response is not coded.
+  /// Decodes the bytes that are kept in `body`; nil if the response is not coded.
   private var keptDecoder: ResponseDecoder?
   /// What passes the body to the caller's target; nil if that is memory, or can't be opened.
   private var writer: (any ResponseDelivery)?
@@ -125,7 +125,7 @@ final class ResponseCollector {
     endsWithConnection && !isInHead && announcedLength == received && announcedLength != nil
   }
 
-  /// Whether the end of the connection came before that of the announced length.
+  /// Whether the connection ended before the announced length was reached.
   var lacksAnnouncedBytes: Bool {
     endsWithConnection && announcedLength.map { received < $0 } == true
   }
@@ -135,7 +135,7 @@ final class ResponseCollector {
     isTruncated = true
   }
 
-  /// Notes that all of the body has arrived, and checks that what is kept of it can be decoded completely.
+  /// Notes that all of the body has arrived, and checks that the kept bytes can be decoded completely.
   func endBody() {
     guard writer == nil, !isTruncated, status != nil else { return }
     do throws(ResponseDecoder.Failure) {
@@ -163,7 +163,7 @@ final class ResponseCollector {
     }
   }
 
-  /// Passes what has arrived to the caller's target.
+  /// Passes the bytes that have arrived to the caller's target.
   func flush() { writer?.flush() }
 
   /// Whether nothing more will happen to the caller's target.
@@ -245,7 +245,7 @@ final class ResponseCollector {
     // RFC 9112 §4: status-line = HTTP-version SP status-code SP [ reason-phrase ]
     let words = line.utf8.split(separator: UInt8(ascii: " "), maxSplits: 2).map(Substring.init)
     version = String(words[0].dropFirst("HTTP/".count))
-    // Whatever the status line claims, this body ends as those of HTTP/1.1 do.
+    // Whatever the status line claims, this body ends as a body of HTTP/1.1 does.
     if !isOverHTTP2, !version.hasPrefix("1.") { version = "1.1" }
     lastStatus = words.count > 1 ? Int(words[1]) : nil
     status = nil

@@ -4,11 +4,11 @@ import FormStreamPlatform
 protocol ResponseDelivery: AnyObject {
   /// Accepts the next bytes, all or none. They are passed on after `flush`.
   func write(_ bytes: UnsafeRawBufferPointer) -> ResponseAcceptance
-  /// Passes on what was accepted.
+  /// Passes the accepted bytes on.
   func flush()
   /// Completes the target after the last byte; discards it if a part of the body is missing.
   func finish(isComplete: Bool)
-  /// Discards the target, and drops what it has not received yet.
+  /// Discards the target, and drops the bytes that it has not received yet.
   func abandon()
   /// Whether nothing more will happen to the target.
   var isFinished: Bool { get }

@@ -55,7 +55,7 @@ final class Tracer: Sendable {
     }
   }
 
-  /// Reports those of libcurl's lines that describe connections: others may contain secrets.
+  /// Reports the lines of libcurl that describe connections. Other lines may contain secrets.
   func libraryNote(_ text: String) {
     let shown = ["Connected to ", "Re-using existing connection", "SSL connection using ", "ALPN"]
     let line = String(text.trimmingSuffix { $0.isWhitespace })

@@ -19,7 +19,7 @@ struct Upload: ~Copyable {
   private(set) var isWaitingForSource = false
   private var source: (any UploadSource)?
   private var digest: SHA256?
-  /// The digest of what was read, after all of it was.
+  /// The digest of the body, after all of it was read.
   private var finishedDigest: SHA256Digest?
   /// The digest that the head announces; nil if it announces none.
   private var announcedDigest: SHA256Digest?
@@ -141,7 +141,7 @@ struct Upload: ~Copyable {
   ///
   /// RFC 9112 §7.1: chunk = chunk-size CRLF chunk-data CRLF; chunk-size = 1*HEXDIG
   private struct Chunk {
-    /// Where the chunk's data and the chunk end in what is sent.
+    /// Where the chunk's data and the chunk end, counted in the bytes that are sent.
     var dataEnd: Int64 = 0
     var end: Int64 = 0
     var size: Int64 = 0

@@ -51,7 +51,7 @@ struct WireRequest: Sendable {
   /// The length of the body; nil if it can't be known.
   var bodyLength: Int64? { body == nil ? 0 : body?.contentLength }
 
-  /// The most bytes that are read at once: at a limited rate, what is sent in an eighth of a second.
+  /// The most bytes that are read at once. At a limited rate, these are the bytes of an eighth of a second.
   var maximumPiece: Int {
     options.maximumRate.map { Int(clamping: max($0 / 8, 1)) } ?? .max
   }

@@ -65,16 +65,18 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
   /// What the failure is about: a path, a pattern, a shard.
   public let subject: String
   /// A sentence that says what failed and what to do.
-  public let description: String
+  public var description: String { message.description }
+  /// The sentence, with settings as values.
+  package let message: Message
   /// The failed system call's error, if there was one.
   public let underlying: SystemError?
 
   package init(
-    _ code: Code, on subject: String, _ description: String, underlying: SystemError? = nil
+    _ code: Code, on subject: String, _ message: Message, underlying: SystemError? = nil
   ) {
     self.code = code
     self.subject = subject
-    self.description = description
+    self.message = message
     self.underlying = underlying
   }
 }

@@ -44,7 +44,7 @@ extension Failure {
   }
 
   init(_ error: MultipartError) {
-    self.init(ExitCode(error.code) ?? .bug, error.description.namingFlags)
+    self.init(ExitCode(error.code) ?? .bug, error.message.text(naming: flagName))
   }
 }
 

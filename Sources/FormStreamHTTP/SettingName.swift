@@ -1,5 +1,7 @@
-/// The settings that messages name. The command puts its flags in their place.
-package enum SettingName: String, CaseIterable, CustomStringConvertible, Sendable {
+import FormStreamPlatform
+
+/// The settings that messages name: the library by their properties, the command by its flags.
+package enum SettingName: String, CaseIterable, MessageSetting {
   case attemptLimit = "TimeLimits.attempt"
   case responseLimit = "TimeLimits.response"
   case retryTimeLimit = "RetryPolicy.timeLimit"

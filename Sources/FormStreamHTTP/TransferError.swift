@@ -115,7 +115,9 @@ public struct TransferError: Error, Sendable {
   /// The error that caused this one; nil if there is none.
   public let underlying: (any Error)?
   /// A sentence that says what failed, and what to do.
-  public private(set) var description: String
+  public var description: String { message.description }
+  /// The sentence, with settings as values.
+  package private(set) var message: Message
   /// What became of the request. Errors are copied often, so it is kept elsewhere.
   private var ending: Ending?
 
@@ -139,18 +141,18 @@ public struct TransferError: Error, Sendable {
   public var status: Int? { response?.status }
 
   package init(
-    _ code: Code, on subject: String, _ description: String, underlying: (any Error)? = nil
+    _ code: Code, on subject: String, _ message: Message, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.subject = subject
-    self.description = description
+    self.message = message
     self.underlying = underlying
   }
 
   /// This error with another sentence at its end.
-  func adding(_ sentence: String) -> TransferError {
+  func adding(_ sentence: Message) -> TransferError {
     var error = self
-    error.description += " " + sentence
+    error.message = "\(message) \(sentence)"
     return error
   }
 
@@ -180,7 +182,7 @@ public struct TransferError: Error, Sendable {
     var cause: any Error = error
     if error.code == .streamFailed, let source = error.underlying { cause = source }
     self.init(
-      Code(rawValue: error.code.rawValue), on: error.subject, error.description, underlying: cause)
+      Code(rawValue: error.code.rawValue), on: error.subject, error.message, underlying: cause)
   }
 }
 

@@ -1,3 +1,5 @@
+package import FormStreamPlatform
+
 /// An error of making, laying out, reading or parsing a form: what failed, on what, and what to do
 /// about it.
 public struct MultipartError: Error, Sendable {
@@ -81,15 +83,17 @@ public struct MultipartError: Error, Sendable {
   /// The error that caused this one, if any.
   public let underlying: (any Error)?
   /// A sentence that says what failed and what to do.
-  public let description: String
+  public var description: String { message.description }
+  /// The sentence, with settings as values.
+  package let message: Message
 
   package init(
-    _ code: Code, on subject: String, _ description: String, file: LocalPath? = nil,
+    _ code: Code, on subject: String, _ message: Message, file: LocalPath? = nil,
     change: SourceChange? = nil, offset: Int64? = nil, underlying: (any Error)? = nil
   ) {
     self.code = code
     self.subject = subject
-    self.description = description
+    self.message = message
     self.file = file
     self.change = change
     self.offset = offset

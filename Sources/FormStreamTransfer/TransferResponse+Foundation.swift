@@ -34,7 +34,7 @@ extension TransferResponse {
   }
 
   private func failure(
-    _ code: TransferError.Code, _ message: String, underlying: (any Error)? = nil
+    _ code: TransferError.Code, _ message: Message, underlying: (any Error)? = nil
   ) -> TransferError {
     let error = TransferError(code, on: url.description, message, underlying: underlying)
     return outcome.map { error.ending(as: $0, self) } ?? error

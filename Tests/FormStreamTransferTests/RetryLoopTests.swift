@@ -39,7 +39,7 @@ struct RetryLoopTests {
     guard case .end(let reason?) = loop.next(retryAfter: .seconds(121)) else {
       return #expect(Bool(false), "another attempt")
     }
-    #expect(reason.contains("121 s"))
+    #expect(reason.description.contains("121 s"))
     loop.tries = 3
     #expect(loop.next(retryAfter: .seconds(121)) == .end(reason: nil))
   }

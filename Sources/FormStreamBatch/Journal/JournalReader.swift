@@ -148,7 +148,7 @@ package enum JournalReader {
         "The directory \(shown) can't be read: \(error). Without its journals, what was sent is not known."
       }
     return BatchError(
-      .journalUnreadable, on: path.description, sentence, underlying: error)
+      .journalUnreadable, on: path.description, "\(sentence)", underlying: error)
   }
 
   static func unreadable(_ path: LocalPath, _ error: any Error) -> BatchError {

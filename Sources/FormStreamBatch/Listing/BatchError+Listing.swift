@@ -27,7 +27,7 @@ extension BatchError {
       } else {
         (.inputUnreadable, "The file \(shown) can't be read: \(error).")
       }
-    return BatchError(code, on: path.description, text, underlying: error)
+    return BatchError(code, on: path.description, "\(text)", underlying: error)
   }
 
   static func notAFile(at path: LocalPath, _ what: String) -> BatchError {
@@ -61,7 +61,7 @@ extension BatchError {
   /// The same error with a hint, if the file does not exist.
   func adding(_ hint: String) -> BatchError {
     code == .inputMissing
-      ? BatchError(code, on: subject, description + hint, underlying: underlying) : self
+      ? BatchError(code, on: subject, "\(message)\(hint)", underlying: underlying) : self
   }
 
   /// A path of a list or manifest contains `..`, or nothing but its root.

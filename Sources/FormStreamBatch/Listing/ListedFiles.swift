@@ -75,7 +75,7 @@ private struct StoredFile {
     )
     let (code, subject, description) = (stored.text(), stored.text(), stored.text())
     if !code.isEmpty {
-      file.problem = BatchError(BatchError.Code(rawValue: code), on: subject, description)
+      file.problem = BatchError(BatchError.Code(rawValue: code), on: subject, "\(description)")
     }
     file.type = MediaType(stored.text())
     file.sha256 = SHA256Digest(bytes: stored.list())

@@ -143,7 +143,7 @@ package struct ManifestRecord: Hashable, Sendable {
       guard let code = failure["code"]?.text, let message = failure["message"]?.text else {
         throw RecordFormatError("its error has no code and message")
       }
-      contents = .problem(FileFailure(code: code, message: message))
+      contents = .problem(FileFailure(code: code, message: Message(message)))
     } else {
       guard let size = json["size"]?.integer, size >= 0 else {
         throw RecordFormatError("its size is not a number of bytes")

@@ -87,7 +87,7 @@ extension Shard {
       .invalidShard, on: name, Self.outOfRange(name: name, index: index, count: count, base: base))
   }
 
-  private static func outOfRange(name: String, index: Int, count: Int, base: Int) -> String {
+  private static func outOfRange(name: String, index: Int, count: Int, base: Int) -> Message {
     let (end, isEndless) = base.addingReportingOverflow(count)
     let tasks = isEndless ? "\(base) and more" : "\(base) to \(end - 1)"
     let (fault, remedy) =

@@ -52,7 +52,7 @@ struct BatchRequest {
   }
 
   /// Notes why there is no other request although the last one may be repeated.
-  mutating func note(_ reason: String) {
+  mutating func note(_ reason: Message) {
     for index in members.indices { members[index].ending.note(reason) }
   }
 

@@ -224,9 +224,7 @@ package final class BatchRun: Sendable {
     let results = endings.map { ending in
       var result = ending.result(
         manifest: plan.hasManifest ? plan.id : nil, url: plan.request.url.description)
-      result.error = result.error.map {
-        FileFailure(code: $0.code, message: plan.wording($0.message))
-      }
+      result.error = result.error?.naming(by: plan.settingName)
       return result
     }
     endIfThrowing { try journal?.writer.append(results) }
@@ -254,6 +252,6 @@ extension BatchTotals {
     guard let error = result.error else { return }
     let status = result.status.map { " \($0)" } ?? ""
     note(
-      error: error.code + (error.code == "status-refused" ? status : ""), error.message)
+      error: error.code + (error.code == "status-refused" ? status : ""), error.message.description)
   }
 }

@@ -62,7 +62,7 @@ struct FileOutcome {
     state = .failed
     switch error {
     case let error as MultipartError:
-      self.error = FileFailure(code: error.code.rawValue, message: error.description)
+      self.error = FileFailure(code: error.code.rawValue, message: error.message)
       if error.code == .sourceChanged { state = ofChange(of: error.file) }
       if error.isOutOfDescriptors { state = .retryable }
     case let error as BatchError:
@@ -77,7 +77,7 @@ struct FileOutcome {
   }
 
   /// Adds to the error why there is no other request.
-  mutating func note(_ reason: String) {
+  mutating func note(_ reason: Message) {
     error = error.map { FileFailure(code: $0.code, message: "\($0.message) \(reason)") }
   }
 
@@ -125,7 +125,7 @@ struct FileOutcome {
     self.sharers = sharers
     attempts += result.attempts
     duration += result.duration
-    error = result.error.map { FileFailure(code: $0.code.rawValue, message: $0.description) }
+    error = result.error.map { FileFailure(code: $0.code.rawValue, message: $0.message) }
     switch result.outcome {
     case .ok:
       state = .ok

@@ -42,5 +42,5 @@ extension FileResult.Response {
 }
 
 extension FileFailure {
-  var record: JSONValue { .failure(code: code, message) }
+  var record: JSONValue { .failure(code: code, message.description) }
 }

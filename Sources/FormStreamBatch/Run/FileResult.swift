@@ -1,4 +1,4 @@
-import FormStreamPlatform
+package import FormStreamPlatform
 import FormStreamDigest
 import FormStreamMediaTypes
 
@@ -7,14 +7,19 @@ package struct FileFailure: Hashable, Sendable {
   /// The error's code, such as `source-changed`.
   package var code: String
   /// A full sentence for people.
-  package var message: String
+  package var message: Message
 
-  package init(code: String, message: String) {
+  package init(code: String, message: Message) {
     (self.code, self.message) = (code, message)
   }
 
+  /// The same failure with other names of the settings in its message.
+  func naming(by name: (any MessageSetting) -> String) -> FileFailure {
+    FileFailure(code: code, message: Message(message.text(naming: name)))
+  }
+
   init(_ error: BatchError) {
-    self.init(code: error.code.rawValue, message: error.description)
+    self.init(code: error.code.rawValue, message: error.message)
   }
 }
 

@@ -50,7 +50,7 @@ struct OpenedBatchFile: Sendable {
         }
       } catch {
         throw BatchError(
-          .inputUnreadable, on: file.path.description, error.description, underlying: nil)
+          .inputUnreadable, on: file.path.description, "\(error)", underlying: nil)
       }
     }
     digest = computesDigest || file.sha256 != nil ? try Self.digest(of: pinned) : nil
@@ -102,8 +102,8 @@ struct OpenedBatchFile: Sendable {
     } catch {
       switch error.code {
       case .notAFile: throw file.changed("it is not a regular file any more")
-      case .sourceChanged: throw BatchError(.sourceChanged, on: error.subject, error.description)
-      default: throw BatchError(.inputUnreadable, on: error.subject, error.description)
+      case .sourceChanged: throw BatchError(.sourceChanged, on: error.subject, error.message)
+      default: throw BatchError(.inputUnreadable, on: error.subject, error.message)
       }
     }
   }

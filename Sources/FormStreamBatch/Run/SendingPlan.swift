@@ -39,8 +39,8 @@ package struct SendingPlan: Sendable {
   package var id = UUIDText.random()
   /// Whether there is a manifest of that id.
   package var hasManifest = false
-  /// Words the messages of errors for those who read the records: the libraries name their settings in them.
-  package var wording: @Sendable (String) -> String = { $0 }
+  /// The names of settings in the records' messages. By default they are those of the library.
+  package var settingName: @Sendable (any MessageSetting) -> String = { $0.description }
   /// Whether each request has an idempotency key: the same for the same files of a manifest, in each run.
   package var sendsIdempotencyKeys = false
 

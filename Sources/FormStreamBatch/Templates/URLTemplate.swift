@@ -102,7 +102,7 @@ package struct URLTemplate: Sendable {
     } catch {
       throw BatchError(
         .invalidTemplate, on: file.path.description,
-        "The file \(file.path.description.quoted) has no URL: \(error.description)")
+        "The file \(file.path.description.quoted) has no URL: \(error.message)")
     }
   }
 }

@@ -27,19 +27,20 @@ enum BodyLimit: String, CaseIterable {
     }
   }
 
-  /// The setting of the library. Its messages name it.
-  var setting: FormParser.Limits.Name {
-    switch self {
-    case .boundary: .boundary
-    case .headerBlock: .headerBlock
-    case .headers: .headersPerPart
-    case .allHeaders: .allHeaders
-    case .parts: .parts
-    case .preamble: .preamble
-    case .epilogue: .epilogue
-    case .partBytes: .partBytes
-    case .body: .totalBytes
-    }
+  /// The limit that a message of the library names.
+  init(_ name: FormParser.Limits.Name) {
+    self =
+      switch name {
+      case .boundary: .boundary
+      case .headerBlock: .headerBlock
+      case .headersPerPart: .headers
+      case .allHeaders: .allHeaders
+      case .parts: .parts
+      case .preamble: .preamble
+      case .epilogue: .epilogue
+      case .partBytes: .partBytes
+      case .totalBytes: .body
+      }
   }
 
   /// What `NAME=N` sets a limit to.

@@ -129,7 +129,7 @@ extension [PathList] {
         do throws(Failure) {
           return try input.open()
         } catch {
-          throw BatchError(.listUnreadable, on: list.file.shown, error.message)
+          throw BatchError(.listUnreadable, on: list.file.shown, "\(error.message)")
         }
       }
     }

@@ -120,7 +120,8 @@ private struct BodyFailure {
       let foundNone = collector.parts.isEmpty && readOffset > 0 && error.mayHaveOtherBoundary
       (code, message) = (
         error.code.rawValue,
-        error.description.namingFlags + (collector.currentPartHint ?? (foundNone ? hint : ""))
+        error.message.text(naming: flagName)
+          + (collector.currentPartHint ?? (foundNone ? hint : ""))
       )
     case let error as SystemError:
       exit = .inputOutput
@@ -147,7 +148,7 @@ private struct BodyFailure {
 extension MultipartError {
   /// Whether the cause may be that the body has another boundary than the one that was given.
   fileprivate var mayHaveOtherBoundary: Bool {
-    code == .bodyIncomplete || description.contains(FormParser.Limits.Name.preamble.rawValue)
+    code == .bodyIncomplete || message.names(FormParser.Limits.Remedy(limit: .preamble))
   }
 }
 

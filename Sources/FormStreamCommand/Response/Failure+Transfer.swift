@@ -74,7 +74,7 @@ extension TransferError {
         + (exists(socket) ? "" : ", which does not exist")
         + ": check the path, and that the server runs."
     }
-    return (underlying as? Failure)?.message ?? description.namingFlags
+    return (underlying as? Failure)?.message ?? message.text(naming: flagName)
   }
 }
 

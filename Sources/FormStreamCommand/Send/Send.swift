@@ -124,7 +124,7 @@ extension Failure {
       case .journalInUse, .tooManyOpenFiles: .retryable
       default: .inputOutput
       }
-    self.init(exit, error.description + error.hint)
+    self.init(exit, error.message.text(naming: flagName) + error.hint)
   }
 
   /// The failure for an error that ended a run.

@@ -43,7 +43,7 @@ extension SendingPlan {
     self.init(
       request: request, session: session, form: form.form,
       sniffer: MediaTypeSniffer(arguments.types))
-    wording = \.namingFlags
+    settingName = flagName
     isBoundaryGiven = arguments.form.boundary != nil
     verifiesBoundary = form.verifiesBoundary
     fieldName = try sending.fieldNameTemplate(packing)

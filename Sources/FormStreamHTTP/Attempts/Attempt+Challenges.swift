@@ -6,15 +6,14 @@ extension Attempt {
   func decisionOnChallenge(
     _ response: AttemptFacts.Response, _ refused: TransferError
   ) -> AttemptDecision {
-    let error = refused.adding(explanation(response.offers))
+    let error = refused.adding("\(explanation(response.offers))")
     guard mayAuthenticate else { return .conclude(.failed, error) }
     guard !hasUsedOneShot else {
       return .conclude(
         .failed,
         TransferError(
           .notReplayable, on: url.description,
-          error.description
-            + " The body is a stream that can be read once, and it was begun, so it is not sent again: "
+          "\(error.message) The body is a stream that can be read once, and it was begun, so it is not sent again: "
             + "\(TransferError.onceRemedy(length: bodyLength))."))
     }
     return .authenticate(.init(.failed, error))

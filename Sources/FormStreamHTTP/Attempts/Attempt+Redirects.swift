@@ -45,7 +45,7 @@ extension Attempt {
   }
 
   /// Why a redirect is not followed; nil if it is followed.
-  private func reasonNotToFollow(_ target: HTTPURL) -> String? {
+  private func reasonNotToFollow(_ target: HTTPURL) -> Message? {
     if redirects >= options.redirects.limit {
       return "at most \(counted(options.redirects.limit, "redirect is", "redirects are")) followed"
     }
@@ -66,7 +66,7 @@ extension Attempt {
     return nil
   }
 
-  private func refused(_ status: Int, _ location: String, _ reason: String) -> AttemptDecision {
+  private func refused(_ status: Int, _ location: String, _ reason: Message) -> AttemptDecision {
     let maskedLocation = masked(location)
     return .conclude(
       .failed,
@@ -76,7 +76,7 @@ extension Attempt {
           + "\(reason)."))
   }
 
-  private func tooMany(_ location: String, _ reason: String) -> AttemptDecision {
+  private func tooMany(_ location: String, _ reason: Message) -> AttemptDecision {
     let maskedLocation = masked(location)
     return .conclude(
       .failed,

@@ -14,7 +14,7 @@ enum BodyPreparation: Sendable {
   case counting
 
   /// What could not be done in time, and what to do about that, except for raising the limit.
-  fileprivate var words: (done: String, remedy: String) {
+  fileprivate var words: (done: String, remedy: Message) {
     switch self {
     case .measuring: ("measured", "check the disk or the program that it is read from")
     case .readingAhead:

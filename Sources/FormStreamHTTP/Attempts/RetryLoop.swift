@@ -10,7 +10,7 @@ package struct RetryLoop: Sendable {
     /// Another attempt, after a wait.
     case attempt(after: Duration)
     /// No attempt. The reason is a sentence for the error's message; nil if the error says enough.
-    case end(reason: String?)
+    case end(reason: Message?)
   }
 
   package let policy: RetryPolicy
@@ -57,7 +57,7 @@ package struct RetryLoop: Sendable {
 
   /// Why there is no next attempt although the server said when to come again (`Retry-After`): it asks for too long a wait.
   /// Nil if the wait is not too long, or the server named none.
-  private func refusal(of retryAfter: Duration?) -> String? {
+  private func refusal(of retryAfter: Duration?) -> Message? {
     guard let retryAfter, retryAfter > .zero else { return nil }
     let asked = "It asks to come again in \(RetryAfter.text(retryAfter)) (Retry-After)"
     if retryAfter > policy.maximumRetryAfter {

@@ -5,14 +5,14 @@ extension TransferError {
   /// What to do about a body that can be read only once.
   ///
   /// - Parameter length: the length of the body; nil if it is not known.
-  static func onceRemedy(length: Int64?) -> String {
+  static func onceRemedy(length: Int64?) -> Message {
     // A stream of known length is not stored.
     guard length == nil else { return "use a file as the body" }
     return
       "let it be stored before it is sent (\(SettingName.spooling)), or read further ahead (\(SettingName.readAhead))"
   }
 
-  private static let lengthRemedy =
+  private static let lengthRemedy: Message =
     "whose length is announced, and this one is a stream that can be read once: \(onceRemedy(length: nil))."
 
   /// Says why a server may have refused a body in chunks, and what to do.

@@ -14,7 +14,7 @@ extension HTTPHeaders {
       guard let flaw = field.flaw(derived: Self.derived, maximumSize: Self.maximumValueSize) else {
         continue
       }
-      throw TransferError(.invalidHeader, on: field.name, flaw)
+      throw TransferError(.invalidHeader, on: field.name, "\(flaw)")
     }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
     throw TransferError(

@@ -142,6 +142,6 @@ extension TransferError {
     TransferError(
       .invalidSetting, on: "proxy",
       "\(what) is not one that can be used: write [SCHEME://]HOST[:PORT], with the scheme "
-        + Proxy.Kind.allCases.map(\.rawValue).joined(separator: ", ") + ".")
+        + "\(Proxy.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
   }
 }

@@ -125,7 +125,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     guard !state.isReadingAhead else { return }
     state.end = .failed(
       TransferError(
-        MultipartError(.streamFailed, on: "the body", TransferError.noThread.description)))
+        MultipartError(.streamFailed, on: "the body", TransferError.noThread.message)))
   }
 
   // MARK: On a worker thread

@@ -27,12 +27,14 @@ extension CertificateProblem: CustomStringConvertible {
   }
 
   /// What to do about it.
-  var remedy: String {
+  ///
+  /// - Parameter authorities: the setting of the trusted authorities.
+  func remedy(_ authorities: SettingName) -> Message {
     switch self {
     case .selfSigned:
-      "Name the certificate itself as an authority (\(SettingName.authorities)) if you trust it."
+      "Name the certificate itself as an authority (\(authorities)) if you trust it."
     case .unknownIssuer:
-      "Name the authority that issued it (\(SettingName.authorities)) if you trust it."
+      "Name the authority that issued it (\(authorities)) if you trust it."
     // Such as a key that is too weak, or a certificate for another purpose: another authority doesn't help.
     case .other: "The server needs another one."
     case .expired: "The server needs a new one. Check this machine's clock, too."

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 /// What is known about the encryption of a connection that failed.
 struct EncryptionFacts {
   let settings: TLSSettings
@@ -13,7 +15,7 @@ struct EncryptionFacts {
   let isClientCertificateDoubtful: Bool
 
   /// What may be the cause of a connection that broke; empty if nothing is known. It begins with a blank.
-  var clientCertificateNote: String {
+  var clientCertificateNote: Message {
     guard isClientCertificateDoubtful else { return "" }
     if settings.withholdsCertificate {
       return
@@ -34,19 +36,16 @@ struct EncryptionFacts {
   /// A certificate that is not trusted.
   ///
   /// - Parameter message: libcurl's words, in case nothing else is known.
-  func refusedCertificate(_ message: String) -> String {
-    let remedy = problem?.remedy ?? CertificateProblem.unknownIssuer("").remedy
-    let text =
-      "the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
+  func refusedCertificate(_ message: String) -> Message {
     // A proxy has authorities of its own.
-    return "was not sent: "
-      + (isWithProxy
-        ? text.replacing("\(SettingName.authorities)", with: "\(SettingName.proxyAuthorities)")
-        : text)
+    let authorities = isWithProxy ? SettingName.proxyAuthorities : .authorities
+    let remedy = (problem ?? .unknownIssuer("")).remedy(authorities)
+    return
+      "was not sent: the \(peer)'s certificate is not trusted (\(problem?.description ?? message)). \(remedy)"
   }
 
   /// What to do about a server that speaks none of the versions that are used.
-  private var versionRemedy: String {
+  private var versionRemedy: Message {
     if !isWithProxy, settings.maximumVersion != nil {
       return "It may speak newer ones, which \(SettingName.maximumTLSVersion) forbids."
     }
@@ -61,7 +60,7 @@ struct EncryptionFacts {
   /// - Parameters:
   ///   - message: libcurl's words, which hold OpenSSL's.
   ///   - reason: the words about them in the message.
-  func failure(_ message: String, shown reason: String) -> String {
+  func failure(_ message: String, shown reason: String) -> Message {
     if alert == TLSAlert.protocolVersion || message.contains("unsupported protocol")
       || message.contains("no protocols available")
     {

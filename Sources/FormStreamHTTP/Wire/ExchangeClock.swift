@@ -73,7 +73,7 @@ struct ExchangeClock {
   ) -> TransferError? {
     let now = ContinuousClock.now
     func error(
-      _ code: TransferError.Code, _ what: String, _ remedy: String
+      _ code: TransferError.Code, _ what: String, _ remedy: Message
     ) -> TransferError {
       TransferError(code, on: url.description, "The request to \(url) \(what): \(remedy).")
     }

@@ -53,7 +53,7 @@ extension FailureExplanation {
 
   /// A sentence that names the setting because of which not all of a host's addresses were looked up and tried; empty if
   /// there is none.
-  var familyNote: String {
+  var familyNote: Message {
     if configuration.unixSocket != nil || ipVersion(connectedHost) != nil { return "" }
     let start = configuration.localInterface.flatMap(ipVersion).map {
       (number: $0, setting: SettingName.localInterface)

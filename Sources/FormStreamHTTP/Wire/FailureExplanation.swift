@@ -145,7 +145,7 @@ struct FailureExplanation {
   /// A server that ended the request with HTTP_1_1_REQUIRED (RFC 9113 §7).
   var http11Demanded: TransferError {
     let isForbidden = configuration.version == .http2
-    let remedy =
+    let remedy: Message =
       isForbidden
       ? "Allow HTTP/1.1, which \(SettingName.version) forbids."
       : "Send it with HTTP/1.1 (\(SettingName.onlyHTTP11))."
@@ -236,7 +236,7 @@ struct FailureExplanation {
   /// A proxy that made no connection to the server, so that it has got nothing for it.
   private func refusedByProxy(_ failure: CurlFailure) -> (TransferError, isTransient: Bool) {
     let (reason, isTransient) = failure.refusal(by: proxy)
-    let remedy =
+    let remedy: Message =
       failure.areProxyCredentialsRefused
       ? "Set its user and password (\(SettingName.proxyCredentials))."
       : failure.isOtherThanSOCKS
@@ -260,19 +260,19 @@ struct FailureExplanation {
   }
 
   private func transient(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
   ) -> (TransferError, isTransient: Bool) {
     (error(code, failure, sentence), true)
   }
 
   func permanent(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
   ) -> (TransferError, isTransient: Bool) {
     (error(code, failure, sentence), false)
   }
 
   private func error(
-    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: String
+    _ code: TransferError.Code, _ failure: CurlFailure?, _ sentence: Message
   ) -> TransferError {
     TransferError(
       code, on: url.description, "The request to \(url) \(sentence)", underlying: failure)

@@ -471,8 +471,8 @@ final class ResponseCollector {
     .responseNotStored(target, from: url, error)
   }
 
-  private func fail(_ code: TransferError.Code, _ description: String) -> Bool {
-    fail(TransferError(code, on: url.description, description))
+  private func fail(_ code: TransferError.Code, _ message: Message) -> Bool {
+    fail(TransferError(code, on: url.description, message))
   }
 
   private func fail(_ error: TransferError) -> Bool {

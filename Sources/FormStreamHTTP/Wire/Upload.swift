@@ -189,6 +189,6 @@ extension TransferError {
       + "nothing writes to its files, or make its streams the same each time.")
 
   static func digestFailed(_ error: DigestError) -> TransferError {
-    TransferError(.engineFailed, on: "the digest", error.description, underlying: error)
+    TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
   }
 }

@@ -5,7 +5,7 @@ extension HTTPHeaders {
   package func checkOfPart() throws(MultipartError) {
     for field in fields {
       guard let flaw = field.flaw(derived: Self.derivedOfPart) else { continue }
-      throw MultipartError(.invalidHeader, on: field.name, flaw)
+      throw MultipartError(.invalidHeader, on: field.name, "\(flaw)")
     }
     // Two are reserved for Content-Disposition and Content-Type.
     guard let last = fields.last, fields.count > Part.maximumHeaderCount - 2 else { return }

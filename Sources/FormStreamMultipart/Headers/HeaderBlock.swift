@@ -34,7 +34,7 @@ enum HeaderBlock {
         throw MultipartError(
           .invalidFilename, on: filename,
           "The file name \(filename.quoted) contains \(error.description), which the escaping profile "
-            + "\"\(escaping)\" can't write: choose another name (\(Part.filenameSetting)) or another profile."
+            + "\"\(escaping)\" can't write: choose another name (\(PartSetting.filename)) or another profile."
         )
       }
     }

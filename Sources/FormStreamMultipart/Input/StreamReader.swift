@@ -51,7 +51,7 @@ final class StreamReader: SegmentReader {
         throw MultipartError(
           .streamTooShort, on: part,
           "The stream\(ofPart(part)) ended after \(position) of its \(counted(announced, "byte", "bytes")): "
-            + "\(MultipartError.lengthRemedy).")
+            + "\(PartSetting.streamLength).")
       }
       if position < announced { return count }
       try checkEnd(of: announced)
@@ -78,7 +78,7 @@ final class StreamReader: SegmentReader {
       throw MultipartError(
         .streamTooLong, on: part,
         "The stream\(ofPart(part)) has more than its \(counted(announced, "byte", "bytes")): "
-          + "\(MultipartError.lengthRemedy).")
+          + "\(PartSetting.streamLength).")
     }
   }
 
@@ -119,9 +119,4 @@ final class StreamReader: SegmentReader {
       throw CollisionScan.collision(scans[index].boundary, in: part)
     }
   }
-}
-
-extension MultipartError {
-  /// What to do if a stream has another length than was given, as messages say it. The command puts its own words in its place.
-  package static let lengthRemedy = "give the right length, or nil if it is not known"
 }

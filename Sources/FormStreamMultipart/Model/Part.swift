@@ -107,8 +107,3 @@ public struct Part: Sendable {
     Part(name: name, headers: headers, body: .form(form))
   }
 }
-
-extension Part {
-  /// How messages name the setting of the file name. The command puts its flag in its place.
-  package static let filenameSetting = "Part.filename"
-}

@@ -1,3 +1,5 @@
+import FormStreamPlatform
+
 extension FormParser {
   /// How strictly a body is read, and its limits.
   public struct Options: Hashable, Sendable {
@@ -42,8 +44,8 @@ extension FormParser {
     /// The default limits.
     public init() {}
 
-    /// The limits as messages name them. The command puts its flags in their place.
-    package enum Name: String, CaseIterable, CustomStringConvertible, Sendable {
+    /// The limits that messages name.
+    package enum Name: String, Hashable, Sendable {
       case boundary = "FormParser.Limits.boundary"
       case headerBlock = "FormParser.Limits.headerBlock"
       case headersPerPart = "FormParser.Limits.headersPerPart"
@@ -53,8 +55,16 @@ extension FormParser {
       case epilogue = "FormParser.Limits.epilogue"
       case partBytes = "FormParser.Limits.partBytes"
       case totalBytes = "FormParser.Limits.totalBytes"
+    }
 
-      package var description: String { rawValue }
+    /// The beginning of the remedy for a body over a limit, as messages have it: the library names the property, the
+    /// command the flag, and a receiver tells senders only that there is a limit.
+    package struct Remedy: MessageSetting {
+      package let limit: Name
+
+      package init(limit: Name) { self.limit = limit }
+
+      package var description: String { "raise \(limit.rawValue), or " }
     }
   }
 }

@@ -21,7 +21,8 @@ extension MultipartError {
   ) -> MultipartError {
     MultipartError(
       .limitExceeded, on: "the body",
-      "\(what), seen at byte \(offset): raise \(limit), or \(otherwise).", offset: offset)
+      "\(what), seen at byte \(offset): \(FormParser.Limits.Remedy(limit: limit))\(otherwise).",
+      offset: offset)
   }
 }
 

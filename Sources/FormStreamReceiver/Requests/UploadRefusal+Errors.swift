@@ -41,9 +41,7 @@ extension UploadRefusal {
 extension MultipartError {
   /// The description for those who can't raise a limit of the receiver themselves.
   fileprivate var descriptionForSenders: String {
-    FormParser.Limits.Name.allCases.reduce(description) {
-      $0.replacing("raise \($1), or ", with: "that is the limit here; ")
-    }
+    message.text { $0 is FormParser.Limits.Remedy ? "that is the limit here; " : $0.description }
   }
 }
 

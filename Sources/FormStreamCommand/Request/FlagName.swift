@@ -1,23 +1,22 @@
 import FormStreamMultipart
 import FormStreamHTTP
+import FormStreamPlatform
 
-extension String {
-  /// A message of a library, with the command's flags in place of the settings that it names.
-  var namingFlags: String {
-    let own = replacing(Part.filenameSetting, with: "--filename").replacing(
-      MultipartError.lengthRemedy, with: lengthRemedy)
-    let text = SettingName.allCases.reduce(own) {
-      $0.replacing($1.rawValue, with: $1.flag)
+/// The words of the command for what a message of a library names: a flag in place of a property.
+@Sendable func flagName(of setting: any MessageSetting) -> String {
+  switch setting {
+  case let setting as SettingName: setting.flag
+  case let remedy as FormParser.Limits.Remedy:
+    "raise --limit \(BodyLimit(remedy.limit).rawValue), or "
+  case let setting as PartSetting:
+    switch setting {
+    case .filename: "--filename"
+    // Only `-H` announces the length of a stream.
+    case .streamLength: "announce the length that it has, or leave -H Content-Length out"
     }
-    return BodyLimit.allCases.reduce(text) {
-      $0.replacing($1.setting.rawValue, with: "--limit \($1.rawValue)")
-    }
+  default: setting.description
   }
 }
-
-/// Only `-H` announces the length of a stream.
-private let lengthRemedy =
-  "announce the length that it has, or leave -H Content-Length out"
 
 extension SettingName {
   fileprivate var flag: String {

@@ -60,6 +60,17 @@ import Testing
     try Self.compare(arguments + ["URL/"], with: "post")
   }
 
+  /// With `--growing`, the files of `-T` had the type application/octet-stream.
+  @Test(arguments: [[], ["--growing"], ["--verify-growing"]])
+  func `-T sends a file without a type`(_ flags: [String]) throws {
+    let server = try ScriptedServer { _ in .good(body: "ok\n") }
+    let place = try Self.place()
+    let result = try run(
+      "formstream", ["put"] + flags + ["-T", "a.txt", server.url + "/"], in: place)
+    #expect(result.exit == 0, "\(result.stderr)")
+    #expect(server.requests.map { $0.header("Content-Type") } == [nil])
+  }
+
   private static func compare(_ arguments: [String], with verb: String) throws {
     let place = try place()
     var all: [[Sent]] = []

@@ -67,7 +67,7 @@ struct BatchRequest {
   }
 
   /// Removes the files for which no request can be laid out, or all if that is because of none of them, and returns them.
-  mutating func removeFailing(_ plan: SendingPlan, _ error: any Error) -> [FileOutcome] {
+  mutating func removeFailing(_ plan: BatchSettings, _ error: any Error) -> [FileOutcome] {
     for index in members.indices where members.count > 1 {
       guard let opened = members[index].opened else { continue }
       do { _ = try plan.request(for: [opened]) } catch {
@@ -85,7 +85,7 @@ struct BatchRequest {
   ///
   /// - Parameter isShrunk: whether some of its files have left.
   func mayBeRepeated(
-    _ plan: SendingPlan, after result: TransferResult, isShrunk: Bool
+    _ plan: BatchSettings, after result: TransferResult, isShrunk: Bool
   ) -> Bool {
     if members.isEmpty { return false }
     guard isShrunk else {

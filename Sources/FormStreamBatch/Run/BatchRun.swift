@@ -51,7 +51,7 @@ package final class BatchRun: Sendable {
     var unfinished: [Int: BatchFile] = [:]
   }
 
-  let plan: SendingPlan
+  let plan: BatchSettings
   let journal: Journal?
   package let session: TransferSession
   let pace: RequestPace
@@ -66,7 +66,7 @@ package final class BatchRun: Sendable {
   ///     of the run also those that were not begun. If it throws, the run ends.
   /// - Throws: the error of a session that can't be made.
   package init(
-    _ plan: SendingPlan, journal: Journal?,
+    _ plan: BatchSettings, journal: Journal?,
     report: @escaping @Sendable (FileResult) throws -> Void,
     rest: (@Sendable (BatchFile) throws -> Void)? = nil
   ) throws(TransferError) {

@@ -6,7 +6,7 @@ import FormStreamHTTP
 /// Finds two files of a batch that would be sent to one URL, before anything is sent: by sorting the URLs, in bounded
 /// memory.
 package final class URLCheck {
-  private let plan: SendingPlan
+  private let plan: BatchSettings
   private let template: URLTemplate
   private let directory: LocalPath
   private let sorter: ExternalSorter
@@ -22,7 +22,7 @@ package final class URLCheck {
   ///   - directory: where URLs are kept that don't fit into memory.
   ///   - noteCompared: is called for each file.
   package init?(
-    _ plan: SendingPlan, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
+    _ plan: BatchSettings, hasOneRoot: Bool, hasIndices: Bool, in directory: LocalPath,
     noteCompared: @escaping () -> Void
   ) {
     guard let template = plan.urls,

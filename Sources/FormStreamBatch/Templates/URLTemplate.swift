@@ -183,7 +183,7 @@ extension URLTemplate {
   }
 }
 
-extension SendingPlan {
+extension BatchSettings {
   /// What tells the URLs from others, for the files of a manifest, and does not say what they are; nil if what is shown of
   /// the URL does. Its query may have a new signature in each run.
   package func urlName(for manifest: String) throws(BatchError) -> String? {

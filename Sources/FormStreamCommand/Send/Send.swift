@@ -7,10 +7,10 @@ import FormStreamHTTP
 func send(_ plan: SendPlan) throws(Failure) {
   if !plan.isQuiet {
     for note in plan.notes { StandardError.note(note) }
-    warn(of: plan.sending.sniffer)
+    warn(of: plan.batch.sniffer)
   }
   // A connection and an open file for each request, and some files that are opened ahead.
-  let concurrency = plan.sending.concurrency
+  let concurrency = plan.batch.concurrency
   let needed = 24 + 2 * concurrency
   guard canOpenDescriptors(wanting: UInt(64 + 3 * concurrency), needing: UInt(needed)) else {
     throw Failure(
@@ -28,8 +28,8 @@ func send(_ plan: SendPlan) throws(Failure) {
   let journal = try input.beginJournal()
   let start = ContinuousClock.now
   let outputLock = Guarded(false)
-  var sending = plan.sending
-  if let manifest = input.manifest { (sending.id, sending.hasManifest) = (manifest, true) }
+  var batch = plan.batch
+  if let manifest = input.manifest { (batch.id, batch.hasManifest) = (manifest, true) }
   let list: (@Sendable (BatchFile) throws -> Void)? =
     if let failedList {
       { [root = input.files.root, hasOneRoot = input.files.hasOneRoot] file in
@@ -46,9 +46,9 @@ func send(_ plan: SendPlan) throws(Failure) {
     }
   }
   let run = try interruption.performBlocking(orElse: unreadCookies) {
-    [sending] () throws(Failure) in
+    [batch] () throws(Failure) in
     try convertingErrors { () throws(TransferError) in
-      try BatchRun(sending, journal: journal, report: report, rest: list)
+      try BatchRun(batch, journal: journal, report: report, rest: list)
     }
   }
   interruption.onSignal { _ in run.stop() }

@@ -15,7 +15,7 @@ extension SendInput {
     let prepared = Guarded<SendInput?>(nil)
     let compared = Guarded(0)
     let shown =
-      plan.sending.urls == nil
+      plan.batch.urls == nil
       ? nil
       : Task {
         await display.follow {

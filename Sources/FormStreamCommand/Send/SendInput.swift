@@ -32,11 +32,11 @@ struct SendInput {
     manifest = extent?.id
     if let manifest = plan.manifest {
       try convertingErrors { () throws(BatchError) in
-        try plan.sending.packing.check(ManifestReader(manifest, shard: plan.shard))
+        try plan.batch.packing.check(ManifestReader(manifest, shard: plan.shard))
       }
     }
     let check = URLCheck(
-      plan.sending, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
+      plan.batch, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
       in: plan.listing.temporaryDirectory, noteCompared: noteCompared)
     if let check, let manifest = plan.manifest {
       // All of it: the others may be sent by other runs.
@@ -66,8 +66,8 @@ struct SendInput {
     self.files = files
     let head = JournalHead(
       manifest: id, shard: plan.shard?.description,
-      url: plan.sending.request.url.description, boot: JournalHead.currentBoot,
-      isHarmlessTwice: plan.sending.isHarmlessInLaterRuns, sliceSize: plan.sending.sliceSize,
+      url: plan.batch.request.url.description, boot: JournalHead.currentBoot,
+      isHarmlessTwice: plan.batch.isHarmlessInLaterRuns, sliceSize: plan.batch.sliceSize,
       manifestBytes: extent?.records?.upperBound, template: try Self.template(plan, id))
     journal = PlannedJournal(
       directory: directory, head: head, earlier: earlier, skipsDoubtful: plan.skipsDoubtful)
@@ -81,9 +81,9 @@ struct SendInput {
     let earlier = try convertingErrors { () throws(BatchError) in
       try JournalIndex(
         of: extent, shard: plan.shard, in: path, boot: JournalHead.currentBoot,
-        sliceSize: plan.sending.sliceSize)
+        sliceSize: plan.batch.sliceSize)
     }
-    let url = plan.sending.request.url.description
+    let url = plan.batch.request.url.description
     if let other = earlier.urls.first(where: { $0 != url }) {
       throw .usage(
         "The journal \"\(path)\" belongs to a run to \(other), and this one is to \(url): name another directory."
@@ -111,7 +111,7 @@ struct SendInput {
   private static func template(
     _ plan: SendPlan, _ manifest: String
   ) throws(Failure) -> String? {
-    try convertingErrors { () throws(BatchError) in try plan.sending.urlName(for: manifest) }
+    try convertingErrors { () throws(BatchError) in try plan.batch.urlName(for: manifest) }
   }
 
   /// Begins the journal; nil if there is none.

@@ -4,7 +4,7 @@ import FormStreamPlatform
 
 /// The checked arguments of `send`.
 struct SendPlan {
-  let sending: SendingPlan
+  let batch: BatchSettings
   let sources: [BatchSource]
   let listing: ListingOptions
   /// The manifest that names the files, in place of sources.
@@ -30,7 +30,7 @@ extension SendPlan {
     try request.check(keepsResponse: arguments.printsJSON && arguments.output == nil)
     try StandardInputUses(arguments).check()
     var notes: [String] = []
-    sending = try SendingPlan(arguments, input, &notes)
+    batch = try BatchSettings(arguments, input, &notes)
     if arguments.sending.skipsDoubtful, arguments.sending.journal == nil {
       throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
     }

@@ -61,7 +61,7 @@ final class DownloadRun: Sendable {
   func perform() async -> DownloadResult {
     publisher.begin(nil)
     var history = DownloadHistory(RetryLoop(request.options.retry, budget: session.budget))
-    let partial: PartialDownload
+    let partial: ResumableFile
     do throws(TransferError) {
       partial = try await prepare()
     } catch {
@@ -104,7 +104,7 @@ final class DownloadRun: Sendable {
   }
 
   /// Checks the request, and takes a partial file that was left.
-  private func prepare() async throws(TransferError) -> PartialDownload {
+  private func prepare() async throws(TransferError) -> ResumableFile {
     let url = try request.url.appending(request.query)
     guard request.method == .get, request.body == nil else {
       throw .notADownload("only a GET without a body can be one")
@@ -120,7 +120,7 @@ final class DownloadRun: Sendable {
     let (settings, publisher, control) = (settings, publisher, control)
     let prepared = await control.performBlocking(atMost: nil) {
       Result { () throws(TransferError) in
-        let partial = try PartialDownload(url, settings) { size, total in
+        let partial = try ResumableFile(url, settings) { size, total in
           publisher.advance(
             .init(phase: nil, read: 0, handedOver: 0, received: size, responseTotal: total),
             acknowledged: nil)
@@ -201,7 +201,7 @@ final class DownloadRun: Sendable {
   /// Decides what follows a request.
   private func next(
     after result: TransferResult, _ history: DownloadHistory, _ sink: DownloadSink,
-    _ partial: PartialDownload
+    _ partial: ResumableFile
   ) -> Step {
     if control.isCancelled, result.outcome != .ok {
       return .conclude(.init(.cancelled, cancellation(of: result, history)))
@@ -290,7 +290,7 @@ final class DownloadRun: Sendable {
   // MARK: The result
 
   private func complete(
-    _ history: DownloadHistory, _ partial: PartialDownload
+    _ history: DownloadHistory, _ partial: ResumableFile
   ) async -> DownloadResult {
     let stored = await onWorker { Result { () throws(TransferError) in try partial.complete() } }
     switch stored {
@@ -306,8 +306,8 @@ final class DownloadRun: Sendable {
   }
 
   private func conclude(
-    _ history: DownloadHistory, _ partial: PartialDownload?, _ verdict: AttemptDecision.Verdict,
-    _ stored: PartialDownload.Stored? = nil
+    _ history: DownloadHistory, _ partial: ResumableFile?, _ verdict: AttemptDecision.Verdict,
+    _ stored: ResumableFile.Stored? = nil
   ) async -> DownloadResult {
     let left = await onWorker { partial?.release() }
     let response = history.response

@@ -20,13 +20,13 @@ final class DownloadSink: Sendable {
     case failed(TransferError)
   }
 
-  let demand: PartialDownload.Demand
-  private let partial: PartialDownload
+  let demand: ResumableFile.Demand
+  private let partial: ResumableFile
   /// The most bytes that the file may have; nil for any number.
   private let limit: Int64?
   private let contents = Guarded((state: State.waiting, received: Int64(0)))
 
-  init(_ partial: PartialDownload, limit: Int64?) {
+  init(_ partial: ResumableFile, limit: Int64?) {
     (self.partial, self.limit) = (partial, limit)
     demand = partial.demand
   }

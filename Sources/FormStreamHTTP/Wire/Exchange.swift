@@ -16,7 +16,7 @@ final class Exchange: @unchecked Sendable {
   private let publisher: ProgressPublisher
   private let tracer: Tracer?
   private let collector: ResponseCollector
-  private var upload: Upload
+  private var upload: SentBody
   private var clock: ExchangeClock
   private var connection = ExchangeConnection()
   private var isPaused = false
@@ -63,7 +63,7 @@ final class Exchange: @unchecked Sendable {
     self.request = request
     self.publisher = publisher
     self.tracer = tracer
-    upload = Upload(total: request.bodyLength)
+    upload = SentBody(total: request.bodyLength)
     clock = ExchangeClock(waited: request.waited)
     collector = ResponseCollector(
       url: request.url, options: request.options, isToHEAD: request.method == .head,

@@ -1,7 +1,7 @@
 import FormStreamPlatform
 
 /// The partial files that a download may have in its directory, each with a record beside it.
-struct PartialFiles: Sendable {
+struct PartialFileStore: Sendable {
   /// How many of them are looked for, or made.
   private static let maximumCount = 1000
 

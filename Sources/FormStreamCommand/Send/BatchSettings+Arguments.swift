@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
-extension SendingPlan {
+extension BatchSettings {
   init(
     _ arguments: LowArguments, _ input: InputReader, _ notes: inout [String]
   ) throws(Failure) {

@@ -4,7 +4,7 @@ package import FormStreamMultipart
 package import FormStreamHTTP
 
 /// How the files of a batch are sent.
-package struct SendingPlan: Sendable {
+package struct BatchSettings: Sendable {
   /// The request without its body.
   package var request: TransferRequest
   package var session: TransferSession.Configuration

@@ -5,9 +5,9 @@ import Testing
 
 /// What an upload guarantees whatever its source does. The encoder's readers keep to their length already, so these
 /// sources do what no reader does.
-struct UploadTests {
+struct SentBodyTests {
   @Test func `a source that ends early fails`() {
-    var upload = Upload(total: 10)
+    var upload = SentBody(total: 10)
     upload.start(FixedSource(4))
     #expect(read(&upload, 100) == .bytes(4))
     #expect(read(&upload, 100) == .failed(.streamTooShort))
@@ -17,7 +17,7 @@ struct UploadTests {
   }
 
   @Test func `a source that has more is read up to the announced length`() {
-    var upload = Upload(total: 10)
+    var upload = SentBody(total: 10)
     upload.start(FixedSource(100))
     #expect(read(&upload, 7) == .bytes(7))
     #expect(read(&upload, 7) == .bytes(3))
@@ -27,7 +27,7 @@ struct UploadTests {
   }
 
   @Test func `a source of unknown length is read to its end`() {
-    var upload = Upload(total: nil)
+    var upload = SentBody(total: nil)
     upload.start(FixedSource(4))
     #expect(read(&upload, 3) == .bytes(3))
     #expect(read(&upload, 3) == .bytes(1))
@@ -41,7 +41,7 @@ struct UploadTests {
   /// What was read before was counted as sent, and with it a chunk that libcurl still had: libcurl's own count includes
   /// the framing, which was as large as the data.
   @Test func `of a body in chunks, only what left is counted`() {
-    var upload = Upload(total: nil)
+    var upload = SentBody(total: nil)
     upload.start(FixedSource(120_000))
     // Each is sent as "1 CRLF, the byte, CRLF".
     for _ in 0..<20_000 { #expect(read(&upload, 1) == .bytes(1)) }
@@ -57,7 +57,7 @@ struct UploadTests {
     }
   }
 
-  private func read(_ upload: inout Upload, _ count: Int) -> Read {
+  private func read(_ upload: inout SentBody, _ count: Int) -> Read {
     let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: count, alignment: 1)
     defer { buffer.deallocate() }
     return switch upload.read(into: buffer) {

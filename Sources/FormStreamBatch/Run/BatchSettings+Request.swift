@@ -3,7 +3,7 @@ import FormStreamMediaTypes
 import FormStreamMultipart
 import FormStreamHTTP
 
-extension SendingPlan {
+extension BatchSettings {
   /// The request that brings files or a slice. Its body is laid out here, so that the files are measured once.
   ///
   /// - Throws: a `BatchError` or `MultipartError` that says why there is none.

@@ -5,7 +5,7 @@ import FormStreamPlatform
 /// The file of a download until it is complete, with the record of its version.
 ///
 /// All functions but ``size`` may block on the disk, and exclude each other.
-final class PartialDownload: Sendable {
+final class ResumableFile: Sendable {
   /// After how many bytes the partial file is written to the disk, so that no more are lost if the power fails.
   private static let synchronizedEvery: Int64 = 128 * 1024 * 1024
   /// The highest number that a file gets if its name is taken.
@@ -34,7 +34,7 @@ final class PartialDownload: Sendable {
   private let settings: DownloadSettings
   private let names: DownloadName
   private let directory: DirectoryDescriptor
-  private let files: PartialFiles
+  private let files: PartialFileStore
   /// The path of the directory, with a slash at its end unless it is empty.
   private let directoryPath: [UInt8]
   private let boot = bootID()
@@ -73,7 +73,7 @@ final class PartialDownload: Sendable {
     } catch {
       throw .notDownloadable(to: destination, error)
     }
-    files = PartialFiles(url: url, names: names, directory: directory)
+    files = PartialFileStore(url: url, names: names, directory: directory)
     if !names.mayBeServers { try checkDestination(names.base) }
     do {
       try state.withLock { state in try takeLeftFile(&state) }

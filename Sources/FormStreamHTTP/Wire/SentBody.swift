@@ -4,7 +4,7 @@ import FormStreamDigest
 /// The body that one exchange sends: read from its source, hashed, and counted.
 ///
 /// It never returns more bytes than the announced length.
-struct Upload: ~Copyable {
+struct SentBody: ~Copyable {
   /// The length of the body; nil if it can't be known.
   let total: Int64?
   /// How many bytes were read from the source.

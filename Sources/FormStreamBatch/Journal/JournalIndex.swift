@@ -35,14 +35,11 @@ package struct JournalIndex: Sendable {
   /// Where any other file may have been sent, because the system ended during a run and took lines of its journal with it,
   /// or because the disk did.
   private var lost: [Range<Int64>: FileStatus] = [:]
-  private var pages: [Int64: [UInt8]] = [:]
+  /// The statuses of four files in each value.
+  private var statuses = ManifestPages<UInt8>(of: 4096)
   private var slices: [Int64: SliceProgress] = [:]
   /// The files of which the server said after the last slice that it has something else.
   private var unconfirmed: Set<Int64> = []
-
-  /// The shortest record of a manifest has more bytes than this, so two never share their bits.
-  private static let bytesPerFile: Int64 = 16
-  private static let filesPerPage: Int64 = 16384
 
   package init() {}
 
@@ -74,8 +71,8 @@ package struct JournalIndex: Sendable {
 
   /// What is known about the file at that offset of the manifest.
   package func status(of offset: Int64) -> FileStatus {
-    let (page, byte, shift) = Self.place(of: offset)
-    let bits = pages[page].map { $0[byte] >> shift & 3 } ?? 0
+    let (index, shift) = Self.place(of: offset)
+    let bits = statuses[index] >> shift & 3
     let status = FileStatus(rawValue: bits) ?? .doubtful
     return lost.reduce(status) { $1.key.contains(offset) ? max($0, $1.value) : $0 }
   }
@@ -87,21 +84,20 @@ package struct JournalIndex: Sendable {
 
   /// Notes what a journal says. What is accepted stays so.
   mutating func note(_ offset: Int64, _ status: FileStatus) {
-    let (page, byte, shift) = Self.place(of: offset)
-    let old = pages[page]?[byte] ?? 0
+    let (index, shift) = Self.place(of: offset)
+    let old = statuses[index]
     guard status.rawValue > old >> shift & 3 else { return }
-    pages[page, default: [UInt8](repeating: 0, count: Int(Self.filesPerPage) / 4)][byte] =
-      old & ~(3 << shift) | status.rawValue << shift
+    statuses[index] = old & ~(3 << shift) | status.rawValue << shift
     if status == .accepted { slices[offset] = nil }
   }
 
   private mutating func noteMention(of offset: Int64) {
-    end = max(end, offset.addingClamped(Self.bytesPerFile))
+    end = max(end, offset.addingClamped(ManifestPages<UInt8>.bytesPerFile))
   }
 
-  private static func place(of offset: Int64) -> (page: Int64, byte: Int, shift: UInt8) {
-    let (page, number) = (offset / bytesPerFile).quotientAndRemainder(dividingBy: filesPerPage)
-    return (page, Int(number / 4), UInt8(number % 4 * 2))
+  private static func place(of offset: Int64) -> (index: Int64, shift: UInt8) {
+    let number = ManifestPages<UInt8>.number(of: offset)
+    return (number / 4, UInt8(number % 4 * 2))
   }
 
   private mutating func add(

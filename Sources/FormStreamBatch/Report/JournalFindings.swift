@@ -30,11 +30,9 @@ struct JournalFindings {
     static let acceptedInLossyGroup = Finding(rawValue: 2048)
   }
 
-  /// The shortest record of a manifest has more bytes than this, so two never share a place.
-  private static let bytesPerFile: Int64 = 16
-  private static let filesPerPage: Int64 = 65536
+  private typealias Pages = ManifestPages<UInt16>
 
-  private var pages: [Int64: [UInt16]] = [:]
+  private var pages = Pages(of: 65536)
   /// Where files may have been sent that no journal mentions any more: the ranges of each group that has some.
   private var lost: [[Range<Int64>]] = []
 
@@ -52,15 +50,8 @@ struct JournalFindings {
 
   /// What is known about the file whose record begins at an offset.
   subscript(offset: Int64) -> Finding {
-    get {
-      let (page, index) = Self.place(of: offset)
-      return Finding(rawValue: pages[page]?[index] ?? 0)
-    }
-    set {
-      let (page, index) = Self.place(of: offset)
-      pages[page, default: [UInt16](repeating: 0, count: Int(Self.filesPerPage))][index] =
-        newValue.rawValue
-    }
+    get { Finding(rawValue: pages[Pages.number(of: offset)]) }
+    set { pages[Pages.number(of: offset)] = newValue.rawValue }
   }
 
   /// All journals of a group are added.
@@ -68,27 +59,20 @@ struct JournalFindings {
   /// - Parameter lost: where they may have lost what they said.
   mutating func endGroup(lost: [Range<Int64>]) {
     if !lost.isEmpty { self.lost.append(lost) }
-    for (page, values) in pages {
-      let first = page * Self.filesPerPage
-      for (index, value) in values.enumerated() where value > Finding.partlyStored.rawValue {
-        var finding = Finding(rawValue: value)
-        if finding.contains(.acceptedInGroup) {
-          let offset = (first + Int64(index)) * Self.bytesPerFile
-          // The record begins somewhere in these bytes.
-          if lost.contains(where: { $0.overlaps(offset..<offset + Self.bytesPerFile) }) {
-            finding.insert(.acceptedInLossyGroup)
-          }
-        } else if finding.contains(.unknownInGroup) {
-          finding.insert(.maybeDuplicate)
+    pages.update { index, value in
+      guard value > Finding.partlyStored.rawValue else { return }
+      var finding = Finding(rawValue: value)
+      if finding.contains(.acceptedInGroup) {
+        let offset = index * Pages.bytesPerFile
+        // The record begins somewhere in these bytes.
+        if lost.contains(where: { $0.overlaps(offset..<offset + Pages.bytesPerFile) }) {
+          finding.insert(.acceptedInLossyGroup)
         }
-        finding.subtract([.acceptedInGroup, .unknownInGroup])
-        pages[page]?[index] = finding.rawValue
+      } else if finding.contains(.unknownInGroup) {
+        finding.insert(.maybeDuplicate)
       }
+      finding.subtract([.acceptedInGroup, .unknownInGroup])
+      value = finding.rawValue
     }
-  }
-
-  private static func place(of offset: Int64) -> (page: Int64, index: Int) {
-    let (page, index) = (offset / bytesPerFile).quotientAndRemainder(dividingBy: filesPerPage)
-    return (page, Int(index))
   }
 }

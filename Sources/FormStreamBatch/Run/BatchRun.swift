@@ -121,7 +121,7 @@ package final class BatchRun: Sendable {
     // Timers have descriptors. If none were left when tasks first wait for a time, that would end the process.
     try? await Task.sleep(for: .nanoseconds(1))
     let ahead = min(max(processorCount, 2), 8)
-    guard let threads = PreparingThreads(ahead),
+    guard let threads = BlockingExecutor(threads: ahead, named: "formstream-prep"),
       startThread("formstream-list", { [self] in list(next) })
     else { throw BatchRun.noThreads }
     // More packs than one would take too much memory.

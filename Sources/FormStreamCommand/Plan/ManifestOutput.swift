@@ -4,13 +4,12 @@ import FormStreamMultipart
 /// A manifest that is written. It appears under its name when it is complete, and never takes the place of another: one
 /// that is in use must not change.
 final class ManifestOutput {
-  private static let size = 64 * 1024
-
   private let output: OutputFile
-  private var held: [UInt8] = []
+  private let lines: LineBuffer
 
   init(_ target: OutputTarget) throws(Failure) {
     output = try OutputFile(target, replacesFile: false)
+    lines = LineBuffer(output)
   }
 
   /// Writes the first line.
@@ -18,20 +17,11 @@ final class ManifestOutput {
     try write(ManifestEncoder(root: root, hasOneRoot: hasOneRoot).header)
   }
 
-  func write(_ line: [UInt8]) throws(Failure) {
-    held += line
-    if held.count >= Self.size { try flush() }
-  }
-
-  private func flush() throws(Failure) {
-    // Even if writing fails: a part of the bytes may be written, and must not be written twice.
-    defer { held.removeAll(keepingCapacity: true) }
-    try output.write(held)
-  }
+  func write(_ line: [UInt8]) throws(Failure) { try lines.write(line) }
 
   /// Gives the manifest its name.
   func commit() throws(Failure) {
-    try flush()
+    try lines.flush()
     try output.commit()
   }
 }

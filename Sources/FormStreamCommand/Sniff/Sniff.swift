@@ -16,14 +16,17 @@ func sniff(_ plan: SniffPlan) throws(Failure) {
 
 private func sniffAll(_ plan: SniffPlan) async throws(Failure) {
   warn(of: plan.sniffer)
-  let output = LineBuffer(try OutputFile(.standardOutput))
+  let file = try OutputFile(.standardOutput)
+  // Stored, because each look costs a system call.
+  let isTerminal = file.isTerminal
+  let output = LineBuffer(file, isByLine: isTerminal)
   var isComplete = true
   do {
     for try await file in plan.sniffer.types(of: NamedPaths(plan)) {
       switch file.result {
       case .success(let type):
         try output.write(
-          line(of: file.path, type, format: plan.format, isTerminal: output.isTerminal))
+          line(of: file.path, type, format: plan.format, isTerminal: isTerminal))
       case .failure(let error):
         StandardError.note(message(about: error, at: file.path))
         isComplete = false
@@ -89,32 +92,6 @@ private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
       guard let list = lists.popFirst() else { return nil }
       reader = try list.reader()
     }
-  }
-}
-
-/// Output that is written in large pieces; to a terminal, line by line.
-private final class LineBuffer {
-  private static let size = 32 * 1024
-
-  private let output: OutputFile
-  /// Stored, because each look costs a system call.
-  let isTerminal: Bool
-  private var held: [UInt8] = []
-
-  init(_ output: OutputFile) {
-    self.output = output
-    isTerminal = output.isTerminal
-  }
-
-  func write(_ line: [UInt8]) throws(Failure) {
-    held += line
-    if isTerminal || held.count >= Self.size { try flush() }
-  }
-
-  func flush() throws(Failure) {
-    // Even if writing fails: a part of the bytes may be written, and must not be written twice.
-    defer { held.removeAll(keepingCapacity: true) }
-    try output.write(held)
   }
 }
 

@@ -1,8 +1,7 @@
-import FormStreamPlatform
-
-/// Threads that run the tasks of a batch: opening and sniffing files may block, on a disk or another machine, and the
-/// threads that all tasks of the process share must never do that.
-final class PreparingThreads: TaskExecutor {
+/// Runs tasks on threads of its own, or on the thread that waits for them.
+///
+/// The tasks may block, on a disk or another machine, which the threads that all tasks of the process share must never do.
+package final class BlockingExecutor: TaskExecutor {
   private struct State {
     var jobs: [UnownedJob] = []
     /// The jobs before this index have been taken.
@@ -14,24 +13,28 @@ final class PreparingThreads: TaskExecutor {
 
   private let state = Guarded(State())
 
-  /// Starts the threads. Returns nil if the system has none left.
-  init?(_ count: Int) {
-    for _ in 0..<count where !startThread("formstream-prep", { [self] in serve() }) {
+  /// An executor without threads: `runUntilStopped` runs the tasks.
+  package init() {}
+
+  /// Starts threads. Returns nil if the system has none left.
+  package init?(threads count: Int, named name: String) {
+    for _ in 0..<count where !startThread(name, { [self] in runUntilStopped() }) {
       stop()
       return nil
     }
   }
 
-  func enqueue(_ job: consuming ExecutorJob) {
+  package func enqueue(_ job: consuming ExecutorJob) {
     handOver(job) { job in state.withLock { $0.jobs.append(job) } }
   }
 
   /// Ends the threads when there are no more jobs.
-  func stop() {
+  package func stop() {
     state.withLock { $0.isStopped = true }
   }
 
-  private func serve() {
+  /// Runs tasks on this thread until the executor is stopped and has no more jobs.
+  package func runUntilStopped() {
     while let job = nextJob() { job.runSynchronously(on: asUnownedTaskExecutor()) }
   }
 

@@ -86,6 +86,13 @@ def parsing(table, bench, work, rounds, size, count):
          lambda run: run["seconds"] / run["parts"] * 1e9)
     path.unlink()
 
+    section(f"Events of {count:,} parts of 10 bytes")
+    micros = measured([bench, "events", count, rounds])
+    for where, samples, bar in (("on no actor", micros["detached"], None),
+                                ("on the main actor", micros["main"], ("<=", 2))):
+        table.add(f"FormEvents, {where}", "µs a part", samples, micros["by_hand"], bar,
+                  peer_name="feeding the parser by hand")
+
 
 def linear(table, bench, rounds, mebibytes):
     section(f"Bodies made to be slow, 1 to {mebibytes} MiB")

@@ -27,14 +27,6 @@ import Testing
     #expect(onThread("0123456789abcdefgh") { Self.currentName() } == "0123456789abcde")
   }
 
-  @Test func `if /proc can't be written, a thread keeps its name`() {
-    let name = onThread("before") {
-      nameThisThread("after", through: "/missing/comm")
-      return Self.currentName()
-    }
-    #expect(name == "before")
-  }
-
   @Test func `a write to a closed pipe fails, and the process goes on`() {
     let error = onThread("pipe") { () -> SystemError? in
       ignoreBrokenPipesOnThisThread()

@@ -52,7 +52,7 @@ func isClosedStandardInput(_ path: LocalPath) -> Bool {
 /// Raises the limit of open files if needed, and returns whether a few more can be opened. Without descriptors for
 /// its own use, libdispatch would crash the program.
 ///
-/// C: `getrlimit`, `setrlimit`, `open`
+/// C: `getrlimit`, `setrlimit`, `poll`, `open`
 ///
 /// - Parameters:
 ///   - wanted: how many descriptors would be best.
@@ -68,7 +68,8 @@ func canOpenDescriptors(
     setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
   }
   guard limit.rlim_cur >= needed else { return false }
-  // The parent process may have left others open, so this tries.
+  if hasUnusedDescriptors(free, below: min(limit.rlim_cur, 64)) { return true }
+  // The parent process may have left many open, so this tries.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
   while opened.count < free {
@@ -77,6 +78,15 @@ func canOpenDescriptors(
     opened.append(number)
   }
   return true
+}
+
+/// Whether so many of the lowest numbers are not those of open files.
+///
+/// C: `poll`
+private func hasUnusedDescriptors(_ count: Int, below end: UInt) -> Bool {
+  var numbers = (0..<Int32(end)).map { pollfd(fd: $0, events: 0, revents: 0) }
+  guard poll(&numbers, nfds_t(end), 0) >= 0 else { return false }
+  return numbers.lazy.filter { $0.revents & Int16(POLLNVAL) != 0 }.count >= count
 }
 
 /// Spares addresses if there is a limit for them: each thread would reserve 64 MiB for its own memory, and the rest would be

@@ -11,6 +11,7 @@ func post(_ plan: PostPlan) throws(Failure) {
   }
   switch plan.product {
   case .response:
+    plan.items.first?.body.noteDisk()
     try SeriesRun.perform(plan.items, of: series, storedIn: \.responseTarget?.path) {
       (item, run) throws(Failure) in try item.send(in: run)
     }

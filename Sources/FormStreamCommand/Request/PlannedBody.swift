@@ -28,6 +28,15 @@ enum PlannedBody {
 
   var isForm: Bool { if case .form = self { true } else { false } }
 
+  /// Looks what its first file is stored on, as long as signals still end the process: this may block.
+  func noteDisk() {
+    switch self {
+    case .none: return
+    case .form(let form): form.form.noteDisk()
+    case .raw(let bytes): bytes.body.noteDisk()
+    }
+  }
+
   /// The name of the file that is the complete body; nil if the body is anything else.
   var filename: String? {
     if case .raw(let bytes) = self { bytes.uploadedFile } else { nil }

@@ -62,13 +62,20 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   }
 }
 
-/// Begins a session, which reads the file of `-b`.
+/// Begins a session, which reads the file of `-b`, and looks at those of the client's certificate and its pin.
 func startSession(
   _ configuration: TransferSession.Configuration, _ interruption: Interruption
 ) throws(Failure) -> TransferSession {
-  try interruption.performBlocking(orElse: unreadCookies) { () throws(Failure) in
+  let start = { @Sendable () throws(Failure) in
     try convertingErrors { () throws(TransferError) in try TransferSession(configuration) }
   }
+  let tls = configuration.tls
+  // Without files of the user, nothing can block: no thread is needed.
+  guard
+    !configuration.cookies.files.isEmpty || tls.certificate != nil || tls.key != nil
+      || tls.pin != nil
+  else { return try start() }
+  return try interruption.performBlocking(orElse: unreadCookies, start)
 }
 
 /// Why a session was not begun before a signal.

@@ -71,13 +71,16 @@ struct SeriesRun {
   ) throws(Failure) -> ResponseOutput? {
     guard let target else { return nil }
     let (options, printing) = (request.options, plan.printing)
-    return try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
+    let make = { @Sendable () throws(Failure) in
       try ResponseOutput(
         target, following: options, outputsAnyStatus: printing.outputsAnyStatus,
         replacesFile: replacesFile, hidesRefused: printing.hidesRefused,
         hidesBody: printing.hidesBodies,
         heads: printing.includesHeads(on: target) ? heads : nil, check: check)
     }
+    // Standard output is open already, so nothing has to be waited for.
+    if target.path == nil { return try make() }
+    return try interruption.performBlocking(orElse: target.unread, make)
   }
 
   /// Sends one request, shows its progress, and prints its response or its record.

@@ -129,9 +129,9 @@ final class ResponseOutput: Sendable {
       || check?.isEmptyRest(response) == true
   }
 
-  /// Does the same on another thread if the output may have no reader.
+  /// Does the same on another thread if something may be written to an output that has no reader.
   func finish(_ result: TransferResult, _ interruption: Interruption) throws(Failure) -> String? {
-    if file.isNamedAtEnd { return try finish(result) }
+    if file.isNamedAtEnd || !isTerminal && heads == nil { return try finish(result) }
     return try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
       try self.finish(result)
     }

@@ -9,10 +9,12 @@ enum KnownDisks {
 
   /// Notes what stores the files of a device.
   static func note(_ device: UInt64, _ storage: FileStorage) {
-    // Numbers without a major part are given to whatever is mounted next, even to a network.
-    guard storage == .disk, device >> 8 & 0xFFF != 0 else { return }
+    guard storage == .disk, mayBeKnown(device) else { return }
     devices.withLock { if !$0.contains(device) { $0.append(device) } }
   }
+
+  /// Numbers without a major part are given to whatever is mounted next, even to a network.
+  static func mayBeKnown(_ device: UInt64) -> Bool { device >> 8 & 0xFFF != 0 }
 
   static func contains(_ device: UInt64) -> Bool {
     devices.withLock { $0.contains(device) }
@@ -32,6 +34,20 @@ extension FileOrigin {
 }
 
 extension PartBody {
+  /// Looks what the first file is stored on, unless it may be another machine. The first request for a file on a disk then
+  /// needs no thread that waits for the answer.
+  package func noteDisk() {
+    switch kind {
+    case .file(let origin):
+      guard let file = cachedFile(origin.path, followsSymlinks: origin.accepted.followsSymlinks),
+        KnownDisks.mayBeKnown(file.device), !KnownDisks.contains(file.device)
+      else { return }
+      KnownDisks.note(file.device, FileStorage(of: origin.path))
+    case .form(let form): form.noteDisk()
+    default: return
+    }
+  }
+
   /// The most bytes in memory, and the most parts, that are searched for the boundary at once.
   private static let maximumSize = 256 * 1024
   private static let maximumParts = 16
@@ -52,6 +68,14 @@ extension PartBody {
 }
 
 extension Form {
+  /// Does the same for the first part with a file.
+  package func noteDisk() {
+    for part in parts {
+      guard case .file = part.body.kind else { continue }
+      return part.body.noteDisk()
+    }
+  }
+
   /// Whether it can be laid out at once, if no files are searched for the boundary. Types must not have to be
   /// detected: that may read the contents.
   package var isAtHand: Bool {

@@ -20,6 +20,10 @@ typealias FileAllocate = @convention(c) (CInt, CInt, off_t, off_t) -> CInt
 /// `FALLOC_FL_KEEP_SIZE`: the file's size stays.
 let allocateBehindTheEnd: CInt = 1
 
+/// C: `pthread_setname_np`; nil if the C library has none.
+let setThreadName: SetThreadName? = loadedFunction(named: "pthread_setname_np")
+typealias SetThreadName = @convention(c) (pthread_t, UnsafePointer<CChar>) -> CInt
+
 /// C: `statx`; nil if the C library has none.
 let statx: Statx? = loadedFunction(named: "statx")
 typealias Statx =

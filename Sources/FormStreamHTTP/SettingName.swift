@@ -32,6 +32,7 @@ package enum SettingName: String, CaseIterable, MessageSetting {
   case maximumResponseSize = "TransferOptions.maximumResponseSize"
   case responseCompressionLimit = "ResponseCompression.limit"
   case idempotencyKey = "TransferOptions.idempotencyKey"
+  case contentDigest = "TransferOptions.sendsDigest"
 
   package var description: String { rawValue }
 }

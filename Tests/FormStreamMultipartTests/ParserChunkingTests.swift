@@ -86,6 +86,23 @@ import Testing
     }
   }
 
+  /// The rest of the first piece was lost, and the bytes of the second part became those of the first, without an error.
+  @Test func `after an event could not be handled, nothing more can be fed`() throws {
+    struct NoRoom: Error {}
+    let parser = try FormParser(boundary: "B")
+    let head = "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n"
+    let pieces = ["\(head)one\r\n\(head)t", "wo\r\n--B--\r\n"].map { Array($0.utf8) }
+    pieces[0].withUnsafeBytes { bytes in
+      _ = #expect(throws: NoRoom.self) { try parser.feed(bytes) { _ in throw NoRoom() } }
+    }
+    pieces[1].withUnsafeBytes { bytes in
+      let error = #expect(throws: MultipartError.self) { try parser.feed(bytes) { _ in } }
+      #expect(error?.code == .parserUsed)
+      #expect(error?.underlying is NoRoom)
+    }
+    #expect(throws: MultipartError.self) { try parser.finish() }
+  }
+
   @Test func `each case is valid or malformed as it is meant to be`() throws {
     let outcomes = try Self.cases.map { try $0.run() }
     #expect(outcomes.count(where: \.isComplete) == 37)

@@ -52,6 +52,31 @@ import Testing
     #expect(!goOn.isOpen)
   }
 
+  /// A small request was sent, now and then completely, before its cancelled task was looked at.
+  @Test(arguments: [Call.sent, .result, .open, .download])
+  func `a task that was cancelled before sends nothing`(_ call: Call) async throws {
+    let place = try TemporaryDirectory()
+    let (session, request) = (session, try makeRequest(.get, server.url, nil))
+    let settings = DownloadSettings(.file(place.path("file")))
+    for _ in 0..<50 {
+      let task = Task {
+        withUnsafeCurrentTask { $0?.cancel() }
+        switch call {
+        case .sent: try await session.send(request)
+        case .open: _ = try await session.open(request)
+        case .download: try await session.download(request.url, settings)
+        default:
+          let result = await session.result(of: request)
+          #expect(result.outcome == .cancelled && result.attempts == 0)
+          throw CancellationError()
+        }
+      }
+      await #expect(throws: CancellationError.self) { try await task.value }
+    }
+    await session.finish()
+    #expect(server.connectionCount == 0)
+  }
+
   @Test func `a request goes on if what waits for the session, or watches, is cancelled`()
     async throws
   {

@@ -37,6 +37,42 @@ import FormStreamTransfer
     #expect(try await authorization(.bearer("b"), user: "a:b@", header: "Mine c") == ["Mine c"])
   }
 
+  /// RFC 7617 §2: "a user-id containing a colon character is invalid". The server read `a` and `b:c`.
+  @Test(arguments: [false, true])
+  func `a user with a colon is not sent as another user and another password`(
+    isInURL: Bool
+  ) async throws {
+    let server = try ScriptedServer { _ in [.unexpected] }
+    var request = try makeRequest(server.url.replacing("//", with: isInURL ? "//a%3Ab:c@" : "//"))
+    if !isInURL { request.credentials = .basic(user: "a:b", password: "c", onChallenge: true) }
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .invalidHeader)
+    #expect(result.error?.description.contains("colon") == true)
+    #expect(server.connections.isEmpty)
+  }
+
+  @Test func `a user with a colon is not sent by Basic where Digest was preferred, or to a proxy`()
+    async throws
+  {
+    let server = try ScriptedServer { request in
+      .good(401, headers: [("WWW-Authenticate", "Basic realm=\"a\"")])
+    }
+    var request = try makeRequest(server.url)
+    request.credentials = .strongestOffered(user: "a:b", password: "c")
+    let result = try await makeSession().result(of: request)
+    #expect(result.outcome == .failed)
+    #expect(result.error?.code == .invalidHeader)
+    #expect(server.requests.map { $0.header("Authorization") } == [nil])
+
+    let proxy = try ScriptedServer { _ in [.unexpected] }
+    var configuration = TransferSession.Configuration()
+    configuration.proxy = try .proxy("http://a%3Ab:c@127.0.0.1:\(proxy.port)")
+    let passedOn = try await TransferSession(configuration).result(of: makeRequest(server.url))
+    #expect(passedOn.error?.code == .invalidSetting)
+    #expect(proxy.connections.isEmpty)
+  }
+
   @Test(arguments: ["a\nb", "a\r\nX-Evil: 1", "a\0", "a\u{7F}"])
   func `a token can't contain line breaks`(token: String) async throws {
     let server = try ScriptedServer { _ in [.unexpected] }

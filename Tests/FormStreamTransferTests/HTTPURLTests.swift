@@ -115,6 +115,16 @@ import FormStreamTransfer
     #expect(throws: TransferError.self) { try url.resolving("") }
   }
 
+  /// RFC 6874: one link-local address is another machine in each zone. A redirect between zones took credentials along.
+  @Test func `an address in another zone is another origin`() throws {
+    let url = try HTTPURL("http://[fe80::1%25eth0]/")
+    #expect(url.origin.description == "http://[fe80::1%25eth0]:80")
+    #expect(try url.resolving("/x").origin == url.origin)
+    #expect(try url.resolving("http://[fe80::1%25eth1]/").origin != url.origin)
+    #expect(try HTTPURL("http://[fe80::1]/").origin != url.origin)
+    #expect(try HTTPURL("http://[fe80::1]/").origin.description == "http://[fe80::1]:80")
+  }
+
   @Test func `a Foundation URL is converted unchanged`() throws {
     let url = try #require(URL(string: "https://example.org/a?b=c"))
     #expect(try HTTPURL(url) == HTTPURL("https://example.org/a?b=c"))

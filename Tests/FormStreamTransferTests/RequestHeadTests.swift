@@ -89,11 +89,32 @@ import FormStreamTransfer
     #expect(error?.description.contains("one too many") == true)
   }
 
+  /// libcurl sent the first, and dropped the other.
+  @Test func `two Host headers are refused`() async throws {
+    let error = try await refusal(of: ["Host": "a.example", "host": "b.example"])
+    #expect(error?.code == .invalidHeader)
+    #expect(error?.subject == "Host")
+  }
+
+  /// Both were sent, so that a server could recognize the request by another key than the one in the result.
+  @Test(arguments: ["Idempotency-Key", "content-digest"])
+  func `a header that an option sends can't be set beside it`(name: String) async throws {
+    let error = try await refusal(of: [name: "a"]) { request in
+      request.options.idempotencyKey = IdempotencyKey("key")
+      request.options.sendsDigest = true
+    }
+    #expect(error?.code == .invalidHeader)
+    #expect(error?.subject.lowercased() == name.lowercased())
+  }
+
   /// The error of a request with these headers, of which nothing is sent.
-  private func refusal(of headers: HTTPHeaders) async throws -> TransferError? {
+  private func refusal(
+    of headers: HTTPHeaders, change: (inout TransferRequest) -> Void = { _ in }
+  ) async throws -> TransferError? {
     let server = try ScriptedServer { _ in [.unexpected] }
     var request = try makeRequest(server.url, .file("/nowhere"))
     request.headers = headers
+    change(&request)
     let result = try await makeSession().result(of: request)
     #expect(result.outcome == .failed)
     #expect(result.attempts == 0)

@@ -49,6 +49,7 @@ extension SettingName {
     case .bodyCoding: "--compressed-upload"
     case .maximumResponseSize, .responseCompressionLimit: "--max-filesize"
     case .idempotencyKey: "--idempotency-key"
+    case .contentDigest: "--content-digest"
     }
   }
 }

@@ -66,6 +66,12 @@ extension TransferRequest {
         "A HEAD request can't have a body: remove the body, or use GET or POST.")
     }
     try headers.checkOfRequest()
+    if options.idempotencyKey != nil {
+      try headers.checkAbsence(of: "Idempotency-Key", because: .idempotencyKey)
+    }
+    if options.sendsDigest, body != nil {
+      try headers.checkAbsence(of: "Content-Digest", because: .contentDigest)
+    }
     try options.responseTarget.check()
   }
 
@@ -152,6 +158,17 @@ extension HTTPHeaders {
       .invalidHeader, on: "Content-Type",
       "The header Content-Type \(first.quoted) doesn't fit the form: leave it out, or name a multipart type with the "
         + "form's boundary, \(boundary.quoted).")
+  }
+
+  /// Two lines of a header that may be sent once would leave it to the server which of them it reads.
+  fileprivate func checkAbsence(
+    of name: String, because setting: SettingName
+  ) throws(TransferError) {
+    guard contains(name) else { return }
+    throw TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) can't be set beside the option that sends it (\(setting)): leave one of them out."
+    )
   }
 
   fileprivate mutating func append(codingOf options: TransferOptions) throws(TransferError) {

@@ -108,12 +108,12 @@ final class ProtectionSpaces: Sendable {
     guard let credentials else { return result }
     try credentials.check()
     switch credentials.kind {
-    case .basic where !credentials.waitsForChallenge: result.send(credentials, as: .basic)
-    case .bearer where !credentials.waitsForChallenge: result.send(credentials, as: .bearer)
+    case .basic where !credentials.waitsForChallenge: try result.send(credentials, as: .basic)
+    case .bearer where !credentials.waitsForChallenge: try result.send(credentials, as: .bearer)
     default:
       guard let (answer, count) = next(credentials, url) else { break }
       switch answer {
-      case .secret(let scheme): result.send(credentials, as: scheme)
+      case .secret(let scheme): try result.send(credentials, as: scheme)
       case .digest(let challenge):
         let header: String
         do throws(DigestError) {
@@ -153,7 +153,10 @@ final class ProtectionSpaces: Sendable {
 }
 
 extension Authorization {
-  fileprivate mutating func send(_ credentials: Credentials, as scheme: AnsweredScheme) {
+  fileprivate mutating func send(
+    _ credentials: Credentials, as scheme: AnsweredScheme
+  ) throws(TransferError) {
+    if scheme == .basic { try credentials.checkOfBasic() }
     header = Hidden(credentials.header(scheme))
     self.scheme = scheme == .basic ? "Basic" : "Bearer"
   }
@@ -170,6 +173,17 @@ extension Credentials {
     if kind == .digest || kind == .strongestOffered, !HTTPSyntax.isFieldValue(user.utf8) {
       throw .badUser
     }
+    if kind == .basic { try checkOfBasic() }
+  }
+
+  /// RFC 7617 §2: "a user-id containing a colon character is invalid, as the first colon in a user-pass string separates
+  /// user-id and password from one another".
+  fileprivate func checkOfBasic() throws(TransferError) {
+    guard user.utf8.contains(UInt8(ascii: ":")) else { return }
+    throw TransferError(
+      .invalidHeader, on: "Authorization",
+      "The user contains a colon, and with Basic the server would take what comes after it for the password: use another user, "
+        + "or Digest.")
   }
 }
 

@@ -16,6 +16,12 @@ extension HTTPHeaders {
       }
       throw TransferError(.invalidHeader, on: field.name, "\(flaw)")
     }
+    // RFC 9112 §3.2: a server refuses a request with more than one. libcurl would send the first, and drop the others.
+    if fields.count(where: { $0.name.isSameHeaderName(as: "Host") }) > 1 {
+      throw TransferError(
+        .invalidHeader, on: "Host",
+        "The header Host is there more than once: leave all but one of them out.")
+    }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
     throw TransferError(
       .invalidHeader, on: last.name,

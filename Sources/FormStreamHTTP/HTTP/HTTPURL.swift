@@ -10,9 +10,14 @@ public struct HTTPURL: Hashable, Sendable {
     public let host: String
     /// The port, even if it is the default one.
     public let port: Int
+    /// The zone of an address of IPv6 (RFC 6874), such as `eth0`: one link-local address is another machine in each zone.
+    var zone: String?
 
     /// The origin as text, such as `https://example.org:8443`.
-    public var description: String { "\(scheme)://\(host):\(port)" }
+    public var description: String {
+      let zone = zone.map { "%25\($0)]" } ?? ""
+      return "\(scheme)://\(zone.isEmpty ? host : host.dropLast() + zone):\(port)"
+    }
   }
 
   /// Scheme, host and port.
@@ -156,7 +161,7 @@ public struct HTTPURL: Hashable, Sendable {
     }
     fragment = Fragment(text: handle.text(.fragment))
     for part in [CurlURL.Part.user, .password, .fragment] { handle.clear(part) }
-    origin = Origin(scheme: scheme, host: host, port: port)
+    origin = Origin(scheme: scheme, host: host, port: port, zone: handle.text(.zone))
     let text = handle.text(.url) ?? "\(scheme)://\(host):\(port)/"
     // libcurl leaves out a query without characters, and RFC 3986 §6.2.3 says that "http://a/?" is another URL than
     // "http://a/".

@@ -5,13 +5,14 @@ import FormStreamPlatform
 /// A URL parsed by libcurl, so that the URL that is checked is the one that is connected to.
 final class CurlURL {
   enum Part {
-    case url, scheme, host, port, user, password, path, query, fragment
+    case url, scheme, host, zone, port, user, password, path, query, fragment
 
     fileprivate var code: CURLUPart {
       switch self {
       case .url: CURLUPART_URL
       case .scheme: CURLUPART_SCHEME
       case .host: CURLUPART_HOST
+      case .zone: CURLUPART_ZONEID
       case .port: CURLUPART_PORT
       case .user: CURLUPART_USER
       case .password: CURLUPART_PASSWORD

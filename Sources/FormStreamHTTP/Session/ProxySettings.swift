@@ -107,6 +107,13 @@ public struct ProxySettings: Sendable, Hashable {
       proxy = named
     }
     proxy.credentials = credentials ?? proxy.credentials
+    // RFC 7617 §2: the first colon ends the user.
+    if proxy.isHTTP, proxy.credentials?.user.utf8.contains(UInt8(ascii: ":")) == true {
+      throw TransferError(
+        .invalidSetting, on: "proxy",
+        "The user for the proxy contains a colon, and the proxy would take what comes after it for the password: use another "
+          + "user.")
+    }
     return proxy
   }
 

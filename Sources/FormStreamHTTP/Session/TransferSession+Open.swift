@@ -20,6 +20,7 @@ extension TransferSession {
   nonisolated(nonsending) public func open(
     _ request: TransferRequest, progress: (@Sendable (TransferProgress) -> Void)? = nil
   ) async throws -> OpenResponse {
+    try Task.checkCancellation()
     let arriving = ArrivingResponse()
     let task = start(request, readBy: arriving)
     if let progress {

@@ -109,6 +109,8 @@ public final class TransferSession: Sendable {
   nonisolated(nonsending) func result<Work: TransferWork>(
     of run: Work, progress: ProgressHandler?
   ) async -> Work.Success {
+    // Of a task that was cancelled before, not even the first byte is sent.
+    if Task.isCancelled { run.cancel() }
     guard let progress else { return await start(run).result }
     // Requested before the start, so that no update is missed.
     let updates = run.publisher.updates()

@@ -1,12 +1,20 @@
 extension FormParser {
   /// Parses the next bytes and calls `handle` with each event. After the last bytes, call ``finish()``.
   ///
-  /// - Throws: what ``next(_:)`` and `handle` throw.
+  /// - Throws: what ``next(_:)`` and `handle` throw. After an error of `handle` the rest of the bytes is lost, so that every
+  ///   further call throws `parserUsed`.
   public func feed(
     _ bytes: UnsafeRawBufferPointer, to handle: (Event) throws -> Void
   ) throws {
     var input = bytes
-    while let event = try next(&input) { try handle(event) }
+    while let event = try next(&input) {
+      do {
+        try handle(event)
+      } catch {
+        giveUp(because: error)
+        throw error
+      }
+    }
   }
 
   /// Parses a source to its end and calls `handle` with each event. Always closes the source.

@@ -186,6 +186,16 @@ public final class FormParser {
     isTaken = true
   }
 
+  /// Lets every further call fail: bytes that were not parsed are lost.
+  func giveUp(because error: any Error) {
+    failure =
+      failure
+      ?? MultipartError(
+        .parserUsed, on: "the parser",
+        "Handling an event before byte \(offset) failed, and the bytes after it were dropped: create another parser.",
+        offset: offset, underlying: error)
+  }
+
   private func keepingFailure(
     _ body: () throws(MultipartError) -> Event?
   ) throws(MultipartError) -> Event? {

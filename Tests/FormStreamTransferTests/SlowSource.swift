@@ -15,7 +15,8 @@ final class SlowSource: ByteSource {
     let (seconds, attoseconds) = pause.components
     if pause > .zero { Thread.sleep(forTimeInterval: Double(seconds) + Double(attoseconds) / 1e18) }
     let count = min(buffer.count, left, 64 * 1024)
-    for index in 0..<count { buffer[index] = 7 }
+    UnsafeMutableRawBufferPointer(rebasing: buffer[..<count]).initializeMemory(
+      as: UInt8.self, repeating: 7)
     left -= count
     return count
   }

@@ -29,7 +29,7 @@ test-release:
 	.ci/swift build . -c release --build-tests -Xswiftc -enable-testing
 	.ci/tests -c release -Xswiftc -enable-testing
 
-# Tests that take minutes: 200 files of 1 GiB that change while they are sent, and a receiver with thousands of
+# Tests that take minutes: all cells of the grids of which `make test` tries a part, 200 files of 1 GiB that change while they are sent, and a receiver with thousands of
 # uploads, with 64 GiB at once, on a full disk, killed, and with clients that are killed or slow.
 test-long:
 	@.ci/install test long

@@ -146,8 +146,8 @@ import Testing
         if writer == ">>", verb == "send" { continue }
         if verb == "report", flag.isEmpty { continue }
         number += 1
-        // Each pair has one of the names, and post has all.
-        let all = verb == "post" ? Self.names : [Self.names[number % Self.names.count], "k"]
+        // Each pair has one of the names in turn.
+        let all = triesAllCells ? Self.names : [Self.names[number % Self.names.count]]
         for name in all {
           // -O has no directories, and --output-dir must be the file.
           if writer == "remote-name", name.contains("/") || flag == "url-file" { continue }

@@ -27,10 +27,9 @@ import Testing
     "/{name}/{relative}",
   ]
 
-  /// Those that are also tried with manifests, shards and journals. With FORMSTREAM_GRID set, all are.
+  /// Those that are also tried with manifests, shards and journals. With `FORMSTREAM_GRID=all`, all are.
   private static let sharedTemplates =
-    ProcessInfo.processInfo.environment["FORMSTREAM_GRID"] == nil
-    ? ["/", "/{name}", "/{sha256}.{extension}"] : templates
+    triesAllCells ? templates : ["/", "/{name}", "/{sha256}.{extension}"]
 
   private static let sources = [
     "A", "A B", "B A/", "A/x/f B/x/f", "A A/x/f", "a/x b/x", "a b --follow-symlinks", "deep",

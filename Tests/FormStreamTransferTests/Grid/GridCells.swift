@@ -91,9 +91,9 @@ extension GridCell {
     }
   }
 
-  /// The cells of a transport. If not all are wanted, each first attempt is followed by nothing, and by some of the
-  /// others in turn, so that every pair of dimensions still meets.
-  static func all(_ transport: Transport, seconds share: Int) -> [GridCell] {
+  /// The cells of a transport. If not all are wanted, each first attempt is followed by one second attempt: each of them in
+  /// turn, so that all of them meet every transport, connection and request.
+  static func all(_ transport: Transport, withAllSeconds: Bool) -> [GridCell] {
     var cells: [GridCell] = []
     var turn = 0
     // Under TLS most is as without it.
@@ -106,13 +106,9 @@ extension GridCell {
           transport != .bareTLS || $0.end == .close
         }
         for play in plays {
-          let others = seconds(transport, request, play).dropFirst()
-          var chosen = [Second.none]
-          let count = connection == .kept && play.moment != .idle ? share / 2 : share
-          for _ in 0..<min(count, others.count) {
-            chosen.append(others[others.startIndex + turn % others.count])
-            turn += 1
-          }
+          let seconds = seconds(transport, request, play)
+          let chosen = withAllSeconds ? seconds : [seconds[turn % seconds.count]]
+          turn += 1
           cells += chosen.map { second in
             GridCell(
               transport: transport, connection: connection, request: request, first: play,

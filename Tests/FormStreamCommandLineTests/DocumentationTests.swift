@@ -92,11 +92,16 @@ import Testing
     }
   }
 
-  @Test(arguments: pages) func `every flag on a page is in the manual`(_ page: String) throws {
+  /// All flags of the manual, whose pages are printed once for all tests.
+  private static let flags = Result {
     let manual = try (DocumentTests.verbs)
       .map { try formstream($0, "--generate", "man").output }.joined()
       .replacing("\\-", with: "-").replacing("\\&", with: "")
-    let known = Set(manual.matches(of: /--[a-z][a-z0-9.-]*[a-z0-9]/).map { String($0.0) })
+    return Set(manual.matches(of: /--[a-z][a-z0-9.-]*[a-z0-9]/).map { String($0.0) })
+  }
+
+  @Test(arguments: pages) func `every flag on a page is in the manual`(_ page: String) throws {
+    let known = try Self.flags.get()
     let named = try Self.text(page).matches(of: /[^a-zA-Z0-9-](?<flag>--[a-z][a-z0-9.-]*[a-z0-9])/)
     for flag in named.map({ String($0.flag) }) {
       let isKnown = known.contains(flag) || Self.foreignFlags.contains(flag)

@@ -123,6 +123,6 @@ import Testing
     ending.noteStop(before: try #require(FileSlice(at: 4, of: 2, in: 8)))
     #expect(ending.state == .retryable)
     let message = ending.result(manifest: nil, url: "").error?.message
-    #expect(message?.contains("after 2 of 4 slices") == true)
+    #expect(message?.description.contains("after 2 of 4 slices") == true)
   }
 }

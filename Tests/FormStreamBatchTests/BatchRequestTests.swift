@@ -19,8 +19,8 @@ import Testing
     TransferError(MultipartError(.sourceChanged, on: path.description, "changed", file: path))
   }
 
-  private func plan(_ method: HTTPMethod) throws -> SendingPlan {
-    SendingPlan(
+  private func plan(_ method: HTTPMethod) throws -> BatchSettings {
+    BatchSettings(
       request: try TransferRequest(method, "http://example.org/"), session: .init(), form: Form {},
       sniffer: MediaTypeSniffer(policy: .extension))
   }

@@ -75,8 +75,7 @@ import FormStreamTestSupport
     )
   }
 
-  @Test func `a list of files comes with a note, and so does a file whose mark is missing`() throws
-  {
+  @Test func `a list of files comes with a note, and so does a file whose mark is missing`() throws {
     let place = try Self.place()
     let list = try formstream("encode", "-F", "f=@a.txt,a.txt", in: place)
     #expect(list.stderr.contains("The 2 files of part \"f\" are sent as curl sends a list"))

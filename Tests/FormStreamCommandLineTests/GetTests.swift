@@ -131,18 +131,17 @@ import Testing
 
   // MARK: Patterns
 
-  private static let patterns:
-    [(flags: [String], urls: [String], targets: [String], files: String)] =
-      [
-        (["-O"], ["/f[08-10]"], ["/f08", "/f09", "/f10"], "f08 f09 f10"),
-        (
-          ["-o", "#1-#2.txt"], ["/{a,b}/[1-3:2]"], ["/a/1", "/a/3", "/b/1", "/b/3"],
-          "a-1.txt a-3.txt b-1.txt b-3.txt"
-        ),
-        (["-o", "x#1", "-o", "#1"], ["/[a-b]", "/c"], ["/a", "/b", "/c"], "#1 xa xb"),
-        (["-o", "#0#1#3"], ["/[5-5]"], ["/5"], "#05#3"),
-        (["-s"], ["/{,x}"], ["/", "/x"], ""),
-      ]
+  private static let patterns: [(flags: [String], urls: [String], targets: [String], files: String)] =
+    [
+      (["-O"], ["/f[08-10]"], ["/f08", "/f09", "/f10"], "f08 f09 f10"),
+      (
+        ["-o", "#1-#2.txt"], ["/{a,b}/[1-3:2]"], ["/a/1", "/a/3", "/b/1", "/b/3"],
+        "a-1.txt a-3.txt b-1.txt b-3.txt"
+      ),
+      (["-o", "x#1", "-o", "#1"], ["/[a-b]", "/c"], ["/a", "/b", "/c"], "#1 xa xb"),
+      (["-o", "#0#1#3"], ["/[5-5]"], ["/5"], "#05#3"),
+      (["-s"], ["/{,x}"], ["/", "/x"], ""),
+    ]
 
   @Test(arguments: patterns)
   func `a pattern stands for the same URLs and files as with curl`(
@@ -322,8 +321,7 @@ import Testing
 
   // MARK: Compression
 
-  @Test func `a compressed response is stored decompressed, and one that is cut off is not`() throws
-  {
+  @Test func `a compressed response is stored decompressed, and one that is cut off is not`() throws {
     let place = try TemporaryDirectory()
     try place.write("plain", noise(100_000))
     let coded = try shell("gzip -c plain", in: place).stdout
@@ -362,12 +360,11 @@ import Testing
   }
 
   /// How a response of 20,000,000 bytes ends that is longer than what a record keeps, and the flags of the request.
-  private static let longResponses:
-    [(flags: [String], announced: Int, exit: Int32, received: Int)] = [
-      ([], 20_000_000, 0, 20_000_000), ([], 30_000_000, 75, 20_000_000),
-      (["--max-filesize", "19M"], 20_000_000, 1, 0),
-      (["-r", "0-19999999"], 20_000_000, 0, 20_000_000),
-    ]
+  private static let longResponses: [(flags: [String], announced: Int, exit: Int32, received: Int)] = [
+    ([], 20_000_000, 0, 20_000_000), ([], 30_000_000, 75, 20_000_000),
+    (["--max-filesize", "19M"], 20_000_000, 1, 0),
+    (["-r", "0-19999999"], 20_000_000, 0, 20_000_000),
+  ]
 
   @Test(arguments: longResponses.indices)
   func `a record says ok of a response only if all of it has arrived`(_ index: Int) throws {

@@ -241,8 +241,7 @@ import Testing
       "\(run.output)")
   }
 
-  @Test func `a disk error in the middle ends with 74, and the parts before it are printed`() throws
-  {
+  @Test func `a disk error in the middle ends with 74, and the parts before it are printed`() throws {
     let place = try TemporaryDirectory()
     let part = "--B\r\nContent-Disposition: form-data; name=a\r\n\r\nx\r\n"
     try place.write("body", part + part + String(repeating: "x", count: 200_000))

@@ -54,8 +54,7 @@ import Testing
     }
   }
 
-  @Test func `a password that was refused is named with its scheme, and the exit code is 1`() throws
-  {
+  @Test func `a password that was refused is named with its scheme, and the exit code is 1`() throws {
     let server = try ScriptedServer { _ in
       .good(401, headers: [("WWW-Authenticate", "Digest realm=\"vault\", nonce=\"n\", qop=auth")])
     }

@@ -221,8 +221,7 @@ import Testing
       let result = try run(
         "formstream", verb + ["a.txt", "--retry", "1", server.url] + flags, in: try Self.place())
       #expect(result.exit == 0)
-      let told = try
-        #/formstream: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ a.txt: .*503.* Trying again in [\d.]+ m?s \(attempt 2\)\./#
+      let told = try #/formstream: \d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ a.txt: .*503.* Trying again in [\d.]+ m?s \(attempt 2\)\./#
         .firstMatch(in: result.stderr)
       #expect((told != nil) == flags.isEmpty, "\(result.stderr)")
     }

@@ -28,8 +28,7 @@ import Testing
   }
 
   /// This takes ten seconds.
-  @Test func `a client that stops sending is cut off after the grace period, and reported`() throws
-  {
+  @Test func `a client that stops sending is cut off after the grace period, and reported`() throws {
     let receiver = try Receiving("--into", "kept")
     let held = try RawClient.uploading(to: receiver, size: 20, sent: 10)
     try receiver.wait(for: 1, in: "kept")

@@ -23,8 +23,7 @@ import Testing
   }
 
   /// Shards of an array run on several machines at the same time, and each sees the journals of the others, without ends.
-  @Test func `a run of another shard on another machine makes no file of this one doubtful`() throws
-  {
+  @Test func `a run of another shard on another machine makes no file of this one doubtful`() throws {
     let server = try ScriptedServer { _ in .good() }
     let result = try shell(
       """

@@ -13,8 +13,7 @@ import Testing
   /// Responds with something else than the file's size until it is repaired.
   private static let otherSize = #"{"size":3}"#
 
-  @Test func `a file that the server did not confirm is sent again as a possible duplicate`() throws
-  {
+  @Test func `a file that the server did not confirm is sent again as a possible duplicate`() throws {
     let server = try ScriptedServer { request in
       [.readBody, .respond(200, body: request.number == 0 ? Self.otherSize : #"{"size":10}"#)]
     }

@@ -85,8 +85,7 @@ import Testing
   /// Regression: libdispatch ended the process with SIGILL. With three, no library can be loaded.
   @Test(
     .enabled(if: sanitizer == nil, "a sanitizer needs descriptors of its own"), arguments: 4...11)
-  func `with hardly any descriptors a command works, or says how many it needs`(_ count: Int) throws
-  {
+  func `with hardly any descriptors a command works, or says how many it needs`(_ count: Int) throws {
     let place = try TemporaryDirectory()
     let result = try shell(
       """

@@ -62,8 +62,7 @@ import Testing
     }
   }
 
-  @Test func `no file leaves through a directory that becomes a link and a directory again`() throws
-  {
+  @Test func `no file leaves through a directory that becomes a link and a directory again`() throws {
     let inside = temporary.path("in")
     let outside = outside.path
     let outcome = try race(storing: "d/x", replacing: { _ in false }) { round in

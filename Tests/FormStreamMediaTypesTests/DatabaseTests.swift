@@ -91,8 +91,7 @@ import Testing
     #expect(file.offset == 0)
   }
 
-  @Test func `many files are returned in order, and many callers get the right types`() async throws
-  {
+  @Test func `many files are returned in order, and many callers get the right types`() async throws {
     let place = try TemporaryDirectory()
     try place.write("png", Self.png)
     try place.write("text", "some words\n")

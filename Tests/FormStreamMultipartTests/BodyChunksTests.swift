@@ -95,8 +95,7 @@ import Testing
     #expect(await eventually { record.closes == 1 })
   }
 
-  @Test func `cancelling interrupts a source that can be interrupted, and closes it`() async throws
-  {
+  @Test func `cancelling interrupts a source that can be interrupted, and closes it`() async throws {
     let (reached, interrupted) = (try Gate(), try Gate())
     let record = SourceRecord()
     let layout = try form([

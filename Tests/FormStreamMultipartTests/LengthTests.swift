@@ -59,8 +59,7 @@ import Testing
     #expect(record.readsAfterClose == 0)
   }
 
-  @Test func `the limit is that of all streams together, and the first longer one ends it`() throws
-  {
+  @Test func `the limit is that of all streams together, and the first longer one ends it`() throws {
     let both = try readAhead(layout(600, 400), 1000)
     #expect(both.contentLength == Int64(body(600, 400).count))
     let (first, second) = (both.placedPart(at: 1), both.placedPart(at: 2))

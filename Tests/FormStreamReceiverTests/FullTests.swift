@@ -19,8 +19,7 @@ import Testing
   }
 
   /// Regression: good clients waited until `headTime` was over.
-  @Test func `the connection that has been idle for longest makes room for a client`() async throws
-  {
+  @Test func `the connection that has been idle for longest makes room for a client`() async throws {
     let server = try Self.server()
     let statuses = try await onNewThread {
       let clients = try (0..<4).map { _ in try server.client() }
@@ -80,8 +79,7 @@ import Testing
     #expect(statuses == [200, 200, 200, 200, 200])
   }
 
-  @Test func `an address with too many busy connections gets no more, but others do`() async throws
-  {
+  @Test func `an address with too many busy connections gets no more, but others do`() async throws {
     let server = try Self.server {
       $0.connectionsPerAddress = 2
       $0.minimumRate = 0

@@ -154,8 +154,7 @@ import Testing
     #expect(reported.parts.map(\.storedAs) == [nil, "x.txt", nil])
   }
 
-  @Test func `an error of the handler refuses the upload, and says if it was stored`() async throws
-  {
+  @Test func `an error of the handler refuses the upload, and says if it was stored`() async throws {
     for stores in [false, true] {
       let server = try Server { upload in
         if stores { try upload.store() }

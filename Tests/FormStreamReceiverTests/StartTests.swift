@@ -92,8 +92,7 @@ import Testing
   }
 
   /// libmicrohttpd closes the socket if it fails late; closing it a second time may close another file.
-  @Test func `a receiver that can't start leaves no descriptor, and closes no other`() async throws
-  {
+  @Test func `a receiver that can't start leaves no descriptor, and closes no other`() async throws {
     let stop = Guarded(false)
     let opening = Task {
       await onNewThread {
@@ -121,8 +120,7 @@ import Testing
     ("::1", "[::1]"), ("::", "127.0.0.1"), ("::", "[::1]"), ("0.0.0.0", "127.0.0.1"),
     ("localhost", "127.0.0.1"), ("127.0.0.2", "127.0.0.2"), ("0:0:0:0:0:0:0:1", "[::1]"),
   ])
-  func `IPv4 and IPv6 addresses can be listened on`(_ address: String, _ host: String) async throws
-  {
+  func `IPv4 and IPv6 addresses can be listened on`(_ address: String, _ host: String) async throws {
     let server = try TestServer { $0.address = address }
     let port = server.receiver.port
     #expect(port != 0)
@@ -148,8 +146,7 @@ import Testing
     #expect(servers.map(\.reportedRequests.count) == [1, 1])
   }
 
-  @Test func `each connection has a thread, so no client waits for another's handler`() async throws
-  {
+  @Test func `each connection has a thread, so no client waits for another's handler`() async throws {
     let count = 20
     let gate = try Gate()
     let waiting = Guarded(0)

@@ -33,8 +33,7 @@ import Testing
     await server.receiver.stop()
   }
 
-  @Test func `once a receiver is stopped, no further request begins on a connection`() async throws
-  {
+  @Test func `once a receiver is stopped, no further request begins on a connection`() async throws {
     let server = try TestServer()
     let client = try server.client()
     try client.send(Self.head + "abc")
@@ -52,8 +51,7 @@ import Testing
   }
 
   /// Regression: connections without a request were cut at once, with requests that were on their way.
-  @Test func `requests on kept connections right after the stop are refused with 503`() async throws
-  {
+  @Test func `requests on kept connections right after the stop are refused with 503`() async throws {
     let server = try TestServer()
     let port = server.receiver.port
     let clients = (0..<20).map { _ in

@@ -54,8 +54,7 @@ public struct ScriptedResponse: Sendable {
     return Array(head.utf8) + [13, 10] + (isToHEAD ? [] : content)
   }
 
-  private static func chunks(_ body: [UInt8], of size: Int, _ trailers: [RecordedHeader]) -> [UInt8]
-  {
+  private static func chunks(_ body: [UInt8], of size: Int, _ trailers: [RecordedHeader]) -> [UInt8] {
     var result: [UInt8] = []
     var rest = body[...]
     while !rest.isEmpty {

@@ -71,8 +71,7 @@ import Testing
 
   private enum Level: Int, Encodable, CodingKeyRepresentable { case ten = 10, two = 2 }
 
-  @Test func `the keys of dictionaries are in order if they are numbers or other keys, too`() throws
-  {
+  @Test func `the keys of dictionaries are in order if they are numbers or other keys, too`() throws {
     let numbers = Dictionary(uniqueKeysWithValues: (-50..<150).map { ($0, $0) })
     #expect(try fields(numbers) == (-50..<150).map { "\"\($0)\"=\($0)" })
     #expect(try fields([Level.ten: 1, .two: 2]) == ["\"2\"=2", "\"10\"=1"])

@@ -31,8 +31,7 @@ import Testing
     #expect(try content(body) == expected)
   }
 
-  @Test func `what is written can be read once, unless it is said to be the same each time`() throws
-  {
+  @Test func `what is written can be read once, unless it is said to be the same each time`() throws {
     // A sequence that can be iterated once, as most can: a second time it is empty.
     let rows = AsyncStream<[UInt8]> { continuation in
       continuation.yield([1, 2, 3])

@@ -103,8 +103,7 @@ import Testing
   }
 
   @Test(arguments: [RealServer.Kind.apache, .nginx])
-  func `Basic at once, or after a challenge, with a large body`(kind: RealServer.Kind) async throws
-  {
+  func `Basic at once, or after a challenge, with a large body`(kind: RealServer.Kind) async throws {
     let setting = try Setting(kind, .basic)
     let place = try TemporaryDirectory()
     let file = try place.write("large", setting.bytes)

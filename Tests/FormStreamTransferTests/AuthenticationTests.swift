@@ -365,8 +365,7 @@ import Testing
     #expect(here.faults + there.faults == [])
   }
 
-  @Test func `a refusal in the middle of the body is answered with the complete body`() async throws
-  {
+  @Test func `a refusal in the middle of the body is answered with the complete body`() async throws {
     let body = noise(20_000_000)
     let server = try Self.asking(refuse: [.readBody(upTo: 1_000_000)])
     var put = try request(server.url, Self.digest, .bytes(body))

@@ -58,8 +58,7 @@ struct BlockingFileTests {
   }
 
   @Test(arguments: BlockingFile.Operation.allCases)
-  func `a file that was blocked is sent completely`(operation: BlockingFile.Operation) async throws
-  {
+  func `a file that was blocked is sent completely`(operation: BlockingFile.Operation) async throws {
     let file = try BlockingFile(size: Self.size, operation)
     let server = try ScriptedServer { _ in .good() }
     let form = Form {

@@ -10,8 +10,7 @@ import Testing
     session = try makeSession()
   }
 
-  @Test func `a response that has arrived is read without leaving the caller's actor`() async throws
-  {
+  @Test func `a response that has arrived is read without leaving the caller's actor`() async throws {
     let server = try ScriptedServer { _ in .good(body: "one\ntwo\n") }
     for isByLine in [false, true] {
       let response = try await session.open(makeRequest(.get, server.url, nil))

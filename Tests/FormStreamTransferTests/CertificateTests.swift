@@ -94,8 +94,7 @@ import Testing
   }
 
   /// Regression: the messages said to name an authority, and to give a key's passphrase.
-  @Test func `no authority is asked for if none helps, and bad authorities are named`() async throws
-  {
+  @Test func `no authority is asked for if none helps, and bad authorities are named`() async throws {
     let (url, peer) = try peer(.openssl, made.client)
     let result = try await post(url)
     expectRefused(result, .certificateRefused, "purpose", "The server needs another one.")

@@ -45,8 +45,7 @@ import FormStreamTransfer
     #expect(received.text == "slow down")
   }
 
-  @Test func `if the page of a 303 is missing, the response of the 303 is delivered`() async throws
-  {
+  @Test func `if the page of a 303 is missing, the response of the 303 is delivered`() async throws {
     let server = try ScriptedServer { request in
       request.method == "POST"
         ? .good(303, headers: [("Location", "/page")], body: "receipt")

@@ -63,8 +63,7 @@ import Testing
     #expect(there.requests.count == 2)
   }
 
-  @Test func `within its origin, the key goes with the request, and it is sent again`() async throws
-  {
+  @Test func `within its origin, the key goes with the request, and it is sent again`() async throws {
     let server = try ScriptedServer { request in
       if request.target == "/" { return .good(307, headers: [("Location", "/there")]) }
       return request.number == 1 ? [.readBody, .close] : .good(201)

@@ -68,8 +68,7 @@ import Testing
   /// What such a server says of a body in chunks: it may have taken it for an empty one.
   private static let old = "HTTP/1.0 200 OK\r\nContent-Length: 0\r\n\r\n"
 
-  @Test func `a success in HTTP 1.0 does not confirm a body that was sent in chunks`() async throws
-  {
+  @Test func `a success in HTTP 1.0 does not confirm a body that was sent in chunks`() async throws {
     let server = try ScriptedServer { _ in [.readBody, .send(Self.old), .close] }
     let result = try await makeSession().result(of: makeRequest(server.url, oneShot(noise(10))))
     #expect(result.outcome == .unknown)

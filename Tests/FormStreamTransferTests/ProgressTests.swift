@@ -341,8 +341,7 @@ final class ProgressReports: @unchecked Sendable {
   }
 
   /// Its fraction was 1.0 when the request was sent, at 0 of 20 MiB.
-  @Test func `a request without a body has no fraction, and its response has its own`() async throws
-  {
+  @Test func `a request without a body has no fraction, and its response has its own`() async throws {
     let size = 3_000_000
     let server = try ScriptedServer { _ in .good(body: String(repeating: "a", count: size)) }
     let reports = ProgressReports()

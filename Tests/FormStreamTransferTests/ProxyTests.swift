@@ -547,8 +547,7 @@ import Testing
     ("fe80::/10", "[fe81::1]", true), ("fe80::/10", "[ff81::1]", false),
     ("127.0.0.1/33", "127.0.0.1", false),
   ])
-  func `exceptions are those of curl`(_ list: String, _ host: String, _ isDirect: Bool) async throws
-  {
+  func `exceptions are those of curl`(_ list: String, _ host: String, _ isDirect: Bool) async throws {
     let proxy = try ScriptedServer { _ in .good() }
     let url = "http://\(host):1/"
     let settings = try ProxySettings.proxy("127.0.0.1:\(proxy.port)", except: list)

@@ -47,8 +47,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [307, 308])
-  func `a stream that can be read once is not sent again after a redirect`(status: Int) async throws
-  {
+  func `a stream that can be read once is not sent again after a redirect`(status: Int) async throws {
     let server = try server(status)
     let result = try await makeSession().result(
       of: makeRequest(server.url + "/start", oneShot("once".utf8, length: 4), attempts: 3))

@@ -105,8 +105,7 @@ import Testing
   }
 
   /// The connections belong to responses that nobody reads, so nothing will ever move.
-  @Test func `a request waits only so long for connections that wait for the program`() async throws
-  {
+  @Test func `a request waits only so long for connections that wait for the program`() async throws {
     let server = try server(16 << 20)
     var open: [OpenResponse] = []
     for _ in 0..<6 { open.append(try await session.open(makeRequest(.get, server.url, nil))) }

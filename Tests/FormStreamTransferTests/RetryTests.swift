@@ -19,8 +19,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [false, true])
-  func `a server that starts late receives the body, even a one-shot one`(isOnce: Bool) async throws
-  {
+  func `a server that starts late receives the body, even a one-shot one`(isOnce: Bool) async throws {
     let port = try unusedPort()
     let late = LateServer(port)
     let body = isOnce ? oneShot("important".utf8) : .bytes("important".utf8)

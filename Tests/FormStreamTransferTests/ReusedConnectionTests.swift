@@ -117,8 +117,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [HTTPMethod.get, .head])
-  func `if a reused connection ends under a GET, it is sent again`(method: HTTPMethod) async throws
-  {
+  func `if a reused connection ends under a GET, it is sent again`(method: HTTPMethod) async throws {
     let server = try server([.close])
     let result = try await second(at: server, nil, method: method, attempts: 2)
     #expect(result.outcome == .ok)

@@ -139,8 +139,7 @@ import Testing
     #expect(asked.all.map(\.isVerified) == [true, false])
   }
 
-  @Test func `a request can be cancelled while the program decides, and others go on`() async throws
-  {
+  @Test func `a request can be cancelled while the program decides, and others go on`() async throws {
     let slow = try TLSProxy(to: server.port, made.selfSigned)
     let fast = try TLSProxy(to: server.port, made.server)
     let asked = Asked()

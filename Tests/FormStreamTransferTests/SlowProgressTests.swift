@@ -70,8 +70,7 @@ import Testing
   }
 
   @Test(arguments: [ProgressPace.all, .atMost(every: .nanoseconds(1))])
-  func `a request that is cancelled doesn't show what was before`(_ pace: ProgressPace) async throws
-  {
+  func `a request that is cancelled doesn't show what was before`(_ pace: ProgressPace) async throws {
     let (reached, never) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in [.readBody, .open(reached), .waitFor(never)] }
     let (session, closure) = (try makeSession(), try SlowClosure())
@@ -88,8 +87,7 @@ import Testing
     #expect(closure.reports.all.last?.phase == .done)
   }
 
-  @Test func `a slow closure of a download gets the newest state, and then the last`() async throws
-  {
+  @Test func `a slow closure of a download gets the newest state, and then the last`() async throws {
     let place = try TemporaryDirectory()
     let server = try ScriptedServer { _ in [.readBody, .respond(200, bytes: noise(8 << 20))] }
     let (session, closure) = (try makeSession(), try SlowClosure())

@@ -25,8 +25,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: [1, large])
-  func `a closure that blocks holds up no other request, and no cancelling`(size: Int) async throws
-  {
+  func `a closure that blocks holds up no other request, and no cancelling`(size: Int) async throws {
     let server = try ScriptedServer { request in
       .good(body: String(repeating: "a", count: request.method == "GET" ? size : 10))
     }

@@ -71,8 +71,7 @@ import FormStreamTransfer
     #expect(server.faults.isEmpty)
   }
 
-  @Test func `another origin does not see the client's certificate after a redirect`() async throws
-  {
+  @Test func `another origin does not see the client's certificate after a redirect`() async throws {
     var options = TLSProxy.Options()
     options.clientAuthority = made.authority
     let there = try TLSProxy(to: server.port, made.server, options)
@@ -116,8 +115,7 @@ import FormStreamTransfer
   /// The server ended the connection before it was encrypted, as one does that is just being started. `finish` sends
   /// a FIN, `close` and `reset` send a reset.
   @Test(arguments: [[ScriptedStep.finish], [.closeWrite, .finish], [.reset]])
-  func `a handshake that is cut sends nothing, and is retried`(ending: [ScriptedStep]) async throws
-  {
+  func `a handshake that is cut sends nothing, and is retried`(ending: [ScriptedStep]) async throws {
     var options = ScriptedServer.Options()
     options.onConnect = { _ in ending }
     let server = try ScriptedServer(options) { _ in [.unexpected] }

@@ -46,8 +46,7 @@ import Testing
     #expect(await session.result(of: try makeRequest(server.url)).outcome == .ok)
   }
 
-  @Test func `a session that finishes ends what was started, and starts nothing else`() async throws
-  {
+  @Test func `a session that finishes ends what was started, and starts nothing else`() async throws {
     let (goOn, reached) = (try Gate(), try Gate())
     let server = try ScriptedServer { _ in [.open(reached), .waitFor(goOn)] + .good() }
     let session = try makeSession()

@@ -126,8 +126,7 @@ import Testing
     }
   }
 
-  @Test func `a URL that is not a file's fails when it is sent, and nothing is sent`() async throws
-  {
+  @Test func `a URL that is not a file's fails when it is sent, and nothing is sent`() async throws {
     let server = try ScriptedServer { _ in [.unexpected] }
     let (session, url) = (try makeSession(), server.url)
     let page = try #require(URL(string: "https://example.org/file"))

@@ -57,8 +57,7 @@ private struct SmallParts: Sendable {
     var parts = 0
     let clock = ContinuousClock()
     let start = clock.now
-    for try await event in FormEvents(of: Pieces(body: body, size: 64 * 1024), parser: try parser())
-    {
+    for try await event in FormEvents(of: Pieces(body: body, size: 64 * 1024), parser: try parser()) {
       if case .partBegan = event { parts += 1 }
     }
     return try perPart(start.duration(to: clock.now) / .seconds(1), parts)

@@ -116,8 +116,7 @@ package final class BatchRun: Sendable {
   /// Sends the files that `next` returns until it returns nil. It is called on a thread of its own, and may block.
   ///
   /// - Throws: the error of `next`, of the journal or of the report, after the requests that were on their way have ended.
-  package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals
-  {
+  package func run(_ next: @escaping @Sendable () throws -> BatchFile?) async throws -> BatchTotals {
     // Timers have descriptors. If none were left when tasks first wait for a time, that would end the process.
     try? await Task.sleep(for: .nanoseconds(1))
     let ahead = min(max(processorCount, 2), 8)

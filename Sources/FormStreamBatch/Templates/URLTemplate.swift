@@ -194,8 +194,7 @@ extension BatchSettings {
 }
 
 extension String {
-  fileprivate static func naming(_ text: String, for manifest: String) throws(BatchError) -> String
-  {
+  fileprivate static func naming(_ text: String, for manifest: String) throws(BatchError) -> String {
     do throws(DigestError) {
       return try UUIDText.named("\(manifest) \(text)")
     } catch {

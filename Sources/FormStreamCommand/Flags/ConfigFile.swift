@@ -79,8 +79,7 @@ enum ConfigFile {
   /// What is wrong with a line in which a word is not part of a flag. The word is not shown, as it may be a secret.
   ///
   /// - Parameter flag: the flag before it, as it was typed.
-  private static func failure(about word: Argument, after flag: String?, for verb: Verb?) -> Failure
-  {
+  private static func failure(about word: Argument, after flag: String?, for verb: Verb?) -> Failure {
     if let flag {
       return .usage(
         "\(flag) takes no value: leave out what follows it, or give it a line of its own.")

@@ -75,8 +75,7 @@ extension Flag {
     ) {
       $0.request.options.timeLimits.attempt = $1
     },
-    seconds("stall-timeout", "Time limit without a byte sent or received, in seconds (default: 60)")
-    {
+    seconds("stall-timeout", "Time limit without a byte sent or received, in seconds (default: 60)") {
       $0.request.options.timeLimits.stall = $1
     },
     seconds(

@@ -16,8 +16,7 @@ func get(_ plan: GetPlan) throws(Failure) {
 
 extension GetPlan {
   fileprivate func fetch(_ item: Item, in run: SeriesRun) throws(Failure) -> ResultReport.Ending {
-    if series.makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty
-    {
+    if series.makesDirectories, let directory = item.destination.directory, !directory.bytes.isEmpty {
       try make(directory)
     }
     let display = ProgressDisplay(

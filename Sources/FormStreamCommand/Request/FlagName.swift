@@ -6,8 +6,8 @@ import FormStreamPlatform
 @Sendable func flagName(of setting: any MessageSetting) -> String {
   switch setting {
   case let setting as SettingName: setting.flag
-  case let remedy as FormParser.Limits.Remedy:
-    "raise --limit \(BodyLimit(remedy.limit).rawValue), or "
+  case let limit as FormParser.Limits.Name: limit.flag
+  case let remedy as FormParser.Limits.Remedy: "raise \(remedy.limit.flag), or "
   case let setting as PartSetting:
     switch setting {
     case .filename: "--filename"
@@ -16,6 +16,10 @@ import FormStreamPlatform
     }
   default: setting.description
   }
+}
+
+extension FormParser.Limits.Name {
+  fileprivate var flag: String { "--limit \(BodyLimit(self).rawValue)" }
 }
 
 extension SettingName {

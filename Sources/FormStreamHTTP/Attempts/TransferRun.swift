@@ -517,7 +517,7 @@ extension AttemptDecision.Verdict {
     }
     // What was refused needs no failure of its own.
     error = error?.adding(
-      "Only the first \(ResponseTarget.defaultLimit) bytes of its response were kept.")
+      "Only the first \(counted(ResponseTarget.defaultLimit, "byte", "bytes")) of its response were kept.")
   }
 }
 

@@ -20,8 +20,7 @@ enum CookieFile {
     // The head of a response, as curl's -D writes it: only the cookies count.
     let isHead = bytes.starts(with: "HTTP/".utf8)
     // In a `String`, CR LF would be one character, which is no line feed.
-    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated()
-    {
+    for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = line.last == 0x0D ? line.dropLast() : line
       if isComment(line) || isHead && !isHeader(line) { continue }
       if let fault = fault(of: line) {

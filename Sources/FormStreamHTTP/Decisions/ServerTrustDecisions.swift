@@ -28,8 +28,7 @@ final class ServerTrustDecisions: Sendable {
   }
 
   /// Asks the program, unless it has been asked, and passes its decision on.
-  func ask(about trust: ServerTrust, _ deliver: @escaping @Sendable (ServerTrust.Decision) -> Void)
-  {
+  func ask(about trust: ServerTrust, _ deliver: @escaping @Sendable (ServerTrust.Decision) -> Void) {
     let (decision, isFirst) = entries.withLock { entries -> (ServerTrust.Decision?, Bool) in
       switch entries[trust] {
       case .decided(let decision): return (decision, false)

@@ -53,8 +53,7 @@ package enum HTTPDate {
   private static func date(afterYearOne days: Int) -> (year: Int, month: Int, day: Int) {
     // 400 years have 97 leap days. In what remains, the last day of a period of 4 or 400 years is its leap day.
     var (year, rest) = (1, days)
-    for (years, length, most) in [(400, 146_097, 24), (100, 36_524, 3), (4, 1461, 24), (1, 365, 3)]
-    {
+    for (years, length, most) in [(400, 146_097, 24), (100, 36_524, 3), (4, 1461, 24), (1, 365, 3)] {
       let count = min(rest / length, most)
       year += count * years
       rest -= count * length

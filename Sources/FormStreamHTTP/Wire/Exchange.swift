@@ -57,8 +57,7 @@ final class Exchange: @unchecked Sendable {
   /// How long an exchange goes on without a movement after a response that can't refer to the complete request.
   private static let earlyResponsePatience = Duration.seconds(1)
 
-  init(_ request: WireRequest, publisher: ProgressPublisher, tracer: Tracer?) throws(TransferError)
-  {
+  init(_ request: WireRequest, publisher: ProgressPublisher, tracer: Tracer?) throws(TransferError) {
     easy = try CurlEasy()
     self.request = request
     self.publisher = publisher

@@ -24,8 +24,7 @@ struct ExchangeConnection {
   var notes = HTTP2Notes()
   /// How many bytes had been written to the socket before the request, before its body, and at the end; nil if that isn't
   /// known.
-  private var written:
-    (before: ClosedRange<Int64>?, beforeBody: ClosedRange<Int64>?, after: ClosedRange<Int64>?)
+  private var written: (before: ClosedRange<Int64>?, beforeBody: ClosedRange<Int64>?, after: ClosedRange<Int64>?)
 
   /// Whether something can be read before a request is sent: the connection's end, or bytes that would be taken for the
   /// response. libcurl looks for the end only, and takes a TLS alert before it for life.

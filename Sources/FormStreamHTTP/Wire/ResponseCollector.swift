@@ -36,8 +36,7 @@ final class ResponseCollector {
   /// Why the response can't be accepted.
   private(set) var failure: TransferError?
   /// Makes what passes the body to a target that is not memory; set by the exchange.
-  var makeWriter:
-    ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
+  var makeWriter: ((ResponseTarget, ResponseDecoder?, _ head: TransferResponse) -> any ResponseDelivery)?
   /// Asks for the target of the last response, given its head; nil if that is not asked.
   var askForTarget: ((_ head: TransferResponse) -> TargetChoice)?
   /// Whether a response with this status stays in memory if it has this target; set by the exchange.

@@ -63,8 +63,7 @@ extension Form {
     var text = type.description
     // RFC 2387 §3.1: "The type parameter must be specified and its value is the MIME media type of
     // the "root" body part."
-    if self.type.mediaType == type, isRelated, parameter("type") == nil, let root = root?.knownType
-    {
+    if self.type.mediaType == type, isRelated, parameter("type") == nil, let root = root?.knownType {
       text += "; type=\(quotedString(root.essence))"
     }
     return MediaType(unchecked: "\(text); boundary=\(boundary.parameterValue)")

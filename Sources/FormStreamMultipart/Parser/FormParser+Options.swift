@@ -45,7 +45,7 @@ extension FormParser {
     public init() {}
 
     /// The limits that messages name.
-    package enum Name: String, Hashable, Sendable {
+    package enum Name: String, MessageSetting {
       case boundary = "FormParser.Limits.boundary"
       case headerBlock = "FormParser.Limits.headerBlock"
       case headersPerPart = "FormParser.Limits.headersPerPart"
@@ -55,6 +55,8 @@ extension FormParser {
       case epilogue = "FormParser.Limits.epilogue"
       case partBytes = "FormParser.Limits.partBytes"
       case totalBytes = "FormParser.Limits.totalBytes"
+
+      package var description: String { rawValue }
     }
 
     /// The beginning of the remedy for a body over a limit, as messages have it: the library names the property, the

@@ -67,8 +67,7 @@ final class WritableDescriptor: Sendable {
   /// Gives a name to a file that has none. Returns false if the name is taken.
   ///
   /// C: `linkat(AT_SYMLINK_FOLLOW)`
-  func link(as name: some PathBytes, in directory: DirectoryDescriptor) throws(SystemError) -> Bool
-  {
+  func link(as name: some PathBytes, in directory: DirectoryDescriptor) throws(SystemError) -> Bool {
     let number = try open
     do throws(SystemError) {
       _ = try retryingInterrupts {

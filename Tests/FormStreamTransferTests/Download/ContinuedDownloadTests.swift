@@ -201,8 +201,7 @@ import FormStreamTransfer
   }
 
   @Test(arguments: ["cut", "appended", "removed", "replaced"])
-  func `a partial file that another program changes becomes no file`(_ change: String) async throws
-  {
+  func `a partial file that another program changes becomes no file`(_ change: String) async throws {
     let place = try TemporaryDirectory()
     let (reached, goOn) = (try Gate(), try Gate())
     let server = try server(reached, goOn)

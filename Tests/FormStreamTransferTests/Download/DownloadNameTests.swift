@@ -129,8 +129,7 @@ import FormStreamTransfer
     ("attachment; filename=\"directory\"", "directory-2"),
   ]
 
-  @Test func `each name goes to one file in the directory, and nothing else changes`() async throws
-  {
+  @Test func `each name goes to one file in the directory, and nothing else changes`() async throws {
     #expect(Self.corpus.count >= 60)
     let server = try ScriptedServer { request in
       let value = Self.corpus[request.number].value

@@ -7,8 +7,7 @@ import Testing
 /// The lock of a file that grows over several runs.
 @Suite struct PartialFileTests {
   /// Between `fork` and `exec`, a program that another thread starts has all files open. Here, a second descriptor has it.
-  @Test func `a file that was left can be taken while another descriptor still has it open`() throws
-  {
+  @Test func `a file that was left can be taken while another descriptor still has it open`() throws {
     let place = try TemporaryDirectory()
     let directory = try DirectoryDescriptor(LocalPath(place.path))
     let name = FileName(bytes: Array("f.part".utf8))

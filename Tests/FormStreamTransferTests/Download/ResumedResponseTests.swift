@@ -255,8 +255,7 @@ import Testing
 
   /// What is not stored as a file is no less wrong.
   @Test(arguments: ["memory", "file", "stream", "open"])
-  func `a part that was not asked for is an error with every target`(_ target: String) async throws
-  {
+  func `a part that was not asked for is an error with every target`(_ target: String) async throws {
     let place = try TemporaryDirectory()
     try place.write("f", "old")
     let received = ReceivedText()

@@ -38,8 +38,7 @@ struct GridScript: Sendable {
     }
   }
 
-  private func begin(_ state: inout GridServer.State, _ connection: Int, _ request: Int?) -> Attempt
-  {
+  private func begin(_ state: inout GridServer.State, _ connection: Int, _ request: Int?) -> Attempt {
     let number = state.deeds.count
     let play =
       number < settings.plays.count

@@ -89,12 +89,7 @@ private struct NetrcWords {
   }
 
   /// The error for the line that is being read.
-  var malformed: TransferError {
-    TransferError(
-      .netrcMalformed, on: "netrc",
-      "Line \(line) of the netrc file is not valid: write machine HOST login USER password PASSWORD, with words "
-        + "that have blanks in double quotes.")
-  }
+  var malformed: TransferError { .netrcMalformed(line: line) }
 
   /// The next word; nil at the end.
   mutating func next() throws(TransferError) -> String? {

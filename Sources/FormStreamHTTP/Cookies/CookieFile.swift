@@ -23,11 +23,7 @@ enum CookieFile {
     for (index, line) in bytes.split(separator: 0x0A, omittingEmptySubsequences: false).enumerated() {
       let line = line.last == 0x0D ? line.dropLast() : line
       if isComment(line) || isHead && !isHeader(line) { continue }
-      if let fault = fault(of: line) {
-        throw TransferError(
-          .cookiesUnusable, on: path.description,
-          "Line \(index + 1) of the file \(path.description.quoted) \(fault)")
-      }
+      try check(line, number: index + 1, of: path)
       lines.append(Array(line))
     }
     return lines
@@ -51,21 +47,21 @@ enum CookieFile {
     String(decoding: line.prefix(11), as: UTF8.self).lowercased() == "set-cookie:"
   }
 
-  /// What is wrong with a line; nil if nothing is. Every line that is no cookie is an error: a file in another format would
-  /// otherwise be taken for one without cookies. libcurl takes some words, such as `ALL`, for commands.
-  private static func fault(of line: ArraySlice<UInt8>) -> String? {
+  /// Checks a line. Every line that is no cookie is an error: a file in another format would otherwise be taken for one
+  /// without cookies. libcurl takes some words, such as `ALL`, for commands.
+  private static func check(
+    _ line: ArraySlice<UInt8>, number: Int, of path: LocalPath
+  ) throws(TransferError) {
     let isHeader = Self.isHeader(line)
     // The last of these pieces has the name and the value, also of a line without a path.
     let pieces = line.split(separator: 0x09, maxSplits: 4, omittingEmptySubsequences: false)
     guard isHeader || pieces.count == 5 && pieces[4].contains(0x09), !line.contains(0) else {
-      return
-        "is no cookie: a cookie has seven fields with tabs between them, or begins with Set-Cookie:."
+      throw .notACookie(line: number, of: path)
     }
     // libcurl itself checks the length of what a server sets.
     guard isHeader || pieces[4].count <= maximumCookieSize else {
-      return "is a cookie of more than \(maximumCookieSize) bytes, which can't be sent: remove it."
+      throw .cookieTooLong(line: number, of: path, limit: maximumCookieSize)
     }
-    return nil
   }
 }
 
@@ -84,10 +80,7 @@ extension TransferSession {
       try text.withUnsafeBytes { try file.write($0) }
       try file.replace(path.name)
     } catch {
-      throw TransferError(
-        .cookiesUnusable, on: path.description,
-        "The cookies could not be written to \(path.description.quoted): \(error).",
-        underlying: error)
+      throw .cookiesNotWritten(to: path, error)
     }
   }
 
@@ -101,11 +94,7 @@ extension TransferSession {
   ///
   /// - Throws: `invalidSetting` if it keeps none.
   package func cookieText() throws(TransferError) -> [UInt8] {
-    guard let cookieJar else {
-      throw TransferError(
-        .invalidSetting, on: "cookies",
-        "The session keeps no cookies, so there are none to save: set its configuration's cookies.")
-    }
+    guard let cookieJar else { throw .noCookiesKept }
     let lines = [Array("# Netscape HTTP Cookie File".utf8), []] + (try cookieJar.lines())
     return Array(lines.joined(separator: [0x0A])) + [0x0A]
   }

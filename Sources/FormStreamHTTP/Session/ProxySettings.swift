@@ -52,7 +52,7 @@ public struct ProxySettings: Sendable, Hashable {
   public static func proxy(
     _ text: String, except hosts: String = ""
   ) throws(TransferError) -> ProxySettings {
-    guard let proxy = Proxy(text) else { throw .invalidProxy("The proxy") }
+    guard let proxy = Proxy(text) else { throw .invalidProxy }
     return ProxySettings(.one(proxy), hosts)
   }
 
@@ -102,17 +102,14 @@ public struct ProxySettings: Sendable, Hashable {
     case .environment(let variables):
       guard let variable = variables[origin.scheme] else { return nil }
       guard let named = variable.proxy else {
-        throw .invalidProxy("The environment's \(variable.name)")
+        throw .invalidProxy(ofVariable: variable.name)
       }
       proxy = named
     }
     proxy.credentials = credentials ?? proxy.credentials
     // RFC 7617 §2: the first colon ends the user.
     if proxy.isHTTP, proxy.credentials?.user.utf8.contains(UInt8(ascii: ":")) == true {
-      throw TransferError(
-        .invalidSetting, on: "proxy",
-        "The user for the proxy contains a colon, and the proxy would take what comes after it for the password: use another "
-          + "user.")
+      throw .colonInUserOfProxy
     }
     return proxy
   }
@@ -136,19 +133,7 @@ public struct ProxySettings: Sendable, Hashable {
     guard let credentials else { return }
     for text in [credentials.user, credentials.password]
     where !HTTPSyntax.isFieldValue(text.utf8) {
-      throw TransferError(
-        .invalidSetting, on: "proxy",
-        "The user or the password for the proxy has a control character in it: remove it.")
+      throw .controlCharacterInCredentialsOfProxy
     }
-  }
-}
-
-extension TransferError {
-  fileprivate static func invalidProxy(_ what: String) -> TransferError {
-    // The text may hold a password.
-    TransferError(
-      .invalidSetting, on: "proxy",
-      "\(what) is not one that can be used: write [SCHEME://]HOST[:PORT], with the scheme "
-        + "\(Proxy.Kind.allCases.map(\.rawValue).joined(separator: ", ")).")
   }
 }

@@ -63,36 +63,22 @@ public struct TLSSettings: Sendable, Hashable {
 
   func check() throws(TransferError) {
     if let maximumVersion, maximumVersion.minor < minimumVersion.minor {
-      throw TransferError(
-        .invalidSetting, on: "maximumVersion",
-        "No version of TLS is left: the newest one that is allowed (\(SettingName.maximumTLSVersion)) is "
-          + "\(maximumVersion), and the oldest one (\(SettingName.minimumTLSVersion)) is \(minimumVersion)."
-      )
+      throw .noTLSVersionLeft(self, newest: maximumVersion)
     }
-    if let passphrase, passphrase.utf8.contains(0) {
-      throw TransferError(
-        .invalidSetting, on: "passphrase",
-        "The passphrase of the client's key has a NUL in it: remove it.")
-    }
+    if let passphrase, passphrase.utf8.contains(0) { throw .nulInPassphrase }
     var pinFile: LocalPath?
     if case .file(let path)? = pin?.kind { pinFile = path }
     let files: [(LocalPath?, SettingName, String)] = [
-      (authorities, .authorities, "Name a PEM file."),
-      (authoritiesDirectory, .authoritiesDirectory, "Name a directory of PEM files."),
-      (certificate, .clientCertificate, "Name a PEM file."), (key, .key, "Name a PEM file."),
-      (pinFile, .pin, "Name a PEM or DER file."),
+      (authorities, .authorities, "a PEM file"),
+      (authoritiesDirectory, .authoritiesDirectory, "a directory of PEM files"),
+      (certificate, .clientCertificate, "a PEM file"), (key, .key, "a PEM file"),
+      (pinFile, .pin, "a PEM or DER file"),
     ]
-    for (path, setting, remedy) in files {
+    for (path, setting, content) in files {
       guard let path, let reason = unreadable(path) else { continue }
-      throw TransferError(
-        .tlsFileUnusable, on: path.description,
-        "The file \(path.description.quoted) of \(setting) can't be read: \(reason). \(remedy)")
+      throw .fileUnreadable(path, of: setting, content, reason)
     }
     // To libcurl, it would be another key than the server's.
-    guard let pinFile, !hasPublicKey(pinFile) else { return }
-    throw TransferError(
-      .tlsFileUnusable, on: pinFile.description,
-      "The file \(pinFile.description.quoted) has no public key (\(SettingName.pin)): name one as openssl pkey -pubout "
-        + "writes it, PEM or DER.")
+    if let pinFile, !hasPublicKey(pinFile) { throw .noPublicKey(in: pinFile) }
   }
 }

@@ -110,25 +110,15 @@ extension TransferSession {
 
 extension TransferSession.Configuration {
   func check() throws(TransferError) {
-    guard (1...64).contains(engines) else {
-      throw TransferError(
-        .invalidSetting, on: "engines", "A session can't have \(engines) engines: use 1 to 64.")
-    }
+    guard (1...64).contains(engines) else { throw .engineCountOutOfRange(engines) }
     if let maximum = maximumConnectionsPerHost, maximum < 1 {
-      throw TransferError(
-        .invalidSetting, on: "maximumConnectionsPerHost",
-        "A session can't have \(maximum) connections to a host: allow 1 or more.")
+      throw .connectionCountTooSmall(maximum)
     }
     guard HTTPSyntax.isFieldValue(userAgent.utf8) else {
-      throw TransferError(
-        .invalidSetting, on: "userAgent",
-        "The user agent \(userAgent.quoted) contains a control character: remove it.")
+      throw .controlCharacterInUserAgent(userAgent)
     }
     guard (16 * 1024...2 * 1024 * 1024).contains(uploadBufferSize) else {
-      throw TransferError(
-        .invalidSetting, on: "uploadBufferSize",
-        "The upload buffer can't have \(counted(uploadBufferSize, "byte", "bytes")): use 16 KiB to 2 MiB."
-      )
+      throw .bufferSizeOutOfRange(uploadBufferSize)
     }
     try tls.check()
     try checkConnections()
@@ -137,36 +127,20 @@ extension TransferSession.Configuration {
   private func checkConnections() throws(TransferError) {
     try proxy.check()
     if let path = proxy.authorities, let reason = unreadable(path) {
-      throw TransferError(
-        .tlsFileUnusable, on: path.description,
-        "The file \(path.description.quoted) with the proxy's authorities can't be read: \(reason). Name a PEM file."
-      )
+      throw .authoritiesOfProxyUnreadable(path, reason)
     }
-    guard unixSocket == nil || !proxy.isExplicit else {
-      throw TransferError(
-        .invalidSetting, on: "unixSocket",
-        "A proxy can't be reached over a Unix-domain socket: set a proxy or a socket, not both.")
-    }
+    guard unixSocket == nil || !proxy.isExplicit else { throw .proxyBesideSocket }
     // libcurl ignores longer ones.
     if let localInterface,
       !(1..<255).contains(localInterface.utf8.count) || localInterface.utf8.contains(0)
     {
-      throw TransferError(
-        .invalidSetting, on: "localInterface",
-        "The interface (\(SettingName.localInterface)) is empty, has more than 254 bytes, or has a NUL in it: name one, or "
-          + "an address.")
+      throw .interfaceMalformed
     }
     if let keepAliveTime, !(.seconds(1) ... .seconds(32767)).contains(keepAliveTime) {
-      throw TransferError(
-        .invalidSetting, on: "keepAliveTime",
-        "The time until keep-alive probes can't be \(keepAliveTime.inSeconds): use 1 to 32767 seconds."
-      )
+      throw .keepAliveTimeOutOfRange(keepAliveTime)
     }
     guard serverTrust == nil || CurlLibrary.usesOurOpenSSL else {
-      throw TransferError(
-        .invalidSetting, on: "serverTrust",
-        "This libcurl doesn't use the OpenSSL that this program uses, so that no program can decide on certificates: leave "
-          + "serverTrust out, or install libcurl4-openssl.")
+      throw .certificatesNotDecidable
     }
   }
 }

@@ -12,27 +12,6 @@ enum BodyPreparation: Sendable {
   case hashing
   /// It is read once more for its length, which a server demands.
   case counting
-
-  /// What could not be done in time, and what to do about that, except for raising the limit.
-  fileprivate var words: (done: String, remedy: Message) {
-    switch self {
-    case .measuring: ("measured", "check the disk or the program that it is read from")
-    case .readingAhead:
-      ("read ahead", "let less of it be read before it is sent (\(SettingName.readAhead))")
-    case .storing:
-      (
-        "stored",
-        "let it be sent as it comes, if the server takes that (without \(SettingName.spooling))"
-      )
-    case .hashing:
-      ("read for its Content-Digest", "check the disk or the program that it is read from")
-    case .counting:
-      (
-        "read once more for its length, which the server demands",
-        "check the disk or the program that it is read from"
-      )
-    }
-  }
 }
 
 extension TransferRun {
@@ -60,18 +39,5 @@ extension TransferRun {
       throw .notPrepared(by: step, within: limit)
     }
     return try result.get()
-  }
-}
-
-extension TransferError {
-  fileprivate static func notPrepared(
-    by step: BodyPreparation, within limit: Duration
-  ) -> TransferError {
-    let (done, remedy) = step.words
-    let result = step == .counting ? "it was not sent again" : "nothing was sent"
-    return TransferError(
-      .timedOut, on: "the body",
-      "The body could not be \(done) within \(limit.inSeconds), so \(result): \(remedy), or raise the limit "
-        + "(\(SettingName.attemptLimit)).")
   }
 }

@@ -55,16 +55,8 @@ extension TransferRequest {
   }
 
   private func checkSettings() throws(TransferError) {
-    if let rate = options.maximumRate, rate < 1 {
-      throw TransferError(
-        .invalidSetting, on: "maximumRate",
-        "A body can't be sent at \(counted(rate, "byte", "bytes")) a second: allow 1 or more.")
-    }
-    if body != nil, method == .head {
-      throw TransferError(
-        .invalidSetting, on: "HEAD",
-        "A HEAD request can't have a body: remove the body, or use GET or POST.")
-    }
+    if let rate = options.maximumRate, rate < 1 { throw .rateTooSmall(rate) }
+    if body != nil, method == .head { throw .bodyOfHEAD }
     try headers.checkOfRequest()
     if options.idempotencyKey != nil {
       try headers.checkAbsence(of: "Idempotency-Key", because: .idempotencyKey)
@@ -154,31 +146,19 @@ extension HTTPHeaders {
     guard let form, let first = own.first else { return }
     let boundary = form.boundary.description
     if own.count == 1, MediaType(first)?.isMultipart(withBoundary: boundary) == true { return }
-    throw TransferError(
-      .invalidHeader, on: "Content-Type",
-      "The header Content-Type \(first.quoted) doesn't fit the form: leave it out, or name a multipart type with the "
-        + "form's boundary, \(boundary.quoted).")
+    throw .contentType(first, lacksBoundary: boundary)
   }
 
   /// Two lines of a header that may be sent once would leave it to the server which of them it reads.
   fileprivate func checkAbsence(
     of name: String, because setting: SettingName
   ) throws(TransferError) {
-    guard contains(name) else { return }
-    throw TransferError(
-      .invalidHeader, on: name,
-      "The header \(name) can't be set beside the option that sends it (\(setting)): leave one of them out."
-    )
+    if contains(name) { throw .header(name, besideOption: setting) }
   }
 
   fileprivate mutating func append(codingOf options: TransferOptions) throws(TransferError) {
     guard let coding = options.bodyCoding.name else { return }
-    guard !contains("Content-Encoding") else {
-      throw TransferError(
-        .invalidHeader, on: "Content-Encoding",
-        "The header Content-Encoding can't be set if the body is compressed (\(SettingName.bodyCoding)): leave one of them "
-          + "out.")
-    }
+    guard !contains("Content-Encoding") else { throw .codingOfCompressedBody }
     append("Content-Encoding", coding)
   }
 }
@@ -199,12 +179,7 @@ extension BodyLayout {
 
   /// Reads the complete body once, and returns its digest.
   fileprivate func digest() throws(TransferError) -> SHA256Digest {
-    guard isReplayable else {
-      throw TransferError(
-        .notReplayable, on: "the body",
-        "A Content-Digest reads the body twice, and this body is a stream that can be read once: leave the header out, or "
-          + "\(TransferError.onceRemedy(length: contentLength)).")
-    }
+    guard isReplayable else { throw .digestOfOneShot(length: contentLength) }
     let reader = makeReader()
     defer { reader.close() }
     do {
@@ -220,7 +195,7 @@ extension BodyLayout {
     } catch let error as MultipartError {
       throw TransferError(error)
     } catch {
-      throw TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
+      throw .digestFailed(error)
     }
   }
 }

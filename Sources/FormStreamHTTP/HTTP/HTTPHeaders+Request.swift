@@ -14,19 +14,12 @@ extension HTTPHeaders {
       guard let flaw = field.flaw(derived: Self.derived, maximumSize: Self.maximumValueSize) else {
         continue
       }
-      throw TransferError(.invalidHeader, on: field.name, "\(flaw)")
+      throw .headerUnusable(field.name, flaw)
     }
     // RFC 9112 §3.2: a server refuses a request with more than one. libcurl would send the first, and drop the others.
-    if fields.count(where: { $0.name.isSameHeaderName(as: "Host") }) > 1 {
-      throw TransferError(
-        .invalidHeader, on: "Host",
-        "The header Host is there more than once: leave all but one of them out.")
-    }
+    if fields.count(where: { $0.name.isSameHeaderName(as: "Host") }) > 1 { throw .secondHost }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
-    throw TransferError(
-      .invalidHeader, on: last.name,
-      "The header \(last.name.quoted) is one too many: a request can have at most \(Self.maximumCount)."
-    )
+    throw .tooManyHeaders(last.name, limit: Self.maximumCount)
   }
 
   /// The headers of a request that can't be given, and why.

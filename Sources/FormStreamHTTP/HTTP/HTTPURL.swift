@@ -61,10 +61,7 @@ public struct HTTPURL: Hashable, Sendable {
   ///
   /// - Throws: `invalidURL`, also for an empty reference: a server that names nothing has made a mistake.
   package func resolving(_ reference: String) throws(TransferError) -> HTTPURL {
-    guard !reference.isEmpty else {
-      throw TransferError(
-        .invalidURL, on: "", "An empty reference names no URL: the server must name one.")
-    }
+    guard !reference.isEmpty else { throw .emptyReference }
     let handle = try CurlURL(parsing: absoluteString, keepsPath: keepsPath)
     // libcurl 7.88 would take a reference that is only a fragment for an empty path (RFC 3986 §5.2.2).
     if !reference.hasPrefix("#") { try handle.set(.url, reference, subject: reference) }
@@ -130,27 +127,19 @@ public struct HTTPURL: Hashable, Sendable {
     let subject = typed.hidingSecretsOfInvalidURL
     let scheme = handle.text(.scheme)?.lowercased() ?? ""
     guard scheme == "http" || scheme == "https" else {
-      throw TransferError(
-        .invalidURL, on: subject,
-        "The URL \(subject.quoted) has the scheme \(scheme.quoted): only http and https are supported."
-      )
+      throw .schemeNotSupported(scheme, of: subject)
     }
     guard let host = handle.text(.host)?.lowercased(), !host.isEmpty,
       let port = handle.text(.port).flatMap({ Int($0) })
     else {
-      throw TransferError(
-        .invalidURL, on: subject,
-        "The URL \(subject.quoted) has no host: write http://host/path or https://host/path.")
+      throw .noHost(in: subject)
     }
     let user = handle.decodedText(.user)
     let password = handle.decodedText(.password)
     // A user or password that can't be decoded must not be dropped: the request would be sent without credentials.
     for (part, decoded) in [(CurlURL.Part.user, user), (.password, password)]
     where handle.text(part) != nil && decoded.map({ HTTPSyntax.isFieldValue($0.utf8) }) != true {
-      throw TransferError(
-        .invalidURL, on: host,
-        "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
-      )
+      throw .controlCharacterInCredentials(ofURLFor: host)
     }
     keepsPath = handle.keepsPath
     namesUserOnly = user != nil && password == nil

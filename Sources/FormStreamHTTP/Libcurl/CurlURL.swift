@@ -50,19 +50,16 @@ final class CurlURL {
     guard code == CURLUE_OK else {
       let reason = String(cString: curl_url_strerror(code))
       let subject = subject.hidingSecretsOfInvalidURL
-      throw TransferError(
-        .invalidURL, on: subject,
-        "The URL \(subject.quoted) is not valid (\(reason)): \(Self.remedy(for: code)).")
+      throw .invalidURL(subject, reason, Self.flaw(code))
     }
     if part == .url { try encodeHost(subject) }
   }
 
-  private static func remedy(for code: CURLUcode) -> String {
+  private static func flaw(_ code: CURLUcode) -> TransferError.URLFlaw {
     switch code {
-    case CURLUE_BAD_PORT_NUMBER: "the port is a number up to 65535, as in http://host:8080/path"
-    case CURLUE_BAD_HOSTNAME:
-      "write the host without spaces and other marks, as in https://host/path"
-    default: "write http://host/path or https://host/path"
+    case CURLUE_BAD_PORT_NUMBER: .port
+    case CURLUE_BAD_HOSTNAME: .host
+    default: .other
     }
   }
 
@@ -79,11 +76,7 @@ final class CurlURL {
     {
       return
     }
-    let subject = subject.hidingSecretsOfInvalidURL
-    throw TransferError(
-      .invalidURL, on: subject,
-      "The host \(host.quoted) of a URL is not a name that can be looked up: write it in ASCII, such as "
-        + "xn--bcher-kva.example.")
+    throw .hostNotEncodable(host, of: subject.hidingSecretsOfInvalidURL)
   }
 
   /// A part as it is written; nil if the URL doesn't have it.

@@ -122,10 +122,7 @@ final class BodyUploadSource: UploadSource, @unchecked Sendable {
     state.isReadingAhead = workers.run { [self] in
       if let wait { wait.running { readAhead() } } else { readAhead() }
     }
-    guard !state.isReadingAhead else { return }
-    state.end = .failed(
-      TransferError(
-        MultipartError(.streamFailed, on: "the body", TransferError.noThread.message)))
+    if !state.isReadingAhead { state.end = .failed(.noThreadForBody) }
   }
 
   // MARK: On a worker thread

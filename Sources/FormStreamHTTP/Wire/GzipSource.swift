@@ -18,10 +18,7 @@ final class GzipSource: ByteSource {
   private var isComplete = false
 
   init(_ body: BodyLayout) throws(TransferError) {
-    guard let deflater = Deflater() else {
-      throw TransferError(
-        .engineFailed, on: "the body", "The body can't be compressed: there is not enough memory.")
-    }
+    guard let deflater = Deflater() else { throw .notCompressible }
     self.deflater = deflater
     reader = body.makeReader()
     piece = .allocate(byteCount: Self.pieceSize, alignment: 16)

@@ -69,11 +69,7 @@ struct SentBody: ~Copyable {
       if total == nil, let failure = failureOfDigest() { return .failed(failure) }
       hasReadEnd = true
       guard let total, read < total else { break }
-      return .failed(
-        TransferError(
-          .streamTooShort, on: "the body",
-          "The body ended after \(read) of the \(counted(total, "byte that was", "bytes that were")) announced."
-        ))
+      return .failed(.bodyTooShort(read, announced: total))
     case .failed:
       break
     }
@@ -179,16 +175,5 @@ struct SentBody: ~Copyable {
   private mutating func finish() throws(DigestError) -> SHA256Digest? {
     if let digest = digest.take() { finishedDigest = try digest.finalize() }
     return finishedDigest
-  }
-}
-
-extension TransferError {
-  static let digestChanged = TransferError(
-    .sourceChanged, on: "the body",
-    "The body has other bytes than when its Content-Digest was computed, so its end was not sent: send it again when "
-      + "nothing writes to its files, or make its streams the same each time.")
-
-  static func digestFailed(_ error: DigestError) -> TransferError {
-    TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
   }
 }

@@ -1,0 +1,173 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// URLs that can't be used.
+extension TransferError {
+  /// What is wrong with a URL, as far as it is known.
+  enum URLFlaw {
+    case port, host, other
+
+    fileprivate var remedy: String {
+      switch self {
+      case .port: "the port is a number up to 65535, as in http://host:8080/path"
+      case .host: "write the host without spaces and other marks, as in https://host/path"
+      case .other: "write http://host/path or https://host/path"
+      }
+    }
+  }
+
+  /// - Parameters:
+  ///   - url: the URL, secrets masked.
+  ///   - reason: libcurl's words.
+  static func invalidURL(_ url: String, _ reason: String, _ flaw: URLFlaw) -> TransferError {
+    TransferError(
+      .invalidURL, on: url, "The URL \(url.quoted) is not valid (\(reason)): \(flaw.remedy).")
+  }
+
+  static func hostNotEncodable(_ host: String, of url: String) -> TransferError {
+    TransferError(
+      .invalidURL, on: url,
+      "The host \(host.quoted) of a URL is not a name that can be looked up: write it in ASCII, such as "
+        + "xn--bcher-kva.example.")
+  }
+
+  static let emptyReference = TransferError(
+    .invalidURL, on: "", "An empty reference names no URL: the server must name one.")
+
+  static func schemeNotSupported(_ scheme: String, of url: String) -> TransferError {
+    TransferError(
+      .invalidURL, on: url,
+      "The URL \(url.quoted) has the scheme \(scheme.quoted): only http and https are supported.")
+  }
+
+  static func noHost(in url: String) -> TransferError {
+    TransferError(
+      .invalidURL, on: url,
+      "The URL \(url.quoted) has no host: write http://host/path or https://host/path.")
+  }
+
+  static func controlCharacterInCredentials(ofURLFor host: String) -> TransferError {
+    TransferError(
+      .invalidURL, on: host,
+      "The user or the password in the URL for \(host.quoted) contains a control character: remove it."
+    )
+  }
+}
+
+/// Headers that can't be set.
+extension TransferError {
+  /// - Parameter flaw: a sentence about the header.
+  static func headerUnusable(_ name: String, _ flaw: String) -> TransferError {
+    TransferError(.invalidHeader, on: name, "\(flaw)")
+  }
+
+  static let secondHost = TransferError(
+    .invalidHeader, on: "Host",
+    "The header Host is there more than once: leave all but one of them out.")
+
+  static func tooManyHeaders(_ last: String, limit: Int) -> TransferError {
+    TransferError(
+      .invalidHeader, on: last,
+      "The header \(last.quoted) is one too many: a request can have at most \(limit).")
+  }
+
+  static func contentType(_ value: String, lacksBoundary boundary: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: "Content-Type",
+      "The header Content-Type \(value.quoted) doesn't fit the form: leave it out, or name a multipart type with the "
+        + "form's boundary, \(boundary.quoted).")
+  }
+
+  static func header(_ name: String, besideOption setting: SettingName) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) can't be set beside the option that sends it (\(setting)): leave one of them out."
+    )
+  }
+
+  static let codingOfCompressedBody = TransferError(
+    .invalidHeader, on: "Content-Encoding",
+    "The header Content-Encoding can't be set if the body is compressed (\(SettingName.bodyCoding)): leave one of them "
+      + "out.")
+}
+
+/// Options that a request can't have.
+extension TransferError {
+  static func rateTooSmall(_ rate: Int64) -> TransferError {
+    TransferError(
+      .invalidSetting, on: "maximumRate",
+      "A body can't be sent at \(counted(rate, "byte", "bytes")) a second: allow 1 or more.")
+  }
+
+  static let bodyOfHEAD = TransferError(
+    .invalidSetting, on: "HEAD",
+    "A HEAD request can't have a body: remove the body, or use GET or POST.")
+}
+
+/// Bodies that can't be read, or not in time.
+extension TransferError {
+  static func bodyTooShort(_ size: Int64, announced: Int64) -> TransferError {
+    TransferError(
+      .streamTooShort, on: "the body",
+      "The body ended after \(size) of the \(counted(announced, "byte that was", "bytes that were")) announced."
+    )
+  }
+
+  /// - Parameter length: the length of the body; nil if it is not known.
+  static func digestOfOneShot(length: Int64?) -> TransferError {
+    TransferError(
+      .notReplayable, on: "the body",
+      "A Content-Digest reads the body twice, and this body is a stream that can be read once: leave the header out, or "
+        + "\(onceRemedy(length: length)).")
+  }
+
+  static let digestChanged = TransferError(
+    .sourceChanged, on: "the body",
+    "The body has other bytes than when its Content-Digest was computed, so its end was not sent: send it again when "
+      + "nothing writes to its files, or make its streams the same each time.")
+
+  static func digestFailed(_ error: any Error) -> TransferError {
+    TransferError(.engineFailed, on: "the digest", "\(error)", underlying: error)
+  }
+
+  static let notCompressible = TransferError(
+    .engineFailed, on: "the body", "The body can't be compressed: there is not enough memory.")
+
+  /// The body has to be waited for, and there is no thread for that.
+  static let noThreadForBody = TransferError(
+    MultipartError(.streamFailed, on: "the body", noThread.message))
+
+  static func notPrepared(
+    by step: BodyPreparation, within limit: Duration
+  ) -> TransferError {
+    let (done, remedy) = step.words
+    let result = step == .counting ? "it was not sent again" : "nothing was sent"
+    return TransferError(
+      .timedOut, on: "the body",
+      "The body could not be \(done) within \(limit.inSeconds), so \(result): \(remedy), or raise the limit "
+        + "(\(SettingName.attemptLimit)).")
+  }
+}
+
+extension BodyPreparation {
+  /// What could not be done in time, and what to do about that, except for raising the limit.
+  fileprivate var words: (done: String, remedy: Message) {
+    switch self {
+    case .measuring: ("measured", "check the disk or the program that it is read from")
+    case .readingAhead:
+      ("read ahead", "let less of it be read before it is sent (\(SettingName.readAhead))")
+    case .storing:
+      (
+        "stored",
+        "let it be sent as it comes, if the server takes that (without \(SettingName.spooling))"
+      )
+    case .hashing:
+      ("read for its Content-Digest", "check the disk or the program that it is read from")
+    case .counting:
+      (
+        "read once more for its length, which the server demands",
+        "check the disk or the program that it is read from"
+      )
+    }
+  }
+}

@@ -61,14 +61,9 @@ extension Attempt {
       return .conclude(.unknown, .chunksOverHTTP10(url, response.status))
     }
     guard facts.isResponseToCompleteRequest else {
-      let total = bodyLength.map { counted($0, "byte", "bytes") } ?? "an unknown number of bytes"
       return .conclude(
         .unknown,
-        TransferError(
-          .respondedEarly, on: url.description,
-          "The server at \(url) responded \(response.status) after \(facts.handedOverAtResponse) of "
-            + "\(total): that can't confirm the complete body. Ask the server what it received."
-        ))
+        .respondedEarly(url, response.status, after: facts.handedOverAtResponse, of: bodyLength))
     }
     // A request that only reads has failed if the response is incomplete.
     if response.isTruncated, let failure = facts.failure, !changesSomething {
@@ -83,18 +78,12 @@ extension Attempt {
   private func decisionOnRefusal(
     _ response: AttemptFacts.Response, _ facts: AttemptFacts
   ) -> AttemptDecision {
-    let refused = TransferError(
-      .statusRefused, on: url.description,
-      "The server at \(url) responded \(response.status) to \(method).")
+    let refused = TransferError.statusRefused(url, response.status, to: method)
     if response.isFromFailedGateway(isPassedOn: isPassedOn) {
       // A request that may be sent twice ends as `retryable`: whether a gateway loses its server again is not known.
       if isHarmlessTwice { return retry(.init(.retryable, refused)) }
       guard facts.isResponseToCompleteRequest else { return .conclude(.retryable, refused) }
-      let unknown = AttemptDecision.Verdict(
-        .unknown,
-        refused.adding(
-          "The request may have been passed on and carried out: ask the server that it is for."
-        ))
+      let unknown = AttemptDecision.Verdict(.unknown, refused.perhapsPassedOn)
       return isSafeToRepeat ? retry(unknown) : .conclude(unknown)
     }
     switch response.status {
@@ -120,10 +109,7 @@ extension Attempt {
     case let status where RetryPolicy.unclearRefusals.contains(status):
       return isSafeToRepeat ? retry(.init(.retryable, refused)) : .conclude(.failed, refused)
     case 415 where options.bodyCoding != .none:
-      return .conclude(
-        .failed,
-        refused.adding(
-          "It may not take compressed bodies: send it without \(SettingName.bodyCoding)."))
+      return .conclude(.failed, refused.refusingCompressedBody)
     default: return .conclude(.failed, refused)
     }
   }

@@ -516,8 +516,7 @@ extension AttemptDecision.Verdict {
       return error = error ?? failure
     }
     // What was refused needs no failure of its own.
-    error = error?.adding(
-      "Only the first \(counted(ResponseTarget.defaultLimit, "byte", "bytes")) of its response were kept.")
+    error = error?.keepingBeginningOfResponse
   }
 }
 

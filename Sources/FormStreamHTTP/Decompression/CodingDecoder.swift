@@ -49,7 +49,7 @@ final class CodingDecoder: @unchecked Sendable {
       self.inflater = inflater
       return inflater
     } catch {
-      throw ResponseDecoder.failure(url, "could not be decompressed: \(error.reason)")
+      throw Failure(error: .decompressionNotBegun(url, error.reason))
     }
   }
 
@@ -77,7 +77,7 @@ final class CodingDecoder: @unchecked Sendable {
       begunCount = first.count
       return progress
     } catch {
-      throw ResponseDecoder.failure(url, "can't be decompressed: \(error.reason)")
+      throw Failure(error: .compressedDataDamaged(url, error.reason))
     }
   }
 
@@ -112,11 +112,7 @@ final class CodingDecoder: @unchecked Sendable {
     }
     let count = room.count - rest.count
     guard Int64(count) <= limit - decoded else {
-      throw Failure(
-        error: TransferError(
-          .responseTooLarge, on: url.description,
-          "The response from \(url) has more than \(counted(limit, "byte", "bytes")) after decompression: raise "
-            + "\(SettingName.responseCompressionLimit) if that is expected."))
+      throw Failure(error: .decodedResponseTooLarge(url, limit: limit))
     }
     decoded += Int64(count)
     return count > 0 ? UnsafeRawBufferPointer(rebasing: room[..<count]) : nil
@@ -126,10 +122,10 @@ final class CodingDecoder: @unchecked Sendable {
   /// the coding nevertheless.
   func checkEnd() throws(Failure) {
     guard place == .inMember else { return }
-    throw ResponseDecoder.failure(url, "ends before its compressed data does")
+    throw Failure(error: .compressedDataCut(url))
   }
 
   private var surplus: Failure {
-    ResponseDecoder.failure(url, "has bytes after its compressed data")
+    Failure(error: .compressedDataFollowed(url))
   }
 }

@@ -31,10 +31,7 @@ final class ResponseDecoder: @unchecked Sendable {
     guard !names.isEmpty else { return nil }
     let codings = names.compactMap(Self.coding)
     guard codings.count == names.count, codings.count <= Self.maximumCount else {
-      throw Self.failure(
-        url,
-        "is coded as \(names.joined(separator: ", ").quoted), and only gzip and deflate were asked for"
-      )
+      throw Failure(error: .coded(as: names, url))
     }
     let limit = decompression.limit
     decoders = codings.reversed().map { CodingDecoder($0, limit: limit, from: url) }
@@ -76,12 +73,5 @@ final class ResponseDecoder: @unchecked Sendable {
   /// the coding nevertheless.
   func checkEnd() throws(Failure) {
     for decoder in decoders { try decoder.checkEnd() }
-  }
-
-  static func failure(_ url: HTTPURL, _ what: String) -> Failure {
-    Failure(
-      error: TransferError(
-        .decompressionFailed, on: url.description,
-        "The response from \(url) \(what). Ask for it without compression."))
   }
 }

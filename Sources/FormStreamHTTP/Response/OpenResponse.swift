@@ -57,9 +57,8 @@ public struct OpenResponse: Sendable {
     task.cancel()
     // Not reading on doesn't change what the server refused.
     let outcome = await body.reading.outcomeOfHead
-    throw TransferError(
-      .statusRefused, on: url.description, "The server at \(url) responded \(status)."
-    ).ending(as: outcome, response(with: bytes, isTruncated: isTruncated))
+    throw TransferError.statusRefused(url, status)
+      .ending(as: outcome, response(with: bytes, isTruncated: isTruncated))
   }
 
   /// The complete body.
@@ -71,10 +70,8 @@ public struct OpenResponse: Sendable {
     for try await chunk in body {
       guard chunk.count <= limit - bytes.count else {
         task.cancel()
-        throw TransferError.responseTooLarge(
-          url, "has a body of more than \(counted(limit, "byte", "bytes"))"
-        )
-        .ending(as: await outcomeWithoutRest, response(with: bytes, isTruncated: true))
+        throw TransferError.responseTooLarge(url, toCollect: limit)
+          .ending(as: await outcomeWithoutRest, response(with: bytes, isTruncated: true))
       }
       bytes.append(contentsOf: chunk)
     }
@@ -101,13 +98,5 @@ public struct OpenResponse: Sendable {
     TransferResponse(
       status: status, version: version, url: url, headers: headers, body: body,
       isTruncated: isTruncated)
-  }
-}
-
-extension TransferError {
-  static func responseTooLarge(_ url: HTTPURL, _ what: String) -> TransferError {
-    TransferError(
-      .responseTooLarge, on: url.description,
-      "The response from \(url) \(what): raise the limit, or read it in pieces.")
   }
 }

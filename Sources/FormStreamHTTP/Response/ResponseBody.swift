@@ -76,8 +76,7 @@ public struct ResponseLines: AsyncSequence, Sendable {
 
     private mutating func append(_ bytes: ArraySlice<UInt8>) throws {
       guard bytes.count <= limit - line.count else {
-        throw TransferError.responseTooLarge(
-          chunks.reading.url, "has a line of more than \(counted(limit, "byte", "bytes"))")
+        throw TransferError.lineTooLong(chunks.reading.url, limit: limit)
       }
       line += bytes
     }
@@ -141,8 +140,7 @@ final class ResponseReading: Sendable {
     guard let response = result.response else { return result.error }
     if response.isTruncated {
       return result.error
-        ?? .responseTooLarge(
-          response.url, "was not expected to be the last, and only its beginning was kept")
+        ?? .onlyBeginningKept(response.url)
     }
     return options.accepts(response.status) ? result.error : nil
   }

@@ -87,17 +87,12 @@ public struct ResponseTarget: Sendable {
   func excess(of response: TransferResponse) -> TransferError? {
     guard case .memory(let limit) = kind, !cuts, response.isTruncated, response.body.count >= limit
     else { return nil }
-    return .responseTooLarge(
-      response.url, "has more than the \(counted(limit, "byte", "bytes")) that its target keeps")
+    return .responseTooLarge(response.url, forTargetOf: limit)
   }
 
   /// The error of a held response whose end is missing: it was held because another one was expected in its place.
   func excess(ofHeld held: TransferResponse) -> TransferError? {
-    guard held.isTruncated else { return nil }
-    return TransferError(
-      .responseTooLarge, on: held.url.description,
-      "The response from \(held.url), of status \(held.status), is cut: of a response in whose place another one "
-        + "is expected, no more than \(counted(held.body.count, "byte", "bytes")) can be kept.")
+    held.isTruncated ? .heldResponseCut(held) : nil
   }
 
   /// - Throws: the error of a file that can't be one.

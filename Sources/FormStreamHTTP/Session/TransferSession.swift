@@ -193,9 +193,6 @@ extension TransferResult {
   /// Throws why there is no response that confirms the request.
   func fail() throws -> Never {
     if error?.code == .cancelled { throw CancellationError() }
-    throw error
-      ?? TransferError(
-        .engineFailed, on: url.description,
-        "The request to \(url) ended with neither a response nor an error.")
+    throw error ?? .endedWithoutResponse(url)
   }
 }

@@ -218,10 +218,7 @@ final class ResponseCollector {
   func receive(headLine bytes: UnsafeRawBufferPointer) -> Bool {
     headSize += bytes.count
     guard headSize <= Self.maximumHeadSize else {
-      return fail(
-        .responseTooLarge,
-        "The heads of the response from \(url) have more than \(Self.maximumHeadSize) bytes: check the "
-          + "server.")
+      return fail(.headsTooLong(url, limit: Self.maximumHeadSize))
     }
     let line = bytes.trimmingLineBreak
     if options.receiveHead != nil, isInHead || line.starts(with: "HTTP/".utf8) {
@@ -290,35 +287,17 @@ final class ResponseCollector {
     // RFC 9110 §15: "A client that receives a response with an invalid status code SHOULD process the response as if it had a
     // 5xx (Server Error) status code." These have three digits; some sites refuse robots with 999.
     guard let lastStatus, (100...999).contains(lastStatus) else {
-      return fail(
-        .malformedResponse,
-        "The response from \(url) has no valid status: \(shownHead().quoted).")
+      return fail(.noValidStatus(url, shownHead()))
     }
-    guard lastStatus != 101 else {
-      return fail(
-        .malformedResponse,
-        "The server at \(url) switches to another protocol, which was not requested.")
-    }
+    guard lastStatus != 101 else { return fail(.protocolSwitched(url)) }
     if lastStatus < 200 { return endInformationalHead(lastStatus) }
     // RFC 9112 §6.3: the end of a response with contradictory lengths can't be known.
-    guard !hasHiddenLength else {
-      return fail(
-        .malformedResponse,
-        "The response from \(url) has a malformed length (Content-Length or Transfer-Encoding), so that its end can't be "
-          + "known: \(shownHead().quoted).")
-    }
-    guard hasOneLength else {
-      return fail(
-        .malformedResponse,
-        "The response from \(url) has several lengths (Content-Length), or a malformed one.")
-    }
+    guard !hasHiddenLength else { return fail(.lengthMalformed(url, shownHead())) }
+    guard hasOneLength else { return fail(.severalLengths(url)) }
     // RFC 9112 §6.3: some responses end with their heads, and Transfer-Encoding overrides Content-Length.
     if !isToHEAD, lastStatus != 204, lastStatus != 304 {
       guard hasKnownTransferCoding else {
-        return fail(
-          .malformedResponse,
-          "The response from \(url) has a transfer coding that was not asked for, so that its end can't be known: "
-            + "\((headers.joined("Transfer-Encoding") ?? "").quoted).")
+        return fail(.transferCodingUnknown(url, headers.joined("Transfer-Encoding") ?? ""))
       }
       if !isChunked {
         announcedLength = headers["Content-Length"].flatMap { Int64($0) }
@@ -330,10 +309,7 @@ final class ResponseCollector {
     guard
       !isOfResource || lastStatus == 206 || !options.accepts(lastStatus) || !headers.hasRangeOfBytes
     else {
-      return fail(
-        .malformedResponse,
-        "The server at \(url) responded \(lastStatus) with a Content-Range, which only a part has (206): whether the response "
-          + "is complete can't be known.")
+      return fail(.rangeOfEverything(url, lastStatus))
     }
     isHeld = !isFinal(lastStatus, headers, version)
     if let leavesOutBody = options.leavesOutBody, let head = response, leavesOutBody(head) {
@@ -377,9 +353,7 @@ final class ResponseCollector {
     if status == 100 { hasContinued = true }
     informationalCount += 1
     guard informationalCount <= Self.maximumInformational else {
-      return fail(
-        .malformedResponse,
-        "The server at \(url) sent \(informationalCount) informational responses and no final one.")
+      return fail(.tooManyInformationalResponses(url, informationalCount))
     }
     return true
   }
@@ -412,10 +386,7 @@ final class ResponseCollector {
     if choice != nil { return .later }
     // libcurl counts no bytes of a body that only the end of the connection ends.
     if endsWithConnection, let announcedLength, Int64(bytes.count) > announcedLength - received {
-      _ = fail(
-        .malformedResponse,
-        "The response from \(url) has more bytes than the \(announcedLength) that it announces (Content-Length)."
-      )
+      _ = fail(.bodyTooLong(url, announced: announcedLength))
       return .abort
     }
     if let sizeLimit, Int64(bytes.count) > sizeLimit - received {
@@ -468,10 +439,6 @@ final class ResponseCollector {
 
   private func notStored(_ error: any Error) -> TransferError {
     .responseNotStored(target, from: url, error)
-  }
-
-  private func fail(_ code: TransferError.Code, _ message: Message) -> Bool {
-    fail(TransferError(code, on: url.description, message))
   }
 
   private func fail(_ error: TransferError) -> Bool {

@@ -56,25 +56,3 @@ extension ResponseTarget {
     try sink.finish(isComplete: !held.isTruncated)
   }
 }
-
-extension TransferError {
-  static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
-    TransferError(
-      .responseTooLarge, on: url.description,
-      "The response from \(url) has more than the \(counted(limit, "byte", "bytes")) that \(SettingName.maximumResponseSize) "
-        + "allows.")
-  }
-
-  static func responseNotStored(
-    _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
-  ) -> TransferError {
-    let destination =
-      if case .file(.success(let path)) = target.kind { path.description } else {
-        "the response's target"
-      }
-    return TransferError(
-      .responseNotStored, on: destination,
-      "The response from \(url) could not be written to \(destination.quoted): \(error).",
-      underlying: error)
-  }
-}

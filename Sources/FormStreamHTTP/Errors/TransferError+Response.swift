@@ -1,0 +1,207 @@
+import FormStreamMultipart
+import FormStreamPlatform
+
+/// Responses that refuse a request, or say too little about it.
+extension TransferError {
+  /// - Parameter method: the method of the request; nil if the message doesn't name it.
+  static func statusRefused(
+    _ url: HTTPURL, _ status: Int, to method: HTTPMethod? = nil
+  ) -> TransferError {
+    let request = method.map { " to \($0)" } ?? ""
+    return TransferError(
+      .statusRefused, on: url.description, "The server at \(url) responded \(status)\(request).")
+  }
+
+  /// - Parameters:
+  ///   - sent: how many bytes of the body were handed over before.
+  ///   - length: the length of the body; nil if it is not known.
+  static func respondedEarly(
+    _ url: HTTPURL, _ status: Int, after sent: Int64, of length: Int64?
+  ) -> TransferError {
+    let total = length.map { counted($0, "byte", "bytes") } ?? "an unknown number of bytes"
+    return TransferError(
+      .respondedEarly, on: url.description,
+      "The server at \(url) responded \(status) after \(sent) of "
+        + "\(total): that can't confirm the complete body. Ask the server what it received.")
+  }
+
+  /// Adds that the server behind a gateway may have carried out the request.
+  var perhapsPassedOn: TransferError {
+    adding("The request may have been passed on and carried out: ask the server that it is for.")
+  }
+
+  /// Adds why the server may have refused the request.
+  var refusingCompressedBody: TransferError {
+    adding("It may not take compressed bodies: send it without \(SettingName.bodyCoding).")
+  }
+
+  static func endedWithoutResponse(_ url: HTTPURL) -> TransferError {
+    TransferError(
+      .engineFailed, on: url.description,
+      "The request to \(url) ended with neither a response nor an error.")
+  }
+}
+
+/// Heads that are not valid, so that the end of the response can't be known.
+extension TransferError {
+  static func headsTooLong(_ url: HTTPURL, limit: Int) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The heads of the response from \(url) have more than \(limit) bytes: check the "
+        + "server.")
+  }
+
+  /// - Parameter head: the head, secrets masked.
+  static func noValidStatus(_ url: HTTPURL, _ head: String) -> TransferError {
+    malformed(url, "The response from \(url) has no valid status: \(head.quoted).")
+  }
+
+  static func protocolSwitched(_ url: HTTPURL) -> TransferError {
+    malformed(url, "The server at \(url) switches to another protocol, which was not requested.")
+  }
+
+  static func tooManyInformationalResponses(_ url: HTTPURL, _ count: Int) -> TransferError {
+    malformed(
+      url, "The server at \(url) sent \(count) informational responses and no final one.")
+  }
+
+  /// - Parameter head: the head, secrets masked.
+  static func lengthMalformed(_ url: HTTPURL, _ head: String) -> TransferError {
+    malformed(
+      url,
+      "The response from \(url) has a malformed length (Content-Length or Transfer-Encoding), so that its end can't be "
+        + "known: \(head.quoted).")
+  }
+
+  static func severalLengths(_ url: HTTPURL) -> TransferError {
+    malformed(
+      url, "The response from \(url) has several lengths (Content-Length), or a malformed one.")
+  }
+
+  static func transferCodingUnknown(_ url: HTTPURL, _ codings: String) -> TransferError {
+    malformed(
+      url,
+      "The response from \(url) has a transfer coding that was not asked for, so that its end can't be known: "
+        + "\(codings.quoted).")
+  }
+
+  static func rangeOfEverything(_ url: HTTPURL, _ status: Int) -> TransferError {
+    malformed(
+      url,
+      "The server at \(url) responded \(status) with a Content-Range, which only a part has (206): whether the response "
+        + "is complete can't be known.")
+  }
+
+  static func bodyTooLong(_ url: HTTPURL, announced: Int64) -> TransferError {
+    malformed(
+      url,
+      "The response from \(url) has more bytes than the \(announced) that it announces (Content-Length)."
+    )
+  }
+
+  private static func malformed(_ url: HTTPURL, _ message: Message) -> TransferError {
+    TransferError(.malformedResponse, on: url.description, message)
+  }
+}
+
+/// Responses that are too large.
+extension TransferError {
+  /// It exceeds ``TransferOptions/maximumResponseSize``.
+  static func responseTooLarge(_ url: HTTPURL, _ limit: Int64) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) has more than the \(counted(limit, "byte", "bytes")) that \(SettingName.maximumResponseSize) "
+        + "allows.")
+  }
+
+  static func decodedResponseTooLarge(_ url: HTTPURL, limit: Int64) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) has more than \(counted(limit, "byte", "bytes")) after decompression: raise "
+        + "\(SettingName.responseCompressionLimit) if that is expected.")
+  }
+
+  static func responseTooLarge(_ url: HTTPURL, forTargetOf limit: Int) -> TransferError {
+    tooLarge(url, "has more than the \(counted(limit, "byte", "bytes")) that its target keeps")
+  }
+
+  static func responseTooLarge(_ url: HTTPURL, toCollect limit: Int) -> TransferError {
+    tooLarge(url, "has a body of more than \(counted(limit, "byte", "bytes"))")
+  }
+
+  static func lineTooLong(_ url: HTTPURL, limit: Int) -> TransferError {
+    tooLarge(url, "has a line of more than \(counted(limit, "byte", "bytes"))")
+  }
+
+  /// Another response was expected in place of this one.
+  static func onlyBeginningKept(_ url: HTTPURL) -> TransferError {
+    tooLarge(url, "was not expected to be the last, and only its beginning was kept")
+  }
+
+  private static func tooLarge(_ url: HTTPURL, _ what: String) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: url.description,
+      "The response from \(url) \(what): raise the limit, or read it in pieces.")
+  }
+
+  /// Another response was expected in place of this one.
+  static func heldResponseCut(_ held: TransferResponse) -> TransferError {
+    TransferError(
+      .responseTooLarge, on: held.url.description,
+      "The response from \(held.url), of status \(held.status), is cut: of a response in whose place another one "
+        + "is expected, no more than \(counted(held.body.count, "byte", "bytes")) can be kept.")
+  }
+
+  /// Adds that the explanation of a refusal is cut.
+  var keepingBeginningOfResponse: TransferError {
+    adding("Only the first \(ResponseTarget.defaultLimit) bytes of its response were kept.")
+  }
+}
+
+/// Responses that can't be decompressed.
+extension TransferError {
+  static func coded(as codings: [String], _ url: HTTPURL) -> TransferError {
+    undecodable(
+      url,
+      "is coded as \(codings.joined(separator: ", ").quoted), and only gzip and deflate were asked for"
+    )
+  }
+
+  static func decompressionNotBegun(_ url: HTTPURL, _ reason: String) -> TransferError {
+    undecodable(url, "could not be decompressed: \(reason)")
+  }
+
+  static func compressedDataDamaged(_ url: HTTPURL, _ reason: String) -> TransferError {
+    undecodable(url, "can't be decompressed: \(reason)")
+  }
+
+  static func compressedDataCut(_ url: HTTPURL) -> TransferError {
+    undecodable(url, "ends before its compressed data does")
+  }
+
+  static func compressedDataFollowed(_ url: HTTPURL) -> TransferError {
+    undecodable(url, "has bytes after its compressed data")
+  }
+
+  private static func undecodable(_ url: HTTPURL, _ what: String) -> TransferError {
+    TransferError(
+      .decompressionFailed, on: url.description,
+      "The response from \(url) \(what). Ask for it without compression.")
+  }
+}
+
+/// Responses that can't be stored.
+extension TransferError {
+  static func responseNotStored(
+    _ target: ResponseTarget, from url: HTTPURL, _ error: any Error
+  ) -> TransferError {
+    let destination =
+      if case .file(.success(let path)) = target.kind { path.description } else {
+        "the response's target"
+      }
+    return TransferError(
+      .responseNotStored, on: destination,
+      "The response from \(url) could not be written to \(destination.quoted): \(error).",
+      underlying: error)
+  }
+}

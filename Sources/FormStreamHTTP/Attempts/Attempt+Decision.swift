@@ -98,12 +98,7 @@ extension Attempt {
       }
     // RFC 9110 §15.5.8: "the client needs to authenticate itself in order to use a proxy for this request".
     case 407 where isPassedOn:
-      return .conclude(
-        .failed,
-        TransferError(
-          .proxyRefused, on: url.description,
-          "The request to \(url) was not passed on: its proxy demands a user and a password, or other ones (407). Set "
-            + "them (\(SettingName.proxyCredentials))."))
+      return .conclude(.failed, .credentialsDemandedByProxy(url))
     case let status where RetryPolicy.refusalsBeforeWork.contains(status):
       return retry(.init(.retryable, refused), retryAfter: response.retryAfter)
     case let status where RetryPolicy.unclearRefusals.contains(status):
@@ -160,9 +155,7 @@ extension Attempt {
       }
     }
     if doubt(on: facts) == .none { return .conclude(.cancelled, facts.failure) }
-    return .conclude(
-      .unknown,
-      facts.failure?.adding("It was sent completely, and may be carried out: ask the server."))
+    return .conclude(.unknown, facts.failure?.afterCompleteRequest)
   }
 
   /// RFC 9110 §15.4.4: a 303 says that the request was carried out, and which page describes the result. Whatever
@@ -188,11 +181,7 @@ extension Attempt {
     guard tries < options.retry.attempts else { return .conclude(verdict) }
     guard hasUsedOneShot else { return .retry(verdict, retryAfter: retryAfter) }
     guard let error = verdict.error else { return .conclude(verdict) }
-    return .conclude(
-      verdict.outcome,
-      error.adding(
-        "It is not retried, as its body is a stream that can be read once: \(TransferError.onceRemedy(length: bodyLength))."
-      ))
+    return .conclude(verdict.outcome, error.notRetried(length: bodyLength))
   }
 
   /// Whether the server may carry out the request twice.

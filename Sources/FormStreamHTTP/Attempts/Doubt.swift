@@ -16,10 +16,7 @@ extension AttemptDecision.Verdict {
     case (.ok, _), (.unknown, _), (_, .none), (.retryable, .serverFailed): return self
     default: break
     }
-    return Self(
-      .unknown,
-      error?.adding(
-        "An earlier attempt was sent completely, and may have been carried out."))
+    return Self(.unknown, error?.afterDoubtfulAttempt)
   }
 }
 

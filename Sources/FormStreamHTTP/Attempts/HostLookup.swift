@@ -22,16 +22,3 @@ enum HostLookup {
     case found, noSuchName, noReply
   }
 }
-
-extension TransferError {
-  /// The error for a host that may exist.
-  static func hostLookupFailed(
-    _ url: HTTPURL, _ host: String, _ underlying: (any Error)?
-  ) -> TransferError {
-    TransferError(
-      .hostLookupFailed, on: url.description,
-      "The request to \(url) could not be sent: the name servers could not be asked for the host "
-        + "\(host.quoted). Check the network, and try again later.",
-      underlying: underlying)
-  }
-}

@@ -111,15 +111,6 @@ extension TransferSession.Configuration {
   }
 }
 
-extension TransferError {
-  static func credentialsNotEncrypted(_ url: HTTPURL) -> TransferError {
-    TransferError(
-      .credentialsNotEncrypted, on: url.description,
-      "The credentials of the request to \(url) would be sent without encryption: use https, or allow it by "
-        + "requiresEncryptionForCredentials.")
-  }
-}
-
 /// Whether a host is this machine by its name or address. RFC 6761 §6.3: names that end in `.localhost` are, too.
 private func isLoopback(_ host: String) -> Bool {
   let name = host.hasSuffix(".") ? String(host.dropLast()) : host

@@ -59,16 +59,11 @@ package struct RetryLoop: Sendable {
   /// Nil if the wait is not too long, or the server named none.
   private func refusal(of retryAfter: Duration?) -> Message? {
     guard let retryAfter, retryAfter > .zero else { return nil }
-    let asked = "It asks to come again in \(RetryAfter.text(retryAfter)) (Retry-After)"
     if retryAfter > policy.maximumRetryAfter {
-      return
-        "\(asked), and at most \(policy.maximumRetryAfter.inSeconds) are waited for: try again then, or allow a longer "
-        + "wait (\(SettingName.longestRetryAfter))."
+      return .waitTooLong(retryAfter, limit: policy.maximumRetryAfter)
     }
     if let limit = policy.timeLimit, start.duration(to: .now) + retryAfter.bounded > limit {
-      return
-        "\(asked), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
-        + "one (\(SettingName.retryTimeLimit))."
+      return .waitEndsTooLate(retryAfter, limit: limit)
     }
     return nil
   }

@@ -35,7 +35,7 @@ extension TransferRun {
     switch answer {
     case nil: return .cancelled
     case .failure(let error):
-      return .init(.failed, .decisionFailed("the credentials for the 401", next.url, error))
+      return .init(.failed, .decisionFailed(.challenge, next.url, error))
     case .success(let credentials):
       guard let credentials, next.use(credentials, for: offers, session.protectionSpaces) else {
         return verdict
@@ -59,7 +59,7 @@ extension TransferRun {
     case nil: return isCarriedOut ? .init(.ok, .cancelledDuringResponse) : .cancelled
     case .failure(let error):
       return .init(
-        isCarriedOut ? .ok : .failed, .decisionFailed("the redirect", next.url, error))
+        isCarriedOut ? .ok : .failed, .decisionFailed(.redirect, next.url, error))
     case .success(.follow): return nil
     case .success(.keep):
       return isCarriedOut
@@ -129,13 +129,4 @@ extension TransferRun {
 
 extension AttemptDecision.Verdict {
   static let cancelled = Self(.cancelled, .cancelledBeforeResponse)
-}
-
-extension TransferError {
-  fileprivate static func redirectKept(from url: HTTPURL, _ status: Int) -> TransferError {
-    TransferError(
-      .redirectRefused, on: url.description,
-      "The server at \(url) responded \(status), and the program decided not to follow the redirect."
-    )
-  }
 }

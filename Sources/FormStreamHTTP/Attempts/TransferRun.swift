@@ -427,7 +427,7 @@ final class TransferRun: Sendable {
         options.responseTarget = chosen
         history.chosenTarget = chosen
         if case .memory(let limit) = chosen.kind { history.limitHeldResponse(to: limit) }
-      case .failure(let error): return .decisionFailed("the response", head.url, error)
+      case .failure(let error): return .decisionFailed(.responseHead, head.url, error)
       case .success(nil), nil: break
       }
     }
@@ -471,9 +471,7 @@ final class TransferRun: Sendable {
     if let key = request.options.idempotencyKey, history.sendsKey,
       verdict.outcome == .unknown || verdict.outcome == .retryable && history.doubt != .none
     {
-      verdict.error = verdict.error?.adding(
-        "To send it again, use the same key (\(SettingName.idempotencyKey) \(key.value.quoted)), so that it is "
-          + "carried out only once.")
+      verdict.error = verdict.error?.naming(key)
     }
     publisher.finish { progress in
       progress.phase = .done

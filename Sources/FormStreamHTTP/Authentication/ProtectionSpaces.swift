@@ -166,12 +166,10 @@ extension Credentials {
   /// - Throws: `invalidHeader` if they can't be written in a header.
   func check() throws(TransferError) {
     if kind == .bearer, !HTTPSyntax.isFieldValue(secret.utf8) {
-      throw TransferError(
-        .invalidHeader, on: "Authorization",
-        "The token contains a control character: remove line breaks.")
+      throw .controlCharacterInToken
     }
     if kind == .digest || kind == .strongestOffered, !HTTPSyntax.isFieldValue(user.utf8) {
-      throw .badUser
+      throw .controlCharacterInUser
     }
     if kind == .basic { try checkOfBasic() }
   }
@@ -179,18 +177,8 @@ extension Credentials {
   /// RFC 7617 §2: "a user-id containing a colon character is invalid, as the first colon in a user-pass string separates
   /// user-id and password from one another".
   fileprivate func checkOfBasic() throws(TransferError) {
-    guard user.utf8.contains(UInt8(ascii: ":")) else { return }
-    throw TransferError(
-      .invalidHeader, on: "Authorization",
-      "The user contains a colon, and with Basic the server would take what comes after it for the password: use another user, "
-        + "or Digest.")
+    if user.utf8.contains(UInt8(ascii: ":")) { throw .colonInUser }
   }
-}
-
-extension TransferError {
-  fileprivate static let badUser = TransferError(
-    .invalidHeader, on: "Authorization",
-    "The user contains a control character: remove line breaks.")
 }
 
 extension HTTPURL {

@@ -47,19 +47,3 @@ extension TransferSession {
     return refusedCredentials.contains(proxy)
   }
 }
-
-extension TransferError {
-  static func credentialsRefusedBefore(_ url: HTTPURL) -> TransferError {
-    TransferError(
-      .credentialsRefused, on: url.description,
-      "The credentials of the request to \(url) were refused before by \(url.origin), and are not sent there again: check "
-        + "them.")
-  }
-
-  static func refusedBefore(by proxy: Proxy, _ url: HTTPURL) -> TransferError {
-    TransferError(
-      .proxyRefused, on: url.description,
-      "The request to \(url) was not sent: its proxy, \(proxy), demanded a user and a password before, or other ones. Set "
-        + "them (\(SettingName.proxyCredentials)).")
-  }
-}

@@ -83,13 +83,3 @@ public enum RedirectChoice: Sendable {
   /// the request was carried out.
   case keep
 }
-
-extension TransferError {
-  static func decisionFailed(
-    _ what: String, _ url: HTTPURL, _ error: any Error
-  ) -> TransferError {
-    TransferError(
-      .decisionFailed, on: url.description,
-      "The program's decision about \(what) from \(url) failed: \(error).", underlying: error)
-  }
-}

@@ -107,14 +107,13 @@ final class DownloadRun: Sendable {
   private func prepare() async throws(TransferError) -> ResumableFile {
     let url = try request.url.appending(request.query)
     guard request.method == .get, request.body == nil else {
-      throw .notADownload("only a GET without a body can be one")
+      throw .downloadOfOtherThanGET
     }
     guard request.options.responseCompression == nil else {
-      throw .notADownload(
-        "a file that is decompressed can't be continued; use a target for the response")
+      throw .downloadDecompressed
     }
     for name in ["Range", "If-Range"] where request.headers.contains(name) {
-      throw .notADownload("a download chooses the header \(name) itself; leave it out")
+      throw .downloadWithHeader(name)
     }
     try settings.check()
     let (settings, publisher, control) = (settings, publisher, control)
@@ -231,7 +230,7 @@ final class DownloadRun: Sendable {
       }
       // An accepted response opens the sink.
       guard result.outcome != .ok else {
-        return .conclude(.init(.failed, .notADownload("its response was not stored")))
+        return .conclude(.init(.failed, .downloadWithoutStoredResponse))
       }
       return .conclude(.init(result.outcome, result.error))
     case .storing(let end):
@@ -325,9 +324,7 @@ final class DownloadRun: Sendable {
     }
     var error = verdict.error
     if let left, left.resumeData != nil, error?.code != .responseNotStored {
-      error = error?.adding(
-        "\(counted(left.size, "byte is", "bytes are")) in \(left.path.description.quoted): download it again to continue."
-      )
+      error = error?.leaving(left.size, in: left.path)
     }
     let transfer = TransferResult(
       url: request.url, method: request.method, outcome: verdict.outcome, response: response,

@@ -44,10 +44,7 @@ public struct DownloadSettings: Sendable {
     if case .success(.directory(_, .server)) = destination.place,
       destination.existingFile == .replace
     {
-      throw TransferError(
-        .invalidSetting, on: "destination",
-        "A download can't replace a file whose name the server chooses: refuse names that are taken, or number them."
-      )
+      throw .downloadReplacesUnknownName
     }
   }
 }

@@ -110,7 +110,30 @@ extension TransferError {
     )
   }
 
-  static func notADownload(_ reason: String) -> TransferError {
+  static let downloadOfOtherThanGET = notADownload("only a GET without a body can be one")
+
+  static let downloadDecompressed = notADownload(
+    "a file that is decompressed can't be continued; use a target for the response")
+
+  static func downloadWithHeader(_ name: String) -> TransferError {
+    notADownload("a download chooses the header \(name) itself; leave it out")
+  }
+
+  static let downloadWithoutStoredResponse = notADownload("its response was not stored")
+
+  static let downloadReplacesUnknownName = TransferError(
+    .invalidSetting, on: "destination",
+    "A download can't replace a file whose name the server chooses: refuse names that are taken, or number them."
+  )
+
+  /// Adds what is kept of a download that failed.
+  func leaving(_ size: Int64, in path: LocalPath) -> TransferError {
+    adding(
+      "\(counted(size, "byte is", "bytes are")) in \(path.description.quoted): download it again to continue."
+    )
+  }
+
+  private static func notADownload(_ reason: String) -> TransferError {
     TransferError(
       .invalidSetting, on: "the download", "The request can't be a download: \(reason).")
   }

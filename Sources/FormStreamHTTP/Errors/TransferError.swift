@@ -156,13 +156,6 @@ public struct TransferError: Error, Sendable {
     return error
   }
 
-  /// This error with the remedy of all unknown outcomes at its end, unless the message has it already.
-  var namingServer: TransferError {
-    if description.contains("sk the server") { return self }
-    return adding(
-      "Ask the server whether it received the request before you send it again.")
-  }
-
   /// This error with what became of its request.
   package func ending(
     as outcome: TransferResult.Outcome, _ response: TransferResponse?

@@ -32,7 +32,7 @@ final class CookieJar: @unchecked Sendable {
   /// C: `curl_share_init`, `curl_share_setopt`
   init?(_ policy: CookiePolicy) throws(TransferError) {
     guard case .session(let files, let withoutSessionCookies) = policy.kind else { return nil }
-    guard CurlLibrary.isReady, let handle = curl_share_init() else { throw CurlLibrary.unusable }
+    guard CurlLibrary.isReady, let handle = curl_share_init() else { throw .libcurlNotStarted }
     self.handle = handle
     locks = Locks()
     let isReady =
@@ -46,7 +46,7 @@ final class CookieJar: @unchecked Sendable {
         handle, CURLSHOPT_USERDATA, Unmanaged.passUnretained(locks).toOpaque()) == CURLSHE_OK
       && formstream_share_set_long(
         handle, CURLSHOPT_SHARE, Int(CURL_LOCK_DATA_COOKIE.rawValue)) == CURLSHE_OK
-    guard isReady else { throw CurlLibrary.unusable }
+    guard isReady else { throw .libcurlNotStarted }
     guard !files.isEmpty else { return }
     let easy = try CurlEasy()
     easy.useCookies(of: self)
@@ -54,7 +54,7 @@ final class CookieJar: @unchecked Sendable {
       for line in try CookieFile.lines(of: file) { easy.set(CURLOPT_COOKIELIST, bytes: line) }
     }
     if withoutSessionCookies { easy.set(CURLOPT_COOKIELIST, "SESS") }
-    guard easy.startFailure == nil else { throw CurlLibrary.unusable }
+    guard easy.startFailure == nil else { throw .libcurlNotStarted }
   }
 
   /// C: `curl_share_cleanup`

@@ -28,7 +28,7 @@ final class CurlEasy {
   init() throws(TransferError) {
     guard CurlLibrary.isReady, let handle = curl_easy_init() else {
       errorText.deallocate()
-      throw CurlLibrary.unusable
+      throw .libcurlNotStarted
     }
     self.handle = handle
     errorText.pointee = 0

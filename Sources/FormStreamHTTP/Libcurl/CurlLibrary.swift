@@ -26,7 +26,4 @@ enum CurlLibrary {
     guard let name = curl_version_info(CURLVERSION_FIRST)?.pointee.ssl_version else { return false }
     return String(cString: name).hasPrefix("OpenSSL/\(CertificateCheck.libraryVersion).")
   }()
-
-  static let unusable = TransferError(
-    .engineFailed, on: "libcurl", "libcurl can't be started: there is not enough memory.")
 }

@@ -16,7 +16,7 @@ final class CurlMulti: @unchecked Sendable {
   init(
     maximumIdleConnections: Int, maximumHostConnections: Int?, willClose: @escaping (CInt) -> Void
   ) throws(TransferError) {
-    guard CurlLibrary.isReady, let handle = curl_multi_init() else { throw CurlLibrary.unusable }
+    guard CurlLibrary.isReady, let handle = curl_multi_init() else { throw .libcurlNotStarted }
     self.handle = handle
     sockets = OpenSockets(willClose)
     _ = formstream_multi_set_long(handle, CURLMOPT_MAXCONNECTS, maximumIdleConnections)

@@ -31,7 +31,7 @@ final class CurlURL {
   ///
   /// C: `curl_url`, `curl_url_set`
   init(parsing text: String, keepsPath: Bool = false) throws(TransferError) {
-    guard CurlLibrary.isReady, let handle = curl_url() else { throw CurlLibrary.unusable }
+    guard CurlLibrary.isReady, let handle = curl_url() else { throw .libcurlNotStarted }
     self.handle = handle
     self.keepsPath = keepsPath
     try set(.url, text, subject: text)

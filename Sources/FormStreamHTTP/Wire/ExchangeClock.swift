@@ -61,10 +61,7 @@ struct ExchangeClock {
   /// Returns an error if the limit of the attempt is exceeded.
   func exceededAttempt(of limits: TimeLimits, to url: HTTPURL) -> TransferError? {
     guard let limit = limits.attempt, timeLeft(of: limit) <= .zero else { return nil }
-    return TransferError(
-      .timedOut, on: url.description,
-      "The request to \(url) took longer than \(limit.inSeconds): raise the limit (\(SettingName.attemptLimit))."
-    )
+    return .tookTooLong(url, limit)
   }
 
   /// Returns an error if a limit is exceeded.
@@ -72,20 +69,13 @@ struct ExchangeClock {
     of limits: TimeLimits, during activity: Activity, to url: HTTPURL
   ) -> TransferError? {
     let now = ContinuousClock.now
-    func error(
-      _ code: TransferError.Code, _ what: String, _ remedy: Message
-    ) -> TransferError {
-      TransferError(code, on: url.description, "The request to \(url) \(what): \(remedy).")
-    }
     if let error = exceededAttempt(of: limits, to: url) { return error }
     if activity == .waitingForOthers { return nil }
     if activity == .beforeResponse, let bodyEnd {
       guard let limit = limits.response, now - bodyEnd > limit else { return nil }
-      return error(
-        .responseTimedOut, "was sent, and no response arrived within \(limit.inSeconds)",
-        "raise the limit (\(SettingName.responseLimit))")
+      return .noResponseInTime(url, limit)
     }
     guard let limit = limits.stall, now - lastMovement > limit else { return nil }
-    return error(.stalled, "made no progress for \(limit.inSeconds)", "try again later")
+    return .stalled(url, limit)
   }
 }

@@ -189,7 +189,7 @@ final class ResponseCollector {
       }
       return true
     case .failure(let error):
-      failure = failure ?? .decisionFailed("the response", url, error)
+      failure = failure ?? .decisionFailed(.responseHead, url, error)
       isTruncated = true
       return false
     }

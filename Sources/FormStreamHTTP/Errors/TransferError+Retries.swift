@@ -1,0 +1,54 @@
+import FormStreamPlatform
+
+/// What is added to an error about other attempts.
+extension TransferError {
+  /// Adds why a request is not repeated.
+  ///
+  /// - Parameter length: the length of the body, which can be read once; nil if it is not known.
+  func notRetried(length: Int64?) -> TransferError {
+    adding(
+      "It is not retried, as its body is a stream that can be read once: \(Self.onceRemedy(length: length))."
+    )
+  }
+
+  /// Adds that an earlier attempt leaves a doubt.
+  var afterDoubtfulAttempt: TransferError {
+    adding("An earlier attempt was sent completely, and may have been carried out.")
+  }
+
+  /// Adds that a request was cancelled too late.
+  var afterCompleteRequest: TransferError {
+    adding("It was sent completely, and may be carried out: ask the server.")
+  }
+
+  /// Adds the remedy of all unknown outcomes, unless the message has it already.
+  var namingServer: TransferError {
+    if description.contains("sk the server") { return self }
+    return adding(
+      "Ask the server whether it received the request before you send it again.")
+  }
+
+  /// Adds the key that makes another attempt safe.
+  func naming(_ key: IdempotencyKey) -> TransferError {
+    adding(
+      "To send it again, use the same key (\(SettingName.idempotencyKey) \(key.value.quoted)), so that it is "
+        + "carried out only once.")
+  }
+}
+
+/// Why a server that asks to come again later (`Retry-After`) is not asked again.
+extension Message {
+  static func waitTooLong(_ wait: Duration, limit: Duration) -> Message {
+    "\(asked(wait)), and at most \(limit.inSeconds) are waited for: try again then, or allow a longer "
+      + "wait (\(SettingName.longestRetryAfter))."
+  }
+
+  static func waitEndsTooLate(_ wait: Duration, limit: Duration) -> Message {
+    "\(asked(wait)), and no attempt begins later than \(limit.inSeconds) after the first: try again then, or allow a later "
+      + "one (\(SettingName.retryTimeLimit))."
+  }
+
+  private static func asked(_ wait: Duration) -> String {
+    "It asks to come again in \(RetryAfter.text(wait)) (Retry-After)"
+  }
+}

@@ -154,7 +154,7 @@ extension TransferError {
 
   /// Adds that the explanation of a refusal is cut.
   var keepingBeginningOfResponse: TransferError {
-    adding("Only the first \(ResponseTarget.defaultLimit) bytes of its response were kept.")
+    adding("Only the first \(counted(ResponseTarget.defaultLimit, "byte", "bytes")) of its response were kept.")
   }
 }
 

@@ -14,7 +14,7 @@ private struct Pieces: AsyncSequence {
       isolation actor: isolated (any Actor)? = #isolation
     ) async -> ArraySlice<UInt8>? {
       guard place < pieces.body.count else { return nil }
-      let end = min(place + pieces.size, pieces.body.count)
+      let end = Swift.min(place + pieces.size, pieces.body.count)
       defer { place = end }
       return pieces.body[place..<end]
     }

@@ -75,7 +75,9 @@ where Chunks.Element: Collection<UInt8> {
 
     fileprivate var chunks: Chunks.AsyncIterator
     fileprivate let parser: FormParser
-    fileprivate var waiting: ArraySlice<Element> = []
+    fileprivate var waiting: [FoundEvent] = []
+    /// The index in `waiting` of the next event.
+    fileprivate var nextEvent = 0
     fileprivate var hasBegun = false
     fileprivate var hasEnded = false
 
@@ -89,37 +91,26 @@ where Chunks.Element: Collection<UInt8> {
         try parser.begin()
         hasBegun = true
       }
-      while waiting.isEmpty, !hasEnded {
+      while nextEvent == waiting.count, !hasEnded {
+        nextEvent = 0
         if let chunk = try await chunks.next(isolation: actor) {
           let bytes = Array(chunk)
           if actor == nil || bytes.count <= Self.largestChunkOnActor {
-            waiting = try Self.events(in: bytes, parser)[...]
+            waiting = try FoundEvent.all(in: bytes, parser)
           } else {
             // Nothing else uses the parser while this waits.
             nonisolated(unsafe) let parser = parser
-            waiting = try await Self.eventsElsewhere(in: bytes, parser)[...]
+            waiting = try await FoundEvent.allElsewhere(in: bytes, parser)
           }
         } else {
           hasEnded = true
-          while let event = try parser.finish() { waiting.append(Element(event)) }
+          waiting = []
+          while let event = try parser.finish() { waiting.append(FoundEvent(event)) }
         }
       }
-      return waiting.popFirst()
-    }
-
-    private static func events(in bytes: [UInt8], _ parser: FormParser) throws -> [Element] {
-      var events: [Element] = []
-      try bytes.withUnsafeBytes { bytes in
-        try parser.feed(bytes) { events.append(Element($0)) }
-      }
-      return events
-    }
-
-    /// Parses on one of the threads that tasks share.
-    @concurrent private static func eventsElsewhere(
-      in bytes: [UInt8], _ parser: FormParser
-    ) async throws -> [Element] {
-      try events(in: bytes, parser)
+      guard nextEvent < waiting.count else { return nil }
+      defer { nextEvent += 1 }
+      return Element(waiting[nextEvent])
     }
   }
 
@@ -130,7 +121,25 @@ where Chunks.Element: Collection<UInt8> {
 }
 
 extension FormEvents.Element {
-  fileprivate init(_ event: FormParser.Event) {
+  fileprivate init(_ event: FoundEvent) {
+    self =
+      switch event {
+      case .partBegan(let head): .partBegan(head)
+      case .partBytes(let bytes): .partBytes(bytes)
+      case .partEnded: .partEnded
+      case .formEnded: .formEnded
+      }
+  }
+}
+
+/// An event that waits. `FormEvents.Element` is generic, and arrays of a generic type take twice the time.
+private enum FoundEvent: Sendable {
+  case partBegan(PartHead)
+  case partBytes([UInt8])
+  case partEnded
+  case formEnded
+
+  init(_ event: FormParser.Event) {
     self =
       switch event {
       case .partBegan(let head): .partBegan(head)
@@ -138,5 +147,20 @@ extension FormEvents.Element {
       case .partEnded: .partEnded
       case .formEnded: .formEnded
       }
+  }
+
+  static func all(in bytes: [UInt8], _ parser: FormParser) throws -> [FoundEvent] {
+    var events: [FoundEvent] = []
+    try bytes.withUnsafeBytes { bytes in
+      try parser.feed(bytes) { events.append(FoundEvent($0)) }
+    }
+    return events
+  }
+
+  /// Parses on one of the threads that tasks share.
+  @concurrent static func allElsewhere(
+    in bytes: [UInt8], _ parser: FormParser
+  ) async throws -> [FoundEvent] {
+    try all(in: bytes, parser)
   }
 }

@@ -62,7 +62,7 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   }
 }
 
-/// Begins a session, which reads the file of `-b`, and looks at those of the client's certificate and its pin.
+/// Begins a session, which reads the file of `-b`, and looks at those of TLS.
 func startSession(
   _ configuration: TransferSession.Configuration, _ interruption: Interruption
 ) throws(Failure) -> TransferSession {
@@ -72,8 +72,9 @@ func startSession(
   let tls = configuration.tls
   // Without files of the user, nothing can block: no thread is needed.
   guard
-    !configuration.cookies.files.isEmpty || tls.certificate != nil || tls.key != nil
-      || tls.pin != nil
+    !configuration.cookies.files.isEmpty || tls.certificate != nil || tls.key != nil || tls.pin != nil
+      || tls.authorities != nil || tls.authoritiesDirectory != nil
+      || configuration.proxy.authorities != nil
   else { return try start() }
   return try interruption.performBlocking(orElse: unreadCookies, start)
 }

@@ -47,7 +47,7 @@ extension TransferError {
   static func headsTooLong(_ url: HTTPURL, limit: Int) -> TransferError {
     TransferError(
       .responseTooLarge, on: url.description,
-      "The heads of the response from \(url) have more than \(limit) bytes: check the "
+      "The heads of the response from \(url) have more than \(counted(limit, "byte", "bytes")): check the "
         + "server.")
   }
 

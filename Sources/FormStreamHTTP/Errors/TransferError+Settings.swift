@@ -133,7 +133,7 @@ extension TransferError {
 
   static func cookieTooLong(line: Int, of path: LocalPath, limit: Int) -> TransferError {
     cookiesUnusable(
-      line, path, "is a cookie of more than \(limit) bytes, which can't be sent: remove it.")
+      line, path, "is a cookie of more than \(counted(limit, "byte", "bytes")), which can't be sent: remove it.")
   }
 
   private static func cookiesUnusable(

@@ -103,7 +103,7 @@ public final class Receiver: Sendable {
         socket, lastResponse: { service.lastResponse }, onStop: { service.stop() })
       socket.stopListening()
       acceptLoopEnded.wait(atMost: nil)
-      connections.cutRest(within: .seconds(1))
+      connections.cutRest()
       daemon.stop()
       socket.close()
       let waiting = ending.withLock { ending in

@@ -234,6 +234,31 @@ import Testing
     }
   }
 
+  /// libmicrohttpd refuses these heads itself, and reads a response that isn't there if it is stopped meanwhile.
+  @Test func `a receiver can be stopped while malformed and large heads arrive`() async throws {
+    let largeHead = "GET / HTTP/1.1\r\nX: \(String(repeating: "x", count: 400_000))\r\n\r\n"
+    for round in 0..<20 {
+      let server = try TestServer()
+      let port = server.receiver.port
+      let arrived = Guarded(0)
+      let clients = (0..<12).map { number in
+        Task {
+          await onNewThread {
+            while let client = try? RawClient(.ip("127.0.0.1", port: port)) {
+              let head = number % 2 == 0 ? "GET / HTTP/1.1\r\nno colon\r\n\r\n" : largeHead
+              guard (try? client.send(head)) != nil else { break }
+              arrived.withLock { $0 += 1 }
+              guard (try? client.response()) != nil else { break }
+            }
+          }
+        }
+      }
+      #expect(await eventually { arrived.withLock { $0 } > 20 })
+      await server.receiver.stop(grace: .milliseconds(round % 2))
+      for client in clients { await client.value }
+    }
+  }
+
   @Test func `after two hundred starts and stops no thread or descriptor is left`() async throws {
     func round() async throws {
       let server = try TestServer()

@@ -14,6 +14,12 @@ final class ConnectionTable: Sendable {
     /// Set when the receiver is stopped.
     var stop: Stop?
 
+    /// Whether libmicrohttpd has accepted a connection that it has not begun.
+    var hasArriving: Bool { arriving.values.contains { !$0.isLost } }
+
+    /// Makes room for others in place of the connections that will not be begun.
+    mutating func dropLost() { arriving = arriving.filter { !$0.value.isLost } }
+
     /// How many connections are served, or are refused.
     func count(isRefused: Bool) -> Int {
       connections.values.count { ($0.refusal != nil) == isRefused }
@@ -25,6 +31,9 @@ final class ConnectionTable: Sendable {
     let network: SocketAddress.Network
     let refusal: UploadRefusal?
     let time = ContinuousClock.now
+
+    /// If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
+    var isLost: Bool { .now - time >= .seconds(10) }
   }
 
   private struct Stop {
@@ -69,8 +78,7 @@ final class ConnectionTable: Sendable {
   func waitForRoom() {
     while true {
       let hasRoom = state.withLock { state in
-        // If libmicrohttpd has no memory for a connection, it reports neither its start nor its end.
-        state.arriving = state.arriving.filter { .now - $0.value.time < .seconds(1) }
+        state.dropLost()
         guard let stop = state.stop else {
           state.hasWaitingClient = state.count(isRefused: false) >= maximum
           return !state.hasWaitingClient
@@ -148,6 +156,12 @@ final class ConnectionTable: Sendable {
     return others.count + arriving < maximum(for: address) || cutOne(of: others)
   }
 
+  /// Gives back the room of a connection that libmicrohttpd has not taken.
+  func giveBack(socket: CInt) {
+    state.withLock { $0.arriving[socket] = nil }
+    roomFreed.signal()
+  }
+
   /// Why the client of an accepted connection is refused; nil if it is not.
   func refusal(ofSocket socket: CInt) -> UploadRefusal? {
     state.withLock { $0.arriving[socket]?.refusal }
@@ -217,7 +231,7 @@ final class ConnectionTable: Sendable {
       }
       // The list is read after `onStop`, so that it contains every request that began before.
       let (connections, isArriving, isAccepting) = state.withLock {
-        (Array($0.connections.values), !$0.arriving.isEmpty, $0.isAccepting)
+        (Array($0.connections.values), $0.hasArriving, $0.isAccepting)
       }
       if let stop {
         let isOver = ContinuousClock.now >= stop.deadline
@@ -248,15 +262,15 @@ final class ConnectionTable: Sendable {
     }
   }
 
-  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them. Stopped while it refuses
-  /// a malformed head, libmicrohttpd 0.9.75 reads a response that it has not queued, and the process crashes.
-  ///
-  /// - Parameter limit: how long a handler that is still running is waited for.
-  func cutRest(within limit: Duration) {
-    let deadline = ContinuousClock.now + limit
-    while ContinuousClock.now < deadline {
-      let connections = state.withLock { Array($0.connections.values) }
-      if connections.isEmpty { return }
+  /// Cuts the connections that are left after the stop, and waits until libmicrohttpd has closed them: it would wait for their
+  /// handlers anyway. Stopped while it refuses a malformed head, libmicrohttpd 0.9.75 reads a response that it has not queued,
+  /// and the process crashes.
+  func cutRest() {
+    while true {
+      let (connections, isArriving) = state.withLock { state in
+        (Array(state.connections.values), state.hasArriving)
+      }
+      if connections.isEmpty, !isArriving { return }
       for connection in connections { connection.cut(evenIfBusy: true) }
       wakeMonitor.wait(atMost: .milliseconds(10))
     }

@@ -67,7 +67,11 @@ final class Daemon: Sendable {
     let result = accepted.address.withBytes {
       formstream_add_connection(daemon, accepted.number, $0.baseAddress, UInt32($0.count))
     }
-    return result == .YES ? .accepted : .lost
+    guard result == .YES else {
+      connections.giveBack(socket: accepted.number)
+      return .lost
+    }
+    return .accepted
   }
 
   /// Ends all connections and waits for their threads. Must be called exactly once.

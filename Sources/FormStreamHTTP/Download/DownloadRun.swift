@@ -69,6 +69,9 @@ final class DownloadRun: Sendable {
         history, nil, .init(error.code == .cancelled ? .cancelled : .failed, error))
     }
     history.begin(partial.size)
+    if control.isCancelled {
+      return await conclude(history, partial, .init(.cancelled, .cancelledBeforeResponse))
+    }
     while true {
       await control.waitWhilePaused()
       let sink = DownloadSink(partial, limit: request.options.maximumResponseSize)
@@ -103,6 +106,10 @@ final class DownloadRun: Sendable {
     }
   }
 
+  /// How long a cancelled download waits until it has taken the partial file that was left: only then it can say how to
+  /// continue. A disk that hangs must not hold it.
+  private static let takingTime = Duration.milliseconds(100)
+
   /// Checks the request, and takes a partial file that was left.
   private func prepare() async throws(TransferError) -> ResumableFile {
     let url = try request.url.appending(request.query)
@@ -117,7 +124,7 @@ final class DownloadRun: Sendable {
     }
     try settings.check()
     let (settings, publisher, control) = (settings, publisher, control)
-    let prepared = await control.performBlocking(atMost: nil) {
+    let prepared = await control.performBlocking(atMost: nil, grace: Self.takingTime) {
       Result { () throws(TransferError) in
         let partial = try ResumableFile(url, settings) { size, total in
           publisher.advance(
@@ -125,9 +132,7 @@ final class DownloadRun: Sendable {
             acknowledged: nil)
         }
         do {
-          guard try partial.hashWhatIsThere(while: { !control.isCancelled }) else {
-            throw TransferError.cancelledBeforeResponse
-          }
+          try partial.hashWhatIsThere(while: { !control.isCancelled })
         } catch {
           partial.release()
           throw error as? TransferError

@@ -99,16 +99,16 @@ final class ResumableFile: Sendable {
     (state.size, state.known) = (reliable, record.version)
   }
 
-  /// Hashes what an earlier download has left. Returns false if it was interrupted.
-  func hashWhatIsThere(while isWanted: () -> Bool) throws -> Bool {
-    guard settings.needsDigest else { return true }
-    return try state.withLock { state in
+  /// Hashes what an earlier download has left. If that is no longer wanted, there is no digest.
+  func hashWhatIsThere(while isWanted: () -> Bool) throws {
+    guard settings.needsDigest else { return }
+    try state.withLock { state in
       let digest = try RunningDigest()
       var offset: Int64 = 0
       let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 1 << 20, alignment: 4096)
       defer { buffer.deallocate() }
       while let file = state.file, offset < state.size {
-        guard isWanted() else { return false }
+        guard isWanted() else { return }
         let count = try file.read(into: buffer, at: offset)
         // Another program has cut the file.
         guard count > 0 else { throw SystemError.cutShort }
@@ -117,7 +117,6 @@ final class ResumableFile: Sendable {
         offset += Int64(piece.count)
       }
       state.digest = digest
-      return true
     }
   }
 

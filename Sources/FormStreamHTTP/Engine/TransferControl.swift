@@ -71,13 +71,15 @@ final class TransferControl: Sendable {
   /// Runs a function that may block, on a disk or a pipe, on a separate thread. Returns nil as soon as the request is
   /// cancelled or the time limit is over; what the function then returns is dropped.
   ///
-  /// - Parameter interrupt: called then, on a separate thread, so that the function returns soon.
+  /// - Parameters:
+  ///   - grace: how long the function is waited for if the request is cancelled.
+  ///   - interrupt: called then, on a separate thread, so that the function returns soon.
   @discardableResult
   func performBlocking<Value: Sendable>(
-    atMost limit: Duration?, interruptedBy interrupt: (@Sendable () -> Void)? = nil,
-    _ body: @escaping @Sendable () -> Value
+    atMost limit: Duration?, grace: Duration? = nil,
+    interruptedBy interrupt: (@Sendable () -> Void)? = nil, _ body: @escaping @Sendable () -> Value
   ) async -> Value? {
-    let value = await wait(atMost: limit) { end in
+    let value = await wait(atMost: limit, grace: grace) { end in
       if !engine.workers.run({ _ = end(body()) }) { _ = end(body()) }
     }
     if value == nil, let interrupt, !engine.workers.run(interrupt) { interrupt() }
@@ -109,10 +111,12 @@ final class TransferControl: Sendable {
 
   /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.
   ///
-  /// - Parameter begin: begins what delivers the value to the function that it gets. That returns false if nobody waits
-  ///   any more.
+  /// - Parameters:
+  ///   - grace: how long the value is waited for if the request is cancelled, now or before this call.
+  ///   - begin: begins what delivers the value to the function that it gets. That returns false if nobody waits any more.
   func wait<Value: Sendable>(
-    atMost limit: Duration?, _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
+    atMost limit: Duration?, grace: Duration? = nil,
+    _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
   ) async -> Value? {
     var timer: Task<Void, Never>?
     defer { timer?.cancel() }
@@ -124,19 +128,23 @@ final class TransferControl: Sendable {
         waiting?.resume(returning: value)
         return waiting != nil
       }
+      let endLater: @Sendable (Duration) -> Task<Void, Never> = { [engine] delay in
+        Task(executorPreference: engine) {
+          if (try? await Task.sleep(for: delay)) != nil { _ = end(nil) }
+        }
+      }
+      let abandon: @Sendable () -> Void = {
+        if let grace { _ = endLater(grace) } else { _ = end(nil) }
+      }
       let isCancelled = state.withLock { state in
-        state.abandon = { _ = end(nil) }
+        state.abandon = abandon
         return state.isCancelled
       }
       if isCancelled {
-        _ = end(nil)
-        return
+        abandon()
+        if grace == nil { return }
       }
-      if let limit {
-        timer = Task(executorPreference: engine) {
-          if (try? await Task.sleep(for: limit)) != nil { _ = end(nil) }
-        }
-      }
+      if let limit { timer = endLater(limit) }
       begin(end)
     }
     state.withLock { $0.abandon = nil }

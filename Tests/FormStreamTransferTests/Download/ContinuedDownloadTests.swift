@@ -184,6 +184,32 @@ import FormStreamTransfer
     #expect(place.bytes("file") == file.changed)
   }
 
+  @Test func `a download that is cancelled at its start can be continued as before`() async throws {
+    let place = try TemporaryDirectory()
+    let file = VersionedFile()
+    let goOn = try Gate()
+    let server = try ScriptedServer { request in
+      (request.rangeStart == nil ? [] : [.waitFor(goOn)]) + file.steps(for: request)
+    }
+    let session = try makeSession()
+    let first = await session.downloadResult(
+      of: try downloadRequest(server.url, attempts: 1), DownloadSettings(.file(place.path("file"))))
+    let data = try #require(first.resumeData)
+    for round in 0..<50 {
+      let task = try session.startDownload(resuming: data)
+      // So that the cancellation comes at different moments.
+      if round > 10 { try await Task.sleep(for: .microseconds(round * 20)) }
+      #expect(await task.cancelKeepingData() == data)
+      #expect(await task.result.error?.code == .cancelled)
+      let record = String(decoding: place.bytes("file.part.json") ?? [], as: UTF8.self)
+      #expect(record.contains("\"left\""))
+    }
+    goOn.open()
+    let result = try await session.startDownload(resuming: data).result
+    #expect(result.file?.resumedFrom == 100_000)
+    #expect(try place.names == ["file"])
+  }
+
   @Test func `data of a numbered part continues that part`() async throws {
     let place = try TemporaryDirectory()
     try place.write("file.part", "of another program")

@@ -89,11 +89,14 @@ import FormStreamTransfer
     #expect(error?.description.contains("one too many") == true)
   }
 
-  /// libcurl sent the first, and dropped the other.
-  @Test func `two Host headers are refused`() async throws {
-    let error = try await refusal(of: ["Host": "a.example", "host": "b.example"])
+  /// Of two `Host`, libcurl sent the first and dropped the other; two `Content-Type` were both sent.
+  @Test(arguments: [("Host", "host"), ("Content-Type", "content-type")])
+  func `a header that says one thing can't be given twice`(
+    _ name: String, _ again: String
+  ) async throws {
+    let error = try await refusal(of: HTTPHeaders([(name, "a/example"), (again, "b/example")]))
     #expect(error?.code == .invalidHeader)
-    #expect(error?.subject == "Host")
+    #expect(error?.subject == name)
   }
 
   /// Both were sent, so that a server could recognize the request by another key than the one in the result.

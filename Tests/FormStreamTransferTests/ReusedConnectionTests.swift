@@ -75,7 +75,9 @@ import FormStreamTransfer
     let result = try await second(
       at: server, .bytes(Array(body.utf8)), method: method)
     let message = try #require(result.error).description
-    #expect(message.contains("arrived (the server closed it)."), "\(message)")
+    // A server that closes a connection on which something arrives resets it.
+    let ends = ["the server closed it", "the server reset it"]
+    #expect(ends.contains { message.contains("arrived (\($0)).") }, "\(message)")
     #expect(server.requests.count == 2)
   }
 

@@ -61,9 +61,11 @@ extension TransferError {
     TransferError(.invalidHeader, on: name, "\(flaw)")
   }
 
-  static let secondHost = TransferError(
-    .invalidHeader, on: "Host",
-    "The header Host is there more than once: leave all but one of them out.")
+  static func secondHeader(_ name: String) -> TransferError {
+    TransferError(
+      .invalidHeader, on: name,
+      "The header \(name) is there more than once: leave all but one of them out.")
+  }
 
   static func tooManyHeaders(_ last: String, limit: Int) -> TransferError {
     TransferError(

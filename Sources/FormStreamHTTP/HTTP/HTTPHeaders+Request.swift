@@ -16,11 +16,16 @@ extension HTTPHeaders {
       }
       throw .headerUnusable(field.name, flaw)
     }
-    // RFC 9112 §3.2: a server refuses a request with more than one. libcurl would send the first, and drop the others.
-    if fields.count(where: { $0.name.isSameHeaderName(as: "Host") }) > 1 { throw .secondHost }
+    for name in Self.single where fields.count(where: { $0.name.isSameHeaderName(as: name) }) > 1 {
+      throw .secondHeader(name)
+    }
     guard let last = fields.last, fields.count > Self.maximumCount else { return }
     throw .tooManyHeaders(last.name, limit: Self.maximumCount)
   }
+
+  /// The headers that say one thing. Of two it would be left to the server which it reads; of two `Host` libcurl sends the first
+  /// alone.
+  private static let single = ["Host", "Content-Type"]
 
   /// The headers of a request that can't be given, and why.
   private static let derived = [

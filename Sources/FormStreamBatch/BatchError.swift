@@ -1,3 +1,4 @@
+import FormStreamMultipart
 public import FormStreamPlatform
 
 /// An error of listing files, or of a manifest, journal or report: what failed, on what, and what to do about it.
@@ -12,26 +13,29 @@ public struct BatchError: Error, Hashable, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
+    /// The code of a failure that both kinds of errors have.
+    private init(_ code: MultipartError.Code) { rawValue = code.rawValue }
+
     /// The file does not exist.
-    public static let inputMissing = Code(rawValue: "input-missing")
+    public static let inputMissing = Code(.inputMissing)
     /// The file or directory exists but can't be read.
-    public static let inputUnreadable = Code(rawValue: "input-unreadable")
+    public static let inputUnreadable = Code(.inputUnreadable)
     /// This process, or the system, has too many files open. That is no fault of the file: try again.
     public static let tooManyOpenFiles = Code(rawValue: "too-many-open-files")
     /// The path names something other than a regular file.
-    public static let notAFile = Code(rawValue: "not-a-file")
+    public static let notAFile = Code(.notAFile)
     /// The path, or a link on it, leads out of the directory that was to be sent.
     public static let outsideRoot = Code(rawValue: "outside-root")
     /// A link leads to a directory that contains it.
     public static let linkLoop = Code(rawValue: "link-loop")
     /// Directories are nested too deep to be listed.
-    public static let nestedTooDeep = Code(rawValue: "nested-too-deep")
+    public static let nestedTooDeep = Code(.nestedTooDeep)
     /// The file is not the one that the manifest or the listing describes.
-    public static let sourceChanged = Code(rawValue: "source-changed")
+    public static let sourceChanged = Code(.sourceChanged)
     /// A list of paths can't be read.
     public static let listUnreadable = Code(rawValue: "list-unreadable")
     /// Reading a list failed after a part of it.
-    public static let readFailed = Code(rawValue: "read-failed")
+    public static let readFailed = Code(.readFailed)
     /// A list has a path that is too long.
     public static let listMalformed = Code(rawValue: "list-malformed")
     /// A pattern for names is not valid.

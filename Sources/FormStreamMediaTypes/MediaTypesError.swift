@@ -1,3 +1,5 @@
+import FormStreamMultipart
+
 /// An error of detecting a media type: what failed, on what, and what to do about it.
 public struct MediaTypesError: Error, Sendable, CustomStringConvertible {
   /// The kind of failure. The set is open: later versions add to it.
@@ -10,14 +12,17 @@ public struct MediaTypesError: Error, Sendable, CustomStringConvertible {
       self.rawValue = rawValue
     }
 
+    /// The code of a failure that both kinds of errors have.
+    private init(_ code: MultipartError.Code) { rawValue = code.rawValue }
+
     /// libmagic's database does not exist, can't be read, or is not valid.
     public static let databaseUnusable = Code(rawValue: "database-unusable")
     /// An override does not have the form `GLOB=TYPE`.
     public static let invalidOverride = Code(rawValue: "invalid-override")
     /// The file does not exist.
-    public static let inputMissing = Code(rawValue: "input-missing")
+    public static let inputMissing = Code(.inputMissing)
     /// The file exists but can't be read.
-    public static let inputUnreadable = Code(rawValue: "input-unreadable")
+    public static let inputUnreadable = Code(.inputUnreadable)
   }
 
   /// The kind of failure.

@@ -1,3 +1,4 @@
+import FormStreamIntake
 public import FormStreamPlatform
 
 /// A failure to start a receiver, or to make a response.
@@ -19,7 +20,7 @@ public struct ReceiverError: Error, Sendable, CustomStringConvertible {
     /// The token is empty.
     public static let tokenUnusable = Code(rawValue: "token-unusable")
     /// The path is not a directory, or can't be opened or made.
-    public static let directoryUnusable = Code(rawValue: "directory-unusable")
+    public static let directoryUnusable = Code(rawValue: StorageError.Code.directoryUnusable.rawValue)
     /// The response of a handler has a header, a status or a body that can't be sent.
     public static let invalidResponse = Code(rawValue: "invalid-response")
     /// The system has no thread or memory left.

@@ -13,12 +13,15 @@ public struct TransferError: Error, Sendable {
       self.rawValue = rawValue
     }
 
+    /// The code of a failure that both kinds of errors have.
+    fileprivate init(_ code: MultipartError.Code) { rawValue = code.rawValue }
+
     /// The text is not a URL, or not one of http or https.
     public static let invalidURL = Code(rawValue: "invalid-url")
     /// The method is not a token.
     public static let invalidMethod = Code(rawValue: "invalid-method")
     /// A header's name or value is not valid, or the header can't be set by hand.
-    public static let invalidHeader = Code(rawValue: "invalid-header")
+    public static let invalidHeader = Code(.invalidHeader)
     /// A setting is out of range, or contradicts another.
     public static let invalidSetting = Code(rawValue: "invalid-setting")
     /// A value can't be encoded as JSON, or a response can't be decoded.
@@ -77,7 +80,7 @@ public struct TransferError: Error, Sendable {
     /// There were too many redirects.
     public static let tooManyRedirects = Code(rawValue: "too-many-redirects")
     /// The body can be read once, and would have to be sent again.
-    public static let notReplayable = Code(rawValue: "not-replayable")
+    public static let notReplayable = Code(.notReplayable)
     /// The response is not HTTP, or its framing is not valid.
     public static let malformedResponse = Code(rawValue: "malformed-response")
     /// The response's headers, or its body, exceed a limit.
@@ -91,15 +94,15 @@ public struct TransferError: Error, Sendable {
     /// A download doesn't have the expected digest.
     public static let digestMismatch = Code(rawValue: "digest-mismatch")
     /// A file changed after it was measured.
-    public static let sourceChanged = Code(rawValue: "source-changed")
+    public static let sourceChanged = Code(.sourceChanged)
     /// The body's source failed, or broke its contract.
-    public static let streamFailed = Code(rawValue: "stream-failed")
+    public static let streamFailed = Code(.streamFailed)
     /// The body's source ended before its announced length.
-    public static let streamTooShort = Code(rawValue: "stream-too-short")
+    public static let streamTooShort = Code(.streamTooShort)
     /// The body's source has more bytes than its announced length.
-    public static let streamTooLong = Code(rawValue: "stream-too-long")
+    public static let streamTooLong = Code(.streamTooLong)
     /// The body could not be stored in a temporary file; see ``TransferOptions/spoolsBody``.
-    public static let spoolFailed = Code(rawValue: "spool-failed")
+    public static let spoolFailed = Code(.spoolFailed)
     /// The request was cancelled.
     public static let cancelled = Code(rawValue: "cancelled")
     /// The session starts no requests any more; see ``TransferSession/finish()``.
@@ -175,7 +178,7 @@ public struct TransferError: Error, Sendable {
     var cause: any Error = error
     if error.code == .streamFailed, let source = error.underlying { cause = source }
     self.init(
-      Code(rawValue: error.code.rawValue), on: error.subject, error.message, underlying: cause)
+      Code(error.code), on: error.subject, error.message, underlying: cause)
   }
 }
 

@@ -1,3 +1,6 @@
+import FormStreamIntake
+import FormStreamMultipart
+
 /// A response with status 4xx or 5xx, and its reason. An ``UploadHandler`` throws it to refuse a request; the receiver
 /// uses it for its own refusals too.
 public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible {
@@ -36,7 +39,7 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// The body has neither a length nor chunks.
     public static let lengthRequired = Code(rawValue: "length-required")
     /// The body is larger than the limit.
-    public static let bodyTooLarge = Code(rawValue: "body-too-large")
+    public static let bodyTooLarge = Code(.bodyTooLarge)
     /// The body is compressed, which is not supported.
     public static let encodingUnsupported = Code(rawValue: "encoding-unsupported")
     /// The body arrived more slowly than the limit allows, or not at all.
@@ -48,7 +51,7 @@ public struct UploadRefusal: Error, Hashable, Sendable, CustomStringConvertible 
     /// The server has too much to do.
     public static let overloaded = Code(rawValue: "overloaded")
     /// The server has no room for the upload.
-    public static let noRoom = Code(rawValue: "no-room")
+    public static let noRoom = Code(rawValue: StorageError.Code.noRoom.rawValue)
     /// The handler refused the upload with a response of its own.
     public static let refused = Code(rawValue: "refused")
     /// The upload could not be stored or handled.

@@ -114,7 +114,8 @@ fuzz:
 	@.ci/install fuzz
 	@.ci/fuzz $(FUZZ)
 
-# Breaks the code on purpose, one line at a time: a test must fail each time. MUTATIONS='--only NAME' tries one.
+# Breaks the code on purpose, one line at a time: a test must fail each time. MUTATIONS='--only NAME' tries one,
+# MUTATIONS='--random 70' as many.
 mutations:
 	@.ci/install test
 	@.ci/mutations $(MUTATIONS)

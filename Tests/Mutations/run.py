@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Breaks the code on purpose, one change at a time, and reports which changes no test notices.
 
-usage: Tests/Mutations/run.py [--list] [--check] [--only NAME]...
+usage: Tests/Mutations/run.py [--list] [--check] [--only NAME]... [--random COUNT [--seed SEED]]
 
 mutations.toml lists the changes. Each is made in a copy of the working tree below .build/mutations, which keeps its
 own build, so that each change builds incrementally. Only the suites that the list names are run. The exit code is 1
@@ -12,6 +12,7 @@ import argparse
 import dataclasses
 import os
 import pathlib
+import random
 import re
 import signal
 import subprocess
@@ -164,11 +165,20 @@ def main():
     parser.add_argument("--check", action="store_true",
                         help="only check that each old text occurs exactly once")
     parser.add_argument("--only", action="append", metavar="NAME", help="try this one; may be repeated")
+    parser.add_argument("--random", type=int, metavar="COUNT", help="try this many, chosen at random")
+    parser.add_argument("--seed", type=int, default=time.time_ns() % 1_000_000,
+                        help="of the choice, which is printed: the same one chooses the same mutations")
     options = parser.parse_args()
     mutations = read_list()
     if unknown := set(options.only or []) - {mutation.name for mutation in mutations}:
         sys.exit(f"There is no mutation {', '.join(sorted(unknown))}. --list prints all.")
     mutations = [one for one in mutations if not options.only or one.name in options.only]
+    if options.random is not None:
+        print(f"Chosen with --seed {options.seed}.", flush=True)
+        count = max(0, min(options.random, len(mutations)))
+        mutations = random.Random(options.seed).sample(mutations, count)
+        # Mutations of one file are tried in turn, so that less is built.
+        mutations.sort(key=lambda mutation: mutation.file)
     if options.list:
         for mutation in mutations:
             print(f"{mutation.name}\n  {mutation.file}, {mutation.tests}\n  {mutation.why}")

@@ -23,7 +23,7 @@ extension CommandPlan {
       let files = CommandFiles(arguments)
       let input = InputReader(arguments.request, files)
       self = try CommandPlan(arguments, files, input)
-      // What is read only when the work begins.
+      // If standard input is read only when the work begins, the note about it is printed now.
       input.announceKeyboard()
     }
   }
@@ -31,7 +31,7 @@ extension CommandPlan {
   private init(
     _ arguments: LowArguments, _ files: CommandFiles, _ input: InputReader
   ) throws(Failure) {
-    // The requests of the others have outputs that only their plans know.
+    // The commands like curl check their files later: only the plans of their requests know all outputs.
     if let verb = arguments.verb, !verb.isLikeCurl { try files.check() }
     switch arguments.verb {
     case .encode: self = .encode(try EncodePlan(arguments))

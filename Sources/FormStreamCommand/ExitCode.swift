@@ -33,8 +33,8 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
   /// The signal that the code stands for; nil if it stands for none.
   var signal: Int32? { rawValue > 128 ? rawValue - 128 : nil }
 
-  /// The code of a command with several files or requests is the one with the lowest rank that any of them has. It does not
-  /// depend on their order.
+  /// A command with several files or requests ends with the code of the lowest rank. So the code does not depend on
+  /// their order.
   private var rank: Int {
     switch self {
     // A signal ends the process, whatever became of the requests.
@@ -50,12 +50,12 @@ public enum ExitCode: Int32, CaseIterable, Sendable {
     }
   }
 
-  /// The code that stands for several ones; nil if there are none.
+  /// The worst of several codes; nil if there are none.
   static func worst(of codes: some Sequence<ExitCode>) -> ExitCode? {
     codes.min { $0.rank < $1.rank }
   }
 
-  /// The code that stands for those that apply; nil if none does.
+  /// The worst of the codes that apply; nil if none applies.
   static func worst(of codes: [(code: ExitCode, applies: Bool)]) -> ExitCode? {
     worst(of: codes.lazy.filter(\.applies).map(\.code))
   }

@@ -7,7 +7,7 @@ struct Failure: Error {
   let exit: ExitCode
   /// Empty if there is nothing to print.
   let message: String
-  /// The code in a record, if the failure is that of a response's output.
+  /// The code in the record, if the failure is about the output of a response.
   let code: TransferError.Code
 
   init(
@@ -65,7 +65,7 @@ extension ExitCode {
   }
 }
 
-/// Calls the library, and turns its error into the command's.
+/// Calls the library, and turns its error into a `Failure`.
 func convertingErrors<Result: ~Copyable>(
   _ body: () throws(MultipartError) -> Result
 ) throws(Failure) -> Result {

@@ -3,9 +3,9 @@ import FormStreamPlatform
 /// A signal that asks the command to stop: SIGINT, SIGTERM or SIGHUP; for a server also SIGQUIT.
 ///
 /// The first signal starts a grace period in which the command ends what it is doing. A second signal, or the end of
-/// the grace period, cuts off the work that is still running. A SIGHUP is no second signal: when a terminal is closed, the
-/// system sends one, and the shell another. After that the process ends, at the latest when the cleanup time is over. Half-written
-/// files are removed in each case.
+/// the grace period, cuts off the work that is still running. After that the process ends, at the latest when the
+/// cleanup time is over. A SIGHUP does not count as a second signal: when a terminal is closed, the system sends one,
+/// and the shell another. Half-written files are removed in each case.
 ///
 /// Actions run on the thread that waits for signals. An action that is set after its signal has arrived runs at
 /// once, on the thread that sets it.
@@ -35,7 +35,8 @@ final class Interruption: Sendable {
     watch.start()
   }
 
-  /// Stops waiting for signals, on the thread that started it: from here on, a signal ends the process at once.
+  /// Stops waiting for signals: from here on, a signal ends the process at once. Call this on the thread that started
+  /// waiting.
   ///
   /// - Returns: the first signal that has arrived; nil if none did.
   func end() -> Int32? {
@@ -88,10 +89,10 @@ extension Guarded<Interruption.State> {
 }
 
 extension Interruption {
-  /// Runs a function on another thread, because it may block: an output may have no reader, and a FIFO no other end. After a
-  /// signal it is waited for only for a moment.
+  /// Runs a function on another thread, because it may block: an output may have no reader, and a FIFO no other end.
+  /// After a signal, this waits for the function only for a moment.
   ///
-  /// - Parameter message: what failed if it has not returned by then.
+  /// - Parameter message: the failure if the function has not returned by then.
   func performBlocking<Value: Sendable>(
     orElse message: String =
       "Standard output is not read by anybody: the record could not be written.",

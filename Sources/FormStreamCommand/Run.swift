@@ -31,7 +31,7 @@ public func run(_ arguments: [Argument]) -> ExitCode {
   }
 }
 
-/// What is printed if nothing is typed. Standard output is for what was asked for.
+/// Prints the overview if nothing is typed. It goes to standard error: standard output is for what was asked for.
 private func overview() -> Failure {
   for line in Document.help(for: nil).split(separator: "\n", omittingEmptySubsequences: false)
     .dropLast()
@@ -41,7 +41,7 @@ private func overview() -> Failure {
   return Failure(.usage, "")
 }
 
-/// Fails if the stack is too small for what follows: without room on it, a program crashes.
+/// Fails if the stack is too small for the work that follows: without room on the stack, a program crashes.
 private func checkStack() throws(Failure) {
   let needed: UInt = 512
   guard hasStack(of: needed * 1024) else {

@@ -24,9 +24,9 @@ enum Arbitration {
 
 /// How specific the type of the contents is.
 private enum Family {
-  /// It names a format.
+  /// The type names a format.
   case known
-  /// It names no format.
+  /// The type names no format.
   case bytes
   /// Text. The language is a guess.
   case text

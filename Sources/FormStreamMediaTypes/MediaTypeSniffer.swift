@@ -114,7 +114,7 @@ public final class MediaTypeSniffer: Sendable {
     try type(ofDescriptor: descriptor, filename: filename, path: nil)
   }
 
-  /// The same for a file whose path is known: rules may be about it.
+  /// The type of an open file whose path is known: overrides may match the path.
   package func type(
     ofDescriptor descriptor: Int32, filename: String, path: LocalPath?
   ) throws(MediaTypesError) -> SniffedType {

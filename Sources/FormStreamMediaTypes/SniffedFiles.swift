@@ -52,7 +52,7 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
       self.sniffer = sniffer
     }
 
-    /// The next file; nil after the last. It stays on the caller's actor; the files are read on other threads.
+    /// The next file; nil after the last. This method stays on the caller's actor; the files are read on other threads.
     ///
     /// - Throws: what `paths` throws, after all files before the error. The error of a file is its
     ///   `result`.
@@ -62,7 +62,7 @@ public struct SniffedFiles<Paths: AsyncSequence>: AsyncSequence where Paths.Elem
       while !isAtEnd, running.count < SniffedFiles.maximumAhead {
         do {
           if let path = try await paths.next(isolation: actor) {
-            // Not on the caller's actor, which this code must not mention.
+            // The file is not read on the caller's actor, so the closure must not mention this actor.
             running.append(Task { @concurrent [sniffer] in sniffer.sniff(path) })
           } else {
             isAtEnd = true

@@ -18,7 +18,7 @@ public struct SniffedType: Hashable, Sendable {
     public static let `extension` = Source(rawValue: "extension")
     /// From an override.
     public static let override = Source(rawValue: "override")
-    /// It was not detected: it is `application/octet-stream`.
+    /// The type was not detected, and is `application/octet-stream`.
     public static let `default` = Source(rawValue: "default")
 
     /// The source in one word.

@@ -18,9 +18,9 @@ import FormStreamPlatform
 /// session.dataTask(with: request).resume()
 /// ```
 ///
-/// It is for one upload. The delegate of a session with several uploads creates one of these for
-/// each, and forwards the three calls to it; the other calls, such as the response and the end of
-/// the task, are its own.
+/// A `FormUploadDelegate` is for one upload. The delegate of a session with several uploads creates one for each
+/// upload, and forwards the three calls below to it. The session's delegate handles the other calls itself, such as the
+/// response and the end of the task.
 ///
 /// **Redirects are not followed.** The response of the task is the 3xx response with its
 /// `Location`, so that neither the form nor the headers of the request are sent to another server.
@@ -77,7 +77,7 @@ public final class FormUploadDelegate: NSObject, URLSessionTaskDelegate {
     completionHandler(FormInputStream(layout))
   }
 
-  /// Refuses to follow the redirect: it becomes the response of the task.
+  /// Refuses to follow the redirect: the 3xx response becomes the response of the task.
   public func urlSession(
     _ session: URLSession, task: URLSessionTask,
     willPerformHTTPRedirection response: HTTPURLResponse, newRequest request: URLRequest,

@@ -20,8 +20,8 @@ extension URLRequest {
   /// URLSession sends a stream chunked there, and RFC 9112 §6.2 forbids both framings in one
   /// request. Don't set it afterwards.
   ///
-  /// The stream can be read once, so use a request for one upload, and call this again for another.
-  /// On Linux, a request that is sent a second time has an empty body, without an error.
+  /// The stream can be read once, so use a request for one upload, and call this method again for another upload. On
+  /// Linux, a request that is sent a second time has an empty body, without an error.
   ///
   /// Redirects are handled by ``FormUploadDelegate``.
   ///

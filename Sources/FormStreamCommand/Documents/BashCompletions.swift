@@ -1,7 +1,7 @@
 extension Document {
   /// Readline and bash split words at the characters of COMP_WORDBREAKS, such as `=` and `@`, and programs such as
-  /// bash-completion change that list. So the words are put together again as they stand in the line, and what readline
-  /// leaves alone is taken from the beginning of each reply.
+  /// bash-completion change that list. So the script joins the pieces to the words that stand in the line. Readline
+  /// replaces only the last piece of a word, so each reply leaves out the text before that piece.
   static var bashCompletions: String {
     """
     # bash completion for formstream

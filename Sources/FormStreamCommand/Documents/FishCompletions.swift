@@ -43,7 +43,7 @@ extension Document {
     return text
   }
 
-  /// A line for each text about the flag, with the commands for which the text is true.
+  /// A line for each summary of the flag, with the commands that have this summary.
   private static func lines(of flag: Flag) -> String {
     var texts: [(summary: String, verbs: [String])] = flag.verbs.isEmpty ? [(flag.summary, [])] : []
     for verb in flag.verbs {

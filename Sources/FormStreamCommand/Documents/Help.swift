@@ -1,5 +1,5 @@
 extension Document {
-  /// The help of a command, or the overview of all commands if nil.
+  /// The help of a command; if `verb` is nil, the overview of all commands.
   static func help(for verb: Verb?) -> String {
     verb.map(help(of:)) ?? overview
   }
@@ -66,6 +66,6 @@ extension Document {
       + flags.map { HelpText.row($0.usage, $0.summary(for: verb), column: wide) }.joined()
   }
 
-  /// The column of the text beside flags, and beside commands and exit codes.
+  /// The column of the text: `wide` beside flags, `narrow` beside commands and exit codes.
   private static let (wide, narrow) = (28, 12)
 }

@@ -8,7 +8,7 @@ enum HelpText {
     filled(text.split(separator: " ").map(String.init), width: width)
   }
 
-  /// A term and what is said of it, in two columns. A term that is too long for its column has a line of its own.
+  /// A term and its explanation, in two columns. A term that is too long for its column has a line of its own.
   static func row(_ term: String, _ text: String, column: Int) -> String {
     let margin = String(repeating: " ", count: column)
     let lines = wrapped(text, width: width - column)
@@ -22,8 +22,8 @@ enum HelpText {
     return ([head] + lines.dropFirst().map { margin + $0 }).joined(separator: "\n") + "\n"
   }
 
-  /// A command line of a shell. If it has several lines, all but the last end in a backslash. A flag and its value stand in
-  /// one line, if the flag can be recognized.
+  /// A command line of a shell. If it has several lines, all but the last end in a backslash. A flag and its value stay
+  /// on one line: the word after a flag counts as its value unless it begins with a hyphen or is a URL.
   static func command(_ line: String, indentation: Int, width: Int) -> String {
     let margin = String(repeating: " ", count: indentation)
     if indentation + line.count <= width { return margin + line }
@@ -36,7 +36,7 @@ enum HelpText {
         pieces.append(word)
       }
     }
-    // The next lines begin further in, and a backslash takes two columns.
+    // Continuation lines are indented by four more columns, and a backslash takes two.
     let lines = filled(pieces, width: width - indentation - 4 - 2)
     return lines.enumerated().map { index, text in
       margin + (index > 0 ? "    " : "") + text + (index < lines.count - 1 ? " \\" : "")

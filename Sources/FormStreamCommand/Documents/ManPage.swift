@@ -1,5 +1,5 @@
 extension Document {
-  /// A page of the manual in roff: that of a command, or the main page if nil.
+  /// A page of the manual in roff: the page of `verb`, or the main page if `verb` is nil.
   static func manPage(of verb: Verb?) -> String {
     verb.map(page) ?? mainPage
   }

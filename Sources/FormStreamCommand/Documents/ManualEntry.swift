@@ -4,7 +4,7 @@ import FormStreamBatch
 struct ManualEntry: Sendable {
   let name: String
   let meaning: String
-  /// The commands on whose pages it stands.
+  /// The commands whose pages have this entry.
   let verbs: [Verb]
 
   private init(_ name: String, _ meaning: String, of verbs: [Verb]) {

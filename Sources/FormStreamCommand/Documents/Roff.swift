@@ -29,11 +29,11 @@ enum Roff {
     paragraphs.map { "\(text($0))\n" }.joined(separator: ".PP\n")
   }
 
-  /// A term, which is roff, and what is said of it, a paragraph each.
+  /// A term, which is roff already, and the paragraphs of its explanation, which are plain text.
   static func entry(_ term: String, _ paragraphs: [String]) -> String {
     ".TP\n\(term)\n" + paragraphs.map { "\(text($0))\n" }.joined(separator: ".IP\n")
   }
 
-  /// A name in the argument of a macro, with the blanks in it.
+  /// A name as one argument of a macro: the quotes keep its blanks.
   static func quoted(_ name: String) -> String { "\"\(text(name))\"" }
 }

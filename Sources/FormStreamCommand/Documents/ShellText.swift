@@ -18,7 +18,7 @@ extension String {
 }
 
 extension Document {
-  /// What shells complete as the first word, with a description: the commands, and `help`.
+  /// The words that shells offer as the first word, with descriptions: the commands, and `help`.
   static var firstWords: [(word: String, summary: String)] {
     Verb.allCases.map { ($0.rawValue, $0.summary) } + [("help", "Print the help of a command")]
   }
@@ -34,7 +34,7 @@ extension Document {
 }
 
 extension Flag {
-  /// The flags of a command, or those that every command has if nil.
+  /// The flags of a command; if `verb` is nil, the flags that every command has.
   static func known(to verb: Verb?) -> [Flag] {
     all.filter { flag in verb.map(flag.isKnown) ?? flag.verbs.isEmpty }
   }

@@ -1,6 +1,6 @@
-/// The exit codes of each command. Those of signals are not among them.
+/// The exit codes of each command, without the codes of signals.
 extension Verb {
-  /// The codes that the command can have, in their order.
+  /// The codes that the command can end with, in ascending order.
   var exitCodes: [ExitCode] {
     switch self {
     case .post, .put, .get, .send, .report: ExitCode.documented

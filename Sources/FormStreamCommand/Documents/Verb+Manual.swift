@@ -1,4 +1,4 @@
-/// What the manual says of each command, beside its flags.
+/// What the manual says about each command, apart from its flags.
 extension Verb {
   /// The name of the command's page: `formstream-post`.
   var pageName: String { "formstream-\(rawValue)" }
@@ -81,7 +81,7 @@ extension Verb {
     }
   }
 
-  /// The commands on its page under "see also".
+  /// The commands under "see also" on the page of this command.
   var related: [Verb] {
     switch self {
     case .post: [.put, .send, .encode, .receive]
@@ -97,7 +97,7 @@ extension Verb {
     }
   }
 
-  /// The pages of other programs there.
+  /// The pages of other programs under "see also".
   var foreignPages: [String] {
     switch self {
     case .post, .put, .get: ["curl"]
@@ -107,7 +107,7 @@ extension Verb {
     }
   }
 
-  /// What is special about its exit code.
+  /// What is special about the exit code of this command; nil if nothing is.
   var exitNote: String? {
     switch self {
     case .send:
@@ -125,7 +125,7 @@ extension Verb {
     }
   }
 
-  /// Where its end after SIGTERM differs from that of other commands.
+  /// How the end of this command after SIGTERM differs from the end of other commands; nil if it does not.
   var afterSIGTERM: String? {
     switch self {
     case .send: "With --journal, the code after SIGTERM is 75."

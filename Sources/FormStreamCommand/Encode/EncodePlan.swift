@@ -18,7 +18,7 @@ struct EncodePlan {
   let notes: [String]
   let isQuiet: Bool
 
-  /// Detects types, and reads streams for that only if they are written afterwards.
+  /// Detects types. A stream is read for this only if the body is written afterwards.
   var detector: any MediaTypeDetector {
     guard let sniffer else { return NoDetection() }
     if case .body = product { return sniffer }

@@ -2,8 +2,8 @@ import FormStreamMultipart
 
 /// One argument as it was typed, byte for byte.
 ///
-/// A message about a wrong argument names its flag and its place, and never the argument itself: it may be a secret, or
-/// may have got there by a mistake that makes a secret the value of another flag.
+/// A message about a wrong argument names its flag and its place, and never the argument itself: the argument may be a
+/// secret, or a mistake may have made a secret the value of another flag.
 public struct Argument: Hashable, Sendable {
   /// Where an argument was typed.
   enum Place: Hashable, Sendable, CustomStringConvertible {
@@ -23,7 +23,8 @@ public struct Argument: Hashable, Sendable {
   let bytes: [UInt8]
   /// Nil if it was not typed.
   var place: Place?
-  /// The flag whose value this is, as it was typed: people look for that name, and not for another one of the same flag.
+  /// The flag whose value this is, as it was typed: people look for the name that they typed, not for another name of
+  /// the flag.
   var flag: String?
 
   /// Makes an argument from the bytes of a C string.
@@ -36,7 +37,7 @@ public struct Argument: Hashable, Sendable {
     self.place = place
   }
 
-  /// Makes an argument from a part of another one, or from what that stands for.
+  /// Makes an argument from a part of another one, or from the text that another one stands for.
   init(bytes: some Sequence<UInt8>, from typed: Argument) {
     self.init(bytes: bytes, place: typed.place)
     flag = typed.flag
@@ -54,13 +55,13 @@ public struct Argument: Hashable, Sendable {
 
   /// The flag and the place of this value, for messages: `--retry (argument 3)`.
   ///
-  /// - Parameter subject: what to call it if it is not the value of a flag that was typed.
+  /// - Parameter subject: what to call the argument if it is not the value of a flag that was typed.
   func named(_ subject: String) -> String {
     let name = flag ?? subject
     return place.map { "\(name) (\($0))" } ?? name
   }
 
-  /// The argument as text, repaired if it is not UTF-8. In messages, only for the names of files.
+  /// The argument as text, repaired if it is not UTF-8. Messages may show it only if it is the name of a file.
   var shown: String { String(decoding: bytes, as: UTF8.self) }
 
   var path: LocalPath { LocalPath(bytes: bytes) }

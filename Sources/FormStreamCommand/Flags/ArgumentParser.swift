@@ -89,15 +89,15 @@ struct ArgumentParser {
 
   private func isKnown(_ flag: Flag) -> Bool { verb.map(flag.isKnown) ?? true }
 
-  /// A flag of another command. It is refused when everything is read, and what is typed after it is no reason to refuse
-  /// it: curl's flag of this name may have no value.
+  /// A flag of another command. It is refused after all arguments are read. Until then, neither a value nor a missing
+  /// value is an error: curl's flag of this name may have no value.
   private mutating func foreign(_ flag: Flag, _ spelled: String, hasValue: Bool) -> Item {
     if flag.value != nil, !hasValue { _ = rest.popFirst() }
     return item(flag, spelled, Argument(""))
   }
 
-  /// What `--no-NAME` says of a switch, or `--NAME` of one that is named `--no-NAME`. As in curl, it turns the switch off.
-  /// Nil if there is no such switch.
+  /// Turns a switch off, as in curl: `--no-NAME` turns off the switch `--NAME`, and `--NAME` turns off a switch that is
+  /// named `--no-NAME`. Nil if there is no such switch.
   private mutating func switchedOff(_ name: String, _ value: Argument?) throws(Failure) -> Item? {
     let isNegated = name.hasPrefix("no-")
     let opposite = isNegated ? String(name.dropFirst(3)) : "no-\(name)"
@@ -120,8 +120,8 @@ struct ArgumentParser {
 
   // MARK: curl's flags
 
-  /// Whether people expect curl's flag of this meaning here: with commands like curl, and every other name of a flag
-  /// with the commands that have the flag.
+  /// Whether people expect curl's flag of this meaning here. If it is another name of a flag, they expect it from every
+  /// command that has the flag; other flags of curl only from the commands like curl.
   private func isLikeCurl(_ meaning: CurlFlag.Meaning) -> Bool {
     guard let verb else { return true }
     if case .same(let name, _) = meaning {
@@ -130,7 +130,7 @@ struct ArgumentParser {
     return verb.isLikeCurl
   }
 
-  /// What curl's flag means here; nil if it changes nothing.
+  /// The item that curl's flag stands for. If the flag changes nothing here, this is the item after it.
   private mutating func item(
     _ meaning: CurlFlag.Meaning, _ spelled: String, _ value: Argument?
   ) throws(Failure) -> Item? {
@@ -184,7 +184,8 @@ struct ArgumentParser {
     return flag
   }
 
-  /// The data that makes `--json` curl's: what follows it and can't be a flag or a URL.
+  /// The data of `--json`, if the flag has curl's meaning: the value in the same word, or a next word that looks like
+  /// JSON. Nil if the flag has formstream's meaning.
   ///
   /// - Parameter value: the value in the same word.
   private func jsonBody(_ value: Argument?) -> Argument? {
@@ -223,8 +224,8 @@ struct ArgumentParser {
 }
 
 extension Argument {
-  /// Whether this is JSON or a piece of it, or curl's `@FILE`, by its first character; of a number, by all of them. An empty
-  /// word is nothing else either.
+  /// Whether this looks like JSON, a piece of JSON, or curl's `@FILE`. The first character decides, but numbers, true,
+  /// false and null are compared completely. An empty word counts as JSON: it can't be a flag or a URL.
   fileprivate var looksLikeJSON: Bool {
     if bytes.isEmpty { return true }
     if let first = bytes.first(where: { !$0.isBlank }), "{}[]@\":,".utf8.contains(first) {
@@ -234,10 +235,10 @@ extension Argument {
     return ["true", "false", "null"].contains(text) || isNumber
   }
 
-  /// RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ], with zeros before it, too.
+  /// RFC 8259 §6: number = [ minus ] int [ frac ] [ exp ]. Leading zeros are accepted, too.
   private var isNumber: Bool {
     var rest = bytes[...]
-    /// Takes one of some bytes, if it is the next.
+    /// Takes the next byte if it is one of `wanted`.
     func take(_ wanted: String) -> Bool {
       guard let first = rest.first, wanted.utf8.contains(first) else { return false }
       rest.removeFirst()

@@ -43,7 +43,7 @@ enum BodyLimit: String, CaseIterable {
       }
   }
 
-  /// What `NAME=N` sets a limit to.
+  /// The limit and the number in `NAME=N`.
   static func value(
     of argument: Argument
   ) throws(Failure) -> (limit: BodyLimit, number: Int64) {

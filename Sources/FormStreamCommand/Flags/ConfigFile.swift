@@ -69,7 +69,7 @@ enum ConfigFile {
       case .flag, .off: break
       }
     }
-    // A flag of curl that changes nothing is no item.
+    // The parser returns no item for a flag of curl that changes nothing.
     if count == 0, arguments.first?.bytes == Array("--".utf8) {
       throw .usage("A flag has a name after its hyphens.")
     }
@@ -78,7 +78,7 @@ enum ConfigFile {
 
   /// What is wrong with a line in which a word is not part of a flag. The word is not shown, as it may be a secret.
   ///
-  /// - Parameter flag: the flag before it, as it was typed.
+  /// - Parameter flag: the flag before the word, as it was typed.
   private static func failure(about word: Argument, after flag: String?, for verb: Verb?) -> Failure {
     if let flag {
       return .usage(
@@ -110,7 +110,7 @@ enum ConfigFile {
     }
     guard !value.isEmpty else { return [Argument(bytes: name)] }
     let pair = [Argument(bytes: name), Argument(bytes: value)]
-    // What follows may be another switch, or a value that looks like one.
+    // The text after the name may be another switch, or a value that begins with a hyphen.
     let next = value.first == UInt8(ascii: "-") ? Argument("x") : pair[1]
     var parser = ArgumentParser([pair[0], next])
     parser.verb = verb
@@ -120,7 +120,7 @@ enum ConfigFile {
       case .flag(let flag, _): hasValue = flag.value != nil
       case .off: hasValue = false
       case .word:
-        // "-Fvalue" is one argument, too. After switches, there may be others.
+        // "-Fvalue" is one argument, too. After a switch, other words may follow.
         return hasValue
           ? [Argument(bytes: line)]
           : [Argument(bytes: name)]

@@ -2,8 +2,8 @@ import FormStreamMultipart
 
 /// A line of a configuration file that is written as in a file of curl: `name = value`, `name: value` or `--name "value"`.
 ///
-/// It has something that a line of ours never has: no hyphen before the name, a colon after it, a
-/// separator between blanks, or a value that begins with a quote.
+/// Such a line has something that no line of formstream's own syntax has: no hyphen before the name, a colon after it,
+/// a separator between blanks, or a value that begins with a quote.
 struct CurlConfigLine {
   private let name: [UInt8]
   private let value: [UInt8]?
@@ -28,7 +28,7 @@ struct CurlConfigLine {
       !isShort && rest.first == UInt8(ascii: ":")
       || afterBlanks.count < rest.count && afterBlanks.first.map(Self.isSeparator) ?? false
         && afterBlanks.dropFirst().first?.isBlank != false
-    // A word that is no flag is not shown in a message, so it is not taken for one.
+    // Messages show the names of flags. A word that is not a known flag may be a secret, so it is not taken for a name.
     let isKnown = String(validating: name, as: UTF8.self).map { name in
       let negated = name.hasPrefix("no-") ? String(name.dropFirst(3)) : "no-\(name)"
       return Flag.named(name) != nil || CurlFlag.meaning(name) != nil
@@ -47,7 +47,7 @@ struct CurlConfigLine {
     byte == UInt8(ascii: "=") || byte == UInt8(ascii: ":")
   }
 
-  /// A value without quotes. curl leaves out what follows a blank; here that is an error.
+  /// A value without quotes. curl ignores the text after a blank; here it is an error.
   private static func word(_ text: ArraySlice<UInt8>) throws(Failure) -> [UInt8] {
     let word = text.prefix { !$0.isBlank }
     guard isEnd(text.dropFirst(word.count)) else {
@@ -56,7 +56,7 @@ struct CurlConfigLine {
     return Array(word)
   }
 
-  /// A value in quotes, from after the first one.
+  /// A value in quotes. `text` begins after the opening quote.
   private static func unquoted(_ text: ArraySlice<UInt8>) throws(Failure) -> [UInt8] {
     var value: [UInt8] = []
     var rest = text

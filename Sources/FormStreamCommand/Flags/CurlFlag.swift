@@ -1,13 +1,14 @@
-/// curl's flags that formstream does not list as its own, and what becomes of them.
+/// curl's flags that formstream does not list as its own, and what they mean here.
 enum CurlFlag {
   enum Meaning {
-    /// Another name of a flag. If curl's takes no value, this is the value that it stands for.
+    /// Another name of a flag. If curl's flag takes no value, `value` is the value that it stands for.
     case same(as: String, value: String? = nil)
-    /// What is done in any case.
+    /// The flag changes nothing: formstream always does what the flag asks for.
     case always
-    /// What is done in any case if curl's flag has this value.
+    /// The flag changes nothing with this value: formstream always does what the flag asks for. Other values are
+    /// refused.
     case only(String, hint: String)
-    /// What to use instead, as the sentence after the colon of the message.
+    /// The flag is refused. The hint says what to use instead, and stands after the colon of the message.
     case refused(hint: String)
   }
 
@@ -46,7 +47,7 @@ enum CurlFlag {
 
   private static let all = accepted + refused + foreign
 
-  /// Names that curl has for what formstream has, too.
+  /// Flags of curl that are accepted: other names of formstream's flags, and flags that change nothing.
   private static let accepted = [
     Entry(nil, "form-string", is: .same(as: "field")),
     Entry(nil, "form-escape", is: .same(as: "escaping", value: "backslash")),
@@ -55,7 +56,7 @@ enum CurlFlag {
     Entry(nil, "no-progress-meter", is: .same(as: "progress", value: "none")),
     Entry(nil, "remote-header-name", is: .same(as: "remote-name-safe")),
     Entry(nil, "show-headers", is: .same(as: "include")),
-    // Not curl's: what the flag was called before.
+    // This is not a flag of curl, but the former name of --response-timeout.
     Entry(nil, "answer-timeout", is: .same(as: "response-timeout")),
     // The response of a refused request is printed, and the exit code says that it was refused.
     Entry(nil, "fail-with-body", is: .always),
@@ -65,7 +66,7 @@ enum CurlFlag {
     Entry(nil, "disable", is: .always),
     // A file gets its name only when it is complete.
     Entry(nil, "remove-on-error", is: .always),
-    // A connection that is refused was not used, so --retry makes another.
+    // If a connection is refused, nothing was sent, so --retry tries again in any case.
     Entry(nil, "retry-connrefused", is: .always),
     Entry(nil, "proxy-basic", "socks5-basic", is: .always),
     Entry(nil, "suppress-connect-headers", is: .always),

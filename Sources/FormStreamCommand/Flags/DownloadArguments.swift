@@ -14,33 +14,34 @@ struct DownloadArguments {
     var flag: String { if case .file = self { "-o" } else { "-O" } }
   }
 
-  /// For the first URL, the second, and so on.
+  /// The outputs of the first URL, the second, and so on.
   var outputs: [Output] = []
-  /// Whether all URLs without an output of their own have a file with the name at their end.
+  /// Whether the response from each URL without an output of its own goes into a file with the name at the end of the
+  /// URL.
   var namesAll = false
   /// Whether the server names the files that are not named by `-o`.
   var usesServerNames = false
-  /// The directory of relative names.
+  /// The directory for relative names of files.
   var directory: Argument?
   var makesDirectories = false
   var resumes = false
-  /// The first byte that is asked for, of `-C N`; nil if that is the first of all.
+  /// The value of `-C N`, which is the first byte that is asked for; nil without it, or if N is 0.
   var firstByte: Int64?
   /// The value of `--range`.
   var givenRange: RequestedRange?
   /// Which bytes are asked for; nil for all.
   var range: RequestedRange? { givenRange ?? firstByte.map { .from($0, to: nil) } }
-  /// The flag that chooses them.
+  /// The flag that chooses the range.
   var rangeFlag: String { givenRange == nil ? "-C" : "--range" }
   /// The value of `-z`.
   var condition: Argument?
-  /// Whether a file gets the time at which the server changed it last.
+  /// Whether a file gets the time of the server's Last-Modified.
   var setsTime = false
   /// Whether no file is replaced.
   var keepsExisting = false
-  /// Whether what has arrived of a file is removed if the download fails.
+  /// Whether an incomplete file is removed if the download fails.
   var removesOnError = false
-  /// For the first URL, the second, and so on.
+  /// The digests of the first URL, the second, and so on.
   var digests: [SHA256Digest] = []
   /// The words that were typed for the digests.
   var digestArguments: [Argument] = []

@@ -19,7 +19,7 @@ extension Flag {
         stand for several URLs, as in get.
         """
     ) { (arguments, argument) in
-      // curl's name for standard input that may pause.
+      // In curl, a dot is standard input that may pause.
       let isDot = argument.bytes == [UInt8(ascii: ".")]
       arguments.request.uploads.append(
         isDot ? Argument(bytes: "-".utf8, from: argument) : argument)

@@ -142,7 +142,7 @@ extension Flag {
     ) { $0.request.continueTimeout = $1 ?? .zero },
   ]
 
-  /// `--post301` and its like.
+  /// `--post301`, `--post302` or `--post303`.
   private static func repeating(_ status: Int) -> Flag {
     Flag(
       long: "post\(status)", group: .delivery, verbs: Verb.likeCurl,

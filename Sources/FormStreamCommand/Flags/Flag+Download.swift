@@ -1,7 +1,7 @@
 import FormStreamDigest
 import FormStreamPlatform
 
-/// The flags of `get` about files, and what they must be.
+/// The flags of `get` about files, and about the conditions that files must meet.
 extension Flag {
   static let downloadFlags = [
     Flag(
@@ -131,8 +131,8 @@ extension Flag {
 }
 
 extension SHA256Digest {
-  /// Reads a digest, or the line in which sha256sum writes one: with the name after it, or, as with --tag, before it. Nil if
-  /// the text is something else.
+  /// Reads a digest, or a line of sha256sum: the file's name comes after the digest or, as with --tag, before it. Nil
+  /// if the text is something else.
   fileprivate init?(line: String) {
     let words = line.split { $0.isWhitespace }
     let isTagged = words.first == "SHA256" && words.dropLast().last == "="

@@ -3,7 +3,7 @@ import FormStreamHTTP
 
 /// The flags about the length of bodies: of pipes, and of files that grow.
 extension Flag {
-  /// The most that is read ahead, as it is kept in memory.
+  /// The largest value of `--read-ahead`: these bytes are kept in memory.
   private static let maximumReadAhead: Int64 = 64 << 20
 
   static let framingFlags = [

@@ -1,4 +1,4 @@
-/// The flags about the output, and those that every command has.
+/// The flags about the output, and the flags that every command has.
 extension Flag {
   static let outputFlags = [
     Flag(

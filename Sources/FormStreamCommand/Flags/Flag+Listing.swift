@@ -1,4 +1,4 @@
-/// The flags about which files of the named directories and lists are meant.
+/// The flags that choose files in directories and lists, and the flags about the manifest that `plan` makes.
 extension Flag {
   private static let listingVerbs: [Verb] = [.send, .plan]
 

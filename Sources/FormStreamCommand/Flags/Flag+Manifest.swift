@@ -61,7 +61,7 @@ private func number(
 }
 
 extension ManifestArguments {
-  /// The shard that is meant; nil if it is the complete manifest.
+  /// The chosen shard; nil for the complete manifest.
   ///
   /// - Parameter environment: the value of an environment variable.
   func chosenShard(environment: (String) -> String?) throws(Failure) -> Shard? {

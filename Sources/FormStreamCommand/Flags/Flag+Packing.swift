@@ -1,6 +1,6 @@
 import FormStreamBatch
 
-/// The flags about requests that bring several files, or a slice of one.
+/// The flags about requests with several files, or with a slice of a file.
 extension Flag {
   static let packingFlags = [
     Flag(

@@ -1,6 +1,6 @@
 import FormStreamHTTP
 
-/// The flags about what is printed besides the body of the response, and what is not.
+/// The flags that print more than the body of the response, or less.
 extension Flag {
   static let printingFlags = [
     Flag(

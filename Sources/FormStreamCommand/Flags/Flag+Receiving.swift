@@ -155,7 +155,7 @@ extension Flag {
 
 private func timeLimit(_ argument: Argument, for flag: String) throws(Failure) -> Duration {
   let time = try argument.seconds(for: flag)
-  // With less, the time that the receiver and the network need would count more than the client's.
+  // With a shorter limit, the time that the receiver and the network need would count more than the client's time.
   guard time >= .milliseconds(100) else {
     throw .usage("\(argument.named(flag)) is too short: the least is 0.1 seconds.")
   }

@@ -4,9 +4,9 @@ struct Flag: Sendable {
   struct Value: Sendable {
     let placeholder: String
     var completion = Completion.none
-    /// What becomes of the files that a value names.
+    /// What is done with the files that a value names.
     var use = FileUse.read
-    /// The files that a value names, if these are not what its completion leads to.
+    /// Finds the files that a value names, if the kind of completion does not tell.
     var names: (@Sendable (Argument) -> [Argument])?
 
     enum Completion: Sendable {
@@ -23,7 +23,7 @@ struct Flag: Sendable {
     }
   }
 
-  /// The headings in help and man page, in their order there.
+  /// The headings in help and man page, in the order in which they appear.
   enum Group: String, CaseIterable, Sendable {
     case paths = "Files"
     case manifest = "Manifest and shards"
@@ -52,7 +52,7 @@ struct Flag: Sendable {
   var common: [Verb] = []
   /// One line, for help and completions.
   let summary: String
-  /// The line for the commands for which the other one is not true.
+  /// Other lines, for the commands for which `summary` is not true.
   var summaries: [Verb: String] = [:]
   /// More about the flag, for the man page.
   var detail = ""
@@ -70,7 +70,7 @@ extension Flag {
     + outputFlags + downloadFlags
     + responseFlags + printingFlags + generalFlags
 
-  /// The flag of a name. Some names, and some letters, are two flags, of different commands.
+  /// The flag with this name. Some names and letters stand for two flags, of different commands.
   ///
   /// - Parameter verb: the command, if it is known.
   static func named(_ long: String, for verb: Verb? = nil) -> Flag? {
@@ -84,7 +84,7 @@ extension Flag {
 
   func isKnown(to verb: Verb) -> Bool { verbs.isEmpty || verbs.contains(verb) }
 
-  /// The line about the flag for a command; if nil, for all of them.
+  /// The line about the flag for a command, or for all commands if `verb` is nil.
   func summary(for verb: Verb?) -> String { verb.flatMap { summaries[$0] } ?? summary }
 
   /// The flag as help shows it: `-F, --form NAME=CONTENT`.

@@ -4,7 +4,7 @@ import FormStreamMultipart
 struct FormArguments {
   /// The parts, as they were typed one after another.
   private(set) var parts: [PartArguments] = []
-  /// How many parts `=(` has opened, each in the one before.
+  /// How many parts are open: opened by `=(` and not closed yet. Each is inside the one before.
   private(set) var openParts = 0
   var boundary: String?
   var escaping: EscapingProfile?
@@ -13,7 +13,7 @@ struct FormArguments {
   /// Whether files may grow while they are sent.
   var growth = FileGrowth.refused
 
-  /// Adds what one `-F` says.
+  /// Carries out one `-F`: it adds or opens a part, or closes the part that was opened last.
   mutating func add(_ sentence: FormLanguage.Sentence, of argument: Argument) throws(Failure) {
     switch sentence {
     case .part(let part): add(part)
@@ -64,7 +64,7 @@ struct FormArguments {
 }
 
 extension [PartArguments] {
-  /// Changes the parts in the last part of the last part and so on, in place.
+  /// Changes a list of parts in place: at depth 0 this list, at depth 1 the parts in its last part, and so on.
   fileprivate mutating func withLast<Result>(
     atDepth depth: Int, _ change: (inout [PartArguments]) -> Result
   ) -> Result {

@@ -9,7 +9,7 @@ struct ListingArguments {
   var detectsTypes = false
   var computesDigests = false
 
-  /// Whether it is chosen what is listed.
+  /// Whether a flag chooses the files to list.
   var choosesFiles: Bool {
     !includes.isEmpty || !excludes.isEmpty || includesHidden || keepsGoing
   }

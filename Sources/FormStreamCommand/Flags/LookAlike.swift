@@ -1,4 +1,4 @@
-/// A character that programs for text put in place of a typed hyphen, quote or space, and that commands don't know as such.
+/// A character that word processors put in place of a typed hyphen, quote or space. Commands don't recognize it as one.
 struct LookAlike: CustomStringConvertible {
   enum Kind {
     case hyphen
@@ -7,7 +7,7 @@ struct LookAlike: CustomStringConvertible {
   }
 
   let kind: Kind
-  /// What it is called, and the character itself: `an en dash (–)`.
+  /// What the character is called, and the character itself: `an en dash (–)`.
   let description: String
 
   /// Nil if the character is none of these.
@@ -41,8 +41,8 @@ struct LookAlike: CustomStringConvertible {
 }
 
 extension Argument {
-  /// The failure for a word that is a flag but for a dash that is no hyphen, or for curly quotes; nil if it is none. Other
-  /// words that begin with such a character may be names of files.
+  /// The failure for a word that would be a flag with a real hyphen in place of its dash, or without its curly quotes;
+  /// nil if it would not be a flag. Other words that begin with such a character may be names of files.
   func mistypedFlag(of verb: Verb?) -> Failure? {
     guard let text else { return nil }
     let head = text.unicodeScalars.prefix { $0 != "=" }

@@ -40,18 +40,18 @@ struct LowArguments {
 
   init(parsing arguments: [Argument]) throws(Failure) {
     var parser = ArgumentParser(arguments)
-    // It decides what the flags of a configuration file mean, which come before it.
+    // The command decides what the flags of a configuration file mean, and these flags come before the command.
     parser.verb = arguments.first { $0.place == .word(1) }.flatMap { Verb(rawValue: $0.shown) }
     var items: [ArgumentParser.Item] = []
     while let item = try parser.next() {
       if case .off(let flag) = item, flag.long == "remote-name", downloading.namesAll,
         let output = Flag.named("output", for: parser.verb)
       {
-        // As in curl, it is for one URL.
+        // As in curl, `--no-remote-name` is for one URL.
         items.append(.flag(output, Argument("-")))
         try store(.flag(output, Argument("-")), for: parser.verb)
       } else if case .off(let flag) = item {
-        // As if it had not been typed. Storing has no other effect.
+        // Stores everything again without the flag, as if it had not been typed. Storing has no side effects.
         items.removeAll {
           if case .flag(let other, _) = $0 { other.long == flag.long } else { false }
         }
@@ -74,7 +74,7 @@ struct LowArguments {
   /// - Parameter verb: the command, if it is known by now.
   private mutating func store(_ item: ArgumentParser.Item, for verb: Verb?) throws(Failure) {
     switch item {
-    // Flags of other commands are refused when all are known.
+    // Flags of other commands are not stored. They are refused after all arguments are read.
     case .flag(let flag, let value) where verb.map(flag.isKnown) ?? true:
       try flag.store(&self, value)
       files.note(value, of: flag, for: verb)

@@ -1,31 +1,32 @@
 import FormStreamMultipart
 
-/// What becomes of a file that the value of a flag names.
+/// What is done with a file that the value of a flag names.
 enum FileUse: Sendable {
   case read
   case written
   /// Files are written to the directory that is named.
   case directory
-  /// It is written, but its complete path is known only to the plan of the request.
+  /// The file is written, but only the plan of the request knows its complete path.
   case response
 }
 
-/// The files that flags name: all that are read, and all that are written. Each flag's declaration says which of them its
-/// value is.
+/// The files that flags name: all that are read, and all that are written. The declaration of each flag says which of
+/// the two its value names.
 struct NamedFiles {
   /// A file that is read.
   struct Input {
     let path: Argument
-    /// What names it, for messages: a flag as it was typed, or a variable. Nil for a word without a flag.
+    /// What names the file, for messages: a flag as it was typed, or a variable. Nil for a word without a flag.
     var source: String?
-    /// Whether `-c` may replace it: cookies go on in the same file.
+    /// Whether `-c` may replace the file: `-b` and `-c` may name one file, which keeps the cookies from one command to
+    /// the next.
     var mayBecomeCookieJar = false
-    /// Whether the response may replace it: it says how old what is there may be (`-z`).
+    /// Whether the response may replace the file: `-z` reads only the file's time.
     var mayBecomeResponse = false
   }
 
   private(set) var inputs: [Input] = []
-  /// Those of the last time that each flag was typed: only that one counts.
+  /// The outputs of each flag. If a flag was typed several times, only the last time counts.
   private var outputsByFlag: [(flag: String, output: NamedOutput)] = []
 
   var outputs: [NamedOutput] { outputsByFlag.map(\.output) }
@@ -55,7 +56,8 @@ struct NamedFiles {
 }
 
 extension Flag.Value {
-  /// The files that a value names. Those of parts and of data that is encoded are known to their arguments.
+  /// The files that a value names. Files of parts and of encoded data are not among them: their own arguments know
+  /// them.
   fileprivate func files(in value: Argument) -> [Argument] {
     if let names { return names(value) }
     switch completion {

@@ -22,14 +22,14 @@ struct RequestArguments {
   var requestTarget: Argument?
   /// Whether `--proto` allows only https.
   var requiresHTTPS = false
-  /// Header lines and files of them, in the order in which they were typed.
+  /// Header lines, and files of header lines, in the order in which they were typed.
   var headers: [HeaderArgument] = []
   var userAgent: Argument?
   var query: [Argument] = []
   /// The data of `--url-query`.
   var queryData: [DataArgument] = []
   private(set) var credentials: CredentialsArgument?
-  /// How the user and the password are sent, if that was typed.
+  /// The scheme for user and password; nil if none was typed.
   private(set) var passwordScheme: PasswordScheme?
   var usesNetrc = false
   var isNetrcOptional = false
@@ -38,11 +38,11 @@ struct RequestArguments {
   var allowsInsecureAuth = false
   /// The cookies, and the file of cookies, of `-b`.
   var cookies: [Argument] = []
-  /// `-j`: whether the cookies of files that have no end are left out.
+  /// `-j`: whether session cookies, which have no end, are left out when a file of cookies is read.
   var skipsSessionCookies = false
   /// Where cookies are written at the end.
   var cookieJar: Argument?
-  /// The file of a URL that is a secret.
+  /// The file that holds a secret URL.
   var urlFile: Argument?
   var idempotencyKey: Argument?
   var expectation = ExpectMode.auto
@@ -73,7 +73,7 @@ struct RequestArguments {
   var headFile: Argument?
   /// The format of `-w`.
   var writeOut: Argument?
-  /// `-s`, and whether `-S` takes back that it hides why a request failed.
+  /// `-s`. With `-S`, which sets `showsErrors`, it does not hide why a request failed.
   var isSilent = false
   var showsErrors = false
   var isQuiet = false
@@ -161,7 +161,7 @@ enum HeaderArgument {
   case file(Argument)
 }
 
-/// Who sends a request, as it was typed.
+/// The credentials of a request, as they were typed.
 enum CredentialsArgument {
   case user(Argument)
   case userFile(Argument)

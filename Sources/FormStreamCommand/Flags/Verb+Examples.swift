@@ -3,7 +3,7 @@ extension Verb {
   struct Example {
     let purpose: String
     let line: String
-    /// Whether the help of all commands shows it.
+    /// Whether the overview of all commands shows the example.
     var isInOverview = false
   }
 

@@ -17,13 +17,13 @@ enum Verb: String, CaseIterable, Sendable {
   /// Whether people try curl's flags with the command.
   var isLikeCurl: Bool { Self.likeCurl.contains(self) }
 
-  /// The commands that people come to from curl.
+  /// The commands that people use in place of curl.
   static let likeCurl: [Verb] = [.post, .put, .get]
 
   /// The commands that send requests, and so have the flags about requests, connections and delivery.
   static let requesting: [Verb] = [.post, .put, .get, .send]
 
-  /// Those whose requests have bodies.
+  /// The commands whose requests have bodies.
   static let sending: [Verb] = [.post, .put, .send]
 
   var summary: String {
@@ -45,9 +45,9 @@ enum Verb: String, CaseIterable, Sendable {
   struct Operand {
     let placeholder: String
     let canBeRepeated: Bool
-    /// What may follow the first one, if that is something else.
+    /// The placeholder of the words after the first one, if they are something else.
     var rest: String?
-    /// What may come before it; it is usually one then.
+    /// The placeholder of words that may come before the operand. Usage then shows a single operand.
     var start: String?
 
     var usage: String {

@@ -1,12 +1,12 @@
 /// A URL of `get`, and the flag that says where its response goes.
 struct DownloadSource {
   let url: URLArgument
-  /// Nil if no flag is for it.
+  /// Nil if there is no flag for this URL.
   let output: DownloadArguments.Output?
 }
 
 extension [DownloadSource] {
-  /// The URLs in their order, with those that a pattern stands for in its place.
+  /// The URLs in the order of the operands. A pattern is replaced by the URLs that it stands for.
   init(
     _ operands: [Argument], _ request: RequestArguments, _ downloading: DownloadArguments,
     _ input: InputReader, _ notes: inout [String]
@@ -51,7 +51,7 @@ extension [DownloadSource] {
     do throws(Failure) {
       return try URLArgument(operand)
     } catch {
-      // `$(cat FILE)` without quotes is two words.
+      // Without quotes, `$(cat FILE)` becomes two words: the digest, and the name of the file that it is for.
       guard case .word(let place)? = operand.place,
         let digest = digests.first(where: { $0.place == .word(place - 1) })
       else { throw error }
@@ -63,7 +63,8 @@ extension [DownloadSource] {
 }
 
 extension DownloadArguments.Output {
-  /// The same with what stands at each place of the URL's pattern: `#1` is the first one.
+  /// This output, with `#1` in its name replaced by the text that was chosen at the first place of the URL's pattern,
+  /// `#2` by the text of the second place, and so on.
   fileprivate func numbered(by choices: [[UInt8]]) -> Self {
     guard case .file(let name) = self, !choices.isEmpty else { return self }
     var bytes: [UInt8] = []

@@ -52,7 +52,7 @@ extension GetPlan {
     return ending
   }
 
-  /// Says why a status that is a success otherwise was none.
+  /// Adds to the failure why a status from 200 to 299 was not a success.
   private func explain(_ ending: inout ResultReport.Ending, of item: Item) {
     guard let failure = ending.failure, let status = ending.refusedStatus,
       (200...299).contains(status)
@@ -77,7 +77,7 @@ extension GetPlan {
 
   /// Writes a response while it arrives.
   ///
-  /// - Parameter target: nil for the record.
+  /// - Parameter target: where the body goes; nil if it goes into the record.
   private func print(
     _ item: Item, to target: OutputTarget?, _ heads: ReceivedHeads, in run: SeriesRun,
     _ display: ProgressDisplay
@@ -120,7 +120,7 @@ extension GetPlan {
       condition: condition)
   }
 
-  /// Whether what is stored is not the complete file as it is on the server.
+  /// Whether something other than the complete file, as it is on the server, may be stored.
   private var storesOtherThanFiles: Bool {
     range != nil || series.printing.outputsAnyStatus || series.printing.includesHeads
       || items.contains {
@@ -128,7 +128,8 @@ extension GetPlan {
       }
   }
 
-  /// Where a file is downloaded to; nil if the path is that of something else, or can't be written.
+  /// The path that a file is downloaded to; nil if something other than a regular file is at the path, or if it can't
+  /// be written.
   private func placeOfDownload(_ path: LocalPath) -> LocalPath? {
     switch try? OutputPlace(at: path) {
     case .nothing: path
@@ -138,7 +139,7 @@ extension GetPlan {
   }
 }
 
-/// A path that no file has: the same, or one with a number, as in curl.
+/// A path at which there is no file: `path` itself, or `path` with a number after it, as in curl.
 private func freePath(like path: LocalPath) throws(Failure) -> LocalPath {
   for number in 0...10_000 {
     let free = number == 0 ? path : LocalPath(bytes: path.bytes + Array(".\(number)".utf8))
@@ -152,8 +153,8 @@ private func freePath(like path: LocalPath) throws(Failure) -> LocalPath {
 }
 
 extension GetPlan.Item {
-  /// The name that progress and messages are shown with. The end of a secret URL is none of it, also if a file is named
-  /// by it.
+  /// The name of the download in progress and messages. It never shows the end of a secret URL, even if a file has that
+  /// name.
   fileprivate var name: String {
     let urls = SafeName(lastSegmentOf: request.url).numbered(1).description
     let shown = request.url.isSecret ? "download" : urls
@@ -174,7 +175,7 @@ extension GetPlan.Destination {
 }
 
 extension DownloadResult {
-  /// Whether the body of the last response went to a file, complete or not, so that the response has none of it.
+  /// Whether the body of the last response went to a file, complete or not. The response then holds none of the body.
   fileprivate var wasWritten: Bool {
     file != nil || received > 0 && transfer.error?.code != .statusRefused
   }

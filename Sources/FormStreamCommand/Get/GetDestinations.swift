@@ -7,8 +7,8 @@ extension GetPlan.Destination {
   /// Where a response goes.
   ///
   /// - Parameters:
-  ///   - output: the flag that is for its URL; nil for none.
-  ///   - isAsOnServer: whether what is stored is the complete file as it is on the server.
+  ///   - output: the flag for this URL; nil if there is none.
+  ///   - isAsOnServer: whether the complete file is stored as it is on the server.
   init(
     _ output: DownloadArguments.Output?, of url: HTTPURL, _ downloading: DownloadArguments,
     isAsOnServer: Bool, printsRecord: Bool
@@ -46,7 +46,8 @@ extension GetPlan.Destination {
 }
 
 extension GetPlan {
-  /// Checks that no file is written twice, or is an input. Those that the server names get numbers.
+  /// Checks that no file is written twice, and that no output is an input. A file that the server names gets a number
+  /// if its name is taken.
   static func check(
     _ items: [Item], _ sources: [DownloadSource], _ request: RequestArguments,
     _ downloading: DownloadArguments, _ files: CommandFiles
@@ -69,7 +70,7 @@ extension GetPlan {
     }
   }
 
-  /// Fails if `-C N` would have to put a file together from what may be two versions.
+  /// Fails if `-C N` would have to combine an existing file with bytes that may be of another version.
   ///
   /// - Parameter first: the first byte that is asked for; nil without `-C N`.
   private static func checkBeginning(of file: LocalPath, _ first: Int64?) throws(Failure) {
@@ -82,7 +83,7 @@ extension GetPlan {
   private static func remedyForOneName(_ sources: [DownloadSource]) -> String {
     let remedy = "give each a name with -o, or use -J, which numbers them"
     for source in sources {
-      // What a pattern stands for is there already.
+      // The placeholders of a pattern are replaced already. A placeholder that is left stands for itself.
       guard case .file(let name)? = source.output,
         let mark = name.shown.firstPlaceholder
       else { continue }
@@ -106,7 +107,7 @@ extension String {
 }
 
 extension NamedOutput {
-  /// What a URL is downloaded to; nil if that is no file.
+  /// The file that a URL is downloaded to; nil if the response does not go to a regular file.
   fileprivate init?(_ item: GetPlan.Item, _ source: DownloadSource) {
     guard item.destination.isFile, let path = item.fileNamedByURL else { return nil }
     self.init((source.output ?? .remoteName).flag, path)
@@ -120,7 +121,8 @@ extension GetPlan.Item {
     return fileNamedByURL
   }
 
-  /// The same, but with the name of the URL in place of the server's: the partial file is named like it.
+  /// Like `file`, but with the name at the end of the URL in place of the server's name: the partial file has the URL's
+  /// name.
   fileprivate var fileNamedByURL: LocalPath? {
     switch destination {
     case .file(let path): return path
@@ -152,7 +154,7 @@ extension GetPlan.Destination {
 }
 
 extension SafeName {
-  /// The name of `-O`.
+  /// The name of a file for `-O`.
   static func bytes(atEndOf url: HTTPURL) throws(Failure) -> [UInt8] {
     guard !lastSegment(of: url).isEmpty else {
       throw .usage("The URL \(url) has no name at its end for -O: name the file with -o.")
@@ -167,13 +169,13 @@ extension SafeName {
     self.init(filename: decoded ?? String(Substring(segment)), field: "download")
   }
 
-  /// What is after the last slash of a URL's path.
+  /// The text after the last slash of a URL's path.
   static func lastSegment(of url: HTTPURL) -> Substring.UTF8View {
-    // Bytes: a delimiter and a combining mark after it are one `Character`.
+    // This compares bytes, because a delimiter and a combining mark after it are one `Character`.
     let path = url.absoluteString.utf8.prefix {
       $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#")
     }
-    // The scheme, nothing, and the host come before the path.
+    // The first three pieces are the scheme, an empty piece, and the host.
     return path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
       .dropFirst(3).last ?? ""[...].utf8
   }

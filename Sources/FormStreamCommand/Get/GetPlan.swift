@@ -6,7 +6,7 @@ import FormStreamHTTP
 
 /// The checked arguments of `get`.
 struct GetPlan {
-  /// What becomes of one URL.
+  /// The request for one URL, and where its response goes.
   struct Item {
     /// Which request of the command it is, from 0.
     let number: Int
@@ -21,7 +21,7 @@ struct GetPlan {
     case output
     /// A file that a flag or the URL names.
     case file(LocalPath)
-    /// A file in a directory that the URL names, or the server.
+    /// A file in a directory; the URL or the server names the file.
     case directory(LocalPath, DownloadDestination.NameSource)
   }
 
@@ -30,11 +30,11 @@ struct GetPlan {
   let range: RequestedRange?
   /// The flag that chooses the range.
   let rangeFlag: String
-  /// What `-z` wants of bodies; nil for everything.
+  /// The condition of `-z` for bodies; nil if every body is wanted.
   let condition: ModificationCondition?
   /// Whether no file is replaced.
   let keepsExisting: Bool
-  /// Whether what has arrived of a file is removed if the download fails.
+  /// Whether an incomplete file is removed if the download fails.
   let removesOnError: Bool
   let resumes: Bool
   /// Whether `--expect-status` says what is a success.
@@ -91,8 +91,8 @@ extension GetPlan {
 extension PlannedRequest {
   /// Sets the headers and options of requests of `get`.
   ///
-  /// - Parameter printsAnyStatus: whether all responses are printed.
-  /// - Returns: what `-z` wants of bodies; nil for everything.
+  /// - Parameter printsAnyStatus: whether responses of every status are printed.
+  /// - Returns: the condition of `-z` for bodies; nil if every body is wanted.
   fileprivate mutating func fit(
     to downloading: DownloadArguments, printsAnyStatus: Bool
   ) throws(Failure) -> ModificationCondition? {
@@ -106,7 +106,7 @@ extension PlannedRequest {
       }
       request.headers.append(header.name, header.value)
     }
-    // As in curl, the heads of HEAD are printed in any case.
+    // As in curl, the heads of responses to HEAD are always printed.
     let bodyCondition = request.method == .head ? nil : condition
     let isUnprinted = printsAnyStatus ? nil : request.options.isUnprintedRedirect(except: [])
     request.options.leavesOutBody = { response in
@@ -126,7 +126,7 @@ extension PlannedRequest {
 extension GetPlan.Item {
   /// - Parameters:
   ///   - number: which request it is, from 0.
-  ///   - request: the request with the options that all have.
+  ///   - request: the request with the options that all requests share.
   ///   - isRetryGiven: whether `--retry` was typed.
   fileprivate init(
     _ number: Int, _ request: TransferRequest, _ destination: GetPlan.Destination,
@@ -138,13 +138,13 @@ extension GetPlan.Item {
     request.options.refusesUnaskedRange = request.method != .head
     request.options.acceptedStatuses = Self.acceptedStatuses(
       of: request, inFile: isFile, hasRange: downloading.range != nil)
-    // Who asks for what has changed is answered by "nothing".
+    // For a request with one of these conditions, 304 (nothing has changed) is a success.
     if typed == nil,
       ["If-Modified-Since", "If-None-Match"].contains(where: request.headers.contains)
     {
       request.options.acceptedStatuses?.insert(304)
     }
-    // A file may be requested again: nothing of it is shown before it is complete.
+    // By default, a download to a file is repeated if it fails: nothing of it is shown before it is complete.
     if !isRetryGiven, isFile, [.get, .head].contains(request.method) {
       request.options.retry.attempts = TransferOptions.download.retry.attempts
     }
@@ -164,15 +164,16 @@ extension GetPlan.Item {
     of request: TransferRequest, inFile isFile: Bool, hasRange: Bool
   ) -> Set<Int> {
     let (method, options) = (request.method, request.options)
-    // RFC 9110 §14.2: "A server MAY ignore the Range header field", and then sends all with 200.
+    // RFC 9110 §14.2: "A server MAY ignore the Range header field". It then sends the complete file with 200.
     // "A server MUST ignore a Range header field received with a request method […] for which range handling is not
     // defined", as for HEAD.
     if hasRange, method != .head { return options.acceptedStatuses ?? [206] }
     let statuses = options.acceptedStatuses ?? Set(200...299)
-    // The responses of HEAD have heads alone.
+    // Responses to HEAD have no bodies.
     if method == .head { return statuses }
     if method == .get, isFile { return options.statusesOfCompleteResource }
-    // What is not a resource, or not kept in a file, may be of any kind, but not a part that was not asked for.
+    // A response to another method, or one that is not kept in a file, may have any of these statuses except 206: no
+    // range was asked for.
     return statuses.subtracting([206])
   }
 }
@@ -240,12 +241,12 @@ extension DownloadArguments {
     return condition
   }
 
-  /// Whether what is stored is not the body that GET returns.
+  /// Whether something other than the body of a GET is stored.
   private static func storesOtherThanBody(_ request: RequestArguments) -> Bool {
     request.includesHeads || request.method != nil
   }
 
-  /// Whether what is stored is the complete file as it is on the server.
+  /// Whether the complete file is stored as it is on the server.
   func storesAsOnServer(_ request: RequestArguments) -> Bool {
     request.options.responseCompression == nil && range == nil && !request.outputsAnyStatus
       && !Self.storesOtherThanBody(request)

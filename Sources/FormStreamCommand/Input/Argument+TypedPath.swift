@@ -1,8 +1,8 @@
 import FormStreamPlatform
 
 extension Argument {
-  /// Fails if a path can't be meant as it is written: it begins with a tilde that the shell has left, which knows only those
-  /// at the start of a word, or it is a path of Windows.
+  /// Fails if a path does not exist and can't be meant as it is written: it begins with `~/`, which the shell replaces
+  /// only at the start of a word, or it is a path of Windows.
   func checkTypedPath(for use: String) throws(Failure) {
     guard let reason = reasonWhyNotFound, !exists(path) else { return }
     throw Failure(.noInput, "The file \"\(shown)\" of \(use) does not exist: \(reason)")
@@ -17,7 +17,7 @@ extension Argument {
       ? "it is a path of Windows; under WSL, C:\\ is /mnt/c/, and \\ in a path is /." : nil
   }
 
-  /// Whether it begins with a letter, a colon and a slash or a backslash, and is no URL.
+  /// Whether the path begins with a letter, a colon and a slash or a backslash, and is not a URL.
   var isPathOfWindows: Bool {
     guard bytes.count > 2, bytes[0].isASCIILetterOrDigit, !bytes[0].isASCIIDigit,
       bytes[1] == UInt8(ascii: ":")

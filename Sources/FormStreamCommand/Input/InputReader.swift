@@ -2,13 +2,13 @@ import FormStreamPlatform
 
 /// Reads what a plan needs before the work begins: files of secrets, and standard input.
 ///
-/// It prints one note, when reading from a terminal begins: a password may be asked for before that.
+/// It prints a note once, when reading from a terminal begins, and not earlier: a password may be asked for before.
 final class InputReader: Sendable {
   static let keyboardNote = "Reading standard input; Ctrl-D at the start of a line ends it."
 
   /// Whether standard input is read. It is not if no request is sent.
   let readsStandardInput: Bool
-  /// Whether the command reads what is typed on a terminal, besides flags.
+  /// Whether the command reads standard input from a terminal, for anything but flags.
   private let readsKeyboard: Bool
   private let isQuiet: Bool
   private let hasPrintedNote = Guarded(false)
@@ -19,7 +19,7 @@ final class InputReader: Sendable {
     isQuiet = arguments.isQuiet
   }
 
-  /// Prints the note if the command reads standard input from a terminal. To be called before it is read.
+  /// Prints the note if the command reads standard input from a terminal. Call this before standard input is read.
   func announceKeyboard() {
     guard readsKeyboard, !isQuiet else { return }
     let isFirst = hasPrintedNote.withLock { hasPrintedNote in

@@ -30,8 +30,8 @@ struct SecretFile {
       }
       return
     }
-    // Not by its path, unless an @ before it says that it is one: it is the secret itself if that was typed in place of
-    // a file.
+    // Messages don't show the path: somebody may have typed the secret itself in place of a file. After an @, it can
+    // only be a path.
     let isMarked = path.flag.map { ["-H", "--header"].contains($0) } ?? false
     contents = try readSmallFile(
       path.path, for: flag, limit: Self.maximumSize,

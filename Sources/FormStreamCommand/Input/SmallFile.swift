@@ -4,7 +4,7 @@ import FormStreamPlatform
 /// Reads a file that a flag names, and refuses one with more than `limit` bytes. It may be a pipe, as shells make for
 /// `<(command)`.
 ///
-/// - Parameter subject: the file in a message that it can't be read; nil for its path and its flag.
+/// - Parameter subject: how a message calls the file if it can't be read; nil for its path and its flag.
 func readSmallFile(
   _ path: LocalPath, for flag: String, limit: Int, subject: String? = nil
 ) throws(Failure) -> [UInt8] {

@@ -1,4 +1,4 @@
-/// What reads standard input.
+/// The arguments that read standard input.
 struct StandardInputUses {
   /// Names for messages, in the order of reading.
   private let names: [String]
@@ -13,7 +13,7 @@ struct StandardInputUses {
       + (arguments.readsConfigFromStandardInput ? ["--config"] : [])
   }
 
-  /// Fails if there are several.
+  /// Fails if several arguments read standard input.
   func check() throws(Failure) {
     guard names.count < 2 else {
       throw .usage(

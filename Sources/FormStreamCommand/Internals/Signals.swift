@@ -11,8 +11,8 @@ private struct TemporaryName {
   let next: UnsafeMutablePointer<TemporaryName>?
 }
 
-/// The last file that was registered. A handler may read the list at any time, so nothing of it is changed or freed. After
-/// a file was renamed, removing this name removes nothing.
+/// The last file that was registered. A handler may read the list at any time, so entries are never changed or freed.
+/// After a file was renamed, removing its temporary name does nothing.
 nonisolated(unsafe) private let temporaryNames = Atomic<UnsafeMutablePointer<TemporaryName>?>(nil)
 
 /// Registers a file to remove if a signal ends the program, before the file is made.
@@ -28,7 +28,7 @@ func removeOnSignal(_ path: LocalPath) {
   }
 }
 
-/// How many lines, from that of the cursor on, are redrawn in place. Atomic, because a signal handler reads it.
+/// How many lines are redrawn in place, beginning with the cursor's line. Atomic, because a signal handler reads it.
 private let openLines = Atomic<Int>(0)
 
 /// Registers how many lines are open. If a signal then ends the program, line feeds are written first, so that the
@@ -37,7 +37,7 @@ private let openLines = Atomic<Int>(0)
   openLines.store(count, ordering: .releasing)
 }
 
-/// How the terminal was before it stopped showing what is typed. Never freed: a signal handler may read it at any time.
+/// The terminal's settings before echo was turned off. Never freed: a signal handler may read them at any time.
 nonisolated(unsafe) private let shownTerminal = {
   let terminal = UnsafeMutablePointer<termios>.allocate(capacity: 1)
   terminal.initialize(to: termios())
@@ -47,8 +47,8 @@ nonisolated(unsafe) private let shownTerminal = {
 /// Whether the terminal does not show what is typed. Atomic, because a signal handler reads it.
 private let isTypingHidden = Atomic(false)
 
-/// Reads a line from the terminal that standard input is, and shows nothing of it. A signal that ends the program makes the
-/// terminal show what is typed again.
+/// Reads a line without echo from the terminal that standard input is. A signal that ends the program turns echo on
+/// again.
 ///
 /// C: `tcgetattr`, `tcsetattr`, `read`
 func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
@@ -73,8 +73,9 @@ func hiddenLine(upTo limit: Int) throws(SystemError) -> [UInt8] {
 
 /// Ends the process by the signal's default action, and leaves neither temporary files nor an open line.
 ///
-/// Only then does the parent see that a signal ended it. After an exit code of 130, a shell would go on with its loop at
-/// Ctrl-C: it takes the code for the decision of a program that handles the signal, as an editor does.
+/// Only if the default action ends the process, the parent sees that a signal ended it. After an exit code of 130, a
+/// shell would go on with its loop at Ctrl-C: the shell takes the code for the decision of a program that handles the
+/// signal, as an editor does.
 ///
 /// C: `unlink`, `write`, `tcsetattr`, `signal`, `pthread_sigmask`, `raise`, `_exit`
 private func endBySignal(_ number: CInt) -> Never {
@@ -116,8 +117,8 @@ private func isIgnoring(_ handler: (@convention(c) (CInt) -> Void)?) -> Bool {
 ///
 /// - A closed pipe and a file over the size limit are errors, and don't kill the process.
 /// - A signal that ends the program leaves no half-written files.
-/// - The numbers of standard input, output and error are taken. Otherwise the next file or socket that is opened would
-///   get the number of one that is closed, and be read or written in its place.
+/// - The numbers of standard input, output and error are taken, even if these streams are closed. Otherwise the next
+///   file or socket that is opened would get the number of a closed stream, and be read or written in its place.
 ///
 /// C: `signal`
 func prepareProcess() {
@@ -167,13 +168,14 @@ final class SignalWatch: Sendable {
   func start() {
     var signals = self.signals
     pthread_sigmask(SIG_BLOCK, &signals, nil)
-    // If there is no thread, signals end the program as before.
+    // If no thread can be started, signals end the program as before.
     if !startThread("formstream-sig", { self.run() }) {
       pthread_sigmask(SIG_UNBLOCK, &signals, nil)
     }
   }
 
-  /// Unblocks the signals again, in the thread that called ``start()``: from here on, one ends the process at once.
+  /// Unblocks the signals again, in the thread that called ``start()``: from here on, a signal ends the process at
+  /// once.
   ///
   /// C: `pthread_sigmask`
   func end() {
@@ -206,8 +208,8 @@ final class SignalWatch: Sendable {
     endBySignal(last)
   }
 
-  /// The next signal that asks to hurry; nil if none arrives in time. A SIGHUP does not: when a terminal is
-  /// closed, the system sends one and the shell another, and no person asks to hurry.
+  /// The next signal that asks the process to hurry; nil if none arrives in time. SIGHUP does not ask for that: when a
+  /// terminal is closed, the system sends one and the shell another, and no person asks to hurry.
   ///
   /// C: `sigtimedwait`
   private func nextSignal(within seconds: Int) -> CInt? {

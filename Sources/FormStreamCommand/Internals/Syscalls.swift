@@ -1,5 +1,5 @@
-// The command's calls of the C library, except those for signals: see Signals.swift. They are in one file, however long it
-// is, so that the others never see an errno.
+// The command's calls of the C library, except those for signals: see Signals.swift. They are in one file, however long
+// it is, so that no other file sees an errno.
 
 import CFormStreamSystem
 import Glibc
@@ -15,7 +15,7 @@ extension SystemError {
 
 // MARK: Descriptors
 
-/// `O_PATH` of Linux on all machines with its generic numbers. Swift's Glibc does not have it.
+/// The value of Linux's `O_PATH` on all machines with the generic numbers. Swift's Glibc module does not have it.
 private let O_PATH: CInt = 0o10000000
 
 /// Takes the numbers of standard input, output and error if they are closed. The placeholder can be neither read nor
@@ -23,7 +23,7 @@ private let O_PATH: CInt = 0o10000000
 ///
 /// C: `fcntl`, `open(O_PATH)`
 func holdStandardDescriptors() {
-  // In this order, each `open` gets the number that is missing: it is the lowest one.
+  // `open` returns the lowest free number. In this order, that is always the missing one.
   for number in STDIN_FILENO...STDERR_FILENO where fcntl(number, F_GETFD) < 0 {
     _ = open("/", O_PATH | O_CLOEXEC)
   }
@@ -69,7 +69,7 @@ func canOpenDescriptors(
   }
   guard limit.rlim_cur >= needed else { return false }
   if hasUnusedDescriptors(free, below: min(limit.rlim_cur, 64)) { return true }
-  // The parent process may have left many open, so this tries.
+  // The parent process may have left many files open, so this tries to open some.
   var opened: [CInt] = []
   defer { for number in opened { close(number) } }
   while opened.count < free {
@@ -80,7 +80,7 @@ func canOpenDescriptors(
   return true
 }
 
-/// Whether so many of the lowest numbers are not those of open files.
+/// Whether at least `count` of the numbers below `end` are free.
 ///
 /// C: `poll`
 private func hasUnusedDescriptors(_ count: Int, below end: UInt) -> Bool {
@@ -89,8 +89,8 @@ private func hasUnusedDescriptors(_ count: Int, below end: UInt) -> Bool {
   return numbers.lazy.filter { $0.revents & Int16(POLLNVAL) != 0 }.count >= count
 }
 
-/// Spares addresses if there is a limit for them: each thread would reserve 64 MiB for its own memory, and the rest would be
-/// too little for what needs it. To be called before the first thread is started.
+/// Saves address space if it is limited. Otherwise each thread would reserve 64 MiB for its own memory, and too little
+/// would be left for everything else. Call this before the first thread is started.
 ///
 /// C: `getrlimit`, `mallopt`
 func spareAddressSpace() {
@@ -101,7 +101,8 @@ func spareAddressSpace() {
   formstream_share_memory_between_threads()
 }
 
-/// Whether the limit for stacks is large enough for this program and its threads, which get as much as the first one may have.
+/// Whether the limit for stacks is large enough for this program and its threads. A thread's stack is as large as the
+/// first thread's stack may be.
 ///
 /// C: `getrlimit`
 func hasStack(of size: UInt) -> Bool {
@@ -119,7 +120,7 @@ func hasAddressSpace(forThreads count: Int) -> Bool {
     space.rlim_cur != rlim_t.max,
     getrlimit(__rlimit_resource_t(RLIMIT_STACK.rawValue), &stack) == 0
   else { return true }
-  // A thread gets as much as the first one may have, and 2 MiB if that is not limited.
+  // A thread's stack is as large as the first thread's stack may be, and 2 MiB if that has no limit.
   let size = stack.rlim_cur == rlim_t.max ? 2 << 20 : min(Int(clamping: stack.rlim_cur), 64 << 20)
   guard
     let place = mmap(
@@ -305,7 +306,7 @@ final class OutputDescriptor: Sendable {
     try writeAll(bytes, to: number)
   }
 
-  /// Its closure throws nothing: a typed error there crashes the compiler.
+  /// The closure throws nothing: a typed error in it crashes the compiler.
   func write(_ bytes: [UInt8]) throws(SystemError) {
     var failure: SystemError?
     bytes.withUnsafeBytes { bytes in
@@ -377,7 +378,7 @@ func permissionsOfNewFiles() -> UInt32 {
   return 0o666 & ~mask
 }
 
-/// A regular file, by whatever path it is named, or one that will be made.
+/// The identity of a regular file, whatever path names it, or of a file that will be made.
 enum FileAtPath: Hashable {
   case existing(device: UInt64, inode: UInt64)
   case missing(LocalPath)
@@ -395,7 +396,7 @@ enum FileAtPath: Hashable {
     self = .existing(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
   }
 
-  /// What the standard streams are, if that is a regular file.
+  /// The regular files that the standard streams refer to; nil if a stream is something else.
   static var standardInput: FileAtPath? { FileAtPath(open: STDIN_FILENO) }
   static var standardOutput: FileAtPath? { FileAtPath(open: STDOUT_FILENO) }
   static var standardError: FileAtPath? { FileAtPath(open: STDERR_FILENO) }
@@ -408,7 +409,7 @@ enum FileAtPath: Hashable {
   }
 }
 
-/// A path that is the same for each path of a file, also of one that will be made.
+/// One path for all paths of a file, even of a file that will be made.
 ///
 /// C: `realpath`
 func canonical(_ path: LocalPath) -> LocalPath {
@@ -424,7 +425,7 @@ func canonical(_ path: LocalPath) -> LocalPath {
   if directory.isEmpty { return path }
   let (parent, name) = (canonical(LocalPath(bytes: Array(directory))), path.bytes[(end + 1)...])
   if name.isEmpty || name == [UInt8(ascii: ".")] { return parent }
-  // A directory that does not exist yet will be no link: what is above it is where its path says.
+  // A directory that does not exist yet will not be a link: `..` leads to the directory before it in the path.
   if name == [UInt8(ascii: "."), UInt8(ascii: ".")] {
     return canonical(LocalPath(bytes: parent.directory.bytes))
   }
@@ -443,7 +444,7 @@ func resolved(_ path: LocalPath) throws(SystemError) -> LocalPath {
     bytes: UnsafeBufferPointer(start: found, count: strlen(found)).map(UInt8.init(bitPattern:)))
 }
 
-/// Makes a directory, and those above it that don't exist.
+/// Makes a directory, and the directories above it that don't exist.
 ///
 /// C: `mkdir`
 func makeDirectories(_ path: LocalPath) throws(SystemError) {
@@ -480,7 +481,7 @@ extension stat {
 
 // MARK: Times
 
-/// When a file was changed last, in seconds since 1970; nil if there is none.
+/// When a file was changed last, in seconds since 1970; nil if there is no file.
 ///
 /// C: `stat`
 func modificationTime(of path: LocalPath) -> Int64? {

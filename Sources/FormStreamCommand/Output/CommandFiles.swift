@@ -3,12 +3,12 @@ import FormStreamHTTP
 
 /// All files that a command reads and writes. No output may replace an input, or another output.
 struct CommandFiles {
-  /// All files that are read, but for the files that patterns stand for.
+  /// All files that are read, except the files that patterns stand for.
   private let inputs: [NamedFiles.Input]
   private let outputs: [NamedOutput]
   /// The directories whose files are read in any case.
   private let readDirectories: [LocalPath]
-  /// What is sent, as far as it may be directories.
+  /// The operands of `send`, which may be directories; none if patterns choose the files in them.
   private let sentDirectories: [LocalPath]
   /// Whether hidden files of directories are read.
   private let includesHidden: Bool
@@ -20,7 +20,7 @@ struct CommandFiles {
     outputs = arguments.files.outputs
     readDirectories = [arguments.request.session.tls.authoritiesDirectory].compactMap(\.self)
     let listing = arguments.listing
-    // What patterns leave out, only the listing knows.
+    // With patterns, only the listing knows which files are sent.
     let isListed =
       arguments.verb == .send && listing.includes.isEmpty && listing.excludes.isEmpty
     sentDirectories = isListed ? arguments.operands.map(\.path) : []
@@ -28,7 +28,7 @@ struct CommandFiles {
     writesToStandardOutput = Self.writesToStandardOutput(arguments)
   }
 
-  /// Whether standard input is read, but for flags.
+  /// Whether standard input is read for anything but flags.
   var includeStandardInput: Bool {
     inputs.contains { $0.path.isDash && !["-K", "--config"].contains($0.source) }
   }
@@ -54,7 +54,7 @@ struct CommandFiles {
     return inputs
   }
 
-  /// The files that flags make a body or a part of it from, if their paths are only a piece of what was typed.
+  /// The files that flags put into a body, if the path is only a piece of the typed value.
   private static func bodyFiles(of arguments: LowArguments) -> [Argument] {
     var files = (arguments.request.data + arguments.request.queryData).compactMap(\.file)
     for part in arguments.form.parts.flatMap(\.withDescendants) {
@@ -80,7 +80,8 @@ struct CommandFiles {
   ///
   /// - Parameters:
   ///   - responses: the outputs whose paths only the plan of a request knows.
-  ///   - downloads: those of them that are in partial files until they are complete, and those that the server names.
+  ///   - downloads: the responses that are stored in partial files until they are complete, also if the server names
+  ///     the files.
   ///   - uploads: the inputs that the plan makes of patterns.
   ///   - remedy: what to do if two responses would be in one file.
   func check(
@@ -131,7 +132,7 @@ struct CommandFiles {
     }
   }
 
-  /// Fails if standard output is appended to a file that is read: it would never end, or the file would be damaged.
+  /// Fails if standard output is appended to a file that is read: the file would never end, or would be damaged.
   private func checkStandardOutput(
     _ inputs: [NamedFiles.Input], _ outputs: [NamedOutput]
   ) throws(Failure) {
@@ -166,7 +167,7 @@ extension NamedFiles.Input {
 }
 
 extension LocalPath {
-  /// The components after those of a directory; nil if the path is not below it. Both have to be canonical.
+  /// The components of the path below a directory; nil if the path is not below it. Both paths have to be canonical.
   func components(below directory: LocalPath) -> ArraySlice<ArraySlice<UInt8>>? {
     let slash = UInt8(ascii: "/")
     let (own, other) = (bytes.split(separator: slash), directory.bytes.split(separator: slash))

@@ -17,7 +17,8 @@ final class LineBuffer {
   }
 
   func flush() throws(Failure) {
-    // Even if writing fails: a part of the bytes may be written, and must not be written twice.
+    // The lines are dropped even if writing fails: some of their bytes may be written already, and must not be written
+    // twice.
     defer { held.removeAll(keepingCapacity: true) }
     try output.write(held)
   }

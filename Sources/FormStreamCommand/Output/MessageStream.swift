@@ -6,12 +6,13 @@ import FormStreamPlatform
 ///
 /// Any thread may call it, and waits here if the terminal is slow.
 package final class MessageStream: Sendable {
-  /// Draws the status for a terminal of that size: fewer lines than it has rows, each of fewer columns than it has.
+  /// Draws the status for a terminal of this size: fewer lines than the terminal has rows, and each line with fewer
+  /// columns than the terminal has.
   package typealias Status = @Sendable (TerminalSize) -> [String]
 
   /// Moves the cursor to the start of the line, and clears everything from there.
   private static let erasing = "\r\u{1B}[J"
-  /// Whether the terminal breaks a line that is too long, or cuts it off (DECAWM).
+  /// Makes the terminal cut off lines that are too long, or break them (DECAWM).
   private static let (breakingOff, breakingOn) = ("\u{1B}[?7l", "\u{1B}[?7h")
 
   private struct State {
@@ -30,7 +31,7 @@ package final class MessageStream: Sendable {
   ///   - size: the terminal's size, read before each drawing; nil if nothing may be drawn now.
   ///   - reportOpenLines: called with the number of the status's lines before it is drawn, and with 0 after it is
   ///     erased.
-  ///   - timestamp: the time that stands before what happens while the command runs; nil for a terminal.
+  ///   - timestamp: the time to put before messages about what has just happened; nil for a terminal.
   package init(
     to output: @escaping @Sendable ([UInt8]) -> Void, size: @escaping @Sendable () -> TerminalSize?,
     reportOpenLines: @escaping @Sendable (Int) -> Void = { _ in },
@@ -48,7 +49,7 @@ package final class MessageStream: Sendable {
     reportOpenLines: breakLinesOnSignal,
     timestamp: { isTerminal(.error) ? nil : timeForLogs() })
 
-  /// Writes a line above the status, with everything that could steer a terminal spelled out.
+  /// Writes a line above the status. Characters that could control the terminal are spelled out.
   package func write(_ line: String) {
     write(record: Array("\(visible(line))\n".utf8))
   }
@@ -99,10 +100,10 @@ package final class MessageStream: Sendable {
 
   /// The bytes that draw the status; nil if there is none or nothing may be drawn now.
   ///
-  /// The text comes first, and then what is left of the old line is cleared: erasing first would flicker. The cursor
-  /// goes back to the start of the first line. If the terminal gets another size, it may break the lines anew, and
-  /// then only this place is known: the next status begins there, and clears everything below. A terminal that is
-  /// narrower already than it says must not break them while they are drawn: it would move the cursor.
+  /// The text comes first, and then the rest of the old line is cleared: erasing first would flicker. The cursor goes
+  /// back to the start of the first line. If the terminal is resized, it may break the lines anew, and only this start
+  /// is still known: the next status begins there, and clears everything below. A terminal that is narrower than it
+  /// says must not break the lines while they are drawn: that would move the cursor.
   private func draw(_ state: inout State) -> [UInt8]? {
     state.drawnLines = 0
     guard let status = state.status, let size = size() else { return nil }

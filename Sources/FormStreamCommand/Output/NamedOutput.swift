@@ -5,9 +5,9 @@ import FormStreamPlatform
 struct NamedOutput {
   let flag: String
   let path: LocalPath
-  /// Whether the files of the output are in the directory at the path.
+  /// Whether the path is a directory that files are written to.
   var isDirectory = false
-  /// Whether it is the file of `-c`, which may replace that of `-b`.
+  /// Whether the output is the file of `-c`, which may replace the file of `-b`.
   var isCookieJar = false
 
   /// Nil if the target is standard output.
@@ -20,15 +20,16 @@ struct NamedOutput {
     (self.flag, self.path) = (flag, path)
   }
 
-  /// Whether it is standard output by another name, such as `/dev/stdout`.
+  /// Whether the path is another name of standard output, such as `/dev/stdout`.
   var isStandardOutput: Bool {
     if case .standardOutput? = try? OutputPlace(at: path) { true } else { false }
   }
 
-  /// Whether it is the response to one of the requests.
+  /// Whether the output is the response to one of the requests.
   var isResponse: Bool { ["-o", "-O"].contains(flag) }
 
-  /// Whether the input is read to decide about what replaces it, or goes on in it.
+  /// Whether the output may replace the input: `-c` may replace the file of `-b`, and a response the file whose time
+  /// `-z` compares.
   func mayReplace(_ input: NamedFiles.Input) -> Bool {
     isCookieJar && input.mayBecomeCookieJar || isResponse && input.mayBecomeResponse
   }

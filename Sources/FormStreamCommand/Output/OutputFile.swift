@@ -114,7 +114,8 @@ final class OutputFile: Sendable {
   func commit() throws(Failure) {
     guard let pending else { return }
     do throws(SystemError) {
-      // Others refer to a file that is never replaced, and must not outlast it.
+      // Other files may refer to a file that is never replaced. They must not be left without it, so its bytes go to
+      // the disk first.
       try pending.finishWriting(isSynchronized: !replacesFile)
     } catch {
       throw failure(error)

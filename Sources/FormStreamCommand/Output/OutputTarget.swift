@@ -17,7 +17,7 @@ enum OutputTarget {
 }
 
 extension OutputTarget {
-  /// What is wrong if it could not be opened, or written, before a signal.
+  /// The message if a signal arrived before the output could be opened or written.
   var unread: String {
     switch self {
     case .standardOutput: "Standard output is not read: the response is incomplete."
@@ -26,7 +26,7 @@ extension OutputTarget {
   }
 }
 
-/// Makes a directory, and those above it, if they don't exist.
+/// Makes a directory, and the directories above it, if they don't exist.
 func make(_ directory: LocalPath) throws(Failure) {
   do throws(SystemError) {
     try makeDirectories(directory)
@@ -36,7 +36,7 @@ func make(_ directory: LocalPath) throws(Failure) {
 }
 
 extension OutputTarget {
-  /// What the value of `-o` names.
+  /// The target that the value of `-o` names.
   init(_ output: Argument) throws(Failure) {
     if output.isDash {
       self = .standardOutput

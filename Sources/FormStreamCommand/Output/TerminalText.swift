@@ -1,6 +1,6 @@
 import FormStreamPlatform
 
-/// Text that is safe on a terminal: control characters, and those that hide or reverse text, are spelled out, such
+/// Text that is safe on a terminal: control characters, and characters that hide or reverse text, are spelled out, such
 /// as `\u{1B}`. All text for people passes through here.
 func visible(_ text: String) -> String {
   var result = ""

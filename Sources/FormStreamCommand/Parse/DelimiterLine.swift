@@ -8,11 +8,11 @@ struct DelimiterLine {
   let endsWithBareLF: Bool
 }
 
-/// A source whose start was read to find the first delimiter line. It is read from its first byte again.
+/// A source whose start was read to find the first delimiter line. Reading it begins with the first byte again.
 final class StartedSource: ByteSource {
   /// Nil if no line at the start is a delimiter line.
   private(set) var delimiterLine: DelimiterLine?
-  /// How many bytes were searched for it.
+  /// How many bytes were searched for the delimiter line.
   private(set) var startSize = 0
 
   private let source: any ByteSource
@@ -20,7 +20,7 @@ final class StartedSource: ByteSource {
   private var replayed = 0
   private var isAtEnd = false
 
-  /// The most that is kept of a body, whatever the limit of its preamble.
+  /// The largest number of bytes that are kept of a body, whatever the limit of its preamble.
   private static let maximumStart: Int64 = 1 << 20
   private static let pieceSize = 16 * 1024
 
@@ -45,7 +45,7 @@ final class StartedSource: ByteSource {
       guard start.count < maximum else { break }
       try readMore()
     }
-    // How much was read depends on the pieces that the body arrived in.
+    // The number of bytes that were read is not used: it depends on the pieces that the body arrived in.
     startSize = min(start.count, Int(preamble))
   }
 
@@ -77,12 +77,12 @@ final class StartedSource: ByteSource {
   ) throws -> DelimiterLine? {
     guard line.starts(with: "--".utf8) else { return nil }
     let isBare = line.last != 0x0D
-    // At the end of the body, the line may have no end.
+    // The last line of the body may have no line break.
     let isLine = line.endIndex < start.endIndex
     var text = line.dropFirst(2)
     if !isBare { text.removeLast() }
     while text.last?.isBlank == true { text.removeLast() }
-    // The first delimiter of a form without parts is its last one, which ends in two hyphens.
+    // In a form without parts, the first delimiter is also the last one, which ends in two hyphens.
     if text.count > 2, text.suffix(2).elementsEqual("--".utf8), try !isFollowed(from: end) {
       text.removeLast(2)
     }

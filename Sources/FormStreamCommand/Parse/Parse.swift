@@ -43,14 +43,14 @@ private struct BodyToParse {
   let source: any ByteSource
   /// Nil if the boundary is not known.
   private(set) var parser: FormParser?
-  /// Why it is not known.
+  /// Why the boundary is not known.
   private(set) var failure: BodyFailure?
-  /// How many bytes were read to find it.
+  /// How many bytes were read to find the boundary.
   private(set) var startSize = 0
   /// A sentence about the most likely mistake, for a body in which no part was found.
   private(set) var hint: String
 
-  /// Finds the boundary if it was not given, and says which one it is.
+  /// Finds the boundary if it was not given, and prints a note that names it.
   init(_ source: any ByteSource, of plan: ParsePlan) throws(Failure) {
     if let boundary = plan.boundary {
       self.source = source
@@ -146,7 +146,7 @@ private struct BodyFailure {
 }
 
 extension MultipartError {
-  /// Whether the cause may be that the body has another boundary than the one that was given.
+  /// Whether the cause may be that the body has a boundary other than the given one.
   fileprivate var mayHaveOtherBoundary: Bool {
     code == .bodyIncomplete || message.names(FormParser.Limits.Remedy(limit: .preamble))
   }

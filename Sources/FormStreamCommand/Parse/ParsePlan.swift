@@ -3,7 +3,7 @@ import FormStreamMultipart
 /// The checked arguments of `parse`.
 struct ParsePlan {
   let input: NamedInput
-  /// Nil if it is that of the body's first delimiter line.
+  /// Nil if the boundary is taken from the first delimiter line of the body.
   let boundary: String?
   let options: FormParser.Options
   /// Where files are stored; nil if they are not.

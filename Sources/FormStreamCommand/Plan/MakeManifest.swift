@@ -2,8 +2,8 @@ import FormStreamPlatform
 import FormStreamBatch
 import FormStreamMultipart
 
-/// Runs `plan`: lists files in a manifest. Entries that can't be sent are in it too, so that no report calls it complete
-/// without them.
+/// Runs `plan`: lists files in a manifest. The manifest also lists entries that can't be sent, so that no report calls
+/// the files complete without them.
 func makeManifest(_ plan: ManifestPlan) throws(Failure) {
   warn(of: plan.sniffer)
   let output = try ManifestOutput(plan.output)
@@ -49,7 +49,7 @@ private func nextFile(of listing: FileListing) throws(Failure) -> BatchFile? {
   try convertingErrors { () throws(BatchError) in try listing.next() }
 }
 
-/// Says which entries can't be sent, up to a number of them.
+/// Prints the first entries that can't be sent; if there are more, a line says so.
 private struct Problems {
   private static let shown = 10
 
@@ -65,7 +65,7 @@ private struct Problems {
 }
 
 extension LeftOutEntries {
-  /// What was left out, and the flags that include it.
+  /// Lines about the entries that were left out, with the flags that include them.
   var lines: [String] {
     var lines: [String] = []
     if hidden > 0 {

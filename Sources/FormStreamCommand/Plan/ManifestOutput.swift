@@ -1,8 +1,8 @@
 import FormStreamBatch
 import FormStreamMultipart
 
-/// A manifest that is written. It appears under its name when it is complete, and never takes the place of another: one
-/// that is in use must not change.
+/// A manifest that is written. It appears under its name when it is complete, and never replaces another manifest: a
+/// manifest that is in use must not change.
 final class ManifestOutput {
   private let output: OutputFile
   private let lines: LineBuffer

@@ -22,7 +22,7 @@ struct PostPlan {
     case response
     /// An outline of what would be sent.
     case outline
-    /// For each request a curl command line that would send the same.
+    /// For each request, a curl command line that would send the same request.
     case curlLines([CurlArguments])
   }
 
@@ -94,7 +94,7 @@ extension PostPlan {
     }
   }
 
-  /// What is sent to each target. If other flags make the body, all of them get the same one.
+  /// The body for each target. If a target has no file of its own, all targets get the same body.
   private static func bodies(
     of targets: [PlannedTarget], _ verb: Verb, _ form: FormArguments, _ request: RequestArguments,
     detectsTypes: Bool, _ input: InputReader
@@ -129,7 +129,7 @@ extension PostPlan {
     )
   }
 
-  /// Fails if several requests would have one key.
+  /// Fails if several requests would have the same idempotency key.
   private static func checkKey(_ key: Argument?, of count: Int) throws(Failure) {
     guard count > 1, let key, key.text != "auto" else { return }
     throw .usage(
@@ -141,12 +141,12 @@ extension PostPlan {
 extension PlannedRequest {
   /// Sets the options that follow from the body and the method of a request of `post` or `put`.
   ///
-  /// - Parameter printsAnyStatus: whether all responses are printed.
+  /// - Parameter printsAnyStatus: whether responses of every status are printed.
   fileprivate mutating func fit(to body: PlannedBody, printsAnyStatus: Bool) {
     // If the page that a 303 names can't be fetched, the 303 is the response to the request.
     request.options.leavesOutBody =
       printsAnyStatus ? nil : request.options.isUnprintedRedirect(except: [303])
-    // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET", and no other.
+    // RFC 9110 §15.4.2 and §15.4.3: a client "MAY change the request method from POST to GET", and no other method.
     if request.method == .put, request.options.redirects.allowsOtherOrigins {
       request.options.redirects.repeatingStatuses.formUnion([301, 302])
     }
@@ -158,7 +158,7 @@ extension PlannedRequest {
 }
 
 extension PostPlan.Item {
-  /// Fails if the length that `-H` states is not that of the body: what is announced is sent.
+  /// Fails if the length that `-H` states is not the length of the body: the announced length must be the length sent.
   fileprivate func check(_ stated: Int64) throws(Failure) {
     let layout = try layout()
     if layout == nil, stated == 0 { return }
@@ -178,7 +178,8 @@ extension PostPlan.Item {
 }
 
 extension DownloadArguments {
-  /// The `-o` or `-O` of each request: one of them is for all requests, and of several each is for one.
+  /// The `-o` or `-O` of each request. A single flag is for all requests; several flags are for one request each, in
+  /// order.
   fileprivate func outputs(for count: Int, _ notes: inout [String]) -> [Output?] {
     if outputs.count == 1 { return Array(repeating: outputs[0], count: count) }
     guard outputs.count <= count else {

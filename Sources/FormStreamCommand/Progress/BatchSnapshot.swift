@@ -2,7 +2,7 @@ import FormStreamBatch
 import FormStreamMultipart
 package import FormStreamHTTP
 
-/// The progress of a batch at a moment. Bytes are those of files: without the rest of the forms that bring them.
+/// The progress of a batch at a moment. Only bytes of files are counted, not the rest of the forms that carry them.
 package struct BatchSnapshot: Sendable {
   /// A request that is on its way.
   package struct Request: Sendable {
@@ -38,24 +38,26 @@ package struct BatchSnapshot: Sendable {
   package var isListed = false
   /// How many files have ended, in any way.
   package var done = 0
-  /// How many of these were not sent because of an earlier run.
+  /// How many of the ended files were not sent because of an earlier run.
   package var skipped = 0
-  /// How many of these have any outcome but `ok`.
+  /// How many of the ended files have any outcome but `ok`.
   package var failed = 0
   package var requests: [Request] = []
-  /// How many bytes of files were read, and handed over.
+  /// How many bytes of files were read, and how many of them were handed over.
   package var read: Int64 = 0
   package var handed: Int64 = 0
-  /// How many of these were acknowledged, as far as that is known.
+  /// How many of the bytes handed over were acknowledged, as far as that is known.
   package var acknowledged: Int64 = 0
-  /// How many bytes the files have that are sent; nil while files are listed.
+  /// The size of all files that are sent, in bytes; nil while files are listed.
   package var total: Int64?
-  /// How many bytes the files have that were listed and have not ended, as far as they are not handed over.
+  /// How many bytes of the listed files are not handed over yet. Files that have ended don't count.
   package var left: Int64 = 0
 
   package init() {}
 
-  /// The files whose URLs were compared, before any of them is sent.
+  /// A snapshot while URLs are compared, before any file is sent.
+  ///
+  /// - Parameter count: how many URLs were compared.
   package init(comparing count: Int) {
     stage = .comparing
     listed = count
@@ -66,7 +68,7 @@ extension BatchSnapshot {
   /// - Parameter isDone: whether the run has ended.
   init(_ run: BatchRun, isDone: Bool = false) {
     self.init()
-    // In this order: a request that ends between the two is in neither, and never in both.
+    // The totals are read first: a request that ends in between is missing from both, but is never counted twice.
     let totals = run.totals
     let inFlight = run.inFlight
     let earlier = totals.acceptedBytes.addingClamped(totals.unacceptedSentBytes)
@@ -89,16 +91,17 @@ extension BatchSnapshot {
     failed = done - skipped - totals[.ok]
     let known = totals.listedBytes - totals.skippedBytes
     total = isListed ? known : nil
-    // Each difference is of two numbers that are not negative: sizes in a manifest may be any.
+    // Each difference is between two numbers that are not negative, because a manifest may state any size.
     left = max(
       0, max(0, known - totals.unacceptedBytes) - (handed - totals.unacceptedSentBytes))
   }
 }
 
-/// How many bytes of files are among those of a request's body.
+/// Counts how many bytes of a request's body are bytes of files.
 private struct FileCounts {
   private let request: BatchRun.InFlight
-  /// The bytes of the body that are no file's. They are counted as if they came first, so that it is never too much.
+  /// How many bytes of the body belong to no file. They are counted as if they came first, so that the number of bytes
+  /// of files is never too high.
   private let rest: Int64
 
   init(_ request: BatchRun.InFlight, total: Int64?) {
@@ -106,7 +109,9 @@ private struct FileCounts {
     rest = max(0, (total ?? 0) - request.size)
   }
 
-  /// The bytes of files, with those that earlier requests have brought.
+  /// The number of bytes of files, including those that earlier requests have sent.
+  ///
+  /// - Parameter count: how many bytes of the body were sent.
   func files(_ count: Int64) -> Int64 {
     request.sentBefore + min(request.size, max(0, count - rest))
   }

@@ -13,8 +13,8 @@ struct BatchTrack {
   mutating func update(_ snapshot: BatchSnapshot, at time: ContinuousClock.Instant) -> Bool {
     var snapshot = snapshot
     if let latest {
-      // What was handed over stays so, also if the request failed and the file is sent again. But all of it is handed over
-      // only when the last byte was handed over again.
+      // The number of bytes handed over never falls, even if a request failed and its file is sent again. But it
+      // reaches the total only when the last byte was handed over again.
       let most = snapshot.total.map { snapshot.handed < $0 ? $0 - 1 : .max } ?? .max
       snapshot.read = max(snapshot.read, latest.read)
       snapshot.handed = max(snapshot.handed, min(latest.handed, most))
@@ -42,8 +42,8 @@ struct BatchTrack {
       })
   }
 
-  /// The longer one of the times that the bytes and the files take at these rates; nil if it is not known, or longer
-  /// than 100 days. Of small files, most of the time is not that of their bytes.
+  /// The time that the bytes or the files still take at these rates, whichever is longer; nil if it is not known, or
+  /// longer than 100 days. For small files, most of the time is not spent on their bytes.
   private func timeLeft(
     _ snapshot: BatchSnapshot, _ bytesPerSecond: Double?, _ filesPerSecond: Double?
   ) -> Duration? {
@@ -63,7 +63,7 @@ extension BatchSnapshot {
   /// How many files this run has brought to an end.
   fileprivate var doneNow: Int64 { Int64(done - skipped) }
 
-  /// Whether records of both would be equal, except for times and rates.
+  /// Whether the records of both snapshots would be equal, except for times and rates.
   fileprivate func isEquivalent(to other: BatchSnapshot) -> Bool {
     (stage, listed, isListed, done) == (other.stage, other.listed, other.isListed, other.done)
       && (read, handed, acknowledged) == (other.read, other.handed, other.acknowledged)

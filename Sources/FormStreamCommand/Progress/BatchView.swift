@@ -11,10 +11,10 @@ struct BatchView: ProgressView {
   /// Bytes a second; nil if it is too early for a rate.
   let rate: Double?
   let left: Duration?
-  /// The requests that are on their way and take long enough to be read.
+  /// The requests that are on their way for so long that their lines can be read.
   let shownRequests: [BatchSnapshot.Request]
 
-  /// How many files have ended, of how many.
+  /// How many files have ended, and how many there are.
   private var files: String {
     if progress.stage == .comparing { return counted(progress.listed, "file", "files") }
     return "\(progress.done) of \(progress.listed)\(progress.isListed ? "" : "+") files"

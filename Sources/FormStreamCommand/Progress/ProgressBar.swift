@@ -8,7 +8,8 @@ package enum ProgressBar {
 
   /// The line. It never fills the last column: in many terminals, the cursor would move to the next line.
   ///
-  /// - Parameter keepsName: whether the name is left out last; otherwise it is left out before the counts.
+  /// - Parameter keepsName: whether the name is the last piece that is left out if there is not enough room; otherwise
+  ///   it is left out before the counts.
   package static func line(
     _ progress: ShownProgress, columns width: Int, isColored: Bool = false, keepsName: Bool = false
   ) -> String {

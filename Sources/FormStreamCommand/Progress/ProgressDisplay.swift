@@ -31,7 +31,7 @@ package final class ProgressDisplay: Sendable {
 
   /// - Parameters:
   ///   - file: the name of the file that is the complete body; nil if the body is anything else.
-  ///   - isDownload: whether what is received is shown, and not what is sent.
+  ///   - isDownload: whether the received bytes are shown in place of the sent bytes.
   ///   - isForm: whether the body is a form.
   ///   - stream: where progress is shown.
   ///   - now: the clock.
@@ -56,7 +56,7 @@ package final class ProgressDisplay: Sendable {
     await withTaskGroup { group in
       group.addTask { for await progress in updates { self.show(progress) } }
       group.addTask {
-        // The last step before a pause may have come too soon after the one before to be shown.
+        // The last step before a pause may not be shown yet, if it came too soon after the step before.
         while (try? await Task.sleep(for: ProgressPrinter.statusInterval)) != nil {
           self.show(updates.current)
         }
@@ -68,7 +68,7 @@ package final class ProgressDisplay: Sendable {
 
   /// Waits for a request, and shows its progress up to its last state.
   ///
-  /// - Parameter hasSucceeded: whether all is there that was to be received.
+  /// - Parameter hasSucceeded: whether everything was received.
   func follow<Ended: Sendable>(
     _ updates: TransferProgressUpdates, until ended: @escaping @Sendable () async -> Ended,
     hasSucceeded: (Ended) -> Bool
@@ -90,7 +90,7 @@ package final class ProgressDisplay: Sendable {
     show(ProgressSnapshot(progress))
   }
 
-  /// Shows a step, but not the last one: `finish` knows more of it.
+  /// Shows a step, but not the last one: `finish` knows more about the last one.
   package func show(_ snapshot: ProgressSnapshot) {
     if snapshot.phase == .done { return }
     withState { state, time in

@@ -2,7 +2,7 @@ import FormStreamJSON
 
 /// Decides when progress is written, in the style that was chosen, and writes it.
 struct ProgressPrinter {
-  /// How long something runs before it has a status, so that what is short has none.
+  /// How long a command runs before its status appears, so that a short run shows none.
   static let statusDelay = Duration.milliseconds(300)
   static let statusInterval = Duration.milliseconds(100)
   private static let recordInterval = Duration.milliseconds(50)

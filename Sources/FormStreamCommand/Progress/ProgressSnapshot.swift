@@ -11,7 +11,7 @@ package struct ProgressSnapshot: Sendable {
   package var responseTotal: Int64?
   package var elapsed: Duration
   package var parts: Parts
-  /// Whether the request has failed: what was received is then no complete file.
+  /// Whether the request has failed: the received bytes are then not a complete file.
   var hasFailed = false
 
   package init(
@@ -39,12 +39,12 @@ package struct ProgressSnapshot: Sendable {
 }
 
 extension TransferProgress.Phase {
-  /// It receives the body of the response; the command shows it apart from waiting only in a download.
+  /// The body of the response is being received. Only a download shows this phase; otherwise it counts as waiting.
   static let receiving = Self(rawValue: "receiving")
 }
 
 extension ProgressSnapshot {
-  /// The snapshot of a download: after the head of the response it receives, and waits no more.
+  /// This snapshot for a download: after the head of the response, its phase is `receiving` in place of `waiting`.
   var receiving: ProgressSnapshot {
     var snapshot = self
     if phase == .waiting, received > 0 || responseTotal != nil { snapshot.phase = .receiving }
@@ -54,7 +54,8 @@ extension ProgressSnapshot {
   /// Whether bytes of the body that is shown are on their way.
   var isMoving: Bool { phase == .sending || phase == .receiving }
 
-  /// Whether records of both would be equal, except for times and rates. Parts change only if `handed` does.
+  /// Whether the records of both snapshots would be equal, except for times and rates. Parts change only if `handed`
+  /// does.
   func isEquivalent(to other: ProgressSnapshot) -> Bool {
     phase == other.phase && (read, handed, received) == (other.read, other.handed, other.received)
       && (acknowledged, total) == (other.acknowledged, other.total)

@@ -4,7 +4,7 @@ import FormStreamHTTP
 /// The state of a transfer after all steps so far: the last step, the rate, and the part that is being sent.
 struct ProgressTrack: Sendable {
   fileprivate let file: String?
-  /// Whether what is received is shown, and not what is sent.
+  /// Whether the received bytes are shown in place of the sent bytes.
   fileprivate let isDownload: Bool
   /// Whether the body is a form. Its parts are not known before it is laid out, and never if it is compressed.
   fileprivate let isForm: Bool
@@ -45,7 +45,7 @@ struct ProgressTrack: Sendable {
     return isNew
   }
 
-  /// The bytes that the rate is that of.
+  /// The number of bytes whose rate is shown.
   fileprivate func moved(_ snapshot: ProgressSnapshot) -> Int64 {
     isDownload ? snapshot.received : snapshot.handed
   }
@@ -86,7 +86,7 @@ extension ProgressTrack.View {
       .joined(separator: ": ")
   }
 
-  /// What stays at the end; nil if there is nothing to say.
+  /// The line that stays at the end; nil if there is nothing to say.
   var lastLine: String? { Heartbeat.lastLine(shown, elapsed: latest.elapsed) }
 
   private var shown: ShownProgress {

@@ -1,8 +1,9 @@
 import FormStreamJSON
 
-/// What there is to show of something that goes on, in each style.
+/// The progress of a request or a batch, as each style shows it.
 protocol ProgressView: Sendable {
-  /// The status on a terminal of that size: fewer lines than it has rows, each of fewer columns than it has.
+  /// The status on a terminal of this size: fewer lines than the terminal has rows, and each line with fewer columns
+  /// than the terminal has.
   func status(_ size: TerminalSize, isColored: Bool) -> [String]
   /// The state as a line of text.
   var heartbeat: String { get }

@@ -3,7 +3,7 @@
 package struct RateMeter: Sendable {
   /// How far the average reaches back.
   package static let window = Duration.seconds(5)
-  /// The shortest time with a rate. In less time, the rate would be that of the system's buffers.
+  /// The shortest time with a rate. In less time, the rate would only show how fast the system's buffers fill.
   package static let minimumTime = Duration.milliseconds(500)
   /// The least time between two points, so that there are at most 51 of them.
   private static let interval = Duration.milliseconds(100)

@@ -1,14 +1,14 @@
 import FormStreamPlatform
 import FormStreamReceiver
 
-/// What `--answer` and `--delay` ask for: responses that an upload client is tested with.
+/// The values of `--answer` and `--delay`: the responses with which an upload client is tested.
 struct ChosenResponse: Sendable {
-  /// Nil if the status is the receiver's.
+  /// Nil if the receiver chooses the status.
   var status: Int?
   /// The time from the end of an upload to its response.
   var delay = Duration.zero
 
-  /// Whether the response is another than the receiver's own.
+  /// Whether the response differs from the receiver's own, in its status or its time.
   var isChosen: Bool { status != nil || delay > .zero }
 
   /// Stores the upload unless it is refused, and chooses the response to it.

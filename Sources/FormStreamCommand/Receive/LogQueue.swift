@@ -7,11 +7,11 @@ final class LogQueue: Sendable {
   private static let maximumSize = 16 * 1024 * 1024
   /// How long a reader may read nothing before it counts as gone.
   private static let patience = Duration.seconds(5)
-  /// A line is written in pieces, so that a reader of one long line is seen to go on.
+  /// A line is written in pieces, so that the reader of one long line makes visible progress.
   private static let pieceSize = 64 * 1024
 
   private struct State {
-    /// The lines that wait; the first `written` of them are written.
+    /// The lines in the queue; the first `written` of them are written already.
     var lines: [Line] = []
     var written = 0
     var size = 0
@@ -22,7 +22,7 @@ final class LogQueue: Sendable {
 
     var isEmpty: Bool { written == lines.count }
     var isFull: Bool { size >= LogQueue.maximumSize }
-    /// Whether the waiting lines are not read.
+    /// Whether lines wait, and the reader has read nothing for too long.
     var isStalled: Bool { !isEmpty && ContinuousClock.now - lastProgress >= LogQueue.patience }
   }
 
@@ -31,7 +31,7 @@ final class LogQueue: Sendable {
     case output([UInt8])
     /// A message for people, which goes to standard error.
     case note(String)
-    /// Lines about a request for `-v`, which go there as they are.
+    /// Lines about a request for `-v`, which go to standard error as they are.
     case trace([String])
 
     fileprivate var size: Int {
@@ -55,7 +55,7 @@ final class LogQueue: Sendable {
     self.onFailure = onFailure
   }
 
-  /// Writes lines before all that were added, and starts to write those. Returns false if there is no thread left.
+  /// Puts lines before all lines that were added, and starts to write. Returns false if no thread can be started.
   func start(with first: [Line]) -> Bool {
     state.withLock { state in
       state.lines.insert(contentsOf: first, at: 0)
@@ -85,7 +85,7 @@ final class LogQueue: Sendable {
     lineAdded.signal()
   }
 
-  /// Waits until all lines are written, or are not read any more. Nothing is written after that.
+  /// Waits until all lines are written, or nobody reads them any more. Nothing is written after that.
   ///
   /// - Returns: how many lines were not written completely.
   func close() -> Int {
@@ -134,7 +134,7 @@ final class LogQueue: Sendable {
   private func finish(_ line: Line) {
     state.withLock { state in
       guard state.failure == nil else { return }
-      // The memory is released at once, the place in the list now and then.
+      // The line's memory is released at once; its place in the list is removed later, with many others.
       state.lines[state.written] = .output([])
       state.written += 1
       state.size -= line.size

@@ -46,7 +46,7 @@ func receive(_ plan: ReceivePlan) throws(Failure) {
     let isSeen = OutputDescriptor.standardError.isReady
     end.addReason(.failure(Failure(.inputOutput, isSeen ? message : "")))
   }
-  // Asked again, because a failure in the meantime takes precedence.
+  // This asks for the reason again, because a failure in the meantime takes precedence.
   try finish(plan, after: end.wait(), interruption)
 }
 
@@ -71,8 +71,8 @@ private func finish(
     let exit = exit ?? .terminated
     let message = plan.isQuiet ? "" : "\(exit.meaning)."
     // SIGTERM is how service managers end a server, and a success, unless a second signal cut off what was in progress.
-    // With --once, a success would mean that an upload was accepted. Ctrl-C ends the process by the signal: a shell would
-    // go on with its loop.
+    // With --once, a success would mean that an upload was accepted. Ctrl-C ends the process by the signal: otherwise a
+    // shell would go on with its loop.
     guard exit == .terminated, !plan.isOnce, !interruption.isGracePeriodOver else {
       throw Failure(exit, message)
     }
@@ -80,7 +80,7 @@ private func finish(
   }
 }
 
-/// What is written before all requests.
+/// The lines that are written before the lines about requests.
 private func firstLines(_ plan: ReceivePlan, _ receiver: Receiver) -> [LogQueue.Line] {
   var lines: [LogQueue.Line] = []
   let urls = plan.isQuiet && !plan.printsJSON ? [] : receiver.urlsForOthers()
@@ -106,9 +106,9 @@ private func firstLines(_ plan: ReceivePlan, _ receiver: Receiver) -> [LogQueue.
   return lines
 }
 
-/// What people on other machines can type.
+/// A sentence with the URLs that people on other machines can type.
 private func placesForOthers(_ urls: [String]) -> String {
-  /// A machine with containers may have hundreds.
+  /// A machine with containers may have hundreds of addresses.
   let maximum = 6
   if urls.isEmpty { return "This machine has no address that others could reach." }
   let rest = urls.count > maximum ? " and \(urls.count - maximum) more" : ""

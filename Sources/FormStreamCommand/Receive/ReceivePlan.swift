@@ -90,7 +90,7 @@ extension ReceivePlan {
     if FileAtPath.standardOutput != nil { own.append(("/dev/stdout", "standard output")) }
     if FileAtPath.standardError != nil { own.append(("/dev/stderr", "standard error")) }
     for (path, use) in own {
-      // A link is replaced itself, and what it leads to may be there, too.
+      // An upload could replace a link itself, or the file that the link leads to, if that is in the directory, too.
       let name = canonical(
         path.directory.bytes.isEmpty ? "." : LocalPath(bytes: path.directory.bytes))
       guard

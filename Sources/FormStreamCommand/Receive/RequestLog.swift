@@ -21,11 +21,11 @@ final class RequestLog: Sendable {
     self.isVerbose = isVerbose
   }
 
-  /// How many requests were not reported, because the lines before were not read.
+  /// How many requests were not reported, because nobody read the lines before.
   var omitted: Int { omittedCount.withLock(\.self) }
 
-  /// Adds the line of a request. While the lines are not read, only complete uploads are reported, which are few: new
-  /// ones are refused. Refusals would fill the memory.
+  /// Adds the line of a request. While nobody reads the lines, only complete uploads are reported. They are few,
+  /// because new uploads are refused. Reports of the refusals would fill the memory.
   func report(_ request: ReceivedRequest) {
     if let cause = request.underlying, request.status == 500 {
       queue.add(.note("\(request.time) \(request.peer): \(cause)"))
@@ -41,8 +41,8 @@ final class RequestLog: Sendable {
       .output(asRecords ? request.line : Array("\(visible(Self.line(of: request)))\n".utf8)))
   }
 
-  /// Shows the head of a request as it arrives, with secrets masked, if that was asked for. What clients send is made
-  /// safe where lines are written.
+  /// Shows the head of a request as it arrives, with secrets masked, if `-v` is given. Control characters that a client
+  /// sends are spelled out where the lines are written.
   func report(head: UploadRequest) {
     guard isVerbose, !queue.isStalled else { return }
     let first = "\(head.method) \(head.target.hidingURLSecrets) \(head.version)"

@@ -29,7 +29,7 @@ func report(_ plan: ReportPlan) throws(Failure) {
     try OutputFile(.standardOutput).write(
       report.record(shard: plan.shard, exit: Int(exit.rawValue)).line())
   } else {
-    // Otherwise the manifest goes to standard output.
+    // If the manifest of `--failed` goes to standard output, the report goes to standard error.
     let output = plan.failed.isStandardOutput ? nil : try OutputFile(.standardOutput)
     for line in report.lines {
       if let output { try output.write(line + "\n") } else { StandardError.write(line) }
@@ -39,7 +39,7 @@ func report(_ plan: ReportPlan) throws(Failure) {
   throw Failure(exit, plan.printsRecord ? report.sentence : "")
 }
 
-/// The manifest that a run without one has made in the directory of its journal.
+/// The manifest that a run without `--manifest` has made in the directory of its journal.
 private func recordedManifest(in directories: [LocalPath]) throws(Failure) -> LocalPath {
   // A directory that can't be read is the likely reason if there is no manifest.
   for directory in directories {
@@ -62,7 +62,7 @@ extension OutputTarget? {
 extension BatchReport {
   private func count(_ state: BatchState) -> Int { states[state] ?? 0 }
 
-  /// The exit code: the worst that any file has. That a file was accepted twice can't be undone by another run.
+  /// The exit code: the worst code of any file. If a file was accepted twice, no other run can undo that.
   fileprivate var exit: ExitCode {
     ExitCode.worst(of: [
       (.unknown, count(.unknown) > 0 || maybeDuplicates > 0 || damagedJournals > 0),

@@ -4,12 +4,12 @@ import FormStreamMultipart
 
 /// The checked arguments of `report`.
 struct ReportPlan {
-  /// Nil if it is in one of the directories.
+  /// Nil if the manifest is in one of the directories.
   let manifest: LocalPath?
   let shard: Shard?
   /// The directories with the journals.
   let directories: [LocalPath]
-  /// Where the manifest of the files goes that were not accepted.
+  /// Where the manifest of the files that were not accepted goes.
   let failed: OutputTarget?
   let printsRecord: Bool
 }
@@ -28,7 +28,7 @@ extension ReportPlan {
 }
 
 extension ManifestArguments {
-  /// What `--failed` names; nil if it was not given.
+  /// The output that `--failed` names; nil if the flag was not given.
   func failedTarget(besideRecords printsJSON: Bool) throws(Failure) -> OutputTarget? {
     guard let failed else { return nil }
     if failed.isDash {

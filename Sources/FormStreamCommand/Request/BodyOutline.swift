@@ -5,9 +5,9 @@ struct BodyOutline {
   private(set) var text = ""
 
   /// - Parameters:
-  ///   - type: the request's `Content-Type` if it is not the body's own; empty if there is none.
+  ///   - type: the request's `Content-Type` if it is not the body's own; empty if the request has none.
   ///   - coding: how the body is coded while it is sent; nil if it is sent as it is.
-  ///   - isInChunks: whether it is sent in chunks although its length may be known.
+  ///   - isInChunks: whether the body is sent in chunks although its length may be known.
   ///   - origins: where each part's bytes come from.
   init(
     of layout: BodyLayout, type: String? = nil, coding: String? = nil, isInChunks: Bool = false,

@@ -5,6 +5,6 @@ struct CurlArguments {
   let downloading: DownloadArguments
   /// The file that is the complete body.
   let file: PlannedTarget.SentFile?
-  /// Where the response goes, as it was typed; nil if it was not.
+  /// The `-o` or `-O` for the response, as it was typed; nil if there is none.
   let output: DownloadArguments.Output?
 }

@@ -5,7 +5,8 @@ import FormStreamHTTP
 /// A request as a curl command line for sh, with the same method, URL, headers and body. Differences in what curl does
 /// are listed; a request that curl can't send is an error.
 ///
-/// It is longer than 400 lines because the flags of a line depend on each other: each is added where others are known.
+/// The file is longer than 400 lines because the flags of a line depend on each other: each flag is added where the
+/// others are known.
 struct CurlLine {
   /// The words, quoted for sh.
   private(set) var words: [[UInt8]] = [Array("curl".utf8)]
@@ -136,7 +137,7 @@ struct CurlLine {
         add("-H", "Content-Type: \(layout.contentType)")
       }
     }
-    // Of -G, it is in the URL.
+    // With -G, the data is in the URL.
     for piece in arguments.request.data where !arguments.request.putsDataIntoURL {
       add(piece.spelling, piece.argument.bytes)
     }
@@ -353,7 +354,7 @@ struct CurlLine {
     if let path = typed.authorities { add("--cacert", path.bytes) }
     if let path = typed.authoritiesDirectory { add("--capath", path.bytes) }
     if let path = tls.certificate {
-      // What follows a colon is the passphrase.
+      // For curl, the text after a colon is the passphrase.
       let backslash = UInt8(ascii: "\\")
       add(
         "--cert",

@@ -6,8 +6,8 @@ struct CurlPart {
   let words: [[UInt8]]
 
   /// - Parameters:
-  ///   - type: the part's type as it is sent; nil if it has none, or if that is not known.
-  ///   - browserText: whether the form makes lone CR or LF in text fields CRLF.
+  ///   - type: the part's type as it is sent; nil if the part has no type, or if the type is not known.
+  ///   - browserText: whether the form turns a lone CR or LF in text fields into CRLF.
   init(_ part: PartArguments, type: MediaType?, browserText: Bool) throws(Failure) {
     let word = try Self.word(part, type: type, browserText: browserText)
     guard case .parts = part.content else {

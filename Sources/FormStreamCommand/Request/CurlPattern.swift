@@ -2,16 +2,16 @@ import FormStreamPlatform
 
 /// curl's patterns, which stand for several texts: `{a,b}`, `[1-9]`, `[001-100:2]` and `[a-z]`.
 struct CurlPattern {
-  /// One of the texts, with what stands in it for each place of the pattern.
+  /// One of the texts, with the choice that was taken at each place of the pattern.
   struct Match {
     let text: [UInt8]
     let choices: [[UInt8]]
   }
 
-  /// What is wrong with a text.
+  /// What is wrong with a pattern.
   enum Fault: Error {
     case malformed, tooMany
-    /// A number is larger than any that can be counted to.
+    /// A number does not fit into an `Int`.
     case tooLarge
   }
 
@@ -19,13 +19,13 @@ struct CurlPattern {
 
   private var rest: ArraySlice<UInt8>
   private let isURL: Bool
-  /// What comes before each place, and what stands at it.
+  /// The text before each place of the pattern, and the choices at the place.
   private var places: [(before: [UInt8], choices: [[UInt8]])] = []
   private var end: [UInt8] = []
 
-  /// What a text stands for, in curl's order: the last place changes first.
+  /// The texts that a pattern stands for, in curl's order: the last place changes first.
   ///
-  /// - Parameter isURL: whether it is a URL, in which `[]` and addresses such as `[::1]` are no patterns.
+  /// - Parameter isURL: whether the text is a URL, in which `[]` and addresses such as `[::1]` are no patterns.
   static func matches(of text: [UInt8], isURL: Bool) throws(Fault) -> [Match] {
     var pattern = CurlPattern(rest: text[...], isURL: isURL)
     try pattern.parse()
@@ -69,7 +69,7 @@ struct CurlPattern {
   }
 
   /// Whether an address of IPv6 follows, or the bracket that ends `[]`. RFC 6874: a zone begins with `%25`; curl also
-  /// knows it with `%` alone.
+  /// accepts `%` alone.
   private var beginsAddress: Bool {
     let text = rest.prefix { $0 != UInt8(ascii: "]") }
     guard text.count < rest.count else { return false }
@@ -77,7 +77,7 @@ struct CurlPattern {
     return text.isEmpty || isAddress("[\(String(decoding: address, as: UTF8.self))]")
   }
 
-  /// Reads a list of texts up to the closing brace. Nil if there is none.
+  /// Reads a list of texts up to the closing brace. Nil if it is not a list.
   private mutating func set() -> [[UInt8]]? {
     var texts: [[UInt8]] = [[]]
     while let byte = rest.popFirst() {
@@ -106,7 +106,7 @@ struct CurlPattern {
     if ends[0].count == 1, ends[1].count == 1, let first = ends[0].first, let last = ends[1].first,
       first.isASCIILetterOrDigit, !(0x30...0x39).contains(first)
     {
-      // Both are letters of one case, or what is between them is no letter.
+      // Letters of one case are less than 26 apart.
       guard last.isASCIILetterOrDigit, first <= last, last - first < 26,
         step <= max(Int(last - first), 1)
       else { return nil }
@@ -119,7 +119,7 @@ struct CurlPattern {
     guard first <= last, step <= max(last - first, 1) else { return nil }
     guard (last - first) / step < Self.maximumCount else { throw .tooMany }
     let width = ends[0].first == UInt8(ascii: "0") ? ends[0].count : 0
-    // The last one is not larger than the largest number.
+    // No number is larger than `last`, so the sum can't overflow.
     return (0...(last - first) / step).map { index in
       let digits = Array("\(first + index * step)".utf8)
       return Array(repeating: UInt8(ascii: "0"), count: max(0, width - digits.count)) + digits

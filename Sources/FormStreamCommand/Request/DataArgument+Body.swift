@@ -83,7 +83,8 @@ extension DataArgument {
     }
   }
 
-  /// Fails if a file of `-d` is no text: without some of its bytes, as curl sends it, it would be another file.
+  /// Fails if a file of `-d` is not text: as in curl, some of its bytes are left out, and the server would get another
+  /// file.
   private func checkText(_ contents: [UInt8], of file: Argument) throws(Failure) {
     let fault =
       contents.contains(0)
@@ -132,7 +133,7 @@ extension DataArgument {
     return try readSmallFile(file.path, for: flag, limit: limit)
   }
 
-  /// Fails if a body is larger than what is put together in memory.
+  /// Fails if a body is larger than the limit for bodies that are put together in memory.
   static func checkSize(of body: [UInt8], for flag: String) throws(Failure) {
     guard body.count <= maximumSize else { throw tooLarge(flag) }
   }

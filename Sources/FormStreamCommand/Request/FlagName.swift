@@ -2,7 +2,7 @@ import FormStreamMultipart
 import FormStreamHTTP
 import FormStreamPlatform
 
-/// The words of the command for what a message of a library names: a flag in place of a property.
+/// The command's name for a setting that a message of a library mentions: a flag in place of a property.
 @Sendable func flagName(of setting: any MessageSetting) -> String {
   switch setting {
   case let setting as SettingName: setting.flag

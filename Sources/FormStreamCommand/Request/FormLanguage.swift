@@ -7,7 +7,7 @@ struct FormLanguage {
   /// What one `-F` says.
   enum Sentence {
     case part(PartArguments)
-    /// The parts that follow are in this one.
+    /// The parts that follow are inside this part.
     case opening(PartArguments)
     /// The part that was opened last is complete.
     case closing
@@ -115,8 +115,8 @@ extension FormLanguage {
     return Argument(bytes: Self.trimmed(takeToEnd()), place: argument.place)
   }
 
-  /// Reads a value in quotes. Nil if it does not begin with a quote, or the closing quote is missing: then the quote
-  /// is text, as in curl.
+  /// Reads a value in quotes. Nil if the value does not begin with a quote, or if the closing quote is missing: the
+  /// quote is then text, as in curl.
   private mutating func quotedWord() -> [UInt8]? {
     guard rest.first == UInt8(ascii: "\"") else { return nil }
     var inside = rest.dropFirst()

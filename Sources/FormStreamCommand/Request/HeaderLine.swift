@@ -53,7 +53,7 @@ struct HeaderLine {
 
   func add(to headers: inout HTTPHeaders) throws(Failure) {
     headers.append(name, value, isSecret: isSecret)
-    // Reported before anything else is done.
+    // A wrong header is reported before anything else is done.
     try convertingErrors(headers.checkOfRequest)
   }
 

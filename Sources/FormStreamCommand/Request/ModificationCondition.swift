@@ -2,7 +2,7 @@ import FormStreamHTTP
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The value of `-z`: what is wanted is newer than a moment, or older.
+/// The value of `-z`: only what is newer than a moment is wanted, or only what is older.
 struct ModificationCondition: Hashable, Sendable {
   private let wantsOlder: Bool
   /// Since 1970.
@@ -10,7 +10,7 @@ struct ModificationCondition: Hashable, Sendable {
   /// The moment as HTTP writes it.
   private let date: String
 
-  /// Nil if it is neither a time nor a file that exists.
+  /// Nil if the value is neither a time nor a file that exists.
   init?(_ typed: Argument) {
     wantsOlder = Self.wantsOlder(typed)
     let moment = Self.moment(of: typed)
@@ -34,12 +34,12 @@ struct ModificationCondition: Hashable, Sendable {
     Argument(bytes: wantsOlder(typed) ? typed.bytes.dropFirst() : typed.bytes[...], from: typed)
   }
 
-  /// In seconds since 1970; nil if it is no time.
+  /// The moment in seconds since 1970; nil if it is not a time.
   private static func time(_ moment: Argument) -> Int64? {
     moment.text.flatMap { HTTPDate.seconds(inOneWord($0)) }
   }
 
-  /// A date of ISO 8601 without what libcurl does not read: `19941106 08:49:37 +0200` for `1994-11-06T08:49:37+02:00`.
+  /// A date of ISO 8601 in a form that libcurl reads: `19941106 08:49:37 +0200` for `1994-11-06T08:49:37+02:00`.
   private static func inOneWord(_ text: String) -> String {
     let date = text.utf8.prefix(10)
     let fields = date.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
@@ -52,7 +52,7 @@ struct ModificationCondition: Hashable, Sendable {
       time = rest.prefix { $0.isASCIIDigit || $0 == UInt8(ascii: ":") }
       guard "Tt ".utf8.contains(mark), !time.isEmpty else { return text }
       rest = rest.dropFirst(time.count)
-      // Parts of a second count for nothing.
+      // Fractions of a second are ignored.
       let fraction = rest.dropFirst().prefix(while: \.isASCIIDigit)
       if rest.first == UInt8(ascii: "."), !fraction.isEmpty {
         rest = rest.dropFirst(1 + fraction.count)
@@ -67,8 +67,9 @@ struct ModificationCondition: Hashable, Sendable {
     (wantsOlder ? "If-Unmodified-Since" : "If-Modified-Since", date)
   }
 
-  /// Whether a response is not wanted by its `Last-Modified`. RFC 9110 §13.1.3: a server may ignore the condition, as many
-  /// programs behind servers do, and send everything. A part is what was asked for, and continues what is there.
+  /// Whether the condition excludes a response because of its `Last-Modified`. RFC 9110 §13.1.3: a server may ignore
+  /// the condition, as many programs behind servers do, and send everything. A partial response (206) is never
+  /// excluded: it was asked for, and continues a file that is there.
   func excludes(_ response: TransferResponse) -> Bool {
     guard (200...299).contains(response.status), response.status != 206,
       let modified = response.headers["Last-Modified"].flatMap(HTTPDate.seconds)

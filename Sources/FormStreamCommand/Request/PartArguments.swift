@@ -22,7 +22,7 @@ struct PartArguments {
   var range: FileRange?
   /// Header lines, `Name: value`.
   var headers: [String] = []
-  /// Whether it is in a list of files: then only the list has the name.
+  /// Whether the part is in a list of files. Only the list has a name then.
   var isListed = false
   /// Files of header lines.
   var headerFiles: [Argument] = []
@@ -38,7 +38,7 @@ struct PartArguments {
 
   var isStandardInput: Bool { path?.isDash ?? false }
 
-  /// The part itself, or those in it.
+  /// The part itself; or, if it has parts of its own, the leaves of those parts.
   var leaves: [PartArguments] {
     if case .parts = content { children.flatMap(\.leaves) } else { [self] }
   }

@@ -28,7 +28,8 @@ enum PlannedBody {
 
   var isForm: Bool { if case .form = self { true } else { false } }
 
-  /// Looks what its first file is stored on, as long as signals still end the process: this may block.
+  /// Finds out what the body's first file is stored on. This may block, so it is done while signals still end the
+  /// process.
   func noteDisk() {
     switch self {
     case .none: return
@@ -56,10 +57,10 @@ struct PlannedBytes {
   var uploadedFile: String?
   /// Whether the body is sent without a type, as curl's `-T` does.
   var hasNoType = false
-  /// Its path, for messages.
+  /// The path of that file, for messages.
   var subject: String?
 
-  /// The body's type, detected in the same way as that of a form's file.
+  /// The body's type, detected in the same way as the type of a file in a form.
   func type(by detector: any MediaTypeDetector) throws(Failure) -> MediaType {
     if let type { return type }
     let form = Form(parts: [Part(name: "", filename: filename, body: body)])
@@ -153,17 +154,17 @@ extension PlannedBytes {
       origin: "from the command line and files")
   }
 
-  /// A file as it is.
+  /// A body that consists of the bytes of a file.
   fileprivate init(
     _ file: PlannedTarget.SentFile, _ arguments: RequestArguments, detectsTypes: Bool
   ) throws(Failure) {
     let (path, spelling) = (file.path, file.spelling)
-    // What is typed without -T is not curl's.
+    // Only a file of -T follows curl's rules. A file that is typed without -T has no flag.
     let isCurls = path.flag != nil
     let type = try isCurls ? Self.type(arguments.uploadType) : nil
     let hasNoType = isCurls && type == nil && !detectsTypes
     if path.isDash {
-      // As with curl, the length of a pipe may be stated: it fails if that is not true.
+      // As with curl, the length of a pipe may be stated. The request fails if the stated length is wrong.
       let length = try arguments.headers.asksForChunks() ? nil : arguments.headers.statedLength()
       self.init(
         body: try StandardInput.body(length: length, for: spelling),

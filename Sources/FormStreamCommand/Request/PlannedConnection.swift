@@ -61,7 +61,7 @@ extension ProxySettings {
       withPassword: !hasUsersOnly(for: url), input, &notes)
     authorities = arguments.authorities?.path
     if losesPassword(for: url) {
-      // The environment is that of all commands.
+      // The environment is for all commands, so a proxy that it names is no reason to fail.
       guard arguments.credentials == nil, !isExplicit else {
         throw .usage(
           "A proxy of SOCKS4 gets a user, and no password: leave the password out, or use a proxy of SOCKS5."

@@ -3,7 +3,7 @@ import FormStreamPlatform
 import FormStreamHTTP
 
 extension HTTPHeaders {
-  /// Adds the cookies of `-b`, as curl does: what has `=` in it is sent as it is.
+  /// Adds the cookies of `-b`. As in curl, a value with `=` in it is sent as it is.
   mutating func addCookies(of typed: [Argument]) throws(Failure) {
     let typed = typed.filter(\.isCookie)
     guard !typed.isEmpty else { return }
@@ -21,7 +21,7 @@ extension HTTPHeaders {
 }
 
 extension CookiePolicy {
-  /// Whether the session keeps cookies, and which file it begins with.
+  /// Whether the session keeps cookies, and which files it begins with.
   init(_ arguments: RequestArguments, _ notes: inout [String]) throws(Failure) {
     let files = arguments.cookies.filter { !$0.isCookie }
     guard !files.isEmpty else {
@@ -36,8 +36,8 @@ extension CookiePolicy {
       } else if exists(file.path) {
         existing.append(file.path)
       } else if file.bytes != arguments.cookieJar?.bytes {
-        // Not by its path: that is the cookie itself if its = was forgotten. The file of -c is missing for the first of a
-        // series of commands.
+        // The note does not show the path: if the = of a cookie was forgotten, the path is the cookie itself. The file
+        // of -c does not exist yet for the first of a series of commands.
         notes.append(
           "The file of \(file.named("-b")) does not exist, so it has no cookies. A cookie is written NAME=VALUE."
         )
@@ -52,8 +52,8 @@ extension Argument {
   var isCookie: Bool { bytes.contains(UInt8(ascii: "=")) }
 }
 
-/// Fails if the file of `-c` can't be written: at the end, it would be too late. A device or FIFO is opened then only, as
-/// its reader would take the first end for the last.
+/// Fails if the file of `-c` can't be written: at the end, it would be too late. A device or FIFO is opened only at the
+/// end, because its reader would take the first closing for the end of the cookies.
 func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   guard let file else { return }
   switch try? OutputPlace(at: file) {
@@ -62,7 +62,7 @@ func checkCookieFile(_ file: LocalPath?) throws(Failure) {
   }
 }
 
-/// Begins a session, which reads the file of `-b`, and looks at those of TLS.
+/// Begins a session. This reads the file of `-b`, and looks at the files of TLS.
 func startSession(
   _ configuration: TransferSession.Configuration, _ interruption: Interruption
 ) throws(Failure) -> TransferSession {
@@ -79,11 +79,11 @@ func startSession(
   return try interruption.performBlocking(orElse: unreadCookies, start)
 }
 
-/// Why a session was not begun before a signal.
+/// The message if a signal arrived before the session was begun.
 let unreadCookies = "Nothing writes to the file of -b: the cookies could not be read."
 
-/// Writes a session's cookies to the file of `-c`, which is treated as that of `-o`: a link stays, and so does a device or
-/// FIFO, which gets what a file would hold.
+/// Writes a session's cookies to the file of `-c`, which is treated like the file of `-o`: a link stays a link. A
+/// device or FIFO also stays, and gets the contents that a file would get.
 func saveCookies(
   of session: TransferSession, to file: LocalPath?, _ interruption: Interruption
 ) throws(Failure) {
@@ -104,7 +104,7 @@ func saveCookies(
 }
 
 extension ResultReport.Ending {
-  /// Saves the cookies of a session. The exit code stays the request's if that failed.
+  /// Saves the cookies of a session. If the request has failed, the exit code stays the request's.
   mutating func saveCookies(
     of session: TransferSession, to file: LocalPath?, _ interruption: Interruption
   ) {

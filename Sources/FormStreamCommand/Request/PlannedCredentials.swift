@@ -41,7 +41,7 @@ struct PlannedCredentials {
     }
   }
 
-  /// The user and password in a URL, if the flags name a scheme for them and no others.
+  /// The user and password in a URL, if the flags name a scheme for them and no other credentials.
   static func credentials(
     _ arguments: RequestArguments, in url: HTTPURL, _ netrc: Netrc?
   ) -> Credentials? {
@@ -104,8 +104,8 @@ extension Netrc {
 }
 
 extension Argument {
-  /// The token in the variable of this name. No message shows the name: it is the token itself if the shell has put its value
-  /// in place of it.
+  /// The token in the variable of this name. No message shows the name: if a `$` is typed before it, the shell puts the
+  /// token itself in its place.
   fileprivate func tokenInEnvironment() throws(Failure) -> String {
     guard isVariableName, let value = environmentVariable(shown), !value.isEmpty else {
       throw .usage(

@@ -111,7 +111,8 @@ extension PartArguments {
       // As in curl, parts have the disposition form-data only in form data.
       inner.type = type?.lowercased() == "multipart/form-data" ? .formData : .mixed
       inner.parts = []
-      // No line of the inner form begins like a delimiter of the outer one. It has no room in a very long one.
+      // This boundary makes sure that no line of the inner form begins like a delimiter of the outer form. If the outer
+      // boundary is too long for that, the inner one is random.
       inner.boundary = (try? Boundary("\(count).\(form.boundary)")) ?? .random()
       for child in children { inner.append(try child.part(in: inner, after: &count)) }
       return .form(inner)
@@ -132,7 +133,7 @@ extension PartArguments {
     }
   }
 
-  /// Fails if the commas of a list are those in the path of one file.
+  /// Fails if the commas of a list belong to the path of one file: that file exists, and not all files of the list do.
   private func checkCommas() throws(Failure) {
     let paths = children.filter(\.isListed).compactMap(\.path)
     guard paths.contains(where: { !$0.isDash && !exists($0.path) }) else { return }
@@ -157,12 +158,12 @@ extension PartArguments {
     // Split by bytes: Swift joins the colon or a space with a combining mark after it.
     let value = Substring(bytes[bytes.index(after: colon)...].drop(while: \.isBlank))
     headers.append(String(Substring(bytes[..<colon])), String(value))
-    // Reported before anything else is done.
+    // A wrong header is reported before anything else is done.
     try convertingErrors(headers.checkOfPart)
   }
 }
 
 extension FileRange {
-  /// A range that says how many bytes it has is the same range of a file that has grown.
+  /// If a file grows, a range with a length still has the same bytes, so such a file may grow.
   var growth: FileGrowth { length == nil ? .refused : .allowed }
 }

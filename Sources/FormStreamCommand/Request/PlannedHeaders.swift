@@ -4,7 +4,7 @@ import FormStreamHTTP
 extension HTTPHeaders {
   /// The headers of a request. Warnings about files that hold secrets are added to `notes`.
   ///
-  /// - Parameter downloading: what sets headers of `get` as well.
+  /// - Parameter downloading: the arguments of `get`, which also set headers.
   init(
     _ arguments: RequestArguments, _ downloading: DownloadArguments, for body: PlannedBody,
     _ input: InputReader, _ notes: inout [String]
@@ -111,7 +111,8 @@ extension HeaderLine {
     }
   }
 
-  /// Whether a header says what is decided elsewhere. Copied command lines have such headers.
+  /// Whether formstream itself decides what this header says, so that the typed header is not added. Command lines that
+  /// were copied have such headers.
   fileprivate func isOfFormStream(
     _ argument: Argument, _ body: PlannedBody, _ notes: inout [String]
   ) throws(Failure) -> Bool {
@@ -123,7 +124,7 @@ extension HeaderLine {
       return true
     }
     if name.isSameHeaderName(as: "Content-Length") {
-      // Whether it is true is checked when the body is known.
+      // Whether the stated length is true is checked when the body is known.
       guard statedLength != nil else {
         throw .usage("\(argument.named("-H")) has a Content-Length that is no number.")
       }
@@ -139,13 +140,13 @@ extension HeaderLine {
 }
 
 extension HeaderArgument {
-  /// Whether it is that of `-e`, whose value is kept as a header.
+  /// Whether this is the header of `-e`, whose value is kept as a header line.
   fileprivate var isReferer: Bool {
     if case .line(let line) = self { ["-e", "--referer"].contains(line.flag) } else { false }
   }
 }
 
-/// What header lines say of the body.
+/// What header lines say about the body.
 extension [HeaderArgument] {
   /// Whether `-H 'Transfer-Encoding: chunked'` asks for a body in chunks.
   func asksForChunks() throws(Failure) -> Bool {
@@ -168,7 +169,7 @@ extension [HeaderArgument] {
     return length
   }
 
-  /// What `-H` says of `Expect`; nil if nothing.
+  /// What `-H` says about `Expect`; nil if it says nothing.
   func expectation() throws(Failure) -> ExpectMode? {
     var mode: ExpectMode?
     for case .line(let argument) in self {

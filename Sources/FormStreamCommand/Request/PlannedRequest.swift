@@ -7,11 +7,12 @@ struct PlannedRequest {
   var session: TransferSession.Configuration
   private let arguments: RequestArguments
 
-  /// The options of the request are still to be set. Messages that are printed before the work starts are added to `notes`.
+  /// This does not set the options of the request. Messages that are printed before the work starts are added to
+  /// `notes`.
   ///
   /// - Parameters:
   ///   - method: the method, if no flag names one.
-  ///   - downloading: what sets headers of `get` as well.
+  ///   - downloading: the arguments of `get`, which also set headers.
   init(
     _ method: HTTPMethod, to url: HTTPURL, with body: PlannedBody, _ arguments: RequestArguments,
     _ downloading: DownloadArguments, _ input: InputReader, _ notes: inout [String]
@@ -34,11 +35,11 @@ struct PlannedRequest {
     session.userAgent = "formstream/\(version)"
   }
 
-  /// The same request to another URL.
+  /// A copy of this request for another URL.
   func request(to url: HTTPURL, _ notes: inout [String]) -> TransferRequest {
     var copy = request
     copy.url = url
-    // Those in a URL are for its own server.
+    // The credentials in a URL are only for the server of this URL.
     if arguments.credentials == nil {
       copy.credentials = PlannedCredentials.credentials(arguments, in: url, session.netrc)
     }
@@ -49,12 +50,12 @@ struct PlannedRequest {
     return copy
   }
 
-  /// The session's own limit of attempts is for many requests; for a few, --retry sets it.
+  /// The session's own limit of attempts is for many requests. For a few requests, --retry sets the limit.
   mutating func allowAttempts(_ attempts: Int...) {
     session.retryBudget = max(session.retryBudget, attempts.max().map { $0 - 1 } ?? 0)
   }
 
-  /// The warning about a request's credentials that others can read; nil if they can't, or may.
+  /// The warning that others can read the request's credentials; nil if they can't, or if `--insecure-auth` is given.
   private func noteOnExposedCredentials(of planned: TransferRequest) -> String? {
     guard !arguments.allowsInsecureAuth, planned.exposesCredentials(in: session) else {
       return nil
@@ -64,8 +65,8 @@ struct PlannedRequest {
       + "read them: use https, or --insecure-auth if they may."
   }
 
-  /// The same for the credentials of a proxy. Proxy credentials from the environment are not checked: they apply to every
-  /// command.
+  /// The warning that others can read the credentials for a proxy. Proxy credentials from the environment are not
+  /// checked: they apply to every command.
   private func noteOnExposedProxyCredentials(to url: HTTPURL) -> String? {
     guard !arguments.allowsInsecureAuth,
       arguments.proxy.address != nil || arguments.proxy.credentials != nil,

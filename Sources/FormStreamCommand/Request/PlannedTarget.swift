@@ -23,7 +23,7 @@ struct PlannedTarget {
 }
 
 extension [PlannedTarget] {
-  /// Where the requests of `post` or `put` go, in their order: as many as there are files.
+  /// The targets of the requests of `post` or `put`, in order. Each file has a target of its own, or several.
   init(
     _ verb: Verb, _ operands: [Argument], _ arguments: RequestArguments, printsRecord: Bool,
     _ input: InputReader, _ notes: inout [String]
@@ -96,7 +96,7 @@ extension [PlannedTarget] {
     return targets
   }
 
-  /// For each word the URLs that it stands for.
+  /// The URLs that each word stands for.
   private static func urls(
     _ words: [Argument], _ arguments: RequestArguments, for verb: Verb, _ input: InputReader,
     _ notes: inout [String]
@@ -140,7 +140,7 @@ private struct SortedOperands {
         }
         files.append(word)
       } else {
-        // It says that the scheme is missing, which is the likely reason in the last word if there is no other URL.
+        // This failure says that the scheme is missing, which is likely for the last word if there is no other URL.
         if index == operands.count - 1, urls.isEmpty { _ = try URLArgument(word) }
         throw .usage(
           "\(word.named("A word")) is neither a URL nor a file that exists: check the path. "

@@ -1,7 +1,7 @@
 import FormStreamHTTP
 
 extension [HTTPURL] {
-  /// The URLs with what flags append to their queries, so that records show it too.
+  /// The URLs, with the text that flags append to their queries, so that records show it too.
   init(
     _ typed: [URLArgument], _ arguments: RequestArguments, _ input: InputReader
   ) throws(Failure) {
@@ -46,7 +46,7 @@ extension [HTTPURL] {
 }
 
 extension [URLEncodedField] {
-  /// What `--query` adds to a URL.
+  /// The fields that `--query` adds to a URL.
   init(_ typed: [Argument]) throws(Failure) {
     self = []
     for argument in typed {

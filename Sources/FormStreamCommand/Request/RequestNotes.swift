@@ -3,7 +3,7 @@ import FormStreamJSON
 import FormStreamPlatform
 
 extension [PartArguments] {
-  /// What may not be meant in the parts of a form.
+  /// Notes about parts of a form that may not be what the user meant.
   var notes: [String] {
     let parts = flatMap(\.withDescendants)
     return parts.compactMap(\.noteOnMissingMark) + parts.compactMap(\.noteOnList)
@@ -11,7 +11,7 @@ extension [PartArguments] {
 }
 
 extension PartArguments {
-  /// A value that is the name of a file: its mark is missing.
+  /// The note about a value that is the name of a file: the @ before it may be missing.
   fileprivate var noteOnMissingMark: String? {
     guard case .value(let value) = content, spelling == "-F", isRegularFile(value.path) else {
       return nil
@@ -31,7 +31,7 @@ extension PartArguments {
 }
 
 extension PlannedBody {
-  /// What may not be meant in a request with the body.
+  /// Notes about a request with this body that may not be what the user meant.
   func notes(
     _ form: FormArguments, _ arguments: RequestArguments, for verb: Verb
   ) -> [String] {
@@ -56,7 +56,7 @@ extension PlannedBody {
 }
 
 extension [Argument] {
-  /// That the data of `--json-body` is not JSON; nil if it is, or if it is not known before it is sent.
+  /// The note that the data of `--json-body` is not JSON; nil if it is JSON, or if it is read only while it is sent.
   fileprivate var noteOnJSON: String? {
     let pieces = map { DataOrFile($0, of: "--json-body") }
     guard let first, pieces.allSatisfy({ $0.file == nil }),

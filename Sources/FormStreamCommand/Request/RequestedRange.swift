@@ -58,7 +58,7 @@ enum RequestedRange: Hashable, Sendable {
       return isLast
         && (bytes.upperBound - bytes.lowerBound == count || bytes.lowerBound == 0 && last < count)
     case .several(let ranges):
-      // RFC 9110 §15.3.7.1: a server may send one of them, or those together that are beside each other.
+      // RFC 9110 §15.3.7.1: a server may send only one of the ranges, or join ranges that are beside each other.
       return ranges.contains { $0.isAnswered(by: bytes, of: total) }
         || Self.joined(ranges, of: total).map {
           $0.lowerBound == bytes.lowerBound
@@ -68,8 +68,8 @@ enum RequestedRange: Hashable, Sendable {
     }
   }
 
-  /// From the first byte to the last of several ranges, without those that begin after the end of the resource; nil if that is
-  /// not known.
+  /// The span from the first byte to the last byte of several ranges. Ranges that begin after the end of the resource
+  /// don't count. Nil if the span is not known.
   private static func joined(_ ranges: [RequestedRange], of total: Int64?) -> ClosedRange<Int64>? {
     var all: ClosedRange<Int64>?
     for case .from(let first, let last?) in ranges where first < total ?? .max {

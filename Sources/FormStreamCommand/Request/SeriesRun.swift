@@ -9,11 +9,11 @@ struct SeriesRun {
   let headFile: HeadFile?
   let interruption: Interruption
 
-  /// Sends the requests. A failure ends none of the others.
+  /// Sends the requests. If one of them fails, the others are sent anyway.
   ///
   /// - Parameters:
-  ///   - file: the file that gets the response of a request; nil for none that has a name before.
-  ///   - send: sends one of them.
+  ///   - file: the file that gets the response of a request; nil if there is none, or if its name is not known before.
+  ///   - send: sends one request.
   static func perform<Item>(
     _ items: [Item], of plan: SeriesPlan, storedIn file: (Item) -> LocalPath?,
     _ send: (Item, SeriesRun) throws(Failure) -> ResultReport.Ending
@@ -33,14 +33,15 @@ struct SeriesRun {
   private init(_ plan: SeriesPlan) throws(Failure) {
     self.plan = plan
     try checkDescriptors()
-    // Before that, a signal ends the command at once: a FIFO that is opened may have no other end.
+    // These files are opened while a signal still ends the command at once: if a FIFO has no other end, opening it
+    // blocks.
     headFile = try HeadFile(plan.printing)
     try checkCookieFile(plan.cookieJar)
     interruption = Interruption(gracePeriod: 10)
     session = try startSession(plan.session, interruption)
   }
 
-  /// Writes what comes after the last response.
+  /// Completes the files of `-D` and `-c` after the last response, and ends the command.
   private func finish(_ series: RequestSeries) throws(Failure) {
     var ending = series.ending
     do throws(Failure) {
@@ -59,12 +60,12 @@ struct SeriesRun {
     try ending.finish(interruption)
   }
 
-  /// Opens what gets the response of a request. It is opened first: if that fails, nothing is sent.
+  /// Opens the output for the response of a request before the request is sent: if that fails, nothing is sent.
   ///
   /// - Parameters:
   ///   - heads: receives the heads of all responses.
   ///   - replacesFile: whether a file that has the name may be replaced.
-  ///   - check: what the response must be beyond its status.
+  ///   - check: what the response must fulfil in addition to its status.
   func open(
     _ target: OutputTarget?, for request: TransferRequest, _ heads: ReceivedHeads,
     replacesFile: Bool = true, check: ExpectedResponse? = nil
@@ -112,7 +113,7 @@ struct SeriesRun {
       check: check, interruption)
   }
 
-  /// The result, which is a success as well if the server refused a range that begins at the end of the resource.
+  /// The result. It counts as a success, too, if the server refused a range that begins at the end of the resource.
   private static func accepting(
     _ result: TransferResult, _ check: ExpectedResponse?
   ) -> TransferResult {
@@ -123,7 +124,8 @@ struct SeriesRun {
   }
 }
 
-/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for one for ever. Many files have more.
+/// Fails if the limit for memory leaves no room for threads: libdispatch would wait for a thread for ever. `send` has
+/// more threads than other commands.
 func checkAddressSpace(for plan: CommandPlan) throws(Failure) {
   let isOfManyFiles = if case .send = plan { true } else { false }
   guard hasAddressSpace(forThreads: isOfManyFiles ? 16 : 4) else {

@@ -5,7 +5,7 @@ extension TransferOptions {
   init(_ arguments: RequestArguments, hasKey: Bool = true) throws(Failure) {
     self = arguments.options
     omittedHeaders = try OmittedHeaders(arguments).names
-    // As in curl.
+    // As in curl, more redirects are followed with -L.
     if redirects.allowsOtherOrigins { redirects.limit = 50 }
     if let limit = arguments.redirectLimit { redirects.limit = limit }
     let isExpectGiven = arguments.expectation != .auto
@@ -26,7 +26,7 @@ extension TransferOptions {
     }
   }
 
-  /// What stands in the request line in place of the URL's path and query; nil for these.
+  /// The text that stands in the request line in place of the URL's path and query; nil if they stand there.
   private static func requestTarget(_ arguments: RequestArguments) throws(Failure) -> String? {
     guard let argument = arguments.requestTarget else { return nil }
     guard let text = argument.text, !text.isEmpty, text.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
@@ -43,7 +43,7 @@ extension TransferOptions {
     return text
   }
 
-  /// Tells the response of a redirect, which is not printed with `-L`, as in curl. Nil if it is printed.
+  /// A test for the responses of redirects that are not printed with `-L`, as in curl. Nil if all are printed.
   ///
   /// - Parameter printed: the statuses of redirects that are printed.
   func isUnprintedRedirect(

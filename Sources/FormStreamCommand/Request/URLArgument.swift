@@ -46,7 +46,7 @@ struct URLArgument: Hashable {
       }
       return "\(flaw): write \(scheme)://HOST/PATH."
     }
-    // HTTPie's short form.
+    // A URL that begins with a colon is HTTPie's short form for localhost.
     let remedy =
       text.hasPrefix(":") ? "localhost before its colon" : "https:// or http:// before it"
     return "has no scheme: put \(remedy)."
@@ -57,7 +57,7 @@ struct URLArgument: Hashable {
     argument.text.map { hasScheme($0) || isOnThisMachine($0) } ?? false
   }
 
-  /// Whether a URL without a scheme is one of a server on this machine: nothing that is sent there needs https.
+  /// Whether a URL without a scheme names a server on this machine: what is sent there needs no https.
   private static func isOnThisMachine(_ text: String) -> Bool {
     let authority = text.prefix { !"/?#".contains($0) }
     let host: Substring
@@ -123,7 +123,7 @@ struct URLArgument: Hashable {
       place.path + PercentEncoding.unreserved.encoded(name) + place.rest, self.file)
   }
 
-  /// What comes before and after the name; nil if the URL has a name already.
+  /// The text before and after the name of a file; nil if the URL has a name already.
   private var placeOfName: (path: String, rest: Substring)? {
     let path = text.prefix { $0 != "?" && $0 != "#" }
     let afterScheme = path.split(separator: "://", maxSplits: 1).last ?? ""
@@ -158,7 +158,7 @@ extension URLArgument {
 }
 
 extension Substring {
-  /// Whether it is nothing, or a colon and a number.
+  /// Whether the text is empty, or a colon and a number.
   fileprivate var isPort: Bool {
     isEmpty || hasPrefix(":") && dropFirst().isASCIIDigits
   }

@@ -14,7 +14,7 @@ struct UserAndPassword {
     self.init(user: words[0], password: words[1])
   }
 
-  /// Asks for the password on a terminal if there is none. If nothing is sent, it is empty.
+  /// Asks for the password on a terminal if `bytes` has none. If nothing is sent, the password is empty.
   ///
   /// - Parameters:
   ///   - origin: where the bytes come from, for messages.

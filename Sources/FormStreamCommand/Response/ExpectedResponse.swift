@@ -3,13 +3,14 @@ import FormStreamDigest
 import FormStreamPlatform
 import FormStreamHTTP
 
-/// What a response must be beyond its status. It sees what is written, from one thread at a time.
+/// What a response must fulfil in addition to its status. It is given all bytes that are written, by one thread at a
+/// time.
 final class ExpectedResponse: @unchecked Sendable {
   private let expectedDigest: SHA256Digest?
   private let range: RequestedRange?
-  /// Whether the range is the rest of what somebody has (`-C N`), who wants nothing else.
+  /// Whether the range is the rest of a file that somebody has in part (`-C N`): nothing but this rest may be written.
   let isRest: Bool
-  /// Whether a refusal can say that there is no rest. With `-f`, it is a failure in any case.
+  /// Whether a refusal can mean that there is no rest. With `-f`, a refusal is always a failure.
   private let looksAtRefusals: Bool
   /// The digest of what was written so far; nil if none is expected, or if it is finished.
   private var running: SHA256?
@@ -31,9 +32,10 @@ final class ExpectedResponse: @unchecked Sendable {
   /// Whether only some bytes were asked for.
   var hasRange: Bool { range != nil }
 
-  /// Whether a response says that the resource ends where the rest would begin, so that there is none.
+  /// Whether a response says that the resource ends where the rest would begin, so that there is no rest.
   ///
-  /// RFC 9110 §15.5.17: a 416 "SHOULD" have a `Content-Range` with the length. Some servers send everything in place of it.
+  /// RFC 9110 §15.5.17: a 416 "SHOULD" have a `Content-Range` with the length. Some servers send the complete resource
+  /// in place of a 416.
   func isEmptyRest(_ response: TransferResponse) -> Bool {
     guard isRest, expectedDigest == nil, case .from(let first, _)? = range, first > 0 else {
       return false
@@ -55,7 +57,7 @@ final class ExpectedResponse: @unchecked Sendable {
     do throws(DigestError) { try running?.update(bytes) } catch { throw Self.failure(error) }
   }
 
-  /// Checks a complete response whose status is a success, after all of it was written.
+  /// Checks a complete response whose status is a success, after its complete body was written.
   func check(_ response: TransferResponse) throws(Failure) {
     try checkRange(of: response, written)
     try checkDigest(of: response)
@@ -75,7 +77,7 @@ final class ExpectedResponse: @unchecked Sendable {
   /// - Parameter count: how many bytes the body has.
   private func checkRange(of response: TransferResponse, _ count: Int64) throws(Failure) {
     guard let range, response.status == 206 else { return }
-    // Its parts are printed as they come.
+    // Several ranges are printed as the server sends them, in parts.
     if response.headers.isOfSeveralRanges {
       if range.isSeveral { return }
       throw Failure(
@@ -101,9 +103,9 @@ final class ExpectedResponse: @unchecked Sendable {
     }
   }
 
-  /// The same for a response whose body was kept.
+  /// Checks a response whose body was kept.
   ///
-  /// - Parameter received: how many bytes its body has; no more are kept than --max-response allows.
+  /// - Parameter received: how many bytes the body has. The response keeps at most as many as --max-response allows.
   func check(kept response: TransferResponse, received: Int64) throws(Failure) {
     try checkRange(of: response, received)
     if expectedDigest != nil {

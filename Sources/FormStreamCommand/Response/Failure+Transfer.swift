@@ -49,11 +49,11 @@ extension ExitCode {
     case .invalidURL, .invalidMethod, .invalidHeader, .invalidSetting: self = .usage
     case .tlsFileUnusable: self = .noInput
     case .netrcMalformed: self = .usage
-    // Without a cause, the file was read.
+    // Without an underlying error, the file of -b was read, and has a line that can't be used.
     case .cookiesUnusable: self = error.underlying == nil ? .noInput : .inputOutput
     case .responseNotStored, .destinationExists: self = .inputOutput
     case .engineFailed: self = .inputOutput
-    // The server asked for a second attempt.
+    // Without an underlying error, the server asked for a second attempt.
     case .notReplayable where error.underlying == nil: return nil
     default:
       guard let exit = ExitCode(MultipartError.Code(rawValue: error.code.rawValue)) else {
@@ -65,7 +65,7 @@ extension ExitCode {
 }
 
 extension TransferError {
-  /// The error as a sentence. If our own output failed, it is that failure's sentence.
+  /// The error as a sentence. If our own output failed, this is the sentence of that failure.
   ///
   /// - Parameter socket: the socket of `--unix-socket`, which a failed connection was made to.
   func sentence(socket: LocalPath?) -> String {
@@ -78,7 +78,7 @@ extension TransferError {
   }
 }
 
-/// Calls the transfer library, and turns its error into the command's.
+/// Calls the transfer library, and turns its error into a `Failure`.
 func convertingErrors<Result>(
   _ body: () throws(TransferError) -> Result
 ) throws(Failure) -> Result {

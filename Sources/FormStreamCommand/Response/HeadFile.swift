@@ -1,11 +1,11 @@
 import FormStreamPlatform
 
-/// What `-D` names. The file gets its name at the end, whatever became of the requests.
+/// The file of `-D`. It gets its name at the end, whatever became of the requests.
 struct HeadFile {
   private let file: OutputFile
   private let hasFailed = Guarded(false)
 
-  /// Nil if heads go nowhere.
+  /// Nil if the heads are not written anywhere.
   init?(_ printing: PlannedPrinting) throws(Failure) {
     guard let target = printing.headTarget else { return nil }
     if let directory = printing.madeHeadDirectory { try make(directory) }
@@ -47,7 +47,7 @@ struct HeadFile {
 extension ResultReport.Ending {
   /// Writes the heads of a request to the file of `-D`.
   ///
-  /// - Parameter areWritten: whether they were written before the body.
+  /// - Parameter areWritten: whether the heads were written before the body.
   mutating func write(
     _ heads: ReceivedHeads, areWritten: Bool, to file: HeadFile?, _ interruption: Interruption
   ) {

@@ -4,18 +4,18 @@ import FormStreamMultipart
 struct PlannedPrinting {
   /// Whether heads come before the body.
   let includesHeads: Bool
-  /// Whether bodies are not written: `-I` with a method that has them.
+  /// Whether bodies are not written: with `-I` and a method whose responses have bodies.
   let hidesBodies: Bool
   /// Whether a file gets the time of the server's `Last-Modified`.
   let setsTime: Bool
-  /// Where heads go in addition; nil for nowhere.
+  /// Where heads are written in addition; nil if nowhere.
   let headTarget: OutputTarget?
-  /// The directory that is made for that file, if it does not exist.
+  /// The directory that is made for the file of the heads, if it does not exist.
   let madeHeadDirectory: LocalPath?
   let writeOut: WriteOut?
   /// Whether the response of a refused request is not printed.
   let hidesRefused: Bool
-  /// Whether it is not said why a request failed.
+  /// Whether the reason why a request failed is not printed.
   let hidesFailures: Bool
   let printsRecord: Bool
   /// How many bytes of the response's body the record holds.
@@ -29,7 +29,7 @@ struct PlannedPrinting {
     if case .standardOutput? = headTarget { true } else { false }
   }
 
-  /// Whether heads come before the body that is written there.
+  /// Whether heads come before the body that is written to this target.
   func includesHeads(on target: OutputTarget?) -> Bool {
     includesHeads || joinsHeads(on: target)
   }

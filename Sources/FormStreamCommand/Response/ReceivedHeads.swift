@@ -21,7 +21,7 @@ final class ReceivedHeads: Sendable {
 
   private let state = Guarded(State())
 
-  /// Adds a complete head. After the limit, those of earlier attempts are left out.
+  /// Adds a complete head. After the limit, heads are left out.
   func add(_ head: [UInt8]) {
     state.withLock { state in
       state.add(head)
@@ -29,7 +29,7 @@ final class ReceivedHeads: Sendable {
     }
   }
 
-  /// Adds a line after a body. It is never written before one.
+  /// Adds a line after a body. Such a line is never written before a body.
   func addTrailer(_ line: [UInt8]) {
     state.withLock { state in
       state.add(line)
@@ -55,7 +55,7 @@ final class ReceivedHeads: Sendable {
     return bytes
   }
 
-  /// The heads that were not written yet, which counts as writing them.
+  /// The heads that were not written yet. From now on, they count as written.
   func takeUnwritten() -> [UInt8] {
     state.withLock { state in
       defer { state.unwritten = [] }

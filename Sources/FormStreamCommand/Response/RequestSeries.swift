@@ -8,8 +8,8 @@ struct RequestSeries {
   private var last = ResultReport.Ending(failure: nil, verdict: "Nothing was requested.")
   private var worst: ExitCode?
   private var ended = 0
-  /// The paths of the files that have got a response, by what is on the disk: before the first request, it may not be known
-  /// that two names will be those of one file.
+  /// The paths of the files that have got a response, by the identity of the file on the disk. Before the first
+  /// request, it may not be known that two names will be the names of one file.
   private var stored: [FileAtPath: LocalPath] = [:]
 
   init(count: Int, _ printing: PlannedPrinting) {
@@ -17,10 +17,10 @@ struct RequestSeries {
     self.printing = printing
   }
 
-  /// Carries out one request, and prints the note on its end. Its failure is printed at once if there are several, and ends
-  /// none of the others.
+  /// Carries out one request, and prints the note on its end. If there are several requests, a failure is printed at
+  /// once, and the other requests are carried out anyway.
   ///
-  /// - Parameter file: the file that gets the response; nil for none that has a name before.
+  /// - Parameter file: the file that gets the response; nil if there is none, or if its name is not known before.
   mutating func add(
     storedIn file: LocalPath?, _ request: () throws(Failure) -> ResultReport.Ending
   ) {
@@ -50,7 +50,8 @@ struct RequestSeries {
     worst = ExitCode.worst(of: [worst, last.failure?.exit].compactMap(\.self))
   }
 
-  /// Fails if a file that is written at the end has got a response: only the server, or the disk, named it so.
+  /// Fails if a file that is written at the end has got a response. The plan could not notice this: only the server, or
+  /// links on the disk, made the two one file.
   func check(_ file: LocalPath?, of flag: String) throws(Failure) {
     guard let file, let named = FileAtPath(at: file), stored[named] != nil else { return }
     throw Failure(
@@ -59,7 +60,7 @@ struct RequestSeries {
     )
   }
 
-  /// How all of them ended: the exit code is that of the worst, and the verdict is for the case that none has failed.
+  /// How all requests ended: the exit code is the worst of all, and the verdict is for the case that none has failed.
   var ending: ResultReport.Ending {
     guard count > 1 else { return last }
     return ResultReport.Ending(

@@ -11,7 +11,7 @@ final class ResponseOutput: Sendable {
     /// How many bytes of the body were written.
     var written: Int64 = 0
     var isCommitted = false
-    /// Why the first piece that could not be written was not.
+    /// The failure of the first piece that could not be written.
     var failure: Failure?
   }
 
@@ -19,15 +19,15 @@ final class ResponseOutput: Sendable {
   private let file: OutputFile
   /// The request's options, which say what is a success.
   private let options: TransferOptions
-  /// Whether it receives the response of a refused request, too.
+  /// Whether the output receives the response of a refused request, too.
   let includesRefused: Bool
   /// Whether only heads are written.
   private let hidesBody: Bool
   private let check: ExpectedResponse?
-  /// The heads that come before the body; nil if they don't.
+  /// The heads that come before the body; nil if no heads come before it.
   private let heads: ReceivedHeads?
   private let state = Guarded(State())
-  /// Whether the output is a terminal, which the server must not be able to steer.
+  /// Whether the output is a terminal, which the server must not be able to control.
   let isTerminal: Bool
 
   /// - Parameters:
@@ -36,8 +36,8 @@ final class ResponseOutput: Sendable {
   ///   - replacesFile: whether a file that has the name may be replaced.
   ///   - hidesRefused: whether the response of a refused request goes nowhere.
   ///   - hidesBody: whether only heads are written.
-  ///   - heads: the heads that come before the body; nil if they don't.
-  ///   - check: what the response must be beyond its status.
+  ///   - heads: the heads that come before the body; nil if no heads come before it.
+  ///   - check: what the response must fulfil in addition to its status.
   init(
     _ target: OutputTarget, following options: TransferOptions, outputsAnyStatus: Bool,
     replacesFile: Bool = true, hidesRefused: Bool = false, hidesBody: Bool = false,
@@ -46,7 +46,7 @@ final class ResponseOutput: Sendable {
     self.options = options
     (self.target, self.heads, self.check, self.hidesBody) = (target, heads, check, hidesBody)
     file = try OutputFile(target, replacesFile: replacesFile)
-    // A server may send the complete resource in place of a range, as a success of another kind.
+    // A server may send the complete resource in place of a range, with a status that is another success.
     includesRefused =
       outputsAnyStatus || !hidesRefused && !file.isNamedAtEnd && check?.hasRange != true
     // The name is not enough to decide this: /dev/tty is a terminal, and /dev/stdout may be one.
@@ -94,11 +94,11 @@ final class ResponseOutput: Sendable {
       file.discard()
       throw failure
     }
-    // Those of a response that has no body.
+    // If the response has no body, its heads are written here.
     if result.outcome != .cancelled { try writeHeads() }
-    // A terminal that shows nothing any more, as after Ctrl-S, would hold up the end of a cancelled request.
+    // After Ctrl-S, a terminal shows nothing any more, and would hold up the end of a cancelled request.
     if result.response?.isTruncated == false { try finish() }
-    // What the user has is what the server has.
+    // The server has nothing new for the user, so an existing file stays.
     if result.outcome == .ok, let response = result.response, isNothingNew(response) {
       file.discard()
       return nil
@@ -116,7 +116,7 @@ final class ResponseOutput: Sendable {
       state.withLock { $0.isCommitted = true }
       return nil
     }
-    // Discarded now, because the session may keep a reference until the process ends.
+    // The file is discarded now, because the session may keep a reference until the process ends.
     guard file.discard(), result.outcome == .ok, result.error == nil else { return nil }
     return
       "The server accepted the request, but the page that it names as its result could not be fetched. "
@@ -129,7 +129,7 @@ final class ResponseOutput: Sendable {
       || check?.isEmptyRest(response) == true
   }
 
-  /// Does the same on another thread if something may be written to an output that has no reader.
+  /// Finishes the output. This happens on another thread if something may be written to an output that has no reader.
   func finish(_ result: TransferResult, _ interruption: Interruption) throws(Failure) -> String? {
     if file.isNamedAtEnd || !isTerminal && heads == nil { return try finish(result) }
     return try interruption.performBlocking(orElse: target.unread) { () throws(Failure) in
@@ -156,8 +156,8 @@ final class ResponseOutput: Sendable {
     return TransferResult.StoredResponse(path: path, sha256: check?.digest)
   }
 
-  /// Whether a response that is held says why. The complete resource in place of a range does not. The rest of something is
-  /// added to it, and nothing else may be.
+  /// Whether a response that is held explains its refusal, and is printed. The complete resource in place of a range
+  /// explains nothing. With `-C N`, the output is added to something, so nothing but the rest may be printed.
   func explains(_ held: TransferResponse) -> Bool {
     if check?.isRest == true { return false }
     return check?.hasRange != true || !(200...299).contains(held.status)

@@ -7,18 +7,19 @@ import FormStreamHTTP
 struct ResultReport {
   /// How a request of a command ended.
   struct Ending {
-    /// What failed: the request, the output, or both; nil if neither did. The exit code is the request's if it failed.
+    /// What failed: the request, the output, or both; nil if neither did. If the request failed, the exit code is the
+    /// request's.
     var failure: Failure?
     /// What became of the request, in words.
     let verdict: String
-    /// The status that the request failed with; nil if it didn't fail, or for another reason.
+    /// The status that the request failed with; nil if it didn't fail, or failed for another reason.
     var refusedStatus: Int?
-    /// What is to be said of a success; nil for nothing.
+    /// A note about a success; nil if there is none.
     var note: String?
     /// The file that has got the response, if its name was not known before.
     var file: LocalPath?
 
-    /// Adds that an output failed. The exit code stays the request's if that failed.
+    /// Adds that an output failed. If the request has failed, too, the exit code stays the request's.
     mutating func add(_ output: Failure) {
       let messages = [output.message, failure?.message ?? verdict].filter { !$0.isEmpty }
       failure = Failure(failure?.exit ?? output.exit, messages.joined(separator: " "))
@@ -27,7 +28,7 @@ struct ResultReport {
     /// Ends the command.
     func finish(_ interruption: Interruption) throws(Failure) {
       var failure = failure
-      // Whatever became of the request: a shell ends its loop only if the signal ends this process.
+      // This does not depend on the requests: a shell ends its loop only if the signal ends this process.
       if let signal = interruption.end() {
         let exit = ExitCode(signal: signal)
         failure = Failure(exit, failure?.message ?? "\(exit.meaning). \(verdict)")
@@ -47,7 +48,7 @@ struct ResultReport {
   private let number: Int
   /// The Referer header of the request; nil if it has none.
   private let referer: String?
-  /// What `-z` wants; nil for everything.
+  /// The condition of `-z`; nil if everything is wanted.
   private let condition: ModificationCondition?
 
   init(
@@ -63,9 +64,9 @@ struct ResultReport {
 
   /// - Parameters:
   ///   - received: how many bytes of the response's body arrived.
-  ///   - output: where it went; nil if it is in the result.
+  ///   - output: where the body went; nil if it is in the result.
   ///   - heads: the heads of all responses.
-  ///   - check: what it must be beyond its status.
+  ///   - check: what the response must fulfil in addition to its status.
   func end(
     _ result: TransferResult, received: Int64, output: ResponseOutput?, heads: ReceivedHeads,
     check: ExpectedResponse?, _ interruption: Interruption
@@ -88,7 +89,7 @@ struct ResultReport {
       if let note = try output?.finish(result, interruption), !printing.isQuiet {
         StandardError.note(note)
       }
-      // A file that has not changed was not sent.
+      // If the file has not changed, it was not sent, and there is nothing to check.
       if output == nil, let response = result.response, result.outcome == .ok,
         response.status != 304, condition?.excludes(response) != true
       {
@@ -221,7 +222,7 @@ struct ResultReport {
       request.options.receiveHead = heads.add
       request.options.receiveTrailer = heads.addTrailer
     }
-    // With -v, the trace says it.
+    // With -v, the trace reports the retries.
     if request.options.trace == nil { request.options.willRetry = note }
   }
 
@@ -235,7 +236,7 @@ struct ResultReport {
       ))
   }
 
-  /// Says that a response is printed only in part. More than its beginning is not kept if it was to be a file.
+  /// Notes that a response is printed only in part. If it was meant for a file, only its beginning was kept.
   func noteCut(_ response: TransferResponse) {
     guard response.isTruncated, !printing.isQuiet else { return }
     let count = response.body.count
@@ -244,7 +245,7 @@ struct ResultReport {
     )
   }
 
-  /// On a terminal, a success without a body would say nothing.
+  /// Notes a success without a body: otherwise a terminal would show nothing.
   private func noteEmptySuccess(
     _ result: TransferResult, received: Int64, _ output: ResponseOutput?
   ) {
@@ -256,7 +257,7 @@ struct ResultReport {
 }
 
 extension TransferResult.StoredResponse {
-  /// That the file may be incomplete; nil if it is not.
+  /// The note that the file may be incomplete; nil if it is complete.
   fileprivate func noteOnEnd(of result: TransferResult) -> String? {
     // RFC 9112 §6.3: a response to HEAD ends with its head.
     guard result.method != .head, result.response?.hasUnknownEnd == true, sha256 == nil else {
@@ -271,7 +272,7 @@ extension TransferResult.StoredResponse {
 /// Prints a response that doesn't become the file of `-o`.
 ///
 /// - Parameters:
-///   - heads: the heads that come before the body; nil if they don't.
+///   - heads: the heads that come before the body; nil if no heads come before it.
 ///   - printsBody: whether the body is printed.
 func print(
   _ response: TransferResponse, after heads: ReceivedHeads?, withBody printsBody: Bool

@@ -14,7 +14,7 @@ struct WriteOut {
     case standardOutput, standardError
   }
 
-  /// A piece that is not about the place of others, and its own place.
+  /// A piece, and the output that it goes to. Pieces that only choose the output are left out.
   private struct PlacedPiece {
     let piece: Piece
     let isOnStandardOutput: Bool
@@ -72,7 +72,8 @@ struct WriteOut {
     return pieces
   }
 
-  /// What stands between an opening and the next closing brace, and what follows; nil if the text does not begin so.
+  /// The text between an opening and the next closing brace, and the text after it; nil if `text` does not begin with
+  /// the opening.
   private static func word(
     after opening: String, in text: Substring
   ) -> (name: String, after: Substring)? {
@@ -97,7 +98,7 @@ struct WriteOut {
         + Suggestion.text(for: name, among: known))
   }
 
-  /// The pieces with their places: that of each is the one that was named last before it.
+  /// The pieces with their outputs: each piece goes to the output that was named last before it.
   private static func placed(_ pieces: [Piece]) -> [PlacedPiece] {
     var isOnOutput = true
     var placed: [PlacedPiece] = []
@@ -114,7 +115,7 @@ struct WriteOut {
 
   // MARK: Writing
 
-  /// Whether anything of it may go to standard output.
+  /// Whether any of the pieces may go to standard output.
   var isOnStandardOutput: Bool {
     pieces.contains { $0.isOnStandardOutput && $0.piece != .onError }
   }

@@ -7,18 +7,18 @@ struct EndedRequest {
   let result: TransferResult
   /// How many bytes of the response's body arrived.
   let received: Int64
-  /// How many bytes of it were passed on: more than arrived if it was compressed.
+  /// How many bytes of the body were passed on. If the body was compressed, they are more than arrived.
   let delivered: Int64
   /// The file that the response became; nil if it became none.
   let file: LocalPath?
-  /// How the command ends because of it.
+  /// How the command ends because of the request.
   let exit: ExitCode
   let message: String?
   /// The heads of all responses.
   let heads: [UInt8]
   /// Which request of the command it is, from 0.
   let number: Int
-  /// The Referer header that it sent.
+  /// The Referer header that the request sent.
   let referer: String?
   /// Whether the server sent a file that `-z` does not want.
   var isUnmodified = false
@@ -87,7 +87,7 @@ enum WriteOutValue: String, CaseIterable {
     }
   }
 
-  /// The time that the value is; nil if it is none. What didn't happen took no time.
+  /// The value as a time; nil if the value is not a time. A step that didn't happen took no time.
   private func time(of result: TransferResult) -> Duration? {
     let last = result.metrics
     switch self {
@@ -181,7 +181,7 @@ extension TransferResult {
     guard let response, (300...399).contains(response.status),
       let location = response.headers["Location"], !location.isEmpty
     else { return nil }
-    // A URL that is secret as a whole may be repeated there.
+    // The Location may repeat a URL that is secret as a whole.
     guard !response.url.isSecret else {
       return (try? response.url.resolving(location))?.description
     }

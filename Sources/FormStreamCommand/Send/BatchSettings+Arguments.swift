@@ -86,7 +86,7 @@ extension BatchSettings {
 }
 
 extension SendingArguments {
-  /// The values of parts in which values of the file may stand, by the indices of the parts.
+  /// The templates of parts, by the indices of the parts: values of the file may stand in the values of these parts.
   fileprivate func fieldTemplates(
     of parts: [PartArguments], _ packing: Packing
   ) throws(Failure) -> [Int: FileTemplate] {

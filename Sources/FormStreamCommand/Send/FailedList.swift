@@ -2,8 +2,8 @@ import FormStreamBatch
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// The manifest of the files that were not accepted, written while files end. It is begun by the first of them: if there is
-/// none, there is no file.
+/// The manifest of the files that were not accepted, written while files end. The first such file begins the manifest:
+/// if all files are accepted, there is none.
 final class FailedList: Sendable {
   private struct State {
     let output: ManifestOutput
@@ -20,7 +20,7 @@ final class FailedList: Sendable {
     }
   }
 
-  /// As it is named in messages.
+  /// Where the list is, as messages name it.
   let name: String
   private let state: Guarded<State>
 
@@ -33,7 +33,7 @@ final class FailedList: Sendable {
     state = Guarded(State(output: try ManifestOutput(target)))
   }
 
-  /// How many files it has.
+  /// How many files the list has.
   var count: Int { state.withLock(\.count) }
 
   /// Adds a file. Any thread may call it.

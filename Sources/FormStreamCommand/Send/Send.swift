@@ -22,7 +22,8 @@ func send(_ plan: SendPlan) throws(Failure) {
   var failedList = try plan.failed.map { target throws(Failure) in try FailedList(target) }
   let output = plan.printsRecords ? try OutputFile(.standardOutput) : nil
   let display = BatchDisplay(plan.progressOutput(sharesTerminal: output?.isTerminal ?? false))
-  // Before that, a signal ends the command at once: an output that is a FIFO may have no other end.
+  // The outputs are opened before this, while a signal still ends the command at once: an output that is a FIFO may
+  // have no other end.
   let interruption = Interruption(gracePeriod: 10, cleanup: 2)
   let input = try SendInput.prepare(plan, showing: display, interruption)
   let journal = try input.beginJournal()
@@ -58,7 +59,7 @@ func send(_ plan: SendPlan) throws(Failure) {
   var failure: Failure?
   do throws(Failure) {
     try runBlocking { () async throws(Failure) in
-      // Cancelled when the run has ended.
+      // The display is cancelled when the run has ended.
       async let _: Void = display.follow { BatchSnapshot(run) }
       do { _ = try await run.run { try guarded.note(files.next()) } } catch {
         throw Failure(anyOf: error)
@@ -72,7 +73,7 @@ func send(_ plan: SendPlan) throws(Failure) {
     failure = failure ?? error
     failedList = nil
   }
-  // Until then, another thread lists.
+  // Until all files are listed, another thread uses the listing.
   if run.totals.isListed, !plan.isQuiet {
     for line in input.leftOut.lines { StandardError.note(line) }
   }
@@ -138,7 +139,7 @@ extension Failure {
 }
 
 extension BatchError {
-  /// What to do about it on the command line; empty if the description says it.
+  /// What to do about the error on the command line; empty if the description says what to do.
   fileprivate var hint: String {
     switch code {
     case .listMalformed: " With --files-from it is a line feed, with --files-from0 a NUL."
@@ -153,7 +154,7 @@ extension BatchError {
   }
 }
 
-/// Calls the library, and turns its error into the command's.
+/// Calls the library, and turns its error into a `Failure`.
 func convertingErrors<Result>(
   _ body: () throws(BatchError) -> Result
 ) throws(Failure) -> Result {

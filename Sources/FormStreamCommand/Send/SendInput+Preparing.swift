@@ -5,8 +5,8 @@ extension SendInput {
   private static let notPrepared =
     "Nothing was sent: the signal came while the files were listed, or their URLs compared."
 
-  /// Prepares the files on another thread: a list may have no other end, and many URLs may be compared. After a signal
-  /// nothing is waited for, because nothing was sent.
+  /// Prepares the files on another thread: a list may have no other end, and many URLs may be compared. After a signal,
+  /// this does not wait for the thread, because nothing was sent.
   ///
   /// - Parameter display: shows how many URLs were compared.
   static func prepare(
@@ -25,7 +25,7 @@ extension SendInput {
       }
     defer {
       shown?.cancel()
-      // What it shows must not come after what is shown of the run.
+      // Nothing about the comparison must be shown after the run has begun to show its progress.
       if let shown { try? runBlocking { await shown.value } }
     }
     do throws(Failure) {
@@ -50,8 +50,8 @@ extension SendInput {
 }
 
 extension SendPlan {
-  /// The exit code after a signal. With a journal, a service manager or scheduler starts the run again after SIGTERM, and it
-  /// goes on.
+  /// The exit code after a signal. With a journal, a service manager or scheduler starts the run again after SIGTERM,
+  /// and the run goes on where it ended.
   func exit(after signal: Int32) -> ExitCode {
     let code = ExitCode(signal: signal)
     return journal != nil && code == .terminated ? .retryable : code

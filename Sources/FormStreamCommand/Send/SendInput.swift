@@ -39,7 +39,7 @@ struct SendInput {
       plan.batch, hasOneRoot: files.hasOneRoot, hasIndices: plan.manifest == nil,
       in: plan.listing.temporaryDirectory, noteCompared: noteCompared)
     if let check, let manifest = plan.manifest {
-      // All of it: the others may be sent by other runs.
+      // This checks the complete manifest, because other runs may send its other shards.
       try convertingErrors { () throws(BatchError) in try check.check(ManifestReader(manifest)) }
     }
     guard let directory, let path = plan.journal, let id = extent?.id else {
@@ -55,7 +55,7 @@ struct SendInput {
       files = try convertingErrors { () throws(BatchError) in
         try listing.leaveRoom(upTo: earlier.end)
         do throws(BatchError) { return try check.checked(listing) } catch {
-          // The next run lists again, so that what is wrong can be mended.
+          // The next run lists the files again, so that the user can correct what is wrong.
           if earlier.journalCount == 0 { RecordedListing.remove(from: directory) }
           throw error
         }

@@ -1,7 +1,7 @@
 import FormStreamBatch
 
 extension SendingArguments {
-  /// How many files a request brings.
+  /// How many files a request carries.
   func packing() throws(Failure) -> Packing {
     let isLimited = filesPerRequest != nil || bytesPerRequest != nil
     if sendsTogether, isLimited {
@@ -58,7 +58,7 @@ extension SendingArguments {
     sliceSize == nil ? [] : FileTemplate.Value.ofSlice
   }
 
-  /// What is compared with each file.
+  /// The value of the response that is compared with each file; nil if none is.
   func responseCheck(_ packing: Packing) throws(Failure) -> ResponseCheck? {
     guard let path = self.check else { return nil }
     guard let check = path.text.flatMap(ResponseCheck.init) else {

@@ -14,7 +14,7 @@ struct SendPlan {
   let journal: LocalPath?
   /// Whether files that an earlier run may have sent are left out.
   let skipsDoubtful: Bool
-  /// Where the manifest of the files goes that were not accepted.
+  /// Where the manifest of the files that were not accepted goes.
   let failed: OutputTarget?
   /// Where the cookies go at the end; nil if they are not written.
   let cookieJar: LocalPath?
@@ -34,7 +34,7 @@ extension SendPlan {
     if arguments.sending.skipsDoubtful, arguments.sending.journal == nil {
       throw .usage("--skip-unknown is about what a journal says: add --journal DIR.")
     }
-    // Without a file of the URL, the first word is the URL.
+    // Without --url-file, the first word is the URL.
     sources = try Self.sources(
       Array(request.urlFile == nil ? arguments.operands.dropFirst() : arguments.operands[...]),
       arguments.pathLists, hasManifest: manifest.manifest != nil)
@@ -53,7 +53,7 @@ extension SendPlan {
     (self.notes, isQuiet) = (notes, request.isQuiet)
   }
 
-  /// Where the files come from; nothing if that is a manifest.
+  /// The sources of the files; none if a manifest names the files.
   private static func sources(
     _ files: [Argument], _ lists: [PathList], hasManifest: Bool
   ) throws(Failure) -> [BatchSource] {

@@ -37,7 +37,7 @@ struct SendSummary {
   /// How many files were listed and not begun.
   private var notBegun: Int { max(0, totals.listed - totals.finished) }
 
-  /// The exit code: the worst that any file has.
+  /// The exit code: the worst code of any file.
   var exit: ExitCode {
     if let signal {
       return plan.exit(after: signal)
@@ -105,7 +105,7 @@ struct SendSummary {
     return "\(HumanReadable.size(bytes)) in \(HumanReadable.elapsed(duration))\(rate)."
   }
 
-  /// What the same command would do. It does not send files that are not those of the manifest any more.
+  /// What the same command would do. It does not send files that have changed since they were listed.
   private func line(about journal: LocalPath) -> String {
     let changed = totals[.sourceChanged]
     let place = "The journal is in \"\(journal)\""
@@ -117,7 +117,7 @@ struct SendSummary {
       : "\(place). The same command goes on from there, but it can't send \(files)."
   }
 
-  /// Where the files are listed that were not accepted, or how to list them.
+  /// Where the files that were not accepted are listed, or how to list them.
   private var lineAboutRest: String? {
     if let failedList {
       guard failedList.count > 0 else { return nil }

@@ -2,8 +2,8 @@ import FormStreamBatch
 import FormStreamMultipart
 import FormStreamPlatform
 
-/// Whether the file of `-c` is among the files that are sent. What lists and manifests name is known only when they are
-/// read.
+/// Whether the file of `-c` is among the files that are sent. Files that lists and manifests name are known only when
+/// the lists and manifests are read.
 final class SentCookieFile: Sendable {
   private let path: LocalPath?
   private let file: FileAtPath?

@@ -5,7 +5,7 @@ struct PathList {
   let file: Argument
   let ending: BatchSource.Ending
 
-  /// What is likely if a name ends with a CR.
+  /// The likely reason if a name ends with a CR, and what to do.
   static let noteOnCR =
     "Its name ends with a CR, as in lists from Windows: remove those from the list, for example with dos2unix."
 

@@ -17,7 +17,7 @@ func sniff(_ plan: SniffPlan) throws(Failure) {
 private func sniffAll(_ plan: SniffPlan) async throws(Failure) {
   warn(of: plan.sniffer)
   let file = try OutputFile(.standardOutput)
-  // Stored, because each look costs a system call.
+  // The answer is stored, because asking costs a system call.
   let isTerminal = file.isTerminal
   let output = LineBuffer(file, isByLine: isTerminal)
   var isComplete = true
@@ -67,7 +67,7 @@ private func line(
   }
 }
 
-/// The paths of a plan: those of the command line, then those of the lists.
+/// The paths of a plan: first the paths on the command line, then the paths in the lists.
 private struct NamedPaths: AsyncSequence, AsyncIteratorProtocol {
   private var paths: ArraySlice<LocalPath>
   private var lists: ArraySlice<PathList>

@@ -46,7 +46,7 @@ func isReadable(_ path: LocalPath) -> Bool {
 }
 
 extension SystemError {
-  /// Says of `head(of:limit:)` that the file is neither regular nor a directory.
+  /// Whether `head(of:limit:)` failed because the file is neither regular nor a directory.
   var isOfOtherFile: Bool { number == EINVAL }
 }
 

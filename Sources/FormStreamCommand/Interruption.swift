@@ -95,7 +95,7 @@ extension Interruption {
   /// - Parameter message: the failure if the function has not returned by then.
   func performBlocking<Value: Sendable>(
     orElse message: String =
-      "Standard output is not read by anybody: the record could not be written.",
+      "Nobody reads standard output: the record could not be written.",
     _ body: @escaping @Sendable () throws(Failure) -> Value
   ) throws(Failure) -> Value {
     let outcome = Guarded<Result<Value, Failure>?>(nil)

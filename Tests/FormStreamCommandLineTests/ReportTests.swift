@@ -56,7 +56,7 @@ import Testing
     #expect(
       run.output == """
         4 files: 2 ok, 1 unknown, 1 missing. 2 B accepted.
-        2 journals, of which 1 of runs that were killed, or go on.
+        2 journals, 1 of them from runs that were killed, or go on.
         1 file accepted twice or more.
 
         """)

@@ -94,7 +94,8 @@ extension Document {
 
   private static func exitStatus(of verb: Verb?) -> String {
     var signals =
-      "What shells show after an end by SIGHUP, SIGINT, SIGQUIT or SIGTERM; no half-written file has its name."
+      "Shells show these codes if SIGHUP, SIGINT, SIGQUIT or SIGTERM ended the command. A half-written file never "
+      + "gets its name."
     if let exception = verb?.afterSIGTERM { signals += " \(exception)" }
     let codes =
       verb.map { verb in verb.exitCodes.map { ($0, $0.meaning(for: verb)) } }

@@ -48,15 +48,15 @@ struct ManualEntry: Sendable {
       of: Verb.requesting),
     ManualEntry(
       "FILE.part, FILE.part.json",
-      "A file that is not complete, and what is known of the version that the server has. --continue-at - goes on "
-        + "with it; without that flag it is begun again.",
+      "An incomplete download, and what is known about the server's version of the file. --continue-at - goes on with "
+        + "the download; without that flag it starts again.",
       of: [.get]),
     ManualEntry(
       "/etc/mime.types", "Media types by extension, in addition to the built-in table.",
       of: detecting),
     ManualEntry(
       "DIR/.formstream-*",
-      "Files that are still arriving, where DIR is that of --into. After a kill -9, they are left.",
+      "Files that are still arriving in DIR, the directory of --into. kill -9 leaves them behind.",
       of: [.parse, .receive]),
   ]
 

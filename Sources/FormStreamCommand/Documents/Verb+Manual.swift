@@ -23,8 +23,8 @@ extension Verb {
       ]
     case .get:
       [
-        "Prints what is at a URL, or stores it in a file. A file gets its name when all of it has arrived and is on the "
-          + "disk; until then it is FILE.part. A file is never put together from two versions of what is on the server.",
+        "Prints the response from a URL, or stores it in a file. The file gets its name when all of it has arrived and is on "
+          + "the disk; until then it is FILE.part. A file is never put together from two versions on the server.",
         "Several URLs are requested one after another. If one fails, the others are requested anyway.",
       ]
     case .send:
@@ -46,8 +46,8 @@ extension Verb {
     case .report:
       [
         "Reads the journals that runs of formstream send have written below the directories DIR, and says what became of "
-          + "each file of the manifest: how many were accepted, accepted twice or more, may have been, failed, or were not "
-          + "sent."
+          + "each file of the manifest: how many files were accepted, how many of them twice or more, how many may have been "
+          + "accepted, how many failed, and how many were not sent."
       ]
     case .receive:
       [

@@ -106,7 +106,7 @@ struct ArgumentParser {
         case .always = meaning
       else { return nil }
       throw .usage(
-        "--\(name) is not a flag of formstream: --\(opposite) is what is done in any case.")
+        "--\(name) is not a flag of formstream: formstream does what --\(opposite) says in any case.")
     }
     guard flag.value == nil else {
       throw .usage(

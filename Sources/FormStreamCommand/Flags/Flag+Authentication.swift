@@ -23,7 +23,7 @@ extension Flag {
       detail: """
         The request is sent completely and without credentials, and again after the server has asked for them. A body \
         that can be read once, as from a pipe, is sent only after the server has asked for it. If the server doesn't offer Digest, the \
-        password is not sent. Without --digest or --anyauth it is sent at once, as it is.
+        password is not sent. Without --digest or --anyauth, the password is sent at once (Basic).
         """
     ) { (arguments, _) throws(Failure) in try arguments.request.set(.digest, of: "--digest") },
     Flag(

@@ -34,7 +34,7 @@ extension Flag {
     },
     Flag(
       long: "junk-session-cookies", short: "j", group: .request, verbs: Verb.likeCurl,
-      summary: "Leave out the cookies in the file of -b that have no end"
+      summary: "Leave out the cookies without an expiry date in the file of -b"
     ) { (arguments, _) in arguments.request.skipsSessionCookies = true },
     Flag(
       long: "show-cookies", group: .output, verbs: [.post, .put, .get],

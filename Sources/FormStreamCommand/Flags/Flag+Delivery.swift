@@ -93,7 +93,7 @@ extension Flag {
         .get: "Receive at most RATE bytes a second, such as 500K or 2M"
       ],
       detail: """
-        With get, receive at most so many. With send, each of the requests that -j allows at the same time gets an \
+        With get, the flag limits the bytes that are received. With send, each of the requests that -j allows at the same time gets an \
         equal share.
         """
     ) { (arguments, argument) throws(Failure) in

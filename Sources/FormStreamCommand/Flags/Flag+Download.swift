@@ -21,7 +21,7 @@ extension Flag {
       long: "remote-name-safe", short: "J", group: .output, verbs: [.get],
       summary: "Like -O for every URL without -o, with the name that the server sends",
       detail: """
-        The name in Content-Disposition is made safe, too. If there is none, it is that at the end of the URL. No \
+        The name in Content-Disposition is made safe, too. If the server sends no name, the name at the end of the URL is used. No \
         file is replaced: if the name is taken, the file gets a number.
         """
     ) { (arguments, _) in arguments.downloading.usesServerNames = true },
@@ -114,9 +114,9 @@ extension Flag {
       common: [.get],
       summary: "The SHA-256 that the file must have; another file is not kept",
       detail: """
-        The digest is that of what is written. A line of sha256sum is accepted if it is one word, as in \
+        The digest is computed from the bytes that are written. A line of sha256sum is accepted if it is one word, as in \
         --sha256 "$(cat film.sha256)"; its name is not compared. With several URLs, give the flag for each, in their order. \
-        Standard output can't be taken back: there, the exit code says it.
+        Bytes on standard output can't be taken back: only the exit code says that the digest is wrong.
         """
     ) { (arguments, argument) throws(Failure) in
       guard let digest = argument.text.flatMap(SHA256Digest.init(line:)) else {

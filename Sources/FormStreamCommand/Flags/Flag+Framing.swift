@@ -40,8 +40,8 @@ extension Flag {
       ],
       detail: """
         Without the flag, a file that grows while it is sent is an error, unless --range says how many of its bytes \
-        are sent. The file is looked at again after each piece that is read, and in each attempt: that it is shorter than before, \
-        that it was replaced, or that it was written to and has the same size is an error. If it is longer, only \
+        are sent. The file is looked at again after each piece that is read, and in each attempt. It is an error if it is \
+        shorter than before, was replaced, or was written to and has the same size. If it is longer, only \
         --verify-growing notices that something was overwritten, or that it was cut and filled again.
         """
     ) { (arguments, _) in if arguments.form.growth == .refused { arguments.form.growth = .allowed }

@@ -16,7 +16,7 @@ extension Flag {
     Flag(
       long: "exclude", value: Value(placeholder: "GLOB"), group: .paths, verbs: listingVerbs,
       summary: "Leave out files and directories that match GLOB; can be repeated",
-      detail: "Patterns are those of --include, over which --exclude has precedence."
+      detail: "Patterns are written as for --include. --exclude has precedence over --include."
     ) { (arguments, argument) in arguments.listing.excludes.append(argument) },
     Flag(
       long: "hidden", group: .paths, verbs: listingVerbs,
@@ -27,7 +27,7 @@ extension Flag {
       summary: "Follow links in directories and lists, but never out of the directory",
       detail: """
         Without it, links in directories are left out, and one in a list can't be sent. A file or a directory that is \
-        named on the command line may be a link in any case. An absolute path of a manifest may be that of a link only with \
+        named on the command line may be a link in any case. An absolute path of a manifest may name a link only with \
         this flag; below the root of a manifest, links that stay there are followed anyway.
         """
     ) { (arguments, _) in arguments.listing.followsLinks = true },

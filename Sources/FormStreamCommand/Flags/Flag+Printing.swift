@@ -37,12 +37,12 @@ extension Flag {
       long: "fail", short: "f", group: .output, verbs: Verb.likeCurl,
       summary: "Don't print the response of a refused request",
       detail:
-        "Without the flag it is printed, as --fail-with-body says. The exit code and a message say in any case that the request was refused."
+        "Without the flag the response is printed, as with curl's --fail-with-body. In both cases the exit code and a message say that the request was refused."
     ) { (arguments, _) in arguments.request.hidesRefused = true },
     Flag(
       long: "silent", short: "s", group: .output, verbs: Verb.likeCurl,
       summary: "Print no notes, no progress, and not why a request failed",
-      detail: "The exit code says it. A wrong command line is always explained."
+      detail: "Only the exit code then says that a request failed. A wrong command line is always explained."
     ) { (arguments, _) in
       (arguments.request.isSilent, arguments.request.isQuiet) = (true, true)
     },

@@ -82,8 +82,8 @@ extension Flag {
       long: "connections", value: Value(placeholder: "N"), group: .receiving, verbs: [.receive],
       summary: "Serve at most N clients at once (default: 256); further ones wait",
       detail: """
-        If one waits, the connection that has been idle for longest is closed, or else the one whose client has read its \
-        response for longest, or else the upload that is slowest below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
+        If a client waits, one connection is closed: the one that has been idle for longest; if none is idle, the one whose \
+        client has been reading its response for longest; otherwise the slowest upload below --min-rate. If few files can be open at once (ulimit -n), there are fewer connections.
         """
     ) { (arguments, argument) throws(Failure) in
       arguments.receiving.connections = try connectionCount(argument, for: "--connections")

@@ -156,8 +156,7 @@ extension Flag {
       long: "content-digest", group: .request, verbs: Verb.sending,
       summary: "Send a Content-Digest header; the body is read twice for it",
       detail: """
-        If it has other bytes when it is sent than when its digest was computed, the request ends before the last of them, \
-        with 74.
+        If the body changes after its digest was computed, the request ends before its last byte, with 74.
         """
     ) { (arguments, _) in arguments.request.options.sendsDigest = true },
   ]

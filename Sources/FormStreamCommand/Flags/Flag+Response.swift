@@ -127,8 +127,8 @@ extension Flag {
         .receive: "Print the headers of requests, without secrets"
       ],
       detail: """
-        They go to standard error. receive prints the head of each request when it has arrived, and later how many bytes \
-        of its body have.
+        They go to standard error. receive prints the head of each request when it arrives, and later how many bytes \
+        of the body have arrived.
         """
     ) { (arguments, _) in arguments.request.isVerbose = true },
   ]

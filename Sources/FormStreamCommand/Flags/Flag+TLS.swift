@@ -14,7 +14,7 @@ extension Flag {
       verbs: Verb.requesting,
       summary: "Trust only the certificate authorities in DIR",
       detail:
-        "Their names there are those that openssl rehash gives them. With --cacert, both are trusted."
+        "The files in DIR must have the names that openssl rehash gives them. With --cacert, the authorities of both are trusted."
     ) { (arguments, argument) in
       arguments.request.session.tls.authoritiesDirectory = argument.path
     },

@@ -76,7 +76,8 @@ extension GetPlan {
   private static func checkBeginning(of file: LocalPath, _ first: Int64?) throws(Failure) {
     guard let first, case .file? = try? OutputPlace(at: file) else { return }
     throw .usage(
-      "-C \(first) would put the file \"\(file)\" together with what the server has now, and nothing shows that both are of one version: -C - goes on with what get has left, and another name with -o stores the rest alone."
+      "-C \(first) would append to the file \"\(file)\", which may be of another version than the server's: "
+        + "use -C - to go on with what get has left, or store the rest under another name with -o."
     )
   }
 

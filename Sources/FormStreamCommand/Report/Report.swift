@@ -84,7 +84,7 @@ extension BatchReport {
   fileprivate var lines: [String] {
     var lines = ["\(sentence) \(HumanReadable.size(bytes)) accepted."]
     let open =
-      openJournals > 0 ? ", of which \(openJournals) of runs that were killed, or go on" : ""
+      openJournals > 0 ? ", \(openJournals) of them from runs that were killed, or go on" : ""
     lines.append("\(counted(journals, "journal", "journals"))\(open).")
     if damagedJournals > 0 {
       let have = damagedJournals == 1 ? "journal has" : "journals have"

@@ -109,6 +109,13 @@ final class TransferControl: Sendable {
     await performBlocking(atMost: nil) { willRetry(retry) }
   }
 
+  /// Somebody who waits for a value, until it is there or a timer ends the wait.
+  private struct Waiting<Value: Sendable> {
+    var continuation: CheckedContinuation<Value?, Never>?
+    /// Cancelled with the wait: they run on the engine, which may end after it.
+    var timers: [Task<Void, Never>] = []
+  }
+
   /// Waits for a value. Returns nil as soon as the request is cancelled or the time limit is over.
   ///
   /// - Parameters:
@@ -118,23 +125,29 @@ final class TransferControl: Sendable {
     atMost limit: Duration?, grace: Duration? = nil,
     _ begin: (_ end: @escaping @Sendable (Value?) -> Bool) -> Void
   ) async -> Value? {
-    var timer: Task<Void, Never>?
-    defer { timer?.cancel() }
     let value = await withCheckedContinuation {
       (continuation: CheckedContinuation<Value?, Never>) in
-      let waiting = Guarded<CheckedContinuation<Value?, Never>?>(continuation)
+      let waiting = Guarded(Waiting(continuation: continuation))
       let end: @Sendable (Value?) -> Bool = { value in
-        let waiting = waiting.withLock { $0.take() }
-        waiting?.resume(returning: value)
-        return waiting != nil
+        let ended = waiting.withLock { waiting in
+          defer { waiting = Waiting() }
+          return waiting
+        }
+        for timer in ended.timers { timer.cancel() }
+        ended.continuation?.resume(returning: value)
+        return ended.continuation != nil
       }
-      let endLater: @Sendable (Duration) -> Task<Void, Never> = { [engine] delay in
-        Task(executorPreference: engine) {
-          if (try? await Task.sleep(for: delay)) != nil { _ = end(nil) }
+      let endLater: @Sendable (Duration) -> Void = { [engine] delay in
+        waiting.withLock { waiting in
+          guard waiting.continuation != nil else { return }
+          let timer = Task(executorPreference: engine) {
+            if (try? await Task.sleep(for: delay)) != nil { _ = end(nil) }
+          }
+          waiting.timers.append(timer)
         }
       }
       let abandon: @Sendable () -> Void = {
-        if let grace { _ = endLater(grace) } else { _ = end(nil) }
+        if let grace { endLater(grace) } else { _ = end(nil) }
       }
       let isCancelled = state.withLock { state in
         state.abandon = abandon
@@ -144,7 +157,7 @@ final class TransferControl: Sendable {
         abandon()
         if grace == nil { return }
       }
-      if let limit { timer = endLater(limit) }
+      if let limit { endLater(limit) }
       begin(end)
     }
     state.withLock { $0.abandon = nil }
